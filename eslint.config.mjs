@@ -19,7 +19,16 @@ const NON_DETERMINISTIC = [
 ];
 
 export default tseslint.config(
-  { ignores: ['node_modules', '.data', 'dist', 'prisma/generated', 'dev/stack/temporal-server'] },
+  {
+    ignores: [
+      'node_modules',
+      '.data',
+      'dist',
+      'prisma/generated',
+      'clients/http/generated',
+      'dev/stack/temporal-server',
+    ],
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],

@@ -44,6 +44,7 @@ const TARGETS = {
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   mcp: { needsTemporal: false, run: runProgram('fund-mcp') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
+  'client:types': { needsTemporal: false, run: runProgram('client-types') },
   contracts: { needsTemporal: false, run: runProgram('contracts') },
   'docs:examples': { needsTemporal: true, run: recordExamples },
   'docs:pictures': { needsTemporal: true, run: runProgram('docs-pictures') },

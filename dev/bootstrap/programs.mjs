@@ -36,6 +36,7 @@ export const PROGRAMS = {
   contracts: 'dev/simulators/bridge/contracts/compile.ts',
   'conditions-worst-case': 'test/domain/conditions/worst-case-figures.ts',
   'executor-forgetful': 'test/executor-kit/support/forgetful.ts',
+  'client-types': 'dev/client/types.ts',
   'docs-pictures': 'dev/pictures.ts',
   'docs-tables': 'tools/docs/write.ts',
   'kit-pack': 'dev/kit/main.ts',

@@ -1,0 +1,74 @@
+/** Reads answers: a body where it is a success, an {@link ApiError} where it is none. */
+import { ApiError, type Issue } from './errors.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The body of a success: what its JSON says, or its text where it is plain text. */
+export function bodyOf({ status, headers, text }: Answer): unknown {
+  if (headers.get('content-type')?.startsWith('text/plain') === true) return text;
+  const body = parsed(text);
+  if (body === undefined)
+    throw strange({ status, headers, text }, 'with something that is not JSON');
+  return body;
+}
+
+/** What an answer that is no success says. */
+export function errorOf(answer: Answer): ApiError {
+  const body = parsed(answer.text);
+  const detail = isObject(body) ? body['detail'] : undefined;
+  if (typeof detail === 'string')
+    return new ApiError({
+      ...about(answer),
+      rawCode: answer.status === 429 ? 'rate_limited' : null,
+      message: detail,
+      context: {},
+      issues: [],
+    });
+  if (!isObject(detail)) return strange(answer, 'without saying why');
+  const { error, message, issues, ...context } = detail;
+  return new ApiError({
+    ...about(answer),
+    rawCode: typeof error === 'string' ? error : null,
+    message: typeof message === 'string' ? message : `The service answered ${answer.status}.`,
+    context,
+    issues: Array.isArray(issues) ? (issues as readonly Issue[]) : [],
+  });
+}
+
+/** Something that the service would not say: a proxy's page, or another server's answer. */
+export function strange(answer: Answer, how: string): ApiError {
+  return new ApiError({
+    ...about(answer),
+    rawCode: null,
+    message: `The answer was ${String(answer.status)} ${how}; it may be from a proxy, or the address another server's.`,
+    context: {},
+    issues: [],
+  });
+}
+
+function about({ status, headers }: Answer) {
+  const seconds = headers.get('retry-after');
+  return {
+    status,
+    requestId: headers.get('x-request-id'),
+    retryAfterSeconds: seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) : null,
+  };
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,199 @@
+/** Checks that a callback comes from the service, before anybody acts on it. */
+import { isObject } from './answer.ts';
+import { type Bytes, importHmacKey, ownBytes, subtle, utf8 } from './bytes.ts';
+import { ClientUsageError } from './errors.ts';
+
+/** What a callback says. Its news are hints: what is true is what the API answers now. */
+export interface CallbackEvent {
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly movement_id: string;
+  readonly request_state: string;
+  readonly current_frontier: readonly string[];
+  readonly node_key: string | null;
+  readonly error_code: string | null;
+  /** Counts up within a movement; callbacks may come twice, and out of order. */
+  readonly sequence: number;
+  readonly occurred_at: string;
+}
+
+export type CallbackFault =
+  'header_missing' | 'timestamp_invalid' | 'too_old' | 'too_early' | 'no_match' | 'body_invalid';
+
+/** The callback is not to be believed. */
+export class CallbackError extends Error {
+  override readonly name = 'CallbackError';
+  readonly fault: CallbackFault;
+
+  constructor(fault: CallbackFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+export type CallbackHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface VerifyOptions {
+  /** How far its timestamp may be from now, either way (300). */
+  readonly toleranceSeconds?: number | undefined;
+  /** Epoch seconds. */
+  readonly now?: number | undefined;
+}
+
+/** One of the two ways in which every callback is signed. */
+interface Scheme {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly signature: string;
+  readonly signed: (id: string, timestamp: string) => string;
+  readonly signatures: (header: string) => readonly Bytes[];
+}
+
+const OWN: Scheme = {
+  id: 'x-svc-nonce',
+  timestamp: 'x-svc-timestamp',
+  signature: 'x-svc-signature',
+  signed: (nonce, timestamp) => `${timestamp}.${nonce}.`,
+  signatures: (header) =>
+    [...header.matchAll(/(?:^|,)\s*v1=([0-9a-f]{64})(?=\s*(?:,|$))/g)].map(([, text = '']) =>
+      Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16)),
+    ),
+};
+
+const STANDARD: Scheme = {
+  id: 'webhook-id',
+  timestamp: 'webhook-timestamp',
+  signature: 'webhook-signature',
+  signed: (id, timestamp) => `${id}.${timestamp}.`,
+  signatures: (header) =>
+    [...header.matchAll(/(?:^| )v1,([A-Za-z0-9+/]{43}=)(?= |$)/g)].map(([, text = '']) =>
+      fromBase64(text),
+    ),
+};
+
+/**
+ * Checks age and signature and reads the body. A callback is signed in two ways, of its own and as
+ * Standard Webhooks has it; each that is there must be right, and one must be there.
+ *
+ * @param rawBody exactly as it came; JSON that was read and written again has other bytes
+ * @param secrets as the service has them, in a list or separated by commas; while they are changed,
+ *   the old and the new
+ * @throws CallbackError with what is wrong, ClientUsageError for secrets that cannot be one
+ */
+export async function verifyCallback(
+  rawBody: string | Uint8Array,
+  headers: CallbackHeaders,
+  secrets: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<CallbackEvent> {
+  const keys = keysOf(typeof secrets === 'string' ? secrets.split(',') : secrets);
+  const body = typeof rawBody === 'string' ? utf8(rawBody) : ownBytes(rawBody);
+  const read = readerOf(headers);
+  const present = [OWN, STANDARD].filter(({ signature }) => read(signature) !== null);
+  if (present.length === 0)
+    throw new CallbackError(
+      'header_missing',
+      `There is neither ${OWN.signature} nor ${STANDARD.signature}: it is not signed.`,
+    );
+  for (const scheme of present) await verifyScheme(scheme, { body, read, keys, options });
+  return eventOf(body);
+}
+
+interface Callback {
+  readonly body: Bytes;
+  readonly read: (name: string) => string | null;
+  readonly keys: readonly Bytes[];
+  readonly options: VerifyOptions;
+}
+
+async function verifyScheme(
+  { id, timestamp, signature, signed, signatures }: Scheme,
+  { body, read, keys, options }: Callback,
+): Promise<void> {
+  const needed = (name: string): string => {
+    const value = read(name);
+    if (value === null || value === '')
+      throw new CallbackError('header_missing', `The header ${name} is missing.`);
+    return value;
+  };
+  const time = needed(timestamp);
+  const text = utf8(signed(needed(id), time));
+  assertAge(timestamp, time, options);
+  const bytes = new Uint8Array(text.length + body.length);
+  bytes.set(text);
+  bytes.set(body, text.length);
+  for (const given of signatures(needed(signature)))
+    for (const key of keys)
+      // Compares in constant time.
+      if (await subtle().verify('HMAC', await importHmacKey(key, ['verify']), given, bytes)) return;
+  throw new CallbackError(
+    'no_match',
+    `No signature of ${signature} is made over this body with any of the secrets.`,
+  );
+}
+
+function assertAge(header: string, text: string, options: VerifyOptions): void {
+  const { toleranceSeconds = 300, now = Math.floor(Date.now() / 1000) } = options;
+  if (!/^\d{1,12}$/.test(text))
+    throw new CallbackError('timestamp_invalid', `${header} is no time in seconds.`);
+  const age = now - Number(text);
+  if (age > toleranceSeconds)
+    throw new CallbackError('too_old', `It was signed ${String(age)} s ago; it may be a repeat.`);
+  if (-age > toleranceSeconds)
+    throw new CallbackError(
+      'too_early',
+      `It is signed for ${String(-age)} s from now; one of the two clocks is wrong.`,
+    );
+}
+
+function readerOf(headers: CallbackHeaders): (name: string) => string | null {
+  if ('get' in headers && typeof headers.get === 'function') {
+    const { get } = headers;
+    return (name) => get.call(headers, name);
+  }
+  const byName = new Map(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const),
+  );
+  return (name) => {
+    const value: unknown = byName.get(name);
+    return typeof value === 'string' ? value : null;
+  };
+}
+
+/** The bytes of each secret's text, or what is base64 behind `whsec_`. */
+function keysOf(secrets: readonly string[]): readonly Bytes[] {
+  if (secrets.length === 0) throw new ClientUsageError('verifyCallback needs a secret.');
+  return secrets.map((secret, place) => {
+    const refused = new ClientUsageError(
+      `Secret ${String(place + 1)} is empty, or no base64 behind whsec_.`,
+    );
+    if (secret === '') throw refused;
+    if (!secret.startsWith('whsec_')) return utf8(secret);
+    try {
+      const key = fromBase64(secret.slice('whsec_'.length));
+      if (key.length > 0) return key;
+    } catch {
+      // Said below, without the text.
+    }
+    throw refused;
+  });
+}
+
+function fromBase64(text: string): Bytes {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}
+
+function eventOf(body: Bytes): CallbackEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    event = undefined;
+  }
+  if (!isObject(event) || typeof event['event_id'] !== 'string')
+    throw new CallbackError('body_invalid', 'It is signed well, and its body is no callback.');
+  // Signed by the service, which wrote it so.
+  return event as object as CallbackEvent;
+}

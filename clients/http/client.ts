@@ -1,0 +1,216 @@
+/** The typed client of the API: every operation by its id, and by names for people. */
+import { isObject, strange } from './answer.ts';
+import { randomHex } from './bytes.ts';
+import { ClientUsageError } from './errors.ts';
+import { groupsOver, type Groups } from './groups.ts';
+import {
+  OPERATIONS,
+  type AnyInput,
+  type DryRunId,
+  type Input,
+  type InputArgs,
+  type Operation,
+  type OperationId,
+  type PagedId,
+  type PreviewOf,
+  type ResultOf,
+  type RowOf,
+  type TextId,
+} from './operations.ts';
+import type { RetryNotice } from './retry.ts';
+import { createSigner, type ClientKey } from './sign.ts';
+import { assertPrefix, originOf, pathOf, queryOf } from './target.ts';
+import { createTransport, type Reply, type Transport } from './transport.ts';
+import { waitForMovement, waitForTransfer, type WaitFor, type WaitForTransfer } from './wait.ts';
+
+export interface ClientOptions {
+  /** Scheme, host and port; in a browser the page's own (`location.origin`). */
+  readonly baseUrl: string;
+  readonly key: ClientKey;
+  /** What paths begin with; learnt from `GET /healthz` where it is left out. */
+  readonly prefix?: string | undefined;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** How often at most a request is sent again (5); only where that does nothing twice. */
+  readonly retries?: number | undefined;
+  /** No try begins later than so long after the first (120,000 ms). */
+  readonly retryForMs?: number | undefined;
+  /** How long one try may take (30,000 ms). */
+  readonly timeoutMs?: number | undefined;
+  /** Is told before every wait. */
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
+}
+
+/** What `GET /healthz` answers. */
+export interface Health {
+  readonly ok: boolean;
+  readonly service: string;
+  readonly api_prefix: string;
+}
+
+interface Calls {
+  /** What would happen; nothing is written. */
+  call<Id extends DryRunId>(
+    operation: Id,
+    input: Input<Id> & { readonly dryRun: true },
+  ): Promise<PreviewOf<Id>>;
+  /** The plain text of an operation that has one. */
+  call<Id extends TextId>(
+    operation: Id,
+    input: Input<Id> & { readonly query: { readonly format: 'mermaid' } },
+  ): Promise<string>;
+  /** The body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
+  call<Id extends OperationId>(operation: Id, ...input: InputArgs<Id>): Promise<ResultOf<Id>>;
+  /** {@link call} with status, headers and the text as it came. */
+  request<Id extends OperationId>(
+    operation: Id,
+    ...input: InputArgs<Id>
+  ): Promise<Reply<ResultOf<Id>>>;
+  /** Every row, page by page; `query.limit` is how many come at once. */
+  pages<Id extends PagedId>(operation: Id, ...input: InputArgs<Id>): AsyncIterable<RowOf<Id>>;
+}
+
+export interface FundClient extends Calls, Groups {
+  /** What paths begin with (`/v3`). */
+  prefix(signal?: AbortSignal): Promise<string>;
+  health(signal?: AbortSignal): Promise<Health>;
+  /** Polls a movement until it is in a state, or in one that is meant; answers it. */
+  readonly waitFor: WaitFor;
+  /** Polls a capital transfer. */
+  readonly waitForTransfer: WaitForTransfer;
+}
+
+/** @throws ClientUsageError for options that no request can be sent with. */
+export function createClient(options: ClientOptions): FundClient {
+  const transport = transportOf(options);
+  const prefix = prefixOf(options.prefix, transport);
+  const calls = callsOver(transport, prefix);
+  return {
+    ...calls,
+    ...groupsOver(calls),
+    prefix,
+    health: (signal) => health(transport, signal),
+    waitFor: (id, target, how) =>
+      waitForMovement(
+        (signal) => calls.call('getMovement', { params: { movement_id: id }, signal }),
+        {
+          id,
+          target,
+          ...how,
+        },
+      ),
+    waitForTransfer: (id, target, how) =>
+      waitForTransfer(
+        (signal) => calls.call('getCapitalTransfer', { params: { transfer_id: id }, signal }),
+        { id, target, ...how },
+      ),
+  };
+}
+
+function transportOf(options: ClientOptions): Transport {
+  const { retries = 5, retryForMs = 120_000, timeoutMs = 30_000 } = options;
+  if (!Number.isInteger(retries) || retries < 0)
+    throw new ClientUsageError('retries must be a whole number, 0 or more.');
+  if (!(timeoutMs > 0)) throw new ClientUsageError('timeoutMs must be more than 0.');
+  return createTransport({
+    origin: originOf(options.baseUrl),
+    sign: createSigner(options.key),
+    // Browsers refuse to call a fetch that has lost its window.
+    fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
+    retries,
+    retryForMs,
+    timeoutMs,
+    onRetry: options.onRetry,
+  });
+}
+
+async function health(transport: Transport, signal?: AbortSignal): Promise<Health> {
+  const reply = await transport({
+    ...{ operation: 'healthz', method: 'GET', target: '/healthz', headers: {} },
+    ...{ signed: false, writes: false, harmless: true, signal },
+  });
+  const { body } = reply;
+  if (!isObject(body) || typeof body['api_prefix'] !== 'string')
+    throw strange(reply, 'to GET /healthz, without api_prefix');
+  return {
+    ok: body['ok'] === true,
+    service: String(body['service']),
+    api_prefix: body['api_prefix'],
+  };
+}
+
+/** Asked for once, whoever needs it first; what fails is asked for again. */
+function prefixOf(
+  given: string | undefined,
+  transport: Transport,
+): (signal?: AbortSignal) => Promise<string> {
+  if (given !== undefined) assertPrefix(given);
+  let known = given === undefined ? undefined : Promise.resolve(given);
+  // The caller's signal is not the question's: another caller may wait for the same answer.
+  return () => {
+    known ??= health(transport).then(({ api_prefix }) => {
+      assertPrefix(api_prefix);
+      return api_prefix;
+    });
+    known.catch(() => (known = undefined));
+    return known;
+  };
+}
+
+function callsOver(transport: Transport, prefix: (signal?: AbortSignal) => Promise<string>): Calls {
+  const request = async (id: OperationId, input: AnyInput = {}): Promise<Reply> => {
+    const operation = operationOf(id);
+    const { params = {}, query = {}, headers = {}, dryRun = false, signal } = input;
+    if (dryRun && !operation.dryRun) throw new ClientUsageError(`${id} has no dry run.`);
+    const target = pathOf(operation.path, params) + queryOf(query);
+    const body = withKey(id, input);
+    const writes = operation.method !== 'GET' && !dryRun;
+    return transport({
+      operation: id,
+      method: operation.method,
+      target: (await prefix(signal)) + target,
+      body,
+      headers: dryRun ? { ...headers, 'Dry-Run': 'true' } : headers,
+      signed: true,
+      writes,
+      harmless: !writes || operation.idempotent,
+      signal,
+    });
+  };
+  const call = async (id: OperationId, input?: AnyInput): Promise<unknown> =>
+    (await request(id, input)).body;
+  async function* pages(id: PagedId, input: AnyInput = {}): AsyncGenerator<unknown> {
+    let { query } = input;
+    for (;;) {
+      const page = (await request(id, { ...input, query })).body;
+      const rows = isObject(page) ? page[OPERATIONS[id].paged] : undefined;
+      if (!isObject(page) || !Array.isArray(rows))
+        throw new ClientUsageError(`${id} answered no page.`);
+      yield* rows;
+      if (typeof page['next_cursor'] !== 'string') return;
+      query = { ...query, cursor: page['next_cursor'] };
+    }
+  }
+  // What an operation takes and answers is typed by its id, from the document of the API.
+  const untyped: object = { call, request, pages };
+  return untyped as Calls;
+}
+
+/** What the table says of an id; of one that JavaScript made up it says nothing. */
+function operationOf(id: OperationId): Operation {
+  if (!Object.hasOwn(OPERATIONS, id)) throw new ClientUsageError(`There is no operation ${id}.`);
+  return OPERATIONS[id];
+}
+
+/** The body with its idempotency key: the given one, or a new one that all tries share. */
+function withKey(id: OperationId, { body, idempotencyKey, dryRun }: AnyInput): unknown {
+  if (!operationOf(id).idempotent) {
+    if (idempotencyKey !== undefined) throw new ClientUsageError(`${id} takes no idempotency key.`);
+    return body;
+  }
+  if (!isObject(body)) return body;
+  const own = body['idempotency_key'];
+  if (idempotencyKey !== undefined && own !== undefined && own !== idempotencyKey)
+    throw new ClientUsageError('The body has another idempotency_key than idempotencyKey says.');
+  const key = own ?? idempotencyKey ?? (dryRun === true ? undefined : randomHex(16));
+  return key === undefined ? body : { ...body, idempotency_key: key };
+}

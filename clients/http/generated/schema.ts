@@ -1,0 +1,3891 @@
+// Written by `npm run client:types` from the API; not by hand.
+export interface components {
+    schemas: {
+        readonly Error: {
+            readonly detail: {
+                /**
+                 * @description A stable code.
+                 * @example invalid_state
+                 */
+                readonly error: string;
+                /** @description What is wrong and what to do. */
+                readonly message: string;
+                readonly issues?: readonly components["schemas"]["Issue"][];
+                readonly request_id?: string;
+            } & {
+                readonly [key: string]: unknown;
+            };
+        };
+        readonly Issue: {
+            /** @example nodes[2].node_key */
+            readonly path: string;
+            /** @example too_small */
+            readonly code: string;
+            readonly message: string;
+        };
+        readonly MovementCreateResponse: {
+            readonly movement_id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
+            readonly template: components["schemas"]["TemplateReference"];
+            /** @description Lowercase hex SHA-256 of the canonical JSON (RFC 8785) of the compiled plan. */
+            readonly compiled_plan_hash: string;
+            /** @description Keys of the nodes that can run or are running. */
+            readonly current_frontier: readonly string[];
+            /** @enum {string} */
+            readonly approval_status: "pending" | "approved" | "rejected" | "expired";
+            /** @enum {string} */
+            readonly reservation_status: "none" | "held" | "released" | "consumed";
+            readonly auto_approve_result: components["schemas"]["JsonObject"] | null;
+            /** @description What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it. */
+            readonly outflow: readonly components["schemas"]["OutflowEntry"][];
+            readonly expires_at: components["schemas"]["Timestamp"];
+            readonly created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Format: uuid
+         * @description A UUID; ids that the service gives are UUIDv7.
+         * @example 01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10
+         */
+        readonly Id: string;
+        readonly TemplateReference: {
+            readonly template_id: components["schemas"]["Id"];
+            readonly template_key: string;
+            readonly version: number;
+        };
+        /** @description Any JSON object. */
+        readonly JsonObject: {
+            readonly [key: string]: unknown;
+        };
+        readonly OutflowEntry: {
+            readonly asset: string;
+            readonly amount: components["schemas"]["Decimal"] | null;
+        };
+        /**
+         * @description A decimal in plain notation, carried as a string.
+         * @example 1250.5
+         */
+        readonly Decimal: string;
+        /**
+         * Format: date-time
+         * @description ISO 8601 UTC with milliseconds.
+         * @example 2026-11-21T03:35:00.000Z
+         */
+        readonly Timestamp: string;
+        readonly MovementList: {
+            readonly movements: readonly components["schemas"]["MovementSummary"][];
+            /** @description Give it as `cursor` for the next page; null on the last. */
+            readonly next_cursor: string | null;
+        };
+        readonly MovementSummary: {
+            readonly movement_id: components["schemas"]["Id"];
+            readonly template_key: string;
+            readonly template_version: number;
+            readonly strategy_id: string | null;
+            /** @enum {string} */
+            readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
+            /** @enum {string} */
+            readonly approval_status: "pending" | "approved" | "rejected" | "expired";
+            /** @enum {string} */
+            readonly reservation_status: "none" | "held" | "released" | "consumed";
+            readonly intent: components["schemas"]["JsonObject"];
+            /** @description What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it. */
+            readonly outflow: readonly components["schemas"]["OutflowEntry"][];
+            /** @description Keys of the nodes that can run or are running. */
+            readonly current_frontier: readonly string[];
+            readonly error_code: string | null;
+            /** @description Why it needs a person; null while it needs none. */
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable") | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+            readonly expires_at: components["schemas"]["Timestamp"];
+        };
+        readonly MovementDetail: {
+            readonly movement_id: components["schemas"]["Id"];
+            readonly template_key: string;
+            readonly template_version: number;
+            readonly strategy_id: string | null;
+            /** @enum {string} */
+            readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
+            /** @enum {string} */
+            readonly approval_status: "pending" | "approved" | "rejected" | "expired";
+            /** @enum {string} */
+            readonly reservation_status: "none" | "held" | "released" | "consumed";
+            readonly intent: components["schemas"]["JsonObject"];
+            /** @description What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it. */
+            readonly outflow: readonly components["schemas"]["OutflowEntry"][];
+            /** @description Keys of the nodes that can run or are running. */
+            readonly current_frontier: readonly string[];
+            readonly error_code: string | null;
+            /** @description Why it needs a person; null while it needs none. */
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable") | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+            readonly expires_at: components["schemas"]["Timestamp"];
+            readonly template: components["schemas"]["TemplateReference"];
+            readonly compiled_plan_hash: string;
+            readonly input_params: components["schemas"]["JsonObject"];
+            readonly labels: components["schemas"]["JsonObject"];
+            readonly created_by: components["schemas"]["JsonObject"];
+            /** @description The label given with the decision. */
+            readonly approver_id: string | null;
+            /** @description The authenticated key that approved. */
+            readonly approved_by: string | null;
+            readonly auto_approve_result: components["schemas"]["JsonObject"] | null;
+            readonly error_message: string | null;
+            readonly nodes: readonly components["schemas"]["MovementNodeView"][];
+            readonly artifacts: readonly components["schemas"]["ArtifactView"][];
+            readonly callbacks: {
+                readonly pending: number;
+                readonly delivered: number;
+                readonly dead_letter: number;
+            };
+            /** @description Set while a person is needed. */
+            readonly attention: components["schemas"]["MovementAttention"] | null;
+            readonly workflow: {
+                readonly namespace: string;
+                readonly workflow_id: string;
+                readonly run_id: string | null;
+                readonly ui_url: string;
+            };
+        };
+        readonly MovementNodeView: {
+            readonly node_key: string;
+            readonly node_kind: string;
+            readonly action_type: string;
+            /** @enum {string} */
+            readonly state: "BLOCKED" | "READY" | "SUBMITTING" | "SUBMITTED" | "OBSERVING" | "COMPLETED" | "FAILED" | "UNKNOWN" | "SKIPPED" | "CANCELLED";
+            readonly attempt: number;
+            readonly executor_binding: {
+                readonly executor_key: string;
+            };
+            /** @description Who signs; a rotation may have replaced the one of the plan. */
+            readonly signer_binding: {
+                readonly signer_key: string;
+            } | null;
+            /** @description Who signs by the plan that was approved, where a rotation replaced that one. */
+            readonly original_signer_binding?: {
+                readonly signer_key: string;
+            } | null;
+            /** @description What the node moves or looks for. */
+            readonly asset: string;
+            /** @description Before its amount is fixed: the most it can be; null while only an output decides. */
+            readonly amount: components["schemas"]["Decimal"] | null;
+            /** @description Whom it pays: by its plan before it runs, as it was prepared after. */
+            readonly destination: string | null;
+            readonly external_ref: string | null;
+            readonly output: components["schemas"]["JsonObject"] | null;
+            readonly error_code: string | null;
+            readonly error_message: string | null;
+            readonly started_at: components["schemas"]["Timestamp"] | null;
+            readonly updated_at: components["schemas"]["Timestamp"];
+            readonly completed_at: components["schemas"]["Timestamp"] | null;
+        };
+        readonly ArtifactView: {
+            readonly artifact_id: components["schemas"]["Id"];
+            readonly node_key: string;
+            readonly attempt: number;
+            readonly kind: string;
+            readonly data: components["schemas"]["JsonObject"];
+            readonly created_at: components["schemas"]["Timestamp"];
+        };
+        readonly MovementAttention: {
+            /** @enum {string} */
+            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable";
+            /** @description The reason in a sentence. */
+            readonly message: string;
+            /** @description The node that it is about; null for an approval. */
+            readonly node_key: string | null;
+            /** @description What was last said about the node, by its executor or on its way there. */
+            readonly last_answer: string | null;
+            /** @description The present attempt of the node. */
+            readonly attempt: number | null;
+            /** @description Errors before a send after which the attempt gives up. Looks at what became of a send have no such end. */
+            readonly max_attempts: number | null;
+            /** @description Errors of the attempt so far, and looks in a row that told nothing. */
+            readonly errors: number | null;
+            /** @description When it is asked again what became of it, if it is. */
+            readonly next_look_at: components["schemas"]["Timestamp"] | null;
+            /** @description What may be done now, and what comes of it. */
+            readonly actions: readonly {
+                readonly action: string;
+                readonly consequence: string;
+            }[];
+        };
+        readonly MovementTimelineEventView: {
+            readonly event_id: components["schemas"]["Id"];
+            /** @description Per movement, without gaps. */
+            readonly sequence: number;
+            /** @enum {string} */
+            readonly event_type: "movement_created" | "auto_approve_evaluated" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced" | "node_ready" | "node_preflight_passed" | "node_prepared" | "node_submitting" | "node_submitted" | "node_observing" | "node_completed" | "node_failed" | "node_unknown" | "node_recovered" | "node_skipped" | "node_cancelled" | "node_requeued" | "transaction_mined" | "transaction_replaced" | "transaction_cancel_requested" | "transaction_cancelling" | "transaction_dropped" | "transaction_displaced" | "transaction_mined_late" | "signer_remapped" | "condition_error" | "callback_delivered" | "callback_dead_lettered";
+            readonly node_key: string | null;
+            readonly attempt: number | null;
+            readonly from_state: string | null;
+            readonly to_state: string | null;
+            readonly actor: {
+                /** @enum {string} */
+                readonly type: "key" | "system" | "executor" | "operator";
+                readonly client_id?: string | null;
+                readonly key_id?: string | null;
+                readonly label?: string;
+            };
+            readonly message: string;
+            readonly data: components["schemas"]["JsonObject"];
+            readonly occurred_at: components["schemas"]["Timestamp"];
+        };
+        readonly MovementActionResponse: {
+            readonly movement_id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
+            /** @description Keys of the nodes that can run or are running. */
+            readonly current_frontier: readonly string[];
+            /** @enum {string} */
+            readonly reservation_status: "none" | "held" | "released" | "consumed";
+        };
+        readonly MovementGraph: {
+            readonly movement_id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
+            readonly template_key: string;
+            readonly template_version: number;
+            readonly nodes: readonly components["schemas"]["MovementGraphNode"][];
+            readonly edges: readonly components["schemas"]["MovementGraphEdge"][];
+        };
+        readonly MovementGraphNode: {
+            readonly node_key: string;
+            /** @enum {string} */
+            readonly node_kind: "action" | "observe" | "manual_gate" | "compensation" | "post_action";
+            readonly action_type: string;
+            /** @enum {string} */
+            readonly state: "BLOCKED" | "READY" | "SUBMITTING" | "SUBMITTED" | "OBSERVING" | "COMPLETED" | "FAILED" | "UNKNOWN" | "SKIPPED" | "CANCELLED";
+            readonly attempt: number;
+            readonly error_code: string | null;
+            readonly executor_key: string;
+            readonly signer_key: string | null;
+        };
+        readonly MovementGraphEdge: {
+            readonly from: string;
+            readonly to: string;
+            /** @enum {string} */
+            readonly edge_type: "on_success" | "on_failure" | "on_timeout" | "on_cancel" | "on_manual_resume";
+            readonly condition_expr: string | null;
+            readonly priority: number;
+            readonly join_key: string | null;
+            /** @description `dead` will not fire as things stand; a retry may change that. Null only after a cancel, for another edge into a node that the cancel may have started. */
+            readonly status: ("pending" | "fired" | "dead") | null;
+        };
+        readonly PlanTemplateGraph: {
+            readonly template_id: components["schemas"]["Id"];
+            readonly template_key: string;
+            readonly version: number;
+            /** @enum {string} */
+            readonly graph_shape: "linear" | "branching" | "merging" | "split" | "hybrid";
+            readonly nodes: readonly components["schemas"]["TemplateGraphNode"][];
+            readonly edges: readonly components["schemas"]["TemplateGraphEdge"][];
+        };
+        readonly TemplateGraphNode: {
+            readonly node_key: string;
+            /** @enum {string} */
+            readonly node_kind: "action" | "observe" | "manual_gate" | "compensation" | "post_action";
+            readonly action_type: string;
+            /** @description Null selects by the node's own action type. */
+            readonly executor_selector: {
+                readonly action_type: string;
+                readonly provider?: string;
+                readonly chain_family?: string;
+            } | null;
+            readonly signer_selector: {
+                readonly chain_family: string;
+                readonly profile?: string;
+            } | null;
+        };
+        readonly TemplateGraphEdge: {
+            readonly from: string;
+            readonly to: string;
+            /** @enum {string} */
+            readonly edge_type: "on_success" | "on_failure" | "on_timeout" | "on_cancel" | "on_manual_resume";
+            readonly condition_expr: string | null;
+            readonly priority: number;
+            readonly join_key: string | null;
+        };
+        readonly PlanTemplateCreateResponse: {
+            readonly template_id: components["schemas"]["Id"];
+            readonly template_key: string;
+            readonly version: number;
+            /** @enum {string} */
+            readonly graph_shape: "linear" | "branching" | "merging" | "split" | "hybrid";
+            readonly requires_graph_runtime: boolean;
+            readonly executable_in_v3_0: boolean;
+            /** @description Each as `<code>:<node_key or from->to>`. */
+            readonly non_executable_reasons: readonly string[];
+            readonly completion_policy: components["schemas"]["CompletionPolicyView"];
+        };
+        readonly CompletionPolicyView: {
+            /** @enum {string} */
+            readonly completion_assurance: "provider_completed" | "destination_observed" | "destination_credited" | "destination_finalized" | "protocol_finalized";
+        };
+        readonly PlanTemplateListResponse: {
+            readonly plan_templates: readonly components["schemas"]["PlanTemplateSummary"][];
+            /** @description Give it as `cursor` for the next page; null on the last. */
+            readonly next_cursor: string | null;
+        };
+        readonly PlanTemplateSummary: {
+            readonly template_id: components["schemas"]["Id"];
+            readonly template_key: string;
+            readonly version: number;
+            /** @enum {string} */
+            readonly graph_shape: "linear" | "branching" | "merging" | "split" | "hybrid";
+            readonly requires_graph_runtime: boolean;
+            readonly executable_in_v3_0: boolean;
+            /** @description Each as `<code>:<node_key or from->to>`. */
+            readonly non_executable_reasons: readonly string[];
+            readonly completion_policy: components["schemas"]["CompletionPolicyView"];
+            readonly name: string;
+            readonly owner: string | null;
+            /** @description The client that registered it. */
+            readonly created_by: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+        };
+        readonly PlanTemplateDetailResponse: {
+            readonly template_id: components["schemas"]["Id"];
+            readonly template_key: string;
+            readonly version: number;
+            /** @enum {string} */
+            readonly graph_shape: "linear" | "branching" | "merging" | "split" | "hybrid";
+            readonly requires_graph_runtime: boolean;
+            readonly executable_in_v3_0: boolean;
+            /** @description Each as `<code>:<node_key or from->to>`. */
+            readonly non_executable_reasons: readonly string[];
+            readonly completion_policy: components["schemas"]["CompletionPolicyView"];
+            readonly name: string;
+            readonly owner: string | null;
+            /** @description The client that registered it. */
+            readonly created_by: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly approval_policy: components["schemas"]["JsonObject"];
+            readonly risk_controls: components["schemas"]["JsonObject"];
+            readonly nodes: readonly components["schemas"]["PlanNodeView"][];
+            readonly edges: readonly components["schemas"]["PlanEdgeView"][];
+            readonly auto_approve_enabled: boolean;
+            readonly daily_cap_amount: components["schemas"]["Decimal"] | null;
+            readonly daily_cap_asset: string | null;
+        };
+        readonly PlanNodeView: {
+            readonly id: components["schemas"]["Id"];
+            readonly node_key: string;
+            /** @enum {string} */
+            readonly node_kind: "action" | "observe" | "manual_gate" | "compensation" | "post_action";
+            readonly action_type: string;
+            readonly executor_selector: components["schemas"]["ExecutorSelector"] | null;
+            readonly signer_selector: components["schemas"]["SignerSelector"] | null;
+            readonly input_schema: components["schemas"]["JsonObject"] | null;
+            readonly config: components["schemas"]["JsonObject"] | null;
+            readonly has_side_effect: boolean;
+            readonly timeout_policy: components["schemas"]["TimeoutPolicy"] | null;
+            readonly retry_policy: components["schemas"]["RetryPolicy"] | null;
+            readonly risk_patch: components["schemas"]["JsonObject"] | null;
+        };
+        readonly ExecutorSelector: {
+            readonly action_type: string;
+            readonly provider?: string;
+            readonly chain_family?: string;
+        };
+        readonly SignerSelector: {
+            readonly chain_family: string;
+            readonly profile?: string;
+        };
+        readonly TimeoutPolicy: {
+            /** @description From the start of the node to its submit. */
+            readonly execution_seconds?: number;
+            /** @description From the submit to the proven end; absent means no end. */
+            readonly observe_seconds?: number;
+        };
+        /** @description For errors of preflight, prepare, recover and observe; a submit is never repeated by it. */
+        readonly RetryPolicy: {
+            readonly max_attempts?: number;
+            readonly initial_interval_seconds?: number;
+            readonly backoff_coefficient?: number;
+            readonly max_interval_seconds?: number;
+        };
+        readonly PlanEdgeView: {
+            readonly id: components["schemas"]["Id"];
+            readonly from: string;
+            readonly to: string;
+            /** @enum {string} */
+            readonly edge_type: "on_success" | "on_failure" | "on_timeout" | "on_cancel" | "on_manual_resume";
+            readonly condition_expr: string | null;
+            readonly priority: number;
+            readonly join_key: string | null;
+        };
+        readonly PlanTemplateAdminResponse: {
+            readonly template_key: string;
+            readonly latest_version: number;
+            readonly auto_approve_enabled: boolean;
+            readonly daily_cap_amount: components["schemas"]["Decimal"] | null;
+            readonly daily_cap_asset: string | null;
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly RouteCatalog: {
+            readonly routes: readonly components["schemas"]["RouteView"][];
+            readonly generated_at: components["schemas"]["Timestamp"];
+        };
+        readonly RouteView: {
+            readonly template_key: string;
+            readonly name: string;
+            readonly version: number;
+            /** @enum {string} */
+            readonly graph_shape: "linear" | "branching" | "merging" | "split" | "hybrid";
+            readonly node_count: number;
+            readonly executable: boolean;
+            readonly metadata: {
+                /** @enum {string} */
+                readonly transport_family: "cex_withdrawal" | "onchain_transfer" | "bridge" | "perp" | "mixed";
+                readonly source_venue: string | null;
+                readonly destination_venue: string | null;
+                /** @description Null: the route carries the movement's asset. */
+                readonly asset: string | null;
+            };
+            /** @description Null for a route without bridges. */
+            readonly bridge: components["schemas"]["RouteBridge"] | null;
+            /** @description Null when no movement ended in that time. */
+            readonly stats: components["schemas"]["RouteStats"] | null;
+            /** @description expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where given. */
+            readonly fee_policy: components["schemas"]["JsonObject"];
+            /** @description max_amount and min_amount, where given. */
+            readonly risk_controls: components["schemas"]["JsonObject"];
+            /** @description Only with `include_health=true`. */
+            readonly health?: components["schemas"]["RouteHealth"];
+        };
+        readonly RouteBridge: {
+            /** @description Of the longest way over its bridges; null where one of them is not known. */
+            readonly latency_baseline_seconds: number | null;
+            /** @description What its bridges may take of the amount; null where one of them is not known. */
+            readonly max_fee: components["schemas"]["Decimal"] | null;
+            readonly legs: readonly components["schemas"]["RouteBridgeLeg"][];
+        };
+        readonly RouteBridgeLeg: {
+            /** @description The node that burns or sends. */
+            readonly node_key: string;
+            /** @enum {string} */
+            readonly lane: "burn_and_mint" | "bridge_c";
+            /** @description Null: left to the caller. */
+            readonly source_chain_id: number | null;
+            readonly destination_chain_id: number | null;
+            /** @description The node's, else the one that was asked for; null: the movement's. */
+            readonly asset: string | null;
+            readonly finality: ("fast" | "standard") | null;
+            readonly latency_baseline_seconds: number | null;
+            readonly latency_source: ("bridge_registry" | "chain_finality" | "fast_attestation") | null;
+            /** @description The most that a burn may cost, in units of the asset. */
+            readonly max_fee: components["schemas"]["Decimal"] | null;
+            /** @description The most that a send over the path may cost, in `fee_native_asset`. */
+            readonly fee_native_budget: components["schemas"]["Decimal"] | null;
+            /** @description The coin of the source chain. */
+            readonly fee_native_asset: string | null;
+            /** @description Null: nobody here can say. */
+            readonly usable: boolean | null;
+            /** @description What the node would fail with now. */
+            readonly problem: {
+                /** @example BRIDGE_PATH_NOT_READY */
+                readonly error_code: string;
+                readonly reason: string;
+            } | null;
+        };
+        /** @description Movements that ended in this or the previous calendar month (UTC). */
+        readonly RouteStats: {
+            readonly total_completed: number;
+            readonly total_failed: number;
+            /**
+             * @description total_completed over both.
+             * @example 0.98
+             */
+            readonly success_rate: number;
+            /** @description Of completed movements, from approval to end; null while there is none. */
+            readonly avg_duration_seconds: number | null;
+            readonly max_duration_seconds: number | null;
+        };
+        readonly RouteHealth: {
+            /** @enum {string} */
+            readonly status: "healthy" | "degraded" | "unavailable";
+            readonly executors: readonly {
+                /** @description Where none or several match: what the node selects by. */
+                readonly executor_key: string;
+                /** @enum {string} */
+                readonly health_state: "up" | "down" | "unknown" | "missing" | "ambiguous";
+                /** @description Why it cannot work on this route, where it could on others. */
+                readonly reason?: string;
+            }[];
+        };
+        readonly RouteRecommendations: {
+            readonly recommendations: readonly components["schemas"]["RouteRecommendation"][];
+            readonly request: components["schemas"]["RouteRecommendationRequest"];
+            readonly generated_at: components["schemas"]["Timestamp"];
+        };
+        readonly RouteRecommendation: {
+            /** @description From 1; feasible routes first. */
+            readonly rank: number;
+            /** @description 0 to 1; 0 for an infeasible route. */
+            readonly score: number;
+            readonly score_parts: components["schemas"]["RouteScoreParts"];
+            /** @enum {string} */
+            readonly feasibility: "feasible" | "infeasible";
+            readonly infeasible_reasons: readonly ("not_executable" | "executor_unavailable" | "amount_below_min" | "amount_above_max")[];
+            readonly route: components["schemas"]["RouteView"];
+        };
+        /** @description score = reliability.value * (sum of weight * value of speed, cost and health) */
+        readonly RouteScoreParts: {
+            readonly speed: {
+                readonly weight: number;
+                /** @description 0 to 1 */
+                readonly value: number;
+                readonly avg_duration_seconds: number | null;
+                /** @description Of the bridges; it stands in for the duration until a movement completed. */
+                readonly latency_baseline_seconds: number | null;
+                readonly basis: ("avg_duration" | "latency_baseline") | null;
+            };
+            readonly cost: {
+                readonly weight: number;
+                /** @description 0 to 1 */
+                readonly value: number;
+                readonly fee: components["schemas"]["Decimal"] | null;
+                /** @example expected_fee */
+                readonly basis: string | null;
+            };
+            readonly health: {
+                readonly weight: number;
+                /** @description 0 to 1 */
+                readonly value: number;
+                /** @enum {string} */
+                readonly status: "healthy" | "degraded" | "unavailable";
+            };
+            readonly reliability: {
+                readonly value: number;
+                readonly total_completed: number;
+                readonly total_failed: number;
+            };
+        };
+        /**
+         * @example {
+         *       "asset": "USDC",
+         *       "source_venue": "paper-main",
+         *       "destination_venue": null,
+         *       "amount": "1250.5",
+         *       "priority": "cost"
+         *     }
+         */
+        readonly RouteRecommendationRequest: {
+            /**
+             * @description Compared in upper case.
+             * @example USDC
+             */
+            readonly asset: string;
+            /**
+             * @description Only routes that begin there.
+             * @default null
+             */
+            readonly source_venue: string | null;
+            /**
+             * @description Only routes that end there.
+             * @default null
+             */
+            readonly destination_venue: string | null;
+            /**
+             * @description Null skips the checks of limits.
+             * @default null
+             */
+            readonly amount: components["schemas"]["PositiveDecimal"] | null;
+            /**
+             * @default speed
+             * @enum {string}
+             */
+            readonly priority: "speed" | "cost";
+        };
+        /**
+         * @description A decimal greater than zero, in plain notation, carried as a string.
+         * @example 1250.5
+         */
+        readonly PositiveDecimal: string;
+        readonly ExecutorRegistryView: {
+            readonly executor_key: string;
+            /** @enum {string} */
+            readonly kind: "local" | "remote" | "task_queue";
+            /** @enum {string} */
+            readonly status: "active" | "disabled";
+            /** @enum {string} */
+            readonly health_state: "up" | "down" | "unknown";
+            readonly health_checked_at: components["schemas"]["Timestamp"] | null;
+            readonly action_types: readonly string[];
+            readonly provider: string | null;
+            readonly chain_family: string | null;
+            readonly endpoint: string | null;
+            /**
+             * @description Whether the entry is stored, registered in this process, or both.
+             * @enum {string}
+             */
+            readonly source: "persisted" | "memory" | "both";
+            readonly updated_at: components["schemas"]["Timestamp"] | null;
+        };
+        readonly SignerRegistryView: {
+            readonly signer_key: string;
+            /** @enum {string} */
+            readonly status: "active" | "disabled" | "deprecated" | "retired";
+            /** @enum {string} */
+            readonly backend: "local" | "managed_kms_evm" | "remote" | "noop";
+            readonly chain_family: string;
+            readonly profile: string | null;
+            /** @description The operator's pin; EVM only. */
+            readonly expected_signer_address: string | null;
+            /** @description What the last health refresh saw; diagnostic. */
+            readonly observed_signer_address: string | null;
+            readonly observed_at: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            readonly identity_state: "match" | "mismatch" | "unpinned" | "unobserved" | "not_applicable";
+            /** @description The nonces of its address, one entry for each chain on which it has sent. */
+            readonly lanes: readonly components["schemas"]["SignerLane"][];
+            /**
+             * @description Whether the entry is stored, registered in this process, or both.
+             * @enum {string}
+             */
+            readonly source: "persisted" | "memory" | "both";
+            readonly updated_at: components["schemas"]["Timestamp"] | null;
+        };
+        readonly SignerLane: {
+            readonly chain_id: number;
+            readonly address: string;
+            /** @description The nonce that is given away next. */
+            readonly next_nonce: number;
+            /** @description How many transactions its newest block counts, as last seen; null before that. */
+            readonly mined_nonce: number | null;
+            /** @description The same of its newest final block. */
+            readonly final_nonce: number | null;
+            readonly seen_at: components["schemas"]["Timestamp"] | null;
+            /** @description Given away, and in no block that was seen. */
+            readonly open_nonces: number;
+            readonly oldest_open_seconds: number | null;
+            /** @description Mined, and not final yet. */
+            readonly unfinal_nonces: number;
+            readonly finality: components["schemas"]["ChainFinality"];
+        };
+        /** @description How a block of this chain becomes final; null where the chain is not bound. */
+        readonly ChainFinality: {
+            /** @enum {string} */
+            readonly read: "finalized_tag" | "confirmations";
+            /** @description Blocks, the transaction's own included; null where the node's tag says it. */
+            readonly confirmations: number | null;
+            readonly typical_age_seconds: number | null;
+            /** @description Why less than what is known of the chain is enough here; null if it is not. */
+            readonly override_reason: string | null;
+        } | null;
+        readonly SetExpectedSignerIdentityResponse: {
+            /** @enum {string} */
+            readonly outcome: "changed" | "noop";
+            readonly signer_key: string;
+            readonly expected_signer_address: string;
+            /** @description The pin that was stored before. */
+            readonly previous_expected_address: string | null;
+            readonly runtime_address: string;
+            readonly audit_event_id: components["schemas"]["Id"];
+        };
+        readonly CutoverMode: {
+            /** @enum {string} */
+            readonly mode: "normal" | "drain" | "frozen";
+            readonly previous_mode: ("normal" | "drain" | "frozen") | null;
+            readonly reason: string | null;
+            readonly changed_at: components["schemas"]["Timestamp"] | null;
+            readonly changed_by: components["schemas"]["JsonObject"] | null;
+        };
+        readonly BalanceResponse: {
+            readonly balances: readonly components["schemas"]["Balance"][];
+        };
+        readonly Balance: {
+            readonly venue_key: string;
+            readonly asset: string;
+            readonly account_type: string;
+            readonly available: components["schemas"]["Decimal"] | null;
+            readonly withdrawable: components["schemas"]["Decimal"] | null;
+            readonly total: components["schemas"]["Decimal"] | null;
+            readonly details: components["schemas"]["JsonObject"] | null;
+            readonly fetched_at: components["schemas"]["Timestamp"] | null;
+            readonly stale: boolean;
+            readonly svc_pending_outflow: components["schemas"]["Decimal"];
+            readonly svc_effective_withdrawable: string | null;
+            readonly svc_effective_reason: ("capital_transfer_reservation" | "movement_reservation" | "mixed_reservations") | null;
+        };
+        readonly CapitalTransferView: {
+            readonly transfer_id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly request_state: "CREATED" | "SUBMITTING" | "PENDING_PROVIDER_CONFIRMATION" | "COMPLETED" | "FAILED" | "MANUAL_INTERVENTION";
+            readonly source_venue: string;
+            readonly destination_venue: string;
+            readonly source_account_type: string;
+            readonly destination_account_type: string;
+            readonly asset: string;
+            readonly amount: components["schemas"]["Decimal"];
+            readonly reason: string;
+            readonly strategy_id: string | null;
+            readonly idempotency_key: string;
+            readonly provider: string | null;
+            /** @description The provider's own id of its record, once it has told it. */
+            readonly provider_transfer_id: string | null;
+            readonly error_code: string | null;
+            readonly error_message: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly CapitalTransferList: {
+            readonly capital_transfers: readonly components["schemas"]["CapitalTransferView"][];
+            /** @description Give it as `cursor` for the next page; null on the last. */
+            readonly next_cursor: string | null;
+        };
+        readonly CapitalTransferEventView: {
+            readonly event_id: components["schemas"]["Id"];
+            /** @description Per transfer, without gaps. */
+            readonly sequence: number;
+            /** @enum {string} */
+            readonly event_type: "transfer_created" | "transfer_submitting" | "transfer_pending" | "transfer_completed" | "transfer_failed" | "transfer_attention" | "transfer_resolved";
+            readonly from_state: string | null;
+            readonly to_state: string | null;
+            readonly actor: {
+                /** @enum {string} */
+                readonly type: "key" | "system" | "executor" | "operator";
+                readonly client_id?: string | null;
+                readonly key_id?: string | null;
+                readonly label?: string;
+            };
+            readonly message: string;
+            readonly data: components["schemas"]["JsonObject"];
+            readonly occurred_at: components["schemas"]["Timestamp"];
+        };
+        readonly MasterAccount: {
+            /** @description With its checksum. */
+            readonly master_address: string;
+            readonly signer_key: string;
+            /** @enum {string} */
+            readonly network: "mainnet" | "testnet";
+            readonly label: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+        };
+        readonly StrategyBinding: {
+            readonly strategy_id: string;
+            readonly sub_account_address: string | null;
+            readonly max_agent_balance: components["schemas"]["Decimal"] | null;
+            /** @description Nothing of this strategy begins at the venue. */
+            readonly paused: boolean;
+            /** @description Why `paused` is what it is; null before anybody said so. */
+            readonly pause_reason: string | null;
+            readonly paused_changed_at: components["schemas"]["Timestamp"] | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly AgentWallet: {
+            readonly wallet_id: components["schemas"]["Id"];
+            readonly strategy_id: string;
+            readonly agent_name: string;
+            readonly signer_key: string;
+            /** @description With its checksum. */
+            readonly address: string;
+            readonly valid_until: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            readonly state: "pending" | "active" | "expired" | "replaced" | "refused";
+            /** @description What was wrong at the last look; null when nothing was. */
+            readonly last_error: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+            /** @description When the venue was first seen to list it. */
+            readonly approved_at: components["schemas"]["Timestamp"] | null;
+        };
+        readonly EmergencyState: {
+            readonly strategy_id: string;
+            readonly paused: boolean;
+            readonly agent_wallets: readonly components["schemas"]["AgentWallet"][];
+            /** @description Those that have not ended, newest first, at most 200. */
+            readonly open_movements: readonly {
+                readonly movement_id: components["schemas"]["Id"];
+                /** @enum {string} */
+                readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
+                readonly template_key: string;
+                readonly asset: string;
+                readonly amount: components["schemas"]["Decimal"];
+                readonly created_at: components["schemas"]["Timestamp"];
+            }[];
+            /** @description How many there are in all. */
+            readonly open_movement_count: number;
+            /** @description Of the strategy's sub-account, or of the master where it has none. Null when nothing was ever seen of it. */
+            readonly venue: {
+                /** @description A decimal; it may be less than zero. */
+                readonly withdrawable: string | null;
+                /** @description A decimal; it may be less than zero. */
+                readonly account_value: string | null;
+                readonly open_positions: number | null;
+            };
+            /** @description When the venue was asked for what stands under `venue`. */
+            readonly checked_at: components["schemas"]["Timestamp"] | null;
+            /** @description The venue did not say it now: it is from `checked_at`, or nothing. */
+            readonly stale: boolean;
+        };
+        readonly PolicyResponse: {
+            readonly policy_id: components["schemas"]["Id"];
+            readonly client_id: components["schemas"]["Id"];
+            readonly strategy_id: string;
+            readonly is_active: boolean;
+            readonly allowed_templates: readonly {
+                readonly template_key: string;
+                readonly template_version: number | null;
+            }[];
+            readonly allowed_assets: readonly string[];
+            readonly max_amount_per_request: components["schemas"]["Decimal"] | null;
+            readonly window_hours: number | null;
+            readonly max_amount_per_window: components["schemas"]["Decimal"] | null;
+            readonly max_count_per_window: number | null;
+            /** @description The client that created it. */
+            readonly created_by: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly BudgetResponse: {
+            readonly strategy_id: string;
+            readonly policies: readonly components["schemas"]["PolicyBudget"][];
+        };
+        readonly PolicyBudget: {
+            readonly policy_id: components["schemas"]["Id"];
+            readonly window_hours: number;
+            readonly max_amount_per_window: components["schemas"]["Decimal"] | null;
+            readonly max_count_per_window: number | null;
+            /** @description Approved in the window, neither completed nor released. */
+            readonly reserved_amount: string;
+            /** @description Approved in the window and completed. */
+            readonly consumed_amount: string;
+            /** @description What the window has left; null without an amount cap, below zero when the cap was lowered under what is used. */
+            readonly available_amount: string | null;
+            /** @description Approvals in the window that are not released. */
+            readonly count_in_window: number;
+        };
+        readonly CallbackList: {
+            readonly callbacks: readonly components["schemas"]["CallbackView"][];
+            /** @description Give it as `cursor` for the next page; null on the last. */
+            readonly next_cursor: string | null;
+        };
+        readonly CallbackView: {
+            readonly event_id: components["schemas"]["Id"];
+            readonly movement_id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly event_type: "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced";
+            /** @description The event's place in its movement's timeline. */
+            readonly sequence: number;
+            /** @description Where it goes; a query is not shown, since it may hold a token. */
+            readonly url: string;
+            /** @description What is sent, the same at every attempt. */
+            readonly payload: components["schemas"]["JsonObject"];
+            /** @description `X-SVC-Nonce` and `webhook-id`, the same at every attempt. */
+            readonly nonce: string;
+            /** @enum {string} */
+            readonly status: "pending" | "delivered" | "dead_letter";
+            /** @description Requests made since it was written or sent again. */
+            readonly attempts: number;
+            /** @description Null unless it is pending. */
+            readonly next_attempt_at: components["schemas"]["Timestamp"] | null;
+            /** @example http_503 */
+            readonly last_error: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly AuditEventList: {
+            readonly events: readonly components["schemas"]["AuditEvent"][];
+            /** @description Give it as `cursor` for the next page; null on the last. */
+            readonly next_cursor: string | null;
+        };
+        readonly AuditEvent: {
+            readonly event_id: components["schemas"]["Id"];
+            readonly occurred_at: components["schemas"]["Timestamp"];
+            /** @description Null for the service itself, and with authentication switched off. */
+            readonly actor_client_id: string | null;
+            readonly actor_key_id: string | null;
+            readonly actor_role: string | null;
+            readonly namespace: string | null;
+            /** @enum {string} */
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly entity_type: string;
+            readonly entity_key: string;
+            /** @enum {string} */
+            readonly outcome: "success" | "denied" | "failed";
+            readonly request_id: string | null;
+            /** @description What the caller gave as the reason, or why it was denied. */
+            readonly reason: string | null;
+            readonly details: components["schemas"]["JsonObject"];
+        };
+        /** @description What an agent may propose. An absent limit is null; an empty list allows nothing. */
+        readonly AgentAuthority: {
+            readonly authority_key: string;
+            readonly namespace: string;
+            /** @description The active key that is bound to it. */
+            readonly key_id: string | null;
+            readonly client_id: string | null;
+            readonly max_notional: components["schemas"]["Decimal"] | null;
+            readonly allowed_assets: readonly string[];
+            readonly allowed_chains: readonly string[];
+            readonly max_ttl_seconds: number | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly Whoami: {
+            readonly client_id: string | null;
+            readonly key_id: string | null;
+            /** @enum {string} */
+            readonly role: "admin" | "operator" | "agent";
+            readonly namespace?: string;
+        };
+        readonly RotateSignerResponse: {
+            /** @enum {string} */
+            readonly outcome: "drilled" | "changed";
+            readonly signer_key: string;
+            readonly replace_with: string;
+            readonly impact: components["schemas"]["RotationImpact"];
+            readonly audit_event_id: components["schemas"]["Id"];
+            readonly signer_rotation_event_id: components["schemas"]["Id"];
+        };
+        readonly RotationImpact: {
+            /** @description Nodes that the replacement signs. */
+            readonly remapped: number;
+            /** @description Nodes that stay with the old signer, and what ties them to it. */
+            readonly kept: readonly {
+                readonly movement_id: components["schemas"]["Id"];
+                readonly node_key: string;
+                /** @enum {string} */
+                readonly reason: "open_nonce" | "in_flight" | "passed_fence" | "perp_master" | "allowance" | "destination_caller" | "old_address" | "passes_on" | "no_room";
+            }[];
+            /** @description Nonces of kept nodes that are not final. */
+            readonly open_nonces: number;
+            /** @description Movements among them that wait for their approval. */
+            readonly pending_approval: number;
+        };
+        readonly SignerInventory: {
+            readonly signer_key: string;
+            readonly address: string;
+            readonly checked_at: components["schemas"]["Timestamp"];
+            readonly balances: readonly components["schemas"]["SignerHolding"][];
+            /** @enum {string} */
+            readonly rotation_state: "active" | "disabled" | "deprecated" | "retired";
+            readonly audit_event_id: components["schemas"]["Id"] | null;
+            readonly evidence_id: components["schemas"]["Id"] | null;
+        };
+        readonly SignerHolding: {
+            readonly chain: string;
+            readonly asset: string;
+            /** @description Null: the chain's own coin. */
+            readonly token_address: string | null;
+            readonly amount: string | null;
+            /** @description Why the amount cannot be told. */
+            readonly problem: string | null;
+        };
+        readonly SignerAllowances: {
+            readonly signer_key: string;
+            readonly address: string;
+            readonly checked_at: components["schemas"]["Timestamp"];
+            readonly allowances: readonly {
+                readonly chain: string;
+                readonly token_address: string;
+                readonly spender: string;
+                readonly amount: string;
+            }[];
+            /** @description The scan is partial: an endpoint searches no logs, or a token gave no answer. */
+            readonly unsupported_spender_not_checked: boolean;
+            readonly audit_event_id: components["schemas"]["Id"];
+            readonly evidence_id: components["schemas"]["Id"];
+        };
+        readonly RetireSignerResponse: {
+            /** @constant */
+            readonly outcome: "retired";
+            readonly signer_key: string;
+            /** @description What was seen of the account. */
+            readonly retired_with: components["schemas"]["JsonObject"];
+            readonly audit_event_id: components["schemas"]["Id"];
+            readonly evidence_id: components["schemas"]["Id"];
+        };
+        readonly SignerRotationHistory: {
+            readonly signer_key: string;
+            /** @enum {string} */
+            readonly status: "active" | "disabled" | "deprecated" | "retired";
+            readonly replaced_by: string | null;
+            readonly events: readonly {
+                readonly event_id: components["schemas"]["Id"];
+                /** @enum {string} */
+                readonly event_type: "rotation_drilled" | "rotated" | "inventory" | "allowances" | "retirement_denied" | "retired";
+                readonly signer_key: string;
+                readonly replace_with: string | null;
+                readonly reason: string | null;
+                readonly done_by: components["schemas"]["JsonObject"];
+                readonly data: components["schemas"]["JsonObject"];
+                readonly audit_event_id: components["schemas"]["Id"] | null;
+                readonly occurred_at: components["schemas"]["Timestamp"];
+            }[];
+        };
+        readonly RegistryDrift: {
+            readonly ok: boolean;
+            readonly checked_at: components["schemas"]["Timestamp"];
+            readonly drift: readonly {
+                /** @enum {string} */
+                readonly kind: "executor" | "signer";
+                readonly key: string;
+                /** @enum {string} */
+                readonly problem: "missing_in_memory" | "missing_in_database" | "endpoint_changed" | "identity_mismatch" | "identity_unavailable";
+                readonly expected: string | null;
+                readonly observed: string | null;
+            }[];
+        };
+        readonly BridgeChain: {
+            readonly chain: string;
+            readonly endpoint_identity: string;
+            readonly finality_age_seconds: number;
+            /** @description Grows whenever the endpoint tells other facts than before; 0 before the first. */
+            readonly snapshot_version: number;
+            /** @description The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago. */
+            readonly snapshot_stale: boolean;
+            readonly stale_detected_at: components["schemas"]["Timestamp"] | null;
+            readonly operator_label: string | null;
+            /** @description When the endpoint of this identity was last asked and answered. */
+            readonly snapshot_at: components["schemas"]["Timestamp"] | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly PathBaseline: {
+            readonly src_chain: string;
+            readonly dst_chain: string;
+            readonly asset: string;
+            readonly expected_latency_seconds: number;
+            readonly detection_latency_budget_seconds: number;
+            readonly fee_native_budget: components["schemas"]["Decimal"];
+            readonly enabled: boolean;
+            readonly disabled_reason: string | null;
+            /** @description Null: no drill has passed since an identity of its chains changed. */
+            readonly last_drill_pass_at: components["schemas"]["Timestamp"] | null;
+            readonly last_drill_evidence_path: string | null;
+            readonly baseline_source: string | null;
+            readonly operator_label: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly BridgeRegistryRefresh: {
+            readonly refreshed_at: components["schemas"]["Timestamp"];
+            /** @description Chains whose endpoints told other facts than before. */
+            readonly changed: readonly string[];
+            /** @description Chains whose snapshots are stale now. */
+            readonly stale: readonly string[];
+            readonly chains: readonly components["schemas"]["BridgeChain"][];
+        };
+        readonly MovementPreview: {
+            /** @description Whether the same request without the header would make a movement now. */
+            readonly would_create: boolean;
+            /** @description The hash the movement would have; null when no plan can be compiled. */
+            readonly compiled_plan_hash: string | null;
+            /** @description The nodes that an approval would make ready. */
+            readonly current_frontier: readonly string[];
+            readonly bindings: readonly components["schemas"]["BindingPreview"][];
+            /** @description Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not, but are asked again, as all are, before anything is sent. */
+            readonly allowlist: readonly components["schemas"]["AddressPreview"][];
+            readonly limits: readonly components["schemas"]["LimitPreview"][];
+            /** @description What the plan can move at most, by asset; null where no plan can be made of the request. */
+            readonly outflow: readonly components["schemas"]["OutflowEntry"][] | null;
+            /** @description `auto_approve_result` as the create would give it if nothing changed in between; null where automatic approval is off or without strategy_id. */
+            readonly auto_approve: components["schemas"]["JsonObject"] | null;
+            /** @description All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this very request: the create would answer 200 with that movement. */
+            readonly blocking_reasons: readonly components["schemas"]["BlockingReason"][];
+        };
+        readonly BindingPreview: {
+            readonly node_key: string;
+            /** @description Null when none or several are selected. */
+            readonly executor_key: string | null;
+            /** @description Null for nodes that do not sign, too. */
+            readonly signer_key: string | null;
+            readonly available: boolean;
+            /**
+             * @description Why not, as codes with a comma between them: `executor_missing`, `executor_ambiguous`, `executor_disabled`, and the same for `signer_`. What is missing or ambiguous blocks the create; what is switched off does not, but an approve is refused (`binding_unavailable`) while it is so for a node of the frontier, and a later node fails when it is reached.
+             * @example executor_disabled
+             */
+            readonly reason: string | null;
+        };
+        readonly AddressPreview: {
+            readonly node_key: string;
+            /** @description As it would be sent to; an address without a normal form is shown as written. */
+            readonly address: string;
+            /** @description Null for exchanges, and where the plan names no chain. */
+            readonly chain_id: number | null;
+            /** @description Whether an active row of the allowlist is about it. */
+            readonly allowed: boolean;
+            /** @description When its cooling period ends, past or to come; null without one. A node that is reached before fails. */
+            readonly usable_after: string | null;
+        };
+        readonly LimitPreview: {
+            /** @description `max_amount` or `nodes.<node_key>.max_amount` of the plan; `policy.max_amount_per_request`, `policy.max_amount_per_window`, `policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval. */
+            readonly control: string;
+            readonly limit: components["schemas"]["Decimal"];
+            /** @description What a window has used already; null for a limit on single amounts. */
+            readonly used: components["schemas"]["Decimal"] | null;
+            /** @description What would be held against the limit: for the plan's, the largest known. */
+            readonly after: components["schemas"]["Decimal"] | null;
+            /** @description False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent, or the movement waits for a person. Null when it depends on an earlier node's output. */
+            readonly ok: boolean | null;
+        };
+        /** @description Code, sentence and context as the refusal of the create would carry them. */
+        readonly BlockingReason: {
+            readonly error: string;
+            readonly message: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "template_key": "starter/withdraw-to-treasury",
+         *       "template_version": 1,
+         *       "intent": {
+         *         "asset": "USDC",
+         *         "amount": "250.5"
+         *       },
+         *       "strategy_id": "rebalance",
+         *       "approval_ttl_seconds": 3600,
+         *       "callback_url": "https://treasury.example/callbacks",
+         *       "idempotency_key": "rebalance-2026-11-21-1",
+         *       "labels": {
+         *         "desk": "treasury"
+         *       }
+         *     }
+         */
+        readonly MovementCreateRequest: {
+            readonly template_key: string;
+            readonly template_version: number;
+            readonly intent: components["schemas"]["Intent"];
+            readonly strategy_id?: string;
+            /** @default {} */
+            readonly input_params?: components["schemas"]["InputParams"];
+            /** @description How long the movement waits for its approval; the service's setting when absent. */
+            readonly approval_ttl_seconds?: number;
+            /** @description Where state changes are sent: https, or http to a loopback host. */
+            readonly callback_url?: string;
+            /** @description May be sent as the header `Idempotency-Key` instead; both must be equal. */
+            readonly idempotency_key?: string;
+            /** @default {} */
+            readonly labels?: {
+                readonly [key: string]: string;
+            };
+        };
+        readonly Intent: {
+            /**
+             * @description Stored in upper case.
+             * @example USDC
+             */
+            readonly asset: string;
+            readonly amount: components["schemas"]["PositiveDecimal"];
+            readonly destination_address?: string;
+            readonly chain_id?: number;
+            readonly source_venue?: string;
+            readonly destination_venue?: string;
+        };
+        /** @description Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins. It takes at most 64 KiB, and none of `completion_assurance`, `amount_ref`, `match_from`, `burn_from`, `tag`, `baseline`, `baseline_amount`, `destination_caller`, `max_fee`, `finality`. */
+        readonly InputParams: components["schemas"]["JsonObject"];
+        /**
+         * @example {
+         *       "compiled_plan_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "approver_id": "desk-lead"
+         *     }
+         */
+        readonly MovementApproveRequest: {
+            /** @description The hash of the plan that was reviewed. */
+            readonly compiled_plan_hash: string;
+            /** @description A label; the authenticated key is stored beside it. */
+            readonly approver_id: string;
+        };
+        /**
+         * @default {}
+         * @example {
+         *       "approver_id": "desk-lead",
+         *       "reason": "Not this week."
+         *     }
+         */
+        readonly MovementRejectRequest: {
+            readonly approver_id?: string;
+            readonly reason?: string;
+            /** @description Must match when sent. */
+            readonly compiled_plan_hash?: string;
+        };
+        /**
+         * @example {
+         *       "outcome": "completed",
+         *       "reason": "The venue shows the withdrawal as paid.",
+         *       "evidence": {
+         *         "statement": "2026-11",
+         *         "line": 17
+         *       }
+         *     }
+         */
+        readonly MovementNodeResolveRequest: {
+            /**
+             * @description `completed`: its effect landed; `failed`: proven that it did not.
+             * @enum {string}
+             */
+            readonly outcome: "completed" | "failed";
+            readonly reason: string;
+            /** @description What proves it: a reference, a statement line, a transaction hash. */
+            readonly evidence: components["schemas"]["JsonObject"];
+            /** @description Only with `completed`: the node's output, as its executor would have told it. Without it the node's amount counts as sent, and fills each output field that an `amount_ref` names. */
+            readonly output?: components["schemas"]["JsonObject"];
+        };
+        /**
+         * @example {
+         *       "reason": "The fees of the day are above what this payment is worth."
+         *     }
+         */
+        readonly MovementNodeCancelTransactionRequest: {
+            readonly reason: string;
+        };
+        /**
+         * @example {
+         *       "template_key": "treasury/checked-transfer",
+         *       "name": "A step, and a person who looks at it",
+         *       "version": 1,
+         *       "nodes": [
+         *         {
+         *           "node_key": "step",
+         *           "node_kind": "action",
+         *           "action_type": "noop"
+         *         },
+         *         {
+         *           "node_key": "look",
+         *           "node_kind": "manual_gate",
+         *           "action_type": "manual_gate"
+         *         }
+         *       ],
+         *       "edges": [
+         *         {
+         *           "from": "step",
+         *           "to": "look",
+         *           "edge_type": "on_success",
+         *           "condition_expr": "dec(intent.amount) > dec(\"1000\")"
+         *         }
+         *       ],
+         *       "risk_controls": {
+         *         "max_amount": "50000"
+         *       },
+         *       "completion_policy": {
+         *         "completion_assurance": "provider_completed"
+         *       }
+         *     }
+         */
+        readonly PlanTemplateCreateRequest: {
+            /**
+             * @description Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.
+             * @example treasury/cex-to-wallet
+             */
+            readonly template_key: string;
+            readonly name: string;
+            readonly version: number;
+            readonly owner?: string | null;
+            readonly nodes: readonly components["schemas"]["PlanNodeCreate"][];
+            /** @default [] */
+            readonly edges?: readonly components["schemas"]["PlanEdgeCreate"][];
+            /** @default {} */
+            readonly approval_policy?: components["schemas"]["JsonObject"];
+            /** @default {} */
+            readonly risk_controls?: components["schemas"]["RiskControls"];
+            /** @description Required: without completion_assurance the answer is `completion_policy_missing`. */
+            readonly completion_policy?: {
+                /** @enum {string} */
+                readonly completion_assurance?: "provider_completed" | "destination_observed" | "destination_credited" | "destination_finalized" | "protocol_finalized";
+            } | null;
+        };
+        readonly PlanNodeCreate: {
+            readonly node_key: string;
+            /** @enum {string} */
+            readonly node_kind: "action" | "observe" | "manual_gate" | "compensation" | "post_action";
+            readonly action_type: string;
+            readonly executor_selector?: components["schemas"]["ExecutorSelector"] | null;
+            readonly signer_selector?: components["schemas"]["SignerSelector"] | null;
+            readonly input_schema?: components["schemas"]["JsonObject"] | null;
+            readonly config?: components["schemas"]["JsonObject"] | null;
+            /** @default false */
+            readonly has_side_effect?: boolean;
+            readonly timeout_policy?: components["schemas"]["TimeoutPolicy"] | null;
+            readonly retry_policy?: components["schemas"]["RetryPolicy"] | null;
+            readonly risk_patch?: components["schemas"]["RiskPatch"] | null;
+        };
+        /** @description Overrides risk_controls for this node; max_amount may only be tightened. */
+        readonly RiskPatch: components["schemas"]["JsonObject"];
+        readonly PlanEdgeCreate: {
+            readonly from: string;
+            readonly to: string;
+            /** @enum {string} */
+            readonly edge_type: "on_success" | "on_failure" | "on_timeout" | "on_cancel" | "on_manual_resume";
+            readonly condition_expr?: string | null;
+            /** @default 0 */
+            readonly priority?: number;
+            readonly join_key?: string | null;
+        };
+        /** @description Free-form; only max_amount and min_amount have an effect. */
+        readonly RiskControls: components["schemas"]["JsonObject"];
+        /**
+         * @description Only the submitted fields change; null clears a cap. Without both caps auto_approve_enabled cannot be true.
+         * @example {
+         *       "auto_approve_enabled": true,
+         *       "daily_cap_amount": "10000",
+         *       "daily_cap_asset": "USDC"
+         *     }
+         */
+        readonly PlanTemplateAdminUpdate: {
+            readonly auto_approve_enabled?: boolean;
+            readonly daily_cap_amount?: components["schemas"]["Decimal"] | null;
+            readonly daily_cap_asset?: string | null;
+        };
+        /**
+         * @example {
+         *       "asset": "USDC",
+         *       "source_venue": "paper-main",
+         *       "destination_venue": null,
+         *       "amount": "1250.5",
+         *       "priority": "cost"
+         *     }
+         */
+        readonly RouteRecommendationRequestInput: {
+            /**
+             * @description Compared in upper case.
+             * @example USDC
+             */
+            readonly asset: string;
+            /**
+             * @description Only routes that begin there.
+             * @default null
+             */
+            readonly source_venue?: string | null;
+            /**
+             * @description Only routes that end there.
+             * @default null
+             */
+            readonly destination_venue?: string | null;
+            /**
+             * @description Null skips the checks of limits.
+             * @default null
+             */
+            readonly amount?: components["schemas"]["PositiveDecimal"] | null;
+            /**
+             * @default speed
+             * @enum {string}
+             */
+            readonly priority?: "speed" | "cost";
+        };
+        /**
+         * @example {
+         *       "status": "disabled",
+         *       "reason": "The venue announced maintenance."
+         *     }
+         */
+        readonly UpdateRegistryStatusRequest: {
+            /** @enum {string} */
+            readonly status: "active" | "disabled";
+            readonly reason?: string;
+        };
+        /**
+         * @example {
+         *       "expected_address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+         *       "previous_expected_address": null,
+         *       "reason": "Pinned after the key ceremony."
+         *     }
+         */
+        readonly SetExpectedSignerIdentityRequest: {
+            /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
+            readonly expected_address: string;
+            /** @description The pin as it stands; null when there is none. */
+            readonly previous_expected_address: string | null;
+            readonly reason: string;
+        };
+        /**
+         * @example {
+         *       "mode": "normal",
+         *       "reason": "The signing service runs on its new host."
+         *     }
+         */
+        readonly CutoverModeRequest: {
+            /** @enum {string} */
+            readonly mode: "normal" | "drain" | "frozen";
+            readonly reason: string;
+        };
+        /**
+         * @example {
+         *       "source_venue": "paper-main",
+         *       "destination_venue": "paper-sub-a",
+         *       "destination_account_type": "USDT_FUTURE",
+         *       "asset": "USDT",
+         *       "amount": "2500",
+         *       "reason": "margin for the basis strategy",
+         *       "idempotency_key": "margin-2026-11-21-1",
+         *       "strategy_id": "basis"
+         *     }
+         */
+        readonly CapitalTransferCreateRequest: {
+            /** @description Key of a venue binding. */
+            readonly source_venue: string;
+            /** @description The same as the source to move between two account types of one sub-account. */
+            readonly destination_venue: string;
+            /**
+             * @description SPOT or USDT_FUTURE, in any case; SPOT when absent or empty.
+             * @default SPOT
+             */
+            readonly source_account_type?: string;
+            /**
+             * @description SPOT or USDT_FUTURE, in any case; SPOT when absent or empty.
+             * @default SPOT
+             */
+            readonly destination_account_type?: string;
+            readonly asset: string;
+            readonly amount: components["schemas"]["PositiveDecimal"];
+            /** @description For the audit; not part of what a repeat is compared by. */
+            readonly reason: string;
+            readonly idempotency_key: string;
+            readonly strategy_id?: string;
+        };
+        /**
+         * @example {
+         *       "resolution": "completed",
+         *       "reason": "Confirmed on the statement of the account.",
+         *       "provider_transfer_id": "11945860693"
+         *     }
+         */
+        readonly CapitalTransferResolveRequest: {
+            /**
+             * @description `completed`: the funds were moved; `failed`: proven that they were not; `manual_intervention`: left open for a person.
+             * @enum {string}
+             */
+            readonly resolution: "completed" | "failed" | "manual_intervention";
+            readonly reason: string;
+            /** @description The provider's id of the record that proves it. */
+            readonly provider_transfer_id?: string;
+        };
+        /**
+         * @example {
+         *       "master_address": "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+         *       "signer_key": "perp-master",
+         *       "network": "testnet",
+         *       "label": "treasury"
+         *     }
+         */
+        readonly CreateMasterAccountRequest: {
+            /** @description In upper or lower case, or mixed with the right checksum; not zero. */
+            readonly master_address: string;
+            /** @description Who signs for it; its live address is the same. */
+            readonly signer_key: string;
+            /** @description In any case. */
+            readonly network: string;
+            /** @default null */
+            readonly label?: string | null;
+        };
+        /**
+         * @example {
+         *       "strategy_id": "basis",
+         *       "max_agent_balance": "25000"
+         *     }
+         */
+        readonly CreateStrategyBindingRequest: {
+            readonly strategy_id: string;
+            /**
+             * @description One of the master's sub-accounts, and this strategy's only.
+             * @default null
+             */
+            readonly sub_account_address?: string | null;
+            /**
+             * @description A top-up never makes it have more than this.
+             * @default null
+             */
+            readonly max_agent_balance?: components["schemas"]["Decimal"] | null;
+        };
+        /**
+         * @example {
+         *       "agent_name": "desk",
+         *       "signer_key": "perp-agent"
+         *     }
+         */
+        readonly CreateAgentWalletRequest: {
+            /** @description The name at the venue, among all of the master's agents. */
+            readonly agent_name: string & (unknown & unknown & unknown);
+            /** @description Whose live address becomes the agent; one that was never used before. */
+            readonly signer_key: string;
+            /**
+             * @description In the future, at most 180 days ahead; 90 days ahead when it is left out.
+             * @default null
+             */
+            readonly valid_until?: string | null;
+        };
+        /**
+         * @example {
+         *       "asset": "USDC",
+         *       "amount": "2500",
+         *       "reason": "More margin for the week.",
+         *       "idempotency_key": "basis-2026-11-24-1"
+         *     }
+         */
+        readonly TopUpRequest: {
+            readonly asset: string;
+            readonly amount: components["schemas"]["Decimal"];
+            readonly reason: string;
+            readonly idempotency_key: string;
+        };
+        /**
+         * @example {
+         *       "paused": true,
+         *       "reason": "The index price is off."
+         *     }
+         */
+        readonly PauseStrategyRequest: {
+            readonly paused: boolean;
+            readonly reason: string;
+        };
+        /**
+         * @example {
+         *       "client_id": "01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10",
+         *       "strategy_id": "rebalancing",
+         *       "allowed_templates": [
+         *         {
+         *           "template_key": "treasury/withdraw",
+         *           "template_version": 1
+         *         }
+         *       ],
+         *       "allowed_assets": [
+         *         "USDC"
+         *       ],
+         *       "max_amount_per_request": "25000",
+         *       "window_hours": 24,
+         *       "max_amount_per_window": "100000",
+         *       "max_count_per_window": 20
+         *     }
+         */
+        readonly CreatePolicyRequest: {
+            readonly client_id: components["schemas"]["Id"];
+            readonly strategy_id: string;
+            /** @default true */
+            readonly is_active?: boolean;
+            /**
+             * @description Empty allows no template.
+             * @default []
+             */
+            readonly allowed_templates?: readonly components["schemas"]["AllowedTemplateEntry"][];
+            /**
+             * @description Empty allows no asset.
+             * @default []
+             */
+            readonly allowed_assets?: readonly string[];
+            /** @default null */
+            readonly max_amount_per_request?: components["schemas"]["Decimal"] | null;
+            /**
+             * @description The rolling window of the two caps; they need it.
+             * @default null
+             */
+            readonly window_hours?: number | null;
+            /**
+             * @description Of all assets together, so let a policy with it allow assets of one unit.
+             * @default null
+             */
+            readonly max_amount_per_window?: components["schemas"]["Decimal"] | null;
+            /** @default null */
+            readonly max_count_per_window?: number | null;
+        };
+        /** @description Without a version, or with null, every version of the key is allowed. */
+        readonly AllowedTemplateEntry: {
+            /**
+             * @description Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.
+             * @example treasury/cex-to-wallet
+             */
+            readonly template_key: string;
+            /** @default null */
+            readonly template_version?: number | null;
+        };
+        /**
+         * @description Only the submitted fields change; null takes a limit away.
+         * @example {
+         *       "is_active": false
+         *     }
+         */
+        readonly UpdatePolicyRequest: {
+            readonly is_active?: boolean;
+            readonly allowed_templates?: readonly components["schemas"]["AllowedTemplateEntry"][];
+            readonly allowed_assets?: readonly string[];
+            readonly max_amount_per_request?: components["schemas"]["Decimal"] | null;
+            readonly window_hours?: number | null;
+            readonly max_amount_per_window?: components["schemas"]["Decimal"] | null;
+            readonly max_count_per_window?: number | null;
+        };
+        /**
+         * @example {
+         *       "replace_with": "treasury-2027",
+         *       "reason": "The yearly rotation.",
+         *       "drill": true
+         *     }
+         */
+        readonly RotateSignerRequest: {
+            readonly replace_with: string;
+            readonly reason: string;
+            /**
+             * @description Play it through and take it back; only the evidence stays.
+             * @default false
+             */
+            readonly drill?: boolean;
+            /**
+             * @description Must be true where it is no drill.
+             * @default false
+             */
+            readonly ack_impact?: boolean;
+        };
+        /**
+         * @example {
+         *       "chains": [
+         *         "31337"
+         *       ],
+         *       "persist": true
+         *     }
+         */
+        readonly SignerInventoryRequest: {
+            readonly chains?: readonly string[];
+            /** @default true */
+            readonly persist?: boolean;
+        };
+        /**
+         * @example {
+         *       "chains": [
+         *         "31337"
+         *       ]
+         *     }
+         */
+        readonly SignerAllowancesRequest: {
+            readonly chains?: readonly string[];
+        };
+        /**
+         * @example {
+         *       "ack_allowances": true,
+         *       "dust_threshold_usd": 0.01
+         *     }
+         */
+        readonly RetireSignerRequest: {
+            /** @default false */
+            readonly ack_allowances?: boolean;
+            /**
+             * @description A ceiling in whole units of each asset; nothing is converted.
+             * @default 0
+             */
+            readonly dust_threshold_usd?: number;
+        };
+        /**
+         * @example {
+         *       "chain": "base",
+         *       "endpoint_identity": "30184:0x1a44076050125825900e736c501f859c50fe728c",
+         *       "finality_age_seconds": 1200,
+         *       "operator_label": "treasury"
+         *     }
+         */
+        readonly CreateBridgeChainRequest: {
+            readonly chain: string & (unknown & unknown);
+            /** @description `<eid>:<address>`: the bridge's id of the chain and its endpoint's address there. No two chains have the same. */
+            readonly endpoint_identity: string;
+            /** @description How long the chain takes until a block is final. */
+            readonly finality_age_seconds: number;
+            /** @default null */
+            readonly operator_label?: string | null;
+        };
+        /**
+         * @description What is left out becomes null.
+         * @example {
+         *       "endpoint_identity": "30184:0x1a44076050125825900e736c501f859c50fe728c",
+         *       "finality_age_seconds": 1500
+         *     }
+         */
+        readonly ReplaceBridgeChainRequest: {
+            /** @description What the path says, or left out. */
+            readonly chain?: string & (unknown & unknown);
+            /** @description `<eid>:<address>`: the bridge's id of the chain and its endpoint's address there. No two chains have the same. */
+            readonly endpoint_identity: string;
+            /** @description How long the chain takes until a block is final. */
+            readonly finality_age_seconds: number;
+            /** @default null */
+            readonly operator_label?: string | null;
+        };
+        /**
+         * @example {
+         *       "src_chain": "base",
+         *       "dst_chain": "arbitrum",
+         *       "asset": "USDC",
+         *       "expected_latency_seconds": 180,
+         *       "detection_latency_budget_seconds": 900,
+         *       "fee_native_budget": "0.002",
+         *       "baseline_source": "forty transfers in November"
+         *     }
+         */
+        readonly CreatePathBaselineRequest: {
+            readonly src_chain: string & (unknown & unknown);
+            readonly dst_chain: string & (unknown & unknown);
+            readonly asset: string & (unknown & unknown);
+            readonly expected_latency_seconds: number;
+            /** @description A node that waits for its arrival longer than this needs attention. */
+            readonly detection_latency_budget_seconds: number;
+            /** @description The most that a send may cost, in the coin of the source chain. */
+            readonly fee_native_budget: components["schemas"]["Decimal"];
+            /** @default true */
+            readonly enabled?: boolean;
+            /** @default null */
+            readonly disabled_reason?: string | null;
+            /**
+             * @description Where the figures come from.
+             * @default null
+             */
+            readonly baseline_source?: string | null;
+            /** @default null */
+            readonly operator_label?: string | null;
+        };
+        /**
+         * @description What is left out becomes null.
+         * @example {
+         *       "expected_latency_seconds": 180,
+         *       "detection_latency_budget_seconds": 900,
+         *       "fee_native_budget": "0.002",
+         *       "enabled": false,
+         *       "disabled_reason": "The deliverer is being replaced."
+         *     }
+         */
+        readonly ReplacePathBaselineRequest: {
+            /** @description What the path says, or left out. */
+            readonly src_chain?: string & (unknown & unknown);
+            /** @description What the path says, or left out. */
+            readonly dst_chain?: string & (unknown & unknown);
+            /** @description What the path says, or left out. */
+            readonly asset?: string & (unknown & unknown);
+            readonly expected_latency_seconds: number;
+            /** @description A node that waits for its arrival longer than this needs attention. */
+            readonly detection_latency_budget_seconds: number;
+            /** @description The most that a send may cost, in the coin of the source chain. */
+            readonly fee_native_budget: components["schemas"]["Decimal"];
+            readonly enabled: boolean;
+            /** @default null */
+            readonly disabled_reason?: string | null;
+            /**
+             * @description Where the figures come from.
+             * @default null
+             */
+            readonly baseline_source?: string | null;
+            /** @default null */
+            readonly operator_label?: string | null;
+        };
+        /**
+         * @example {
+         *       "evidence_path": "drills/2026-11/base-arbitrum-usdc.json"
+         *     }
+         */
+        readonly DrillPassRequest: {
+            /** @description Where the evidence is kept. It is stored and never opened. */
+            readonly evidence_path: string;
+        };
+        /** @description The answer of 429, the only one whose `detail` is a text. */
+        readonly RateLimited: {
+            /** @constant */
+            readonly detail: "rate limit exceeded";
+        };
+    };
+    responses: never;
+    parameters: {
+        /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+        readonly RequestId: string;
+        /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
+        readonly IdempotencyKey: string;
+        /** @description `true` writes nothing and answers 200 with what would happen; `false` is the same as no header. Any other value, and the header on an operation that does not list it, is 422. */
+        readonly DryRun: "true" | "false";
+    };
+    requestBodies: never;
+    headers: {
+        /** @description The id of the request, in logs and audit too. */
+        readonly RequestId: string;
+        /** @description The methods that the path takes. */
+        readonly Allow: string;
+        /** @description Whole seconds until the window of the key ends. */
+        readonly RetryAfter: number;
+        /** @description With `overloaded`: after how many seconds to come again. */
+        readonly RetryAfterOverload: number;
+        /** @description Present, and `true`, when the answer is the result of an earlier request with the same idempotency key. */
+        readonly IdempotentReplayed: "true";
+    };
+    pathItems: never;
+}
+export interface operations {
+    readonly healthz: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Alive */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly ok: boolean;
+                        readonly service: string;
+                        readonly api_prefix: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly listMovements: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
+                readonly strategy_id?: string;
+                readonly template_key?: string;
+                readonly asset?: string;
+                readonly needs_attention?: "true";
+                readonly limit?: number;
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementList"];
+                };
+            };
+        };
+    };
+    readonly createMovement: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description `true` writes nothing and answers 200 with what would happen; `false` is the same as no header. Any other value, and the header on an operation that does not list it, is 422. */
+                readonly "Dry-Run"?: components["parameters"]["DryRun"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["MovementCreateRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, with the header `Idempotent-Replayed: true`. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementPreview"] | components["schemas"]["MovementCreateResponse"];
+                };
+            };
+            /** @description Success */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementCreateResponse"];
+                };
+            };
+        };
+    };
+    readonly getMovement: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementDetail"];
+                };
+            };
+        };
+    };
+    readonly getMovementPlan: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["JsonObject"];
+                };
+            };
+        };
+    };
+    readonly getMovementTimeline: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["MovementTimelineEventView"][];
+                };
+            };
+        };
+    };
+    readonly approveMovement: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["MovementApproveRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+        };
+    };
+    readonly rejectMovement: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["MovementRejectRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+        };
+    };
+    readonly resumeMovement: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+        };
+    };
+    readonly retryMovement: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+        };
+    };
+    readonly cancelMovement: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+        };
+    };
+    readonly resolveMovementNode: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+                readonly node_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["MovementNodeResolveRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+        };
+    };
+    readonly cancelNodeTransaction: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+                readonly node_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["MovementNodeCancelTransactionRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+        };
+    };
+    readonly getMovementGraph: {
+        readonly parameters: {
+            readonly query?: {
+                readonly format?: "json" | "mermaid";
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementGraph"];
+                    readonly "text/plain": string;
+                };
+            };
+        };
+    };
+    readonly getPlanTemplateGraph: {
+        readonly parameters: {
+            readonly query?: {
+                readonly format?: "json" | "mermaid";
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly template_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PlanTemplateGraph"];
+                    readonly "text/plain": string;
+                };
+            };
+        };
+    };
+    readonly listPlanTemplates: {
+        readonly parameters: {
+            readonly query?: {
+                readonly template_key?: string;
+                readonly executable?: boolean;
+                readonly limit?: number;
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PlanTemplateListResponse"];
+                };
+            };
+        };
+    };
+    readonly createPlanTemplate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PlanTemplateCreateRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PlanTemplateCreateResponse"];
+                };
+            };
+        };
+    };
+    readonly getPlanTemplate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly template_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PlanTemplateDetailResponse"];
+                };
+            };
+        };
+    };
+    readonly updatePlanTemplateAdmin: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                /** @description Here the `template_key`. */
+                readonly template_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PlanTemplateAdminUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PlanTemplateAdminResponse"];
+                };
+            };
+        };
+    };
+    readonly listRoutes: {
+        readonly parameters: {
+            readonly query?: {
+                readonly include_health?: boolean;
+                readonly status?: "executable" | "non_executable" | "all";
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RouteCatalog"];
+                };
+            };
+        };
+    };
+    readonly recommendRoutes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RouteRecommendationRequestInput"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RouteRecommendations"];
+                };
+            };
+        };
+    };
+    readonly listExecutors: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["ExecutorRegistryView"][];
+                };
+            };
+        };
+    };
+    readonly updateExecutorStatus: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly executor_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["UpdateRegistryStatusRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ExecutorRegistryView"];
+                };
+            };
+        };
+    };
+    readonly listSigners: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["SignerRegistryView"][];
+                };
+            };
+        };
+    };
+    readonly updateSignerStatus: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly signer_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["UpdateRegistryStatusRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SignerRegistryView"];
+                };
+            };
+        };
+    };
+    readonly setExpectedSignerIdentity: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly signer_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SetExpectedSignerIdentityRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SetExpectedSignerIdentityResponse"];
+                };
+            };
+        };
+    };
+    readonly getCutoverMode: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CutoverMode"];
+                };
+            };
+        };
+    };
+    readonly setCutoverMode: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CutoverModeRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CutoverMode"];
+                };
+            };
+        };
+    };
+    readonly listBalances: {
+        readonly parameters: {
+            readonly query?: {
+                readonly venue_key?: string;
+                readonly asset?: string;
+                readonly account_type?: string;
+                readonly fresh?: boolean;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BalanceResponse"];
+                };
+            };
+        };
+    };
+    readonly listCapitalTransfers: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "CREATED" | "SUBMITTING" | "PENDING_PROVIDER_CONFIRMATION" | "COMPLETED" | "FAILED" | "MANUAL_INTERVENTION";
+                readonly strategy_id?: string;
+                readonly source_venue?: string;
+                readonly destination_venue?: string;
+                readonly asset?: string;
+                readonly limit?: number;
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CapitalTransferList"];
+                };
+            };
+        };
+    };
+    readonly createCapitalTransfer: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CapitalTransferCreateRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description A repeat: the first result */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CapitalTransferView"];
+                };
+            };
+            /** @description Success */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CapitalTransferView"];
+                };
+            };
+        };
+    };
+    readonly getCapitalTransfer: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly transfer_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CapitalTransferView"];
+                };
+            };
+        };
+    };
+    readonly getCapitalTransferTimeline: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly transfer_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["CapitalTransferEventView"][];
+                };
+            };
+        };
+    };
+    readonly resolveCapitalTransfer: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly transfer_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CapitalTransferResolveRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CapitalTransferView"];
+                };
+            };
+        };
+    };
+    readonly createMasterAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateMasterAccountRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description A repeat: the first result */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MasterAccount"];
+                };
+            };
+            /** @description Success */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MasterAccount"];
+                };
+            };
+        };
+    };
+    readonly createStrategyBinding: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateStrategyBindingRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description A repeat: the first result */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StrategyBinding"];
+                };
+            };
+            /** @description Success */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StrategyBinding"];
+                };
+            };
+        };
+    };
+    readonly getStrategyBinding: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StrategyBinding"];
+                };
+            };
+        };
+    };
+    readonly listAgentWallets: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["AgentWallet"][];
+                };
+            };
+        };
+    };
+    readonly createAgentWallet: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateAgentWalletRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description A repeat: the first result */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AgentWallet"];
+                };
+            };
+            /** @description Success */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AgentWallet"];
+                };
+            };
+        };
+    };
+    readonly topUpAgentWallet: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+                readonly agent_name: string & (unknown & unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TopUpRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementCreateResponse"];
+                };
+            };
+        };
+    };
+    readonly pauseStrategy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PauseStrategyRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StrategyBinding"];
+                };
+            };
+        };
+    };
+    readonly getEmergencyState: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EmergencyState"];
+                };
+            };
+        };
+    };
+    readonly listAutoApprovePolicies: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["PolicyResponse"][];
+                };
+            };
+        };
+    };
+    readonly createAutoApprovePolicy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreatePolicyRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PolicyResponse"];
+                };
+            };
+        };
+    };
+    readonly getAutoApprovePolicy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly policy_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PolicyResponse"];
+                };
+            };
+        };
+    };
+    readonly updateAutoApprovePolicy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly policy_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["UpdatePolicyRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PolicyResponse"];
+                };
+            };
+        };
+    };
+    readonly getBudget: {
+        readonly parameters: {
+            readonly query?: {
+                readonly client_id?: components["schemas"]["Id"];
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BudgetResponse"];
+                };
+            };
+        };
+    };
+    readonly listCallbacks: {
+        readonly parameters: {
+            readonly query?: {
+                readonly status?: "pending" | "delivered" | "dead_letter";
+                readonly movement_id?: components["schemas"]["Id"];
+                readonly limit?: number;
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CallbackList"];
+                };
+            };
+        };
+    };
+    readonly redeliverCallback: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly event_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CallbackView"];
+                };
+            };
+        };
+    };
+    readonly listAuditEvents: {
+        readonly parameters: {
+            readonly query?: {
+                readonly time_range_start?: string;
+                readonly time_range_end?: string;
+                readonly actor_client_id?: string;
+                readonly actor_key_id?: string;
+                readonly entity_key?: string;
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly request_id?: string;
+                readonly outcome?: "success" | "denied" | "failed";
+                readonly namespace?: string;
+                readonly limit?: number;
+                readonly cursor?: string;
+                readonly entity_type?: string;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditEventList"];
+                };
+            };
+        };
+    };
+    readonly listRegistryAudit: {
+        readonly parameters: {
+            readonly query?: {
+                readonly time_range_start?: string;
+                readonly time_range_end?: string;
+                readonly actor_client_id?: string;
+                readonly actor_key_id?: string;
+                readonly entity_key?: string;
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly request_id?: string;
+                readonly outcome?: "success" | "denied" | "failed";
+                readonly namespace?: string;
+                readonly limit?: number;
+                readonly cursor?: string;
+                readonly entity_type?: "executor" | "signer" | "registry" | "cutover_mode" | "bridge_chain" | "bridge_path" | "bridge_registry" | "perp_master" | "perp_binding" | "perp_agent_wallet";
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditEventList"];
+                };
+            };
+        };
+    };
+    readonly getAgentAuthority: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly authority_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AgentAuthority"];
+                };
+            };
+        };
+    };
+    readonly whoami: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Whoami"];
+                };
+            };
+        };
+    };
+    readonly rotateSigner: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly signer_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RotateSignerRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RotateSignerResponse"];
+                };
+            };
+        };
+    };
+    readonly listSignerHoldings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly signer_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SignerInventoryRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SignerInventory"];
+                };
+            };
+        };
+    };
+    readonly listSignerAllowances: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly signer_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SignerAllowancesRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SignerAllowances"];
+                };
+            };
+        };
+    };
+    readonly retireSigner: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly signer_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RetireSignerRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RetireSignerResponse"];
+                };
+            };
+        };
+    };
+    readonly getSignerRotationHistory: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly signer_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SignerRotationHistory"];
+                };
+            };
+        };
+    };
+    readonly verifyRegistryDrift: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RegistryDrift"];
+                };
+            };
+        };
+    };
+    readonly listBridgeChains: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["BridgeChain"][];
+                };
+            };
+        };
+    };
+    readonly createBridgeChain: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateBridgeChainRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BridgeChain"];
+                };
+            };
+        };
+    };
+    readonly getBridgeChain: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly chain: string & (unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BridgeChain"];
+                };
+            };
+        };
+    };
+    readonly replaceBridgeChain: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly chain: string & (unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReplaceBridgeChainRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BridgeChain"];
+                };
+            };
+        };
+    };
+    readonly deleteBridgeChain: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly chain: string & (unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BridgeChain"];
+                };
+            };
+        };
+    };
+    readonly listPathBaselines: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["PathBaseline"][];
+                };
+            };
+        };
+    };
+    readonly createPathBaseline: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreatePathBaselineRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PathBaseline"];
+                };
+            };
+        };
+    };
+    readonly getPathBaseline: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly src_chain: string & (unknown & unknown);
+                readonly dst_chain: string & (unknown & unknown);
+                readonly asset: string & (unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PathBaseline"];
+                };
+            };
+        };
+    };
+    readonly replacePathBaseline: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly src_chain: string & (unknown & unknown);
+                readonly dst_chain: string & (unknown & unknown);
+                readonly asset: string & (unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReplacePathBaselineRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PathBaseline"];
+                };
+            };
+        };
+    };
+    readonly deletePathBaseline: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly src_chain: string & (unknown & unknown);
+                readonly dst_chain: string & (unknown & unknown);
+                readonly asset: string & (unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PathBaseline"];
+                };
+            };
+        };
+    };
+    readonly recordDrillPass: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly src_chain: string & (unknown & unknown);
+                readonly dst_chain: string & (unknown & unknown);
+                readonly asset: string & (unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DrillPassRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PathBaseline"];
+                };
+            };
+        };
+    };
+    readonly refreshBridgeRegistry: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BridgeRegistryRefresh"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,80 @@
+/** Addresses: where the service is, and where an operation is there. */
+import { ClientUsageError } from './errors.ts';
+
+/** What a path cannot say in exactly one way; the service refuses all of it. */
+const UNSPEAKABLE = /[\u0000-\u001f\u007f-\u009f/\\%]/;
+
+/**
+ * The origin of an address.
+ *
+ * @throws ClientUsageError unless it is http or https, and nothing behind host and port.
+ */
+export function originOf(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new ClientUsageError('baseUrl must be an address like http://localhost:8100.');
+  if (url.username !== '' || url.password !== '')
+    throw new ClientUsageError('baseUrl must not hold a user or a password: requests are signed.');
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    throw new ClientUsageError(
+      `baseUrl must end behind host and port (${url.origin}); what the paths begin with is the option prefix, and learnt from the service without it.`,
+    );
+  return url.origin;
+}
+
+/** @throws ClientUsageError unless it is a prefix as the service has it: `/v3`. */
+export function assertPrefix(prefix: string): void {
+  if (prefix !== '' && !/^(\/[A-Za-z0-9._~-]+)+$/.test(prefix))
+    throw new ClientUsageError(
+      'prefix must begin with a slash and end without one, and hold letters, digits and . _ ~ - alone.',
+    );
+}
+
+/**
+ * A path with its parameters, encoded such that decoding it once gives what was meant.
+ *
+ * @throws ClientUsageError for a parameter that is missing, or that no path can hold.
+ */
+export function pathOf(path: string, params: Readonly<Record<string, string>>): string {
+  const names = new Set<string>();
+  const filled = path.replace(/\{([^}+]+)(\+?)\}/g, (_, name: string, rest: string) => {
+    names.add(name);
+    const value: unknown = params[name];
+    if (typeof value !== 'string' || value === '')
+      throw new ClientUsageError(`The path parameter ${name} is missing.`);
+    const segments = rest === '+' ? value.split('/') : [value];
+    return segments.map((segment) => encoded(name, segment)).join('/');
+  });
+  const unknown = Object.keys(params).find((name) => !names.has(name));
+  if (unknown !== undefined)
+    throw new ClientUsageError(`There is no path parameter ${unknown} here.`);
+  return filled;
+}
+
+function encoded(name: string, segment: string): string {
+  if (segment === '' || segment === '.' || segment === '..' || UNSPEAKABLE.test(segment))
+    throw new ClientUsageError(
+      `The path parameter ${name} must hold no empty or dot segment, and no /, \\, % or control character that its path does not take.`,
+    );
+  try {
+    return encodeURIComponent(segment);
+  } catch {
+    throw new ClientUsageError(`The path parameter ${name} holds half of a surrogate pair.`);
+  }
+}
+
+/** A query as it is sent, with its question mark; what is undefined is left out. */
+export function queryOf(query: Readonly<Record<string, unknown>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const each of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
+      if (each === undefined) continue;
+      if (!['string', 'number', 'boolean'].includes(typeof each))
+        throw new ClientUsageError(
+          `The query parameter ${name} must be a text, number or boolean.`,
+        );
+      search.append(name, String(each));
+    }
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}

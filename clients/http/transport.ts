@@ -1,0 +1,144 @@
+/** Sends one request, and again where that is safe. */
+import { bodyOf, errorOf, type Answer } from './answer.ts';
+import { type Bytes, utf8 } from './bytes.ts';
+import { ApiError, ClientUsageError, inDoubt, UnreachableError } from './errors.ts';
+import { lost, tooLate } from './lost.ts';
+import {
+  leavesDoubt,
+  leavesOpen,
+  mayRepeat,
+  pause,
+  waitBefore,
+  type RetryNotice,
+  type RetryPolicy,
+} from './retry.ts';
+import { SIGNED_HEADERS, type Signer } from './sign.ts';
+
+export interface TransportOptions extends RetryPolicy {
+  readonly origin: string;
+  readonly sign: Signer;
+  readonly fetch: typeof globalThis.fetch;
+  /** How long one try may take, its body included. */
+  readonly timeoutMs: number;
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
+}
+
+export interface Sent {
+  readonly operation: string;
+  readonly method: string;
+  /** Path and query, from the root, as they are sent. */
+  readonly target: string;
+  readonly body?: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signed: boolean;
+  /** Not so for a read or a dry run. */
+  readonly writes: boolean;
+  /** A repeat does nothing twice. */
+  readonly harmless: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer that is a success. */
+export interface Reply<Body = unknown> {
+  readonly status: number;
+  readonly body: Body;
+  readonly headers: Headers;
+  /** Under which the service's log has more. */
+  readonly requestId: string | null;
+  /** The answer of an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
+  /** The body as it came. */
+  readonly text: string;
+}
+
+/** A signature is for one path, cookies are nothing to the service, and an old answer is none. */
+const FOR_BROWSERS = { redirect: 'manual', credentials: 'omit', cache: 'no-store' } as const;
+
+export type Transport = (sent: Sent) => Promise<Reply>;
+
+export function createTransport(options: TransportOptions): Transport {
+  return async (sent) => {
+    const bytes = bytesOf(sent.body);
+    const begun = Date.now();
+    // Once a try may have been taken, no later refusal of a connection makes that undone.
+    let doubt = false;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return replyOf(await once(options, sent, bytes));
+      } catch (error) {
+        if (!(error instanceof ApiError || error instanceof UnreachableError)) throw error;
+        doubt ||= sent.writes && leavesDoubt(error);
+        const waitMs = waitBefore(error, attempt);
+        const late = Date.now() + waitMs - begun > options.retryForMs;
+        if (attempt > options.retries || late || !mayRepeat(error, sent.harmless))
+          throw doubt && leavesOpen(error) ? inDoubt(error) : error;
+        options.onRetry?.({ operation: sent.operation, attempt, waitMs, error });
+        await pause(waitMs, sent.signal);
+      }
+    }
+  };
+}
+
+async function once(options: TransportOptions, sent: Sent, bytes: Bytes | null): Promise<Answer> {
+  const { origin, timeoutMs, sign } = options;
+  const { method, target, signal } = sent;
+  const url = new URL(origin + target);
+  const signed = sent.signed ? await sign({ method, url, body: bytes ?? undefined }) : {};
+  const headers = headersOf(sent, bytes, signed);
+  const limit = AbortSignal.timeout(timeoutMs);
+  const about = { address: origin, writes: sent.writes };
+  try {
+    signal?.throwIfAborted();
+    const answer = await options.fetch(url.href, {
+      ...FOR_BROWSERS,
+      method,
+      headers,
+      ...(bytes === null ? {} : { body: bytes }),
+      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+    });
+    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw limit.aborted ? tooLate(timeoutMs, about) : lost(error, about);
+  }
+}
+
+function replyOf(answer: Answer): Reply {
+  const { status, headers, text } = answer;
+  if (status < 200 || status > 299) throw errorOf(answer);
+  return {
+    status,
+    body: bodyOf(answer),
+    headers,
+    requestId: headers.get('x-request-id'),
+    replayed: headers.get('idempotent-replayed') === 'true',
+    text,
+  };
+}
+
+/** The bytes that are hashed and sent, the same for every try. */
+function bytesOf(body: unknown): Bytes | null {
+  if (body === undefined) return null;
+  const text: string | undefined = JSON.stringify(body);
+  if (text === undefined) throw new ClientUsageError('The body is nothing that JSON can hold.');
+  return utf8(text);
+}
+
+function headersOf(
+  { headers }: Sent,
+  bytes: Bytes | null,
+  signed: Readonly<Record<string, string>>,
+): Headers {
+  const all = new Headers(bytes === null ? {} : { 'content-type': 'application/json' });
+  for (const [name, value] of Object.entries(headers)) {
+    if (SIGNED_HEADERS.test(name))
+      throw new ClientUsageError(`The header ${name} is the client's own.`);
+    try {
+      all.set(name, value);
+    } catch {
+      throw new ClientUsageError('A header has a name or a value that cannot be sent.');
+    }
+  }
+  for (const [name, value] of Object.entries(signed)) all.set(name, value);
+  return all;
+}

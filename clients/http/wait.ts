@@ -1,0 +1,130 @@
+/** Waits by looking again and again, ever more rarely while nothing changes. */
+import { ApiError, UnreachableError, WaitEndedError, WaitTimeoutError } from './errors.ts';
+import { MOVEMENT_END_STATES, TRANSFER_END_STATES } from './generated/states.ts';
+import type { ResultOf } from './operations.ts';
+import { leavesOpen, pause, random } from './retry.ts';
+
+export type Movement = ResultOf<'getMovement'>;
+export type MovementState = Movement['request_state'];
+export type Transfer = ResultOf<'getCapitalTransfer'>;
+export type TransferState = Transfer['request_state'];
+
+export interface WaitOptions<Seen> {
+  /** How long to wait (600,000 ms). */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Is told of the first look, and of each that shows something else. */
+  readonly onChange?: ((seen: Seen) => void) | undefined;
+}
+
+/** States by name, or whatever can be seen of a movement. */
+export type Target<Seen, State> = State | readonly State[] | ((seen: Seen) => boolean);
+
+export type WaitFor = (
+  movementId: string,
+  target: Target<Movement, MovementState>,
+  options?: WaitOptions<Movement>,
+) => Promise<Movement>;
+export type WaitForTransfer = (
+  transferId: string,
+  target: Target<Transfer, TransferState>,
+  options?: WaitOptions<Transfer>,
+) => Promise<Transfer>;
+
+interface Wait<Seen, State> extends WaitOptions<Seen> {
+  readonly id: string;
+  readonly target: Target<Seen, State>;
+}
+type Look<Seen> = (signal: AbortSignal | undefined) => Promise<Seen>;
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 5_000;
+
+/**
+ * @throws WaitEndedError when the movement ended in a state that is not meant.
+ * @throws WaitTimeoutError when the time is over.
+ */
+export function waitForMovement(
+  look: Look<Movement>,
+  wait: Wait<Movement, MovementState>,
+): Promise<Movement> {
+  return poll(look, { ...wait, what: 'Movement', ends: MOVEMENT_END_STATES });
+}
+
+/** {@link waitForMovement} for capital transfers. */
+export function waitForTransfer(
+  look: Look<Transfer>,
+  wait: Wait<Transfer, TransferState>,
+): Promise<Transfer> {
+  return poll(look, { ...wait, what: 'Transfer', ends: TRANSFER_END_STATES });
+}
+
+interface Watched {
+  readonly request_state: string;
+  readonly error_code?: string | null;
+}
+
+async function poll<Seen extends Watched>(
+  look: Look<Seen>,
+  wait: Wait<Seen, Seen['request_state']> & {
+    readonly what: string;
+    readonly ends: readonly string[];
+  },
+): Promise<Seen> {
+  const { timeoutMs = 600_000, signal, onChange } = wait;
+  const name = `${wait.what} ${wait.id}`;
+  const until = Date.now() + timeoutMs;
+  let lastText = '';
+  let state: string | null = null;
+  let waitMs = FIRST_WAIT_MS;
+  for (;;) {
+    const { seen, askedMs }: Looked<Seen> = await lookOnce(look, signal, state !== null);
+    if (seen === null) waitMs = Math.max(waitMs, askedMs);
+    else {
+      const text = JSON.stringify(seen);
+      const changed = text !== lastText;
+      lastText = text;
+      state = seen.request_state;
+      if (changed) onChange?.(seen);
+      if (isMeant(wait.target, seen)) return seen;
+      if (wait.ends.includes(state)) throw new WaitEndedError(name, state, seen.error_code ?? null);
+      waitMs = changed ? FIRST_WAIT_MS : Math.min(LONGEST_WAIT_MS, waitMs * 1.5);
+    }
+    const left = until - Date.now();
+    if (left <= 0) throw new WaitTimeoutError(name, state, timeoutMs);
+    // The last look is at the very end: what came in time is seen.
+    await pause(Math.min(left, waitMs * (0.75 + random() / 2)), signal);
+  }
+}
+
+interface Looked<Seen> {
+  /** Null when the service could not be asked. */
+  readonly seen: Seen | null;
+  /** How long it wants to be left alone. */
+  readonly askedMs: number;
+}
+
+/** A service that goes away while it is watched comes back; one never seen is not there. */
+async function lookOnce<Seen>(
+  look: Look<Seen>,
+  signal: AbortSignal | undefined,
+  wasSeen: boolean,
+): Promise<Looked<Seen>> {
+  try {
+    return { seen: await look(signal), askedMs: 0 };
+  } catch (error) {
+    const known = error instanceof ApiError || error instanceof UnreachableError;
+    if (!wasSeen || !known || !leavesOpen(error)) throw error;
+    const seconds = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0;
+    return { seen: null, askedMs: seconds * 1000 };
+  }
+}
+
+function isMeant<Seen extends Watched>(
+  target: Target<Seen, Seen['request_state']>,
+  seen: Seen,
+): boolean {
+  if (typeof target === 'function') return target(seen);
+  const states: readonly string[] = typeof target === 'string' ? [target] : target;
+  return states.includes(seen.request_state);
+}
