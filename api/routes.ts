@@ -1,5 +1,5 @@
 /** Every route of the service. */
-import { readAuthorityRoute } from './agents/authority.ts';
+import { agentRoutes } from './agents/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { balanceRoutes } from './balances/routes.ts';
 import { policyRoutes } from './auto-approve/routes.ts';
@@ -30,6 +30,6 @@ export const routes: readonly Route[] = [
   ...budgetRoutes,
   ...callbackRoutes,
   ...auditRoutes,
-  readAuthorityRoute,
+  ...agentRoutes,
   ...whoamiRoutes,
 ];

@@ -83,6 +83,7 @@ export const ERROR_TABLE = {
     'No executor of that key, neither registered nor in memory.',
   ),
   agent_authority_not_found: rule(404, 'never', 'No agent authority of that key.'),
+  template_proposal_not_found: rule(404, 'never', 'No such template proposal.'),
   policy_not_found: rule(404, 'never', 'No automatic approval policy of that id.'),
   callback_not_found: rule(404, 'never', 'No callback of that event.'),
   allowed_address_not_found: rule(404, 'never', 'No row of the allowlist has that id.'),
@@ -162,6 +163,22 @@ export const ERROR_TABLE = {
     'Templates under system/ and top-ups of agent wallets are made only by the routes they belong to.',
   ),
 
+  max_notional_exceeded: rule(
+    422,
+    'after_change',
+    "The plan can move more than the agent's authority covers; `exceeded` says of which asset, null being without bound.",
+  ),
+  asset_not_allowed: rule(
+    422,
+    'after_change',
+    "The plan moves assets that the agent's authority does not cover; see `assets`.",
+  ),
+  chain_not_allowed: rule(
+    422,
+    'after_change',
+    "The plan moves funds on chains that the agent's authority does not cover; see `chains`.",
+  ),
+
   venue_not_found: rule(422, 'after_change', 'No venue of that key holds an account here.'),
   account_type_not_supported: rule(
     422,
@@ -191,6 +208,11 @@ export const ERROR_TABLE = {
     409,
     'safe',
     'No new movements or transfers are taken at present; `mode` says which switch is set.',
+  ),
+  promotion_blocked: rule(
+    409,
+    'after_change',
+    'No promotion gets past these reasons; deal with them, or let the agent propose something else.',
   ),
   insufficient_effective_withdrawable: rule(
     409,

@@ -24,6 +24,12 @@ export function agentNamespace(authorityKey: string): string {
   return AGENT_PREFIX + authorityKey;
 }
 
+/** The namespace that a template key or an agent's path lies in: `agent/<key>`, else its first part. */
+export function namespaceIn(name: string): string {
+  const parts = name.split('/');
+  return parts.slice(0, name.startsWith(AGENT_PREFIX) ? 2 : 1).join('/');
+}
+
 /** Whether a template key lies in a namespace. */
 export function isInNamespace(templateKey: string, namespace: string): boolean {
   return templateKey.startsWith(`${namespace}/`);

@@ -7,6 +7,7 @@ import { startCommandRelay } from '../activities/relays/commands.ts';
 import { startTransferRelay } from '../activities/relays/capital-transfers.ts';
 import { startLaneTender } from '../activities/relays/lanes.ts';
 import { startCountFolder } from '../activities/relays/counts.ts';
+import { startProposalExpirer } from '../activities/relays/proposals.ts';
 import { startNonceCleaner } from '../activities/relays/request-nonces.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startScout, UNPOKED_MS } from '../activities/relays/scout.ts';
@@ -41,6 +42,7 @@ export function startLoops({
     maxAttempts: config.callbackMaxAttempts,
   });
   const sealer = startSealer({ db, log, pauseMs, macs: auditMacs });
+  const proposals = startProposalExpirer({ db, log, pauseMs });
   const loops = [
     // First, so that it is stopped before those that it pokes.
     startScout({
@@ -51,9 +53,10 @@ export function startLoops({
         transfers: { loop: transfers, everyMs: 500 },
         callbacks: { loop: callbacks, everyMs: 0 },
         audit: { loop: sealer, everyMs: 1_000 },
+        proposals: { loop: proposals, everyMs: 500 },
       },
     }),
-    ...[commands, transfers, callbacks, sealer],
+    ...[commands, transfers, callbacks, sealer, proposals],
     startSweeper(relay),
     startWaitingSweeper(relay),
     startAttentionTeller({ ...relay, pauseMs: Math.max(1_000, config.sweepIdleSeconds * 250) }),

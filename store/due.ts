@@ -8,6 +8,8 @@ export interface Due {
   readonly callbacks: boolean;
   /** Rows of the audit trail may be without a seal: the newest is, or a late one may still come. */
   readonly audit: boolean;
+  /** Proposals of agents whose time is over. */
+  readonly proposals: boolean;
 }
 
 /** Reads the first entry of each queue's index, so it costs the same however much is open. */
@@ -24,7 +26,9 @@ export async function readDue(db: Database): Promise<Due> {
         coalesce((SELECT newest.occurred_at > clock.at - interval '10 seconds'
             OR (SELECT true FROM audit_seals s WHERE s.event_id = newest.event_id) IS NULL
           FROM (SELECT occurred_at, event_id FROM audit_events
-            ORDER BY occurred_at DESC, event_id DESC LIMIT 1) newest), false) AS audit
+            ORDER BY occurred_at DESC, event_id DESC LIMIT 1) newest), false) AS audit,
+        coalesce((SELECT expires_at FROM template_proposals WHERE status = 'submitted'
+          ORDER BY expires_at LIMIT 1) <= clock.at, false) AS proposals
       FROM (SELECT svc_now() AS at OFFSET 0) clock`,
   );
   if (row === undefined) throw new Error('the statement of what is due answered nothing');

@@ -35,6 +35,8 @@ export interface NewKey {
   /** Revokes the key that the authority has now, in the same transaction. */
   readonly replace: boolean;
   readonly audit: readonly AuditEntry[];
+  /** Of the authority, where it is made or its limits change. */
+  readonly authority_audit: Readonly<Record<'create' | 'update', readonly AuditEntry[]>>;
 }
 
 export type IssueOutcome =
@@ -60,6 +62,10 @@ export async function issueKey(db: Database, key: NewKey): Promise<IssueOutcome>
     sealed_secret: undefined,
     secret: key.sealed_secret.toString('hex'),
     audit: auditRows(db, key.audit),
+    authority_audit: {
+      create: auditRows(db, key.authority_audit.create),
+      update: auditRows(db, key.authority_audit.update),
+    },
   });
   try {
     const rows = await run(

@@ -51,7 +51,7 @@ export async function createTemplate(
   template: NewTemplate,
 ): Promise<CreateTemplateOutcome> {
   const templateId = newId();
-  const doc = JSON.stringify(createDocument(db, templateId, template));
+  const doc = JSON.stringify(templateDocument(db, templateId, template));
   const created = { created: true, template_id: templateId } as const;
   const write = async (): Promise<CreateTemplateOutcome> => {
     const rows = await db.sql<{
@@ -65,7 +65,8 @@ export async function createTemplate(
   });
 }
 
-function createDocument(
+/** As the function `create_template` of the database takes it. */
+export function templateDocument(
   db: Database,
   templateId: string,
   template: NewTemplate,

@@ -46,6 +46,9 @@ export async function auditedRefusal<T>(
 const GUARDED_INVALID: readonly ErrorCode[] = [
   'cap_consistency_violation',
   'address_not_allowlisted',
+  'max_notional_exceeded',
+  'asset_not_allowed',
+  'chain_not_allowed',
 ];
 
 /** Refused by a rule and not for its form: every 403 and 409 too. */

@@ -19,6 +19,7 @@ import { createNonceDesk } from './nonce-desk.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { createRefusalRecorder } from './record-refusal.ts';
 import { AuthenticationError } from './refusal.ts';
+import { otherNamespace } from './visible.ts';
 
 export interface Guard {
   /** Tells the caller, or throws `unauthenticated`. */
@@ -109,5 +110,5 @@ export function refusalOf(
   if (!route.roles.includes(caller.role)) return new ServiceError('forbidden');
   if (route.namespaceParam === undefined || caller.role !== 'agent') return null;
   const asked = agentNamespace(params[route.namespaceParam] ?? '');
-  return asked === caller.namespace ? null : new ServiceError('agent_namespace_mismatch');
+  return asked === caller.namespace ? null : otherNamespace(caller, asked);
 }

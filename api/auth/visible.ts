@@ -4,7 +4,7 @@
  */
 import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { mayMove, mayReadTemplate } from '../../domain/roles.ts';
+import { mayMove, mayReadTemplate, namespaceIn, type Caller } from '../../domain/roles.ts';
 import {
   readMovement,
   readMovementTemplateKey,
@@ -12,6 +12,13 @@ import {
 } from '../../store/movement-reads.ts';
 import { readTemplate, type TemplateDetail } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+
+/** The refusal of what lies in another namespace than the caller's, which names both. */
+export function otherNamespace({ namespace }: Caller, named: string): ServiceError {
+  return new ServiceError('agent_namespace_mismatch', {
+    context: { namespace: namespace ?? null, requested_namespace: namespaceIn(named) },
+  });
+}
 
 /** The movement, or `movement_not_found`. */
 export async function visibleMovement(

@@ -64,7 +64,8 @@ export async function checkAddresses(
   );
 }
 
-async function paidBy(
+/** Everything that the plan's nodes pay; null where it names too many. */
+export async function paidBy(
   plan: CompiledPlan,
   deps: Pick<ApiDependencies, 'executors' | 'signers' | 'chains'>,
 ): Promise<readonly Destination[] | null> {

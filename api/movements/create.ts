@@ -1,7 +1,7 @@
 /** POST /movements */
 import type { Requester } from '../../domain/actions/context.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import { mayMove } from '../../domain/roles.ts';
+import { otherNamespace } from '../auth/visible.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -41,11 +41,11 @@ export async function create(
   } as const;
   return auditedRefusal(deps, requester, subject, async () => {
     if (!mayMove(requester.caller, body.template_key))
-      throw new ServiceError('agent_namespace_mismatch');
+      throw otherNamespace(requester.caller, body.template_key);
     if (input.dryRun) return preview({ body, key, scope, requester }, deps);
     const used = await keyUseOf({ scope, key }, deps);
     if (used !== null) return replay(used, request, requester.caller, deps);
-    const { plan, compiled_plan_hash } = await planOf(body, deps);
+    const { plan, compiled_plan_hash } = await planOf(body, deps, { caller: requester.caller });
     return makeMovement(
       {
         plan,

@@ -3,8 +3,11 @@ import type { Requester } from '../../domain/actions/context.ts';
 import { shownDestination } from '../../domain/allowlist/destinations.ts';
 import { isObject } from '../../domain/json.ts';
 import type { Intent } from '../../domain/plan/types.ts';
+import { namespaceIn } from '../../domain/roles.ts';
 import { stored } from '../../store/json.ts';
-import type { MovementDetail, NodeRecord } from '../../store/movement-reads.ts';
+import { readPlan, type MovementDetail, type NodeRecord } from '../../store/movement-reads.ts';
+import { agentOf } from '../../store/namespaces.ts';
+import { coverageOf } from '../agents/covered.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
@@ -20,14 +23,39 @@ export async function detail(
   const found = await visibleMovement(input.params.movement_id, input.requester, deps);
   return {
     status: 200,
-    body: { ...toDetail(found, deps), attention: await attentionOf(found, input.requester, deps) },
+    body: {
+      ...toDetail(found, deps),
+      attention: await attentionOf(found, input.requester, deps),
+      agent_authority: await authorityOf(found, deps),
+    },
+  };
+}
+
+/**
+ * What whoever approves an agent's movement is to see: the limits are asked when it is created, and
+ * may have been lowered since.
+ */
+async function authorityOf(
+  { movement_id, template_key, request_state, created_by }: MovementDetail,
+  deps: ApiDependencies,
+): Promise<DetailResponse['agent_authority']> {
+  if (created_by['role'] !== 'agent' || request_state !== 'PENDING_APPROVAL') return null;
+  const authority_key = agentOf(namespaceIn(template_key)) ?? '';
+  const plan = await readPlan(deps.db, movement_id);
+  if (plan === null) return null;
+  const { limits, grant, uncovered } = await coverageOf(plan, authority_key, deps);
+  const { max_notional, allowed_assets, allowed_chains } = limits;
+  return {
+    ...{ authority_key, max_notional, allowed_assets, allowed_chains },
+    granted: grant === null ? null : { asset: grant.asset, amount: grant.amount },
+    uncovered: uncovered.map(({ code }) => code),
   };
 }
 
 type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
 
 /** The movement as it is shown, without what it asks of a person. */
-function toDetail(found: MovementDetail, deps: Shower): Omit<DetailResponse, 'attention'> {
+function toDetail(found: MovementDetail, deps: Shower): Omit<DetailResponse, 'attention' | 'agent_authority'> {
   const { settings, redact } = deps;
   const {
     edge_conditions: _conditions,

@@ -7,9 +7,11 @@ import { resolveBindings, type ResolvedBindings } from '../../domain/plan/bindin
 import { canonicalPlan, compilePlan, withoutAssetCode } from '../../domain/plan/compile.ts';
 import { tokenMismatch } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan, PlanTemplate } from '../../domain/plan/types.ts';
+import type { Caller } from '../../domain/roles.ts';
 import { sha256Hex } from '../../platform/hash.ts';
 import { readReplacedSigners } from '../../store/signer-lifecycle.ts';
 import { judged, readTemplateForPlan } from '../../store/templates.ts';
+import { coverRefusals } from '../agents/covered.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../http/issues.ts';
 import {
@@ -46,14 +48,21 @@ export type PlanRequest = Pick<
   'template_key' | 'template_version' | 'intent' | 'input_params'
 >;
 
+export interface AssessOptions {
+  /** The service itself creates from what nobody else may. */
+  readonly reserved?: boolean;
+  /** An agent creates only what its authority covers. */
+  readonly caller?: Caller;
+}
+
 /**
  * Looks at everything that can be told without writing; throws only when the version does not
- * exist. `reserved`: the service itself creates from what nobody else may.
+ * exist.
  */
 export async function assess(
   body: PlanRequest,
   deps: ApiDependencies,
-  { reserved = false } = {},
+  { reserved = false, caller }: AssessOptions = {},
 ): Promise<Assessment> {
   const { template_key, template_version } = body;
   const template = await readTemplateForPlan(deps.db, template_key, template_version);
@@ -89,6 +98,7 @@ export async function assess(
     ...addressRefusals(addresses),
     ...assuranceRefusals(compiled.plan, deps),
     ...fundsRefusals(compiled.plan, deps),
+    ...(await coverRefusals(compiled.plan, caller, deps)),
   ];
   return { template, resolved, refusals: found, compiled, addresses };
 }
@@ -97,7 +107,7 @@ export async function assess(
 export async function planOf(
   body: PlanRequest,
   deps: ApiDependencies,
-  options: { readonly reserved?: boolean } = {},
+  options: AssessOptions = {},
 ): Promise<Compiled> {
   const { compiled, refusals } = await assess(body, deps, options);
   const [first] = refusals;

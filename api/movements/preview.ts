@@ -34,7 +34,7 @@ export async function preview(
   const [used, { template, resolved, refusals, compiled, addresses }, statuses, { mode }] =
     await Promise.all([
       keyUseOf(request, deps),
-      assess(body, deps),
+      assess(body, deps, { caller: requester.caller }),
       registeredStatuses(deps.db),
       readCutover(deps.db),
     ]);

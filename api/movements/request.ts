@@ -34,7 +34,10 @@ export function normalForm(body: CreateBody): JsonObject {
 }
 
 /** The key of the body or of the header; two that differ are refused. */
-export function keyOf(body: CreateBody, header: string | undefined): string | null {
+export function keyOf(
+  body: Pick<CreateBody, 'idempotency_key'>,
+  header: string | undefined,
+): string | null {
   if (header === undefined) return body.idempotency_key ?? null;
   const parsed = idempotencyKey.safeParse(header);
   if (!parsed.success) {

@@ -1,5 +1,6 @@
 /** The wire contract of movements: what is answered. */
 import { z } from 'zod';
+import { UNCOVERED_CODES } from '../../domain/agents/authority.ts';
 import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
 import { TIMELINE_EVENTS } from '../../domain/events.ts';
 import {
@@ -152,6 +153,22 @@ const attention = z
   .meta({ id: 'MovementAttention' });
 export type AttentionView = z.input<typeof attention>;
 
+const authorityView = z
+  .object({
+    authority_key: z.string(),
+    max_notional: decimalString.nullable(),
+    allowed_assets: listOf(z.string()),
+    allowed_chains: listOf(z.string()),
+    granted: z
+      .object({ asset: z.string(), amount: decimalString })
+      .nullable()
+      .meta({ description: 'What an administrator has promoted of this template version.' }),
+    uncovered: listOf(z.enum(UNCOVERED_CODES)).meta({
+      description: 'What of the movement the authority does not cover, as its limits are now.',
+    }),
+  })
+  .meta({ id: 'MovementAuthority' });
+
 export const detailResponse = z
   .object({
     ...summaryFields,
@@ -168,6 +185,10 @@ export const detailResponse = z
     artifacts: listOf(artifactView),
     callbacks: z.object({ pending: z.int(), delivered: z.int(), dead_letter: z.int() }),
     attention: attention.nullable().meta({ description: 'Set while a person is needed.' }),
+    agent_authority: authorityView.nullable().meta({
+      description:
+        "Of an agent's movement that waits for its approval: what its authority covers now.",
+    }),
     workflow: z.object({
       namespace: z.string(),
       workflow_id: z.string(),

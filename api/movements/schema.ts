@@ -40,6 +40,14 @@ export function isCallbackUrl(address: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 
+/** Where state changes of a movement are sent; comes out in its normal form. */
+export const callbackUrl = text(1, 2048)
+  .refine(
+    isCallbackUrl,
+    'must be an https address, or http to a loopback host, without credentials',
+  )
+  .overwrite((address) => (URL.canParse(address) ? new URL(address).href : address));
+
 const inputParams = jsonObject
   .superRefine((given, context) => {
     for (const key of foreignKeys(given)) {
@@ -70,12 +78,7 @@ export const createBody = z
       description:
         "How long the movement waits for its approval; the service's setting when absent.",
     }),
-    callback_url: text(1, 2048)
-      .refine(
-        isCallbackUrl,
-        'must be an https address, or http to a loopback host, without credentials',
-      )
-      .overwrite((address) => (URL.canParse(address) ? new URL(address).href : address))
+    callback_url: callbackUrl
       .optional()
       .meta({ description: 'Where state changes are sent: https, or http to a loopback host.' }),
     idempotency_key: idempotencyKey.optional().meta({

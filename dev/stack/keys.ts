@@ -15,6 +15,11 @@ export type DevKeys = Readonly<Record<Role, SigningKey>>;
 
 /** The agent's authority in the embedded stack. */
 export const DEV_AUTHORITY = 'dev';
+const DEV_LIMITS = {
+  authorityKey: DEV_AUTHORITY,
+  ...{ maxNotional: '1000', allowedAssets: 'USDC', allowedChains: 'local-chain' },
+  maxTtlSeconds: '3600',
+};
 
 /** Where the stack of a data folder keeps the key of its secrets. */
 export function secretsKeyPath(dataDir: string): string {
@@ -54,8 +59,7 @@ export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promi
   for (const role of ROLES) {
     const { keyId, secret: hmacSecret } = keys[role];
     if (issued.has(keyId)) continue;
-    const authority =
-      role === 'agent' ? { authorityKey: DEV_AUTHORITY, allowedAssets: 'USDC', replace: true } : {};
+    const authority = role === 'agent' ? { ...DEV_LIMITS, replace: true } : {};
     await issue({ clientName: `dev-${role}`, keyId, role, hmacSecret, ...authority }, io);
   }
   return keys;

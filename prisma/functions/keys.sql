@@ -21,6 +21,7 @@ DECLARE
   made boolean := false;
   authority jsonb := nullif(doc -> 'authority', 'null');
   bound text;
+  before jsonb;
 BEGIN
   INSERT INTO api_clients (client_id, client_name, created_at)
     VALUES ((doc ->> 'client_id')::uuid, doc ->> 'client_name', at)
@@ -32,6 +33,8 @@ BEGIN
     RAISE EXCEPTION 'key_exists' USING ERRCODE = 'FM001';
   END IF;
   IF authority IS NOT NULL THEN
+    PERFORM lock_authority(authority ->> 'authority_key');
+    before := authority_limits(authority ->> 'authority_key');
     INSERT INTO agent_authorities AS a (authority_key, max_notional, allowed_assets,
       allowed_chains, max_ttl_seconds, created_at, updated_at)
     VALUES (authority ->> 'authority_key', (authority ->> 'max_notional')::numeric,
@@ -48,6 +51,12 @@ BEGIN
       allowed_chains = CASE WHEN authority -> 'allowed_chains' = 'null' THEN a.allowed_chains
         ELSE excluded.allowed_chains END,
       max_ttl_seconds = coalesce(excluded.max_ttl_seconds, a.max_ttl_seconds), updated_at = at;
+    IF before IS DISTINCT FROM authority_limits(authority ->> 'authority_key') THEN
+      PERFORM write_audit(with_details(doc -> 'authority_audit'
+          -> CASE WHEN before IS NULL THEN 'create' ELSE 'update' END,
+        jsonb_build_object('before', before,
+          'after', authority_limits(authority ->> 'authority_key'))), at);
+    END IF;
     SELECT key_id INTO bound FROM api_client_keys
       WHERE authority_key = authority ->> 'authority_key' AND status = 'active' FOR UPDATE;
     IF bound IS NOT NULL THEN

@@ -98,6 +98,10 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'GET /audit/events': OPS,
   'GET /registry/audit': OPS,
   'GET /agent-authorities/{authority_key}': ALL,
+  'POST /agent-authorities/{authority_key}/template-proposals': ['agent'],
+  'POST /agent-authorities/{authority_key}/bridge-attempt': ['agent'],
+  'GET /template-proposals/{proposal_id}': ALL,
+  'POST /template-proposals/{proposal_id}/promote': ADMIN,
   'GET /whoami': ALL,
 };
 
@@ -148,7 +152,7 @@ beforeAll(async () => {
 const pathOf = (path: string): string =>
   path
     .replace('{authority_key}', OWN)
-    .replace(/\{(movement_id|template_id|event_id|policy_id|transfer_id)\}/, NOBODY)
+    .replace(/\{(movement_id|template_id|event_id|policy_id|transfer_id|proposal_id)\}/, NOBODY)
     .replace(/\{[a-z_]+\+?\}/g, 'nothing');
 /**
  * Calls a route so that nothing can come of it: its object does not exist, or its body is missing.
@@ -172,7 +176,10 @@ describe.each(Object.entries(MAP))('%s', (name, roles) => {
     const answer = await call(keys.foreign, route);
     if (!roles.includes('agent')) expectRefusal(answer, 403, 'forbidden');
     else if (path.includes('{authority_key}'))
-      expectRefusal(answer, 403, 'agent_namespace_mismatch');
+      expectRefusal(answer, 403, 'agent_namespace_mismatch', {
+        namespace: 'agent/sweep-other',
+        requested_namespace: `agent/${OWN}`,
+      });
     else expect([200, 404, 422]).toContain(answer.status);
   });
 
@@ -289,11 +296,15 @@ describe('an agent', () => {
     expect(mine).toMatchObject({
       auto_approve_result: { outcome: 'pending', reason: 'agent_auto_approve_skipped' },
     });
-    for (const foreign of [other, common])
+    for (const [foreign, namespace] of [
+      [other, 'agent/sweep-other'],
+      [common, common.template_key.split('/')[0]],
+    ] as const)
       expectRefusal(
         await sendAs(keys.agent, 'POST', '/movements', body(foreign.template_key)),
         403,
         'agent_namespace_mismatch',
+        { namespace: `agent/${OWN}`, requested_namespace: namespace },
       );
 
     const theirs = await create(other);

@@ -75,7 +75,7 @@ const OF_KEYS: Readonly<Record<ApiKeyStatus, string>> = {
 };
 
 const OF_PROPOSALS: Readonly<Record<ProposalStatus, string>> = {
-  submitted: 'waits for its reasons to go away, or for an administrator',
+  submitted: 'waits for an administrator, until its time is over',
   auto_promoted: 'became a template version',
   rejected: 'no blueprint can make a template of it',
   expired: 'its time passed before it was promoted',

@@ -5,15 +5,16 @@
 import type { AuditAction } from '../../domain/events.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
 
+/** A text is the id of a key. */
 export function toolAudit(
   action: AuditAction,
-  keyId: string,
+  entity: string | { readonly entity_type: 'agent_authority'; readonly entity_key: string },
   reason: string | null = null,
 ): AuditEntry {
+  const about = typeof entity === 'string' ? { entity_type: 'api_key', entity_key: entity } : entity;
   return {
     action,
-    entity_type: 'api_key',
-    entity_key: keyId,
+    ...about,
     outcome: 'success',
     reason,
     details: { tool: 'fundadmin' },

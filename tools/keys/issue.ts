@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { isDecimal, isPositive, normalize } from '../../domain/money.ts';
 import { agentNamespace, type Role } from '../../domain/roles.ts';
 import { sealSecret } from '../../platform/secrets.ts';
+import type { AuditEntry } from '../../domain/transition.ts';
 import { issueKey, type AuthorityLimits } from '../../store/keys.ts';
 import { databaseUrl, setting, withDatabase } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
@@ -70,6 +71,10 @@ export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKe
       authority,
       replace: options.replace === true,
       audit: [toolAudit('api_key.issue', options.keyId)],
+      authority_audit: {
+        create: authorityAudit('agent_authority.create', authority),
+        update: authorityAudit('agent_authority.update', authority),
+      },
     }),
   );
   if (!outcome.ok) throw new ToolError(REFUSED[outcome.reason](options));
@@ -88,6 +93,15 @@ export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKe
         }),
     created_at: outcome.created_at,
   };
+}
+
+function authorityAudit(
+  action: 'agent_authority.create' | 'agent_authority.update',
+  authority: AuthorityLimits | null,
+): readonly AuditEntry[] {
+  return authority === null
+    ? []
+    : [toolAudit(action, { entity_type: 'agent_authority', entity_key: authority.authority_key })];
 }
 
 const REFUSED = {

@@ -735,6 +735,55 @@ CREATE INDEX api_client_keys_client ON api_client_keys (client_id);
 CREATE UNIQUE INDEX api_client_keys_authority ON api_client_keys (authority_key)
   WHERE status = 'active';
 
+-- What agents propose: a way for an asset, which may become a template of their namespace.
+CREATE TABLE template_proposals (
+  proposal_id        uuid PRIMARY KEY,
+  authority_key      text NOT NULL REFERENCES agent_authorities (authority_key),
+  status             text NOT NULL
+    CHECK (status IN ('submitted', 'auto_promoted', 'rejected', 'expired')),
+  promotion_mode     text CHECK (promotion_mode IN ('auto', 'admin')),
+  proposal_kind      text NOT NULL CHECK (proposal_kind IN ('static', 'ephemeral')),
+  asset              text NOT NULL CHECK (char_length(asset) BETWEEN 1 AND 32),
+  requested_notional numeric(38, 18) NOT NULL CHECK (requested_notional > 0),
+  -- As it was sent, in normal form: what a repeat of its key is compared with.
+  request            jsonb NOT NULL,
+  bridge_attempt     boolean NOT NULL,
+  reasons            text[] NOT NULL,
+  -- Why there is no blueprint, in a sentence.
+  problem            text,
+  -- What it became, and the sum over the plan that versions are told apart by.
+  template_id        uuid REFERENCES plan_template_versions (template_id),
+  template_key       text,
+  template_version   integer,
+  plan_digest        text,
+  max_amount         numeric(38, 18),
+  client_scope       text NOT NULL,
+  idempotency_key    text,
+  created_by         jsonb NOT NULL,
+  expires_at         timestamptz NOT NULL,
+  created_at         timestamptz NOT NULL,
+  updated_at         timestamptz NOT NULL,
+  CHECK ((status = 'auto_promoted') = (num_nulls(promotion_mode, template_id, template_key,
+    template_version, plan_digest, max_amount) = 0)),
+  CHECK (status = 'auto_promoted' OR num_nonnulls(promotion_mode, template_id, template_key,
+    template_version, plan_digest, max_amount) = 0),
+  CHECK (max_amount >= requested_notional)
+);
+
+CREATE UNIQUE INDEX template_proposals_key ON template_proposals (client_scope, idempotency_key)
+  WHERE idempotency_key IS NOT NULL;
+
+-- Which versions there are of a plan, and which of them an administrator has promoted.
+CREATE INDEX template_proposals_version
+  ON template_proposals (template_key, plan_digest, proposal_kind, max_amount, template_version)
+  WHERE status = 'auto_promoted';
+
+CREATE INDEX template_proposals_granted
+  ON template_proposals (template_id, requested_notional DESC) WHERE promotion_mode = 'admin';
+
+CREATE INDEX template_proposals_due ON template_proposals (expires_at)
+  WHERE status = 'submitted';
+
 CREATE TABLE nonce_registry (
   key_id  text NOT NULL,
   nonce   text NOT NULL,
@@ -1091,6 +1140,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('api_clients', 'SELECT'),
   ('api_client_keys', 'SELECT'),
   ('agent_authorities', 'SELECT'),
+  ('template_proposals', 'SELECT, INSERT, UPDATE'),
   ('nonce_registry', 'SELECT, INSERT, DELETE'),
   ('allowed_addresses', 'SELECT, INSERT, UPDATE'),
   ('auto_approve_policies', 'SELECT, INSERT, UPDATE'),

@@ -27,6 +27,9 @@ CREATE TRIGGER movement_plans_immutable BEFORE UPDATE
 CREATE TRIGGER api_client_keys_guard BEFORE UPDATE
   OR DELETE ON api_client_keys FOR EACH ROW EXECUTE FUNCTION guard_key_change();
 
+CREATE TRIGGER template_proposals_guard BEFORE UPDATE
+  OR DELETE ON template_proposals FOR EACH ROW EXECUTE FUNCTION guard_proposal_change();
+
 CREATE TRIGGER audit_seals_append_only BEFORE UPDATE
   OR DELETE ON audit_seals FOR EACH ROW EXECUTE FUNCTION refuse_change();
 

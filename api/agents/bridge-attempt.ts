@@ -1,0 +1,74 @@
+/** POST agent-authorities/{authority_key}/bridge-attempt */
+import type { Requester } from '../../domain/actions/context.ts';
+import type { ProposalRecord } from '../../store/proposals.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../http/route.ts';
+import { createDecided } from '../movements/auto-approval.ts';
+import { makeMovement } from '../movements/make.ts';
+import { planOf } from '../movements/plan.ts';
+import { normalForm } from '../movements/request.ts';
+import { createBody } from '../movements/schema.ts';
+import { asAgent, proposed, type ProposeInput } from './propose.ts';
+import type { AttemptBody, AttemptResponse } from './schema.ts';
+import { proposalOf, REPLAYED } from './view.ts';
+
+/** Whose idempotency keys are ids of proposals: each makes one movement. */
+const SCOPE = 'bridge-attempt';
+
+/**
+ * A proposal and, once it is promoted, its movement. The two are written one after the other, and
+ * the second under the first's id: a repeat with the key ends what was broken off.
+ */
+export async function attempt(
+  input: ProposeInput<AttemptBody>,
+  deps: ApiDependencies,
+): Promise<Reply<AttemptResponse>> {
+  const { row, repeated } = await proposed({ ...input, operation: 'bridge_attempt' }, deps);
+  const requester = asAgent(input.requester, row.authority_key);
+  const movement_id =
+    row.movement_id ?? (row.status === 'auto_promoted' ? await make(row, requester, deps) : null);
+  const { proposal_id, status, template_key, template_version } = row;
+  return {
+    status: 200,
+    ...(repeated ? REPLAYED : {}),
+    body: { proposal_id, status, movement_id, template_key, template_version },
+  };
+}
+
+async function make(
+  row: ProposalRecord,
+  requester: Requester,
+  deps: ApiDependencies,
+): Promise<string> {
+  const { asset, requested_notional: amount } = proposalOf(row);
+  const { callback_url: url } = row.request;
+  const body = createBody.parse({
+    template_key: row.template_key,
+    template_version: row.template_version,
+    intent: { asset, amount },
+    ...(typeof url === 'string' ? { callback_url: url } : {}),
+  });
+  const subject = {
+    action: 'movement.create',
+    entity_type: 'movement',
+    entity_key: `${body.template_key}@${String(body.template_version)}`,
+    details: { proposal_id: row.proposal_id },
+  } as const;
+  return auditedRefusal(deps, requester, subject, async () => {
+    const compiled = await planOf(body, deps, { caller: requester.caller });
+    const made = await makeMovement(
+      {
+        ...compiled,
+        ...{ requester, subject, request: normalForm(body) },
+        used: { scope: SCOPE, key: row.proposal_id },
+        ...{ strategy_id: null, labels: {}, callback_url: body.callback_url ?? null },
+        approval_ttl_seconds: deps.settings.approvalTtlSeconds,
+        message: `Made by a bridge attempt, proposal ${row.proposal_id}; waits for approval`,
+        write: (movement) => createDecided(movement, requester, deps),
+      },
+      deps,
+    );
+    return made.body.movement_id;
+  });
+}

@@ -1,0 +1,81 @@
+/** POST template-proposals/{proposal_id}/promote, and reading one. */
+import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { blocking } from '../../domain/agents/proposal.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { agentNamespace } from '../../domain/roles.ts';
+import { promoteProposal, readProposal, type ProposalRecord } from '../../store/proposals.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../http/route.ts';
+import { judge } from './judge.ts';
+import { limitsOf, promotionOf } from './propose.ts';
+import type { ProposalDetail, ProposalResponse } from './schema.ts';
+import { detailView, proposalOf, proposalView } from './view.ts';
+
+interface OfProposal {
+  readonly params: { readonly proposal_id: string };
+  readonly requester: Requester;
+}
+
+/** An agent is told of another's proposal what it would be told of none. */
+export async function readOne(
+  { params: { proposal_id }, requester: { caller } }: OfProposal,
+  { db }: ApiDependencies,
+): Promise<Reply<ProposalDetail>> {
+  const found = await readProposal(db, proposal_id);
+  const visible =
+    caller.role !== 'agent' ||
+    (found !== null && caller.namespace === agentNamespace(found.authority_key));
+  if (found === null || !visible) throw notFound(proposal_id);
+  return { status: 200, body: detailView(found) };
+}
+
+/**
+ * Makes a version of a submitted proposal whatever the authority's limits say; whom it would pay,
+ * who would sign and which path it would take are asked anew, and nobody gets past these.
+ */
+export async function promote(
+  { params: { proposal_id }, requester }: OfProposal,
+  deps: ApiDependencies,
+): Promise<Reply<ProposalResponse>> {
+  const about = {
+    action: 'template_proposal.promote',
+    ...{ entity_type: 'template_proposal', entity_key: proposal_id },
+  } as const;
+  return auditedRefusal(deps, requester, about, async () => {
+    for (;;) {
+      const found = await readProposal(deps.db, proposal_id);
+      if (found === null) throw notFound(proposal_id);
+      if (found.status !== 'submitted') throw notSubmitted(found);
+      const { authority_key } = found;
+      const proposal = proposalOf(found);
+      const limits = await limitsOf(authority_key, deps);
+      const { reasons, blueprint, problem } = await judge(proposal, limits, deps);
+      const blocked = blocking(reasons);
+      if (blueprint === null || blocked.length > 0)
+        throw new ServiceError('promotion_blocked', {
+          context: { proposal_id, reasons: blocked, ...(problem === null ? {} : { problem }) },
+        });
+      const mode = 'admin' as const;
+      const outcome = await promoteProposal(deps.db, found, {
+        ...promotionOf(proposal, { authority_key, limits, blueprint, reasons, requester, mode }),
+        limits,
+        audit: auditOf(requester, about),
+      });
+      // Somebody has changed the limits in between.
+      if (outcome.outcome === 'outdated') continue;
+      if (outcome.outcome === 'not_submitted') throw notSubmitted(outcome.row);
+      return { status: 200, body: proposalView(outcome.row) };
+    }
+  });
+}
+
+function notFound(proposal_id: string): ServiceError {
+  return new ServiceError('template_proposal_not_found', { context: { proposal_id } });
+}
+
+function notSubmitted({ proposal_id, status }: ProposalRecord): ServiceError {
+  return new ServiceError('invalid_state', {
+    context: { proposal_id, current_state: status, allowed_states: ['submitted'] },
+  });
+}

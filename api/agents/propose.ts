@@ -1,0 +1,225 @@
+/** POST agent-authorities/{authority_key}/template-proposals, and the first half of an attempt. */
+import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import type { AuthorityLimits } from '../../domain/agents/authority.ts';
+import { templateKeyOf, type Blueprint } from '../../domain/agents/blueprint.ts';
+import type { PromotionMode, Proposal, ProposalReason } from '../../domain/agents/proposal.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { graphShape } from '../../domain/graph/shape.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { compare } from '../../domain/money.ts';
+import { agentNamespace } from '../../domain/roles.ts';
+import type { AuditEntry } from '../../domain/transition.ts';
+import { readCutover } from '../../store/cutover.ts';
+import { cutoverActive } from '../../store/faults.ts';
+import { readAuthority } from '../../store/keys.ts';
+import {
+  createProposal,
+  readProposalKeyUse,
+  type NewProposal,
+  type ProposalRecord,
+  type Promotion,
+} from '../../store/proposals.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { differingFields } from '../http/differences.ts';
+import type { Reply } from '../http/route.ts';
+import { keyOf } from '../movements/request.ts';
+import { digestOf, judge, type Judgement } from './judge.ts';
+import type { AttemptBody, ProposalBody, ProposalResponse } from './schema.ts';
+import { proposalView, REPLAYED } from './view.ts';
+
+export interface ProposeInput<Body = ProposalBody> {
+  readonly params: { readonly authority_key: string };
+  readonly body: Body;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly requester: Requester;
+}
+
+/** Judges and stores a proposal, or answers a repeat with the first one. */
+export async function propose(
+  input: ProposeInput,
+  deps: ApiDependencies,
+): Promise<Reply<ProposalResponse>> {
+  const { row, repeated } = await proposed({ ...input, operation: 'template_proposal' }, deps);
+  return { status: 200, ...(repeated ? REPLAYED : {}), body: proposalView(row) };
+}
+
+/** The caller as who it acts for: with authentication switched off, nobody has said that. */
+export function asAgent(requester: Requester, authorityKey: string): Requester {
+  const { caller } = requester;
+  return caller.role === 'agent'
+    ? requester
+    : {
+        ...requester,
+        caller: { ...caller, role: 'agent', namespace: agentNamespace(authorityKey) },
+      };
+}
+
+/** The proposal of a request, made now or by the first request with its key. */
+export async function proposed(
+  input: ProposeInput<ProposalBody | AttemptBody> & {
+    readonly operation: 'template_proposal' | 'bridge_attempt';
+  },
+  deps: ApiDependencies,
+): Promise<{ readonly row: ProposalRecord; readonly repeated: boolean }> {
+  const { params, body, headers, operation } = input;
+  const { authority_key } = params;
+  const requester = asAgent(input.requester, authority_key);
+  const key = keyOf(body, headers['idempotency-key']);
+  const scope = requester.caller.client_id ?? 'anonymous';
+  const request = normalForm(body, { authority_key, operation });
+  const subject = {
+    action: 'template_proposal.create',
+    ...{ entity_type: 'agent_authority', entity_key: authority_key },
+  } as const;
+  return auditedRefusal(deps, requester, subject, async () => {
+    const used = key === null ? null : await readProposalKeyUse(deps.db, scope, key);
+    if (used !== null) return repeat(used, request);
+    if (operation === 'bridge_attempt') await mustBeOpen(deps);
+    for (;;) {
+      const limits = await limitsOf(authority_key, deps);
+      const judged = await judge(body, limits, deps);
+      const outcome = await createProposal(deps.db, {
+        ...{ authority_key, request, limits },
+        proposal_kind: body.proposal_kind,
+        asset: body.asset,
+        requested_notional: body.requested_notional,
+        ttl_seconds: body.ttl_seconds,
+        bridge_attempt: operation === 'bridge_attempt',
+        ...{ client_scope: scope, idempotency_key: key },
+        created_by: { ...requester.caller },
+        decided: decisionOf(body, { authority_key, limits, judged, requester }),
+        audit: (proposalId) => auditRows(proposalId, judged, requester),
+      });
+      // Somebody has changed the limits in between.
+      if (outcome.outcome === 'outdated') continue;
+      if (outcome.outcome === 'used') return repeat(outcome.row, request);
+      return { row: outcome.row, repeated: false };
+    }
+  });
+}
+
+/** What a repeat has to be equal to: everything but the key. */
+function normalForm(
+  { idempotency_key: _key, ...body }: ProposalBody | AttemptBody,
+  of: { readonly authority_key: string; readonly operation: string },
+): JsonObject {
+  const { callback_url = null, ...fields } = { callback_url: undefined, ...body };
+  return { ...of, ...fields, callback_url };
+}
+
+/** The limits of an authority as they are now. */
+export async function limitsOf(
+  authority_key: string,
+  { db }: ApiDependencies,
+): Promise<AuthorityLimits> {
+  const found = await readAuthority(db, authority_key);
+  if (found === null)
+    throw new ServiceError('agent_authority_not_found', { context: { authority_key } });
+  return found;
+}
+
+/** The first proposal, if it was made by an equal request of the same agent. */
+function repeat(
+  used: ProposalRecord,
+  request: JsonObject,
+): { readonly row: ProposalRecord; readonly repeated: true } {
+  const fields = differingFields(used.request, request);
+  if (fields.length === 0) return { row: used, repeated: true };
+  // A client's keys are shared by its agents, and nobody is told of another's proposal.
+  const own = !fields.includes('authority_key');
+  throw new ServiceError('idempotency_conflict', {
+    context: own
+      ? { proposal_id: used.proposal_id, fields }
+      : { fields: ['authority_key'] },
+  });
+}
+
+/** A proposal that could make no movement now is not made for one. */
+async function mustBeOpen({ db }: ApiDependencies): Promise<void> {
+  const { mode } = await readCutover(db);
+  if (mode !== 'normal') throw cutoverActive(mode);
+}
+
+interface Deciding {
+  readonly authority_key: string;
+  readonly limits: AuthorityLimits;
+  readonly judged: Judgement;
+  readonly requester: Requester;
+}
+
+function decisionOf(proposal: Proposal, deciding: Deciding): NewProposal['decided'] {
+  const { blueprint, reasons, problem } = deciding.judged;
+  if (blueprint === null) return { status: 'rejected', reasons, problem };
+  if (reasons.length > 0) return { status: 'submitted', reasons, problem: null };
+  const promotion = promotionOf(proposal, { ...deciding, blueprint, reasons, mode: 'auto' });
+  return { status: 'auto_promoted', ...promotion };
+}
+
+/** What a proposal becomes. */
+export function promotionOf(
+  proposal: Proposal,
+  about: Omit<Deciding, 'judged'> & {
+    readonly blueprint: Blueprint;
+    readonly reasons: readonly ProposalReason[];
+    readonly mode: PromotionMode;
+  },
+): Promotion {
+  const { authority_key, limits, blueprint, reasons, requester } = about;
+  const namespace = agentNamespace(authority_key);
+  const template_key = templateKeyOf(namespace, proposal);
+  const max_amount = mostOf(proposal, limits);
+  const { nodes, edges, completion_assurance } = blueprint;
+  const { protocol_family, asset, source_chain, destination_chain, destination_address } = proposal;
+  return {
+    ...{ reasons, template_key, max_amount, plan_digest: digestOf(blueprint) },
+    template: {
+      ...{ template_key, nodes, edges, graph_shape: graphShape(blueprint) },
+      name: `${protocol_family}: ${asset} from ${source_chain} to ${destination_address} on ${destination_chain}`,
+      owner: namespace,
+      approval_policy: {},
+      risk_controls: { max_amount },
+      completion_policy: { completion_assurance },
+      created_by: requester.caller.client_id,
+      audit: (template_id) => [
+        auditOf(requester, {
+          ...{ action: 'plan_template.create', entity_type: 'plan_template' },
+          ...{ entity_key: template_key, details: { template_id } },
+        }),
+      ],
+    },
+  };
+}
+
+/**
+ * A static version serves up to the authority's limit; beyond it an administrator has promoted this
+ * notional and no more.
+ */
+function mostOf(
+  { proposal_kind, requested_notional }: Proposal,
+  { max_notional }: AuthorityLimits,
+): string {
+  if (proposal_kind === 'ephemeral' || max_notional === null) return requested_notional;
+  return compare(requested_notional, max_notional) > 0 ? requested_notional : max_notional;
+}
+
+/** That it was made, and what was decided of it at once. */
+function auditRows(
+  proposalId: string,
+  { blueprint, reasons, problem }: Judgement,
+  requester: Requester,
+): readonly AuditEntry[] {
+  const about = { entity_type: 'template_proposal', entity_key: proposalId } as const;
+  const [reason] = reasons;
+  const denied = reason === undefined ? {} : ({ outcome: 'denied', reason } as const);
+  return [
+    auditOf(requester, { ...about, action: 'template_proposal.create' }),
+    blueprint === null
+      ? auditOf(requester, {
+          ...{ ...about, ...denied, reason: 'no_blueprint' },
+          action: 'template_proposal.reject',
+          details: { problem },
+        })
+      : auditOf(requester, { ...about, ...denied, action: 'template_proposal.promote' }),
+  ];
+}

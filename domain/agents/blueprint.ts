@@ -1,0 +1,287 @@
+/** From a proposal to the plan that it asks for: a blueprint for each protocol family, as data. */
+import type { CompletionAssurance } from '../executor.ts';
+import type { GraphEdge } from '../graph/types.ts';
+import type { JsonObject } from '../json.ts';
+import { carriedToken, type ChainAssets, type ChainEntry } from '../plan/tokens.ts';
+import type { TemplateNode } from '../plan/types.ts';
+import { chainNamed } from './authority.ts';
+import type { Proposal } from './proposal.ts';
+
+/** The graph of a proposal's template; its amount is the intent's, and drawn once. */
+export interface Blueprint {
+  readonly nodes: readonly TemplateNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly completion_assurance: CompletionAssurance;
+  /** The ends of the bridge path that has to be ready; null where the way needs none. */
+  readonly path: { readonly source: string; readonly destination: string } | null;
+}
+
+/** Why there is none, in a sentence. */
+export interface NoBlueprint {
+  readonly problem: string;
+}
+
+/** What is bound here. */
+export interface BoundVenues {
+  readonly chains: ChainAssets;
+  /** Accounts of exchanges. */
+  readonly accounts: readonly { readonly venue_key: string; readonly provider: string }[];
+}
+
+type Maker = (proposal: Proposal, bound: BoundVenues) => Blueprint | NoBlueprint;
+
+/** How long a node may take from its start to its send. */
+const EXECUTION_SECONDS = 3_600;
+
+const MAKERS = {
+  onchain_transfer: transfer,
+  cctp: burnAndMint,
+  bridge_c: bridgeC,
+  cex_withdrawal: withdrawal,
+  perp_deposit: perpDeposit,
+  perp_withdraw: perpWithdrawal,
+} as const satisfies Readonly<Record<string, Maker>>;
+
+/** The families that there are blueprints for. */
+export const PROTOCOL_FAMILIES = Object.keys(MAKERS) as readonly (keyof typeof MAKERS)[];
+
+/** The plan of a proposal, or why there is none. */
+export function blueprintOf(proposal: Proposal, bound: BoundVenues): Blueprint | NoBlueprint {
+  const { protocol_family: family, asset } = proposal;
+  const maker = PROTOCOL_FAMILIES.find((known) => known === family);
+  if (maker === undefined)
+    return none(`there is no blueprint for ${family}; there are ${PROTOCOL_FAMILIES.join(', ')}`);
+  // It becomes part of a template's key, and so of a path.
+  if (!/^[A-Z0-9][A-Z0-9._-]{0,31}$/.test(asset))
+    return none(`${asset} cannot be part of a template's key`);
+  return MAKERS[maker](proposal, bound);
+}
+
+/** The key of the template that a proposal becomes a version of. */
+export function templateKeyOf(namespace: string, proposal: Proposal): string {
+  const { protocol_family, asset, source_chain, destination_chain } = proposal;
+  return `${namespace}/${protocol_family}-${asset}-${source_chain}-${destination_chain}`;
+}
+
+function transfer(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlueprint {
+  const chain = destinationOf(proposal, chains);
+  if ('problem' in chain) return chain;
+  if (chainNamed(chains, proposal.source_chain) !== chain)
+    return none('a transfer stays on its chain: source_chain and destination_chain differ');
+  const { asset, destination_address } = proposal;
+  const { chain_id } = chain;
+  const native = asset === chain.native_asset;
+  const token = tokenOf(chain, asset);
+  if (!native && token === null) return none(`${chain.venue_key} lists no token ${asset}`);
+  const node = native
+    ? signed(proposal, 'transfer', 'evm_native_transfer', { chain_id, destination_address })
+    : signed(proposal, 'transfer', 'evm_erc20_transfer', {
+        ...{ chain_id, token_address: token ?? '', destination_address },
+      });
+  return inOneLine([node], 'destination_finalized');
+}
+
+/** An allowance, a burn and a mint, all of the intent's amount; no fee is paid for haste. */
+function burnAndMint(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlueprint {
+  const ends = endsOf(proposal, chains);
+  if ('problem' in ends) return ends;
+  const { source, destination } = ends;
+  const token = tokenOf(source, proposal.asset);
+  if (token === null || tokenOf(destination, proposal.asset) === null)
+    return none(`${proposal.asset} is not listed on both chains`);
+  const { burns_by: spender } = source;
+  if (spender === null || destination.burns_by === null)
+    return none('the burn-and-mint lane does not reach both chains');
+  const allow = signed(proposal, 'allow', 'evm_erc20_approve', {
+    ...{ chain_id: source.chain_id, token_address: token, spender },
+  });
+  const burn = signed(proposal, 'burn', 'cctp_burn', {
+    source_chain_id: source.chain_id,
+    destination_chain_id: destination.chain_id,
+    token_address: token,
+    mint_recipient: proposal.destination_address,
+    ...{ max_fee: '0', finality: 'standard' },
+  });
+  // What it brings is what its burn has burnt, so it says no amount.
+  const config = { asset: proposal.asset, burn_from: 'burn' };
+  const mint = { ...signed(proposal, 'mint', 'cctp_mint', {}), config };
+  return inOneLine([allow, burn, mint], 'destination_finalized');
+}
+
+function bridgeC(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlueprint {
+  const ends = endsOf(proposal, chains);
+  if ('problem' in ends) return ends;
+  const { source, destination } = ends;
+  const carried = carriedToken(chains, source.chain_id, proposal.asset);
+  const there = carriedToken(chains, destination.chain_id, proposal.asset);
+  if (carried === null || there === null || source.bridge === null || destination.bridge === null)
+    return none(`the bridge_c lane does not carry ${proposal.asset} between these chains`);
+  const pulls = carried.carrier.toLowerCase() !== carried.token.toLowerCase();
+  const allow = signed(proposal, 'allow', 'evm_erc20_approve', {
+    ...{ chain_id: source.chain_id, token_address: carried.token, spender: carried.carrier },
+  });
+  const send = signed(proposal, 'send', 'bridge_c_send', {
+    source_chain_id: source.chain_id,
+    destination_chain_id: destination.chain_id,
+    destination_address: proposal.destination_address,
+  });
+  const arrive: TemplateNode = {
+    ...{ node_key: 'arrive', node_kind: 'observe', action_type: 'bridge_c_observe' },
+    executor_selector: { action_type: 'bridge_c_observe' },
+    has_side_effect: false,
+    config: { match_from: 'send', asset: proposal.asset },
+  };
+  return {
+    ...inOneLine([...(pulls ? [allow] : []), send, arrive], 'destination_finalized'),
+    path: {
+      source: source.bridge.endpoint_identity,
+      destination: destination.bridge.endpoint_identity,
+    },
+  };
+}
+
+/** The exchange pays on the network of this name, which it knows by itself. */
+function withdrawal(proposal: Proposal, { accounts }: BoundVenues): Blueprint | NoBlueprint {
+  const { asset, source_chain, destination_chain, destination_address } = proposal;
+  const account = accounts.find(({ venue_key }) => venue_key === source_chain);
+  if (account === undefined) return none(`${source_chain} is no account of an exchange`);
+  const config = {
+    ...{ venue: source_chain, asset, network: destination_chain, destination_address },
+    ...{ chain_id: proposal.destination_chain_id, amount_ref: 'intent' },
+  };
+  const { provider } = account;
+  const node = sending('withdraw', 'cex_withdrawal', config, { provider });
+  return inOneLine([node], 'provider_completed');
+}
+
+function perpDeposit(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlueprint {
+  const { asset, destination_chain, destination_chain_id, destination_address } = proposal;
+  const chain = chainNamed(chains, proposal.source_chain);
+  const perp = chain?.perp ?? null;
+  if (chain === undefined || perp === null || perp.venue_key !== destination_chain)
+    return none(`no perps venue ${destination_chain} is paid into from ${proposal.source_chain}`);
+  if (chain.chain_id !== destination_chain_id || !sameText(destination_address, perp.deposit_address))
+    return none(
+      `deposits go to ${perp.deposit_address} on chain ${String(chain.chain_id)}: give these as the destination`,
+    );
+  const token = tokenOf(chain, asset);
+  if (asset !== perp.asset || token === null) return none(`the perps venue holds ${perp.asset}`);
+  const node = signed(
+    proposal,
+    'deposit',
+    'perp_deposit',
+    {
+      ...{ venue: perp.venue_key, chain_id: chain.chain_id, token_address: token },
+      destination_address: perp.deposit_address,
+    },
+    { provider: 'perp' },
+  );
+  return inOneLine([node], 'provider_completed');
+}
+
+function perpWithdrawal(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlueprint {
+  const { asset, source_chain, destination_address } = proposal;
+  const chain = destinationOf(proposal, chains);
+  if ('problem' in chain) return chain;
+  const { perp } = chain;
+  if (perp === null || perp.venue_key !== source_chain)
+    return none(`no perps venue ${source_chain} pays out on ${chain.venue_key}`);
+  if (asset !== perp.asset) return none(`the perps venue holds ${perp.asset}`);
+  const node = signed(
+    proposal,
+    'withdraw',
+    'perp_withdraw',
+    { venue: perp.venue_key, chain_id: chain.chain_id, destination_address },
+    { provider: 'perp' },
+  );
+  return inOneLine([node], 'provider_completed');
+}
+
+/** The bound chain that is both named and numbered. */
+function destinationOf(proposal: Proposal, chains: ChainAssets): ChainEntry | NoBlueprint {
+  const { destination_chain: name, destination_chain_id: id } = proposal;
+  const chain = chainNamed(chains, name);
+  if (chain === undefined) return none(`no chain ${name} is bound here`);
+  return chain.chain_id === id
+    ? chain
+    : none(`destination_chain ${name} is chain ${String(chain.chain_id)}, not ${String(id)}`);
+}
+
+function endsOf(
+  proposal: Proposal,
+  chains: ChainAssets,
+): { readonly source: ChainEntry; readonly destination: ChainEntry } | NoBlueprint {
+  const destination = destinationOf(proposal, chains);
+  if ('problem' in destination) return destination;
+  const source = chainNamed(chains, proposal.source_chain);
+  if (source === undefined) return none(`no chain ${proposal.source_chain} is bound here`);
+  return source === destination
+    ? none('a bridge leads to another chain: source_chain and destination_chain are one')
+    : { source, destination };
+}
+
+function tokenOf({ tokens }: ChainEntry, asset: string): string | null {
+  return tokens.find((token) => token.asset === asset)?.address ?? null;
+}
+
+/**
+ * A node that draws the intent's amount and nothing else: what a caller may add to a config stays
+ * behind what the template says.
+ */
+function signed(
+  { asset, signer_profile: profile }: Proposal,
+  node_key: string,
+  action_type: string,
+  config: JsonObject,
+  by: { readonly provider?: string } = {},
+): TemplateNode {
+  const chain_family = 'evm';
+  const selected = by.provider === undefined ? { chain_family } : by;
+  const own = { asset, ...config, amount_ref: 'intent' };
+  return {
+    ...sending(node_key, action_type, own, selected),
+    signer_selector: { chain_family, profile },
+  };
+}
+
+function sending(
+  node_key: string,
+  action_type: string,
+  config: JsonObject,
+  selected: { readonly provider?: string; readonly chain_family?: string },
+): TemplateNode {
+  return {
+    ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },
+    executor_selector: { action_type, ...selected },
+    config,
+    timeout_policy: { execution_seconds: EXECUTION_SECONDS },
+  };
+}
+
+/** One after the other; a cancel leads to a node that undoes nothing and ends the movement. */
+function inOneLine(
+  line: readonly TemplateNode[],
+  completion_assurance: CompletionAssurance,
+): Blueprint {
+  const stop: TemplateNode = {
+    ...{ node_key: 'stop', node_kind: 'compensation', action_type: 'noop' },
+    has_side_effect: false,
+  };
+  const [first] = line;
+  const edge = (from: string, to: string, edge_type: GraphEdge['edge_type']): GraphEdge => ({
+    ...{ from, to, edge_type, condition_expr: null, priority: 0, join_key: null },
+  });
+  const steps = line
+    .slice(1)
+    .map((node, before) => edge(line[before]?.node_key ?? '', node.node_key, 'on_success'));
+  const edges = [...steps, edge(first?.node_key ?? '', 'stop', 'on_cancel')];
+  return { nodes: [...line, stop], edges, completion_assurance, path: null };
+}
+
+function sameText(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function none(problem: string): NoBlueprint {
+  return { problem };
+}
