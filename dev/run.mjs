@@ -43,6 +43,7 @@ const TARGETS = {
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   mcp: { needsTemporal: false, run: runProgram('fund-mcp') },
+  fundagent: { needsTemporal: false, run: runProgram('fundagent') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
   'client:types': { needsTemporal: false, run: runProgram('client-types') },
   contracts: { needsTemporal: false, run: runProgram('contracts') },

@@ -8,7 +8,7 @@ import { ClientUsageError } from '../http/errors.ts';
 import type { RetryNotice } from '../http/retry.ts';
 import { createSigner, type ClientKey } from '../http/sign.ts';
 import { assertPrefix, originOf, pathOf, queryOf } from '../http/target.ts';
-import { createTransport, type Transport } from '../http/transport.ts';
+import { createTransport, type Reply, type Transport } from '../http/transport.ts';
 import type { AgentOperation, AgentTable } from './operations.ts';
 import { only } from './only.ts';
 
@@ -39,6 +39,8 @@ export interface AgentCall {
 export interface AgentApi<Id extends string> {
   /** The body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
   call(operation: Id, call?: AgentCall): Promise<unknown>;
+  /** {@link call} with the text as it came. */
+  request(operation: Id, call?: AgentCall): Promise<Reply>;
 }
 
 /** @throws ClientUsageError for options that no request can be sent with. */
@@ -60,15 +62,13 @@ export function createAgentApi<Id extends string>(
       onRetry: options.onRetry,
     }),
   );
-  return {
-    call: async (id, call = {}) => {
-      if (!Object.hasOwn(table, id)) throw new ClientUsageError(`There is no operation ${id}.`);
-      const { signal } = call;
-      learnt.prefix ??= await askPrefix(send, signal);
-      return (await send({ operation: id, ...sentOf(table[id], learnt.prefix, call), signal }))
-        .body;
-    },
+  const request = async (id: Id, call: AgentCall = {}): Promise<Reply> => {
+    if (!Object.hasOwn(table, id)) throw new ClientUsageError(`There is no operation ${id}.`);
+    const { signal } = call;
+    learnt.prefix ??= await askPrefix(send, signal);
+    return send({ operation: id, ...sentOf(table[id], learnt.prefix, call), signal });
   };
+  return { request, call: async (id, call) => (await request(id, call)).body };
 }
 
 /** A request as the transport takes it. */

@@ -10,14 +10,15 @@ export const authority = z.object({
 });
 export type Authority = z.infer<typeof authority>;
 
-/** Fields of a proposal that a rule may be about; each is null where it is not known. */
-export interface Asked {
-  readonly asset?: string | undefined;
-  readonly protocol_family?: string | undefined;
-  readonly source_chain?: string | undefined;
-  readonly destination_chain?: string | undefined;
-  readonly destination_address?: string | undefined;
-  readonly signer_profile?: string | undefined;
-  readonly requested_notional?: string | undefined;
-  readonly ttl_seconds?: number | undefined;
-}
+/** Fields of a proposal that a rule may be about, as far as they are known. */
+export const asked = z.object({
+  asset: z.string().optional(),
+  protocol_family: z.string().optional(),
+  source_chain: z.string().optional(),
+  destination_chain: z.string().optional(),
+  destination_address: z.string().optional(),
+  signer_profile: z.string().optional(),
+  requested_notional: z.string().optional(),
+  ttl_seconds: z.number().optional(),
+});
+export type Asked = z.infer<typeof asked>;

@@ -37,7 +37,7 @@ function patternOf(path: string): RegExp {
     .split('/')
     .map((segment) =>
       /^\{.+\}$/.test(segment)
-        ? '(?:[A-Za-z0-9._~!*\'()-]|%[0-9A-F]{2})+'
+        ? "(?:[A-Za-z0-9._~!*'()-]|%[0-9A-F]{2})+"
         : segment.replace(/[^a-z-]/g, '\\$&'),
     );
   return new RegExp(`^${segments.join('/')}$`);

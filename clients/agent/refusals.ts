@@ -16,16 +16,20 @@ const LONGEST = 600;
 /** What to do about a code; for all others the service's own sentence says it. */
 const SATISFY: Readonly<Record<string, string>> = {
   invalid_request: 'correct the places that are named, and ask again',
-  unauthenticated: 'the key is revoked or wrong: ask an admin for a new one; asking again will not help',
+  unauthenticated:
+    'the key is revoked or wrong: ask an admin for a new one; asking again will not help',
   forbidden: 'ask an operator or admin to do this; no agent may',
   agent_namespace_mismatch: 'act only in the namespace that whoami tells',
   agent_authority_not_found: 'ask an admin which authority this key is bound to',
   movement_not_found: 'use an id of list_movements: there are only those of your own namespace',
   template_not_found: 'use a template_key and version of list_routes',
   idempotency_conflict: 'this idempotency_key was used for another request: send a new one',
-  max_notional_exceeded: 'ask for no more than your authority allows, or ask an admin to promote a proposal for more',
-  asset_not_allowed: 'use an asset that your authority allows, or ask an admin to promote a proposal for it',
-  chain_not_allowed: 'use a chain that your authority allows, or ask an admin to promote a proposal for it',
+  max_notional_exceeded:
+    'ask for no more than your authority allows, or ask an admin to promote a proposal for more',
+  asset_not_allowed:
+    'use an asset that your authority allows, or ask an admin to promote a proposal for it',
+  chain_not_allowed:
+    'use a chain that your authority allows, or ask an admin to promote a proposal for it',
   address_not_allowlisted: 'ask an admin to add the address to the allowlist',
   cutover_mode_active: 'nothing new begins now: ask again later',
   rate_limited: 'wait as long as is said, then ask again',

@@ -114,6 +114,8 @@ export const proposal = z.object({
   template_key: maybe,
   template_version: z.int().nullable(),
   reasons: z.array(text),
+  // Only of one that is read by its id.
+  proposal: z.record(text, z.unknown()).optional(),
   problem: maybe.optional(),
   movement_id: maybe.optional(),
   expires_at: text,

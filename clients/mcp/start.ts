@@ -4,11 +4,11 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import { createAgentApi, type AgentApi } from '../agent/api.ts';
 import { plain } from '../agent/plain.ts';
 import { refusalOf } from '../agent/refusals.ts';
+import { readNamespaceSettings, SettingsError, type NamespaceSettings } from '../agent/settings.ts';
 import { createLog, type Log } from './log.ts';
 import { TOOL_OPERATIONS, type ToolOperation } from './operations.ts';
 import { read, whoami } from './read.ts';
 import { createToolServer } from './server.ts';
-import { readToolSettings, SettingsError, type ToolSettings } from './settings.ts';
 
 export interface ServerIo {
   readonly env: NodeJS.ProcessEnv;
@@ -28,7 +28,7 @@ const MAX_MESSAGE_BYTES = 1024 * 1024;
 export async function serveTools(io: ServerIo, version: string): Promise<number> {
   const log = createLog(io.err);
   try {
-    const settings = readToolSettings(io.env);
+    const settings = readNamespaceSettings(io.env);
     const api = connect(settings);
     await assertAgent(api, settings);
     log(`serving ${settings.namespace} of ${settings.apiUrl} over standard input and output`);
@@ -40,7 +40,7 @@ export async function serveTools(io: ServerIo, version: string): Promise<number>
   }
 }
 
-function connect({ apiUrl, keyId, secret }: ToolSettings): AgentApi<ToolOperation> {
+function connect({ apiUrl, keyId, secret }: NamespaceSettings): AgentApi<ToolOperation> {
   return createAgentApi(TOOL_OPERATIONS, { baseUrl: apiUrl, key: { keyId, secret } });
 }
 
@@ -51,7 +51,7 @@ class WrongKey extends Error {
 /** @throws WrongKey unless the key is an agent's, of the namespace that is meant. */
 async function assertAgent(
   api: AgentApi<ToolOperation>,
-  { namespace }: ToolSettings,
+  { namespace }: NamespaceSettings,
 ): Promise<void> {
   const caller = read(whoami, await api.call('whoami'));
   if (caller.role !== 'agent')

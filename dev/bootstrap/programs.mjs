@@ -9,6 +9,7 @@ export const PROGRAMS = {
   'executor-check': 'executor-kit/check/main.ts',
   // What an agent is given.
   'fund-mcp': 'clients/mcp/main.ts',
+  fundagent: 'clients/fundagent/main.ts',
   // The embedded stack.
   start: 'dev/start.ts',
   demo: 'dev/demo.ts',

@@ -1,15 +1,24 @@
 /** `list_movements` and `get_movement`: what became of what was proposed. */
 import { z } from 'zod';
-import { assetIn, count, cut, maybeWord, named, nameIn, partOf, quote, quoted, untrusted, uuidIn, word } from '../fields.ts';
+import { MOVEMENT_STATES } from '../../agent/states.ts';
+import {
+  assetIn,
+  count,
+  cut,
+  maybeWord,
+  named,
+  nameIn,
+  partOf,
+  quote,
+  quoted,
+  untrusted,
+  uuidIn,
+  word,
+} from '../fields.ts';
 import { movement as movementAnswer, movementDetail, read, type Movement } from '../read.ts';
 import { defineTool, READ_ONLY } from '../tool.ts';
 
 const OUTFLOWS = 10;
-const STATES = [
-  ...['PENDING_APPROVAL', 'APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED'],
-  ...['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'REJECTED', 'EXPIRED', 'CANCELLED'],
-] as const;
-
 const summaryFields = {
   movement_id: word,
   template_key: word,
@@ -67,7 +76,7 @@ export const listMovements = defineTool({
     "Movements of this agent's own namespace, newest first, page by page. The tool starts none, and approves none.",
   effects: READ_ONLY,
   input: z.strictObject({
-    state: z.enum(STATES).optional(),
+    state: z.enum(MOVEMENT_STATES).optional(),
     asset: assetIn.optional(),
     template_key: z.string().min(1).max(256).optional(),
     strategy_id: nameIn.optional(),
@@ -77,9 +86,7 @@ export const listMovements = defineTool({
   }),
   output: z.strictObject({
     movements: z
-      .array(
-        z.strictObject({ ...summaryFields, untrusted: untrusted({ strategy_id: quote }) }),
-      )
+      .array(z.strictObject({ ...summaryFields, untrusted: untrusted({ strategy_id: quote }) }))
       .max(PAGE),
     next_cursor: z.string().max(512).nullable(),
     cut,

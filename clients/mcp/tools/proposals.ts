@@ -1,9 +1,19 @@
 /** `propose_template`, the one tool that writes, and `get_proposal`. */
 import { z } from 'zod';
-import { authority as authorityAnswer, type Asked, type Authority } from '../../agent/authority.ts';
+import { asked, authority as authorityAnswer, type Authority } from '../../agent/authority.ts';
 import { plain } from '../../agent/plain.ts';
 import { explained } from '../../agent/reasons.ts';
-import { amountIn, assetIn, maybeWord, named, quote, quoted, untrusted, uuidIn, word } from '../fields.ts';
+import {
+  amountIn,
+  assetIn,
+  maybeWord,
+  named,
+  quote,
+  quoted,
+  untrusted,
+  uuidIn,
+  word,
+} from '../fields.ts';
 import { proposal as proposalAnswer, read, type ProposalAnswer } from '../read.ts';
 import { defineTool, READ_ONLY, type Outcome, type ToolContext } from '../tool.ts';
 
@@ -32,7 +42,9 @@ const proposalView = z.strictObject({
 });
 type View = z.input<typeof proposalView>;
 
-const chainIn = z.string().min(1).max(128);
+const chainIn = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$/, 'must be 1 to 48 of A-Z a-z 0-9 . _ -');
 
 export const proposeTemplate = defineTool({
   name: 'propose_template',
@@ -54,7 +66,7 @@ export const proposeTemplate = defineTool({
       .enum(['static', 'ephemeral'])
       .default('static')
       .describe(
-        "static: one version for all amounts that the authority allows; ephemeral: for this amount.",
+        'static: one version for all amounts that the authority allows; ephemeral: for this amount.',
       ),
     source_chain: chainIn.describe('A venue key or the decimal id of a chain.'),
     destination_chain: chainIn.describe('A venue key or the decimal id of a chain.'),
@@ -62,7 +74,7 @@ export const proposeTemplate = defineTool({
     destination_address: z.string().min(1).max(256).describe('It must be on the allowlist.'),
     signer_profile: z.string().min(1).max(128).describe('The profile of the signer that pays.'),
     requested_notional: amountIn,
-    ttl_seconds: z.int().min(1).max(2_147_483_647).describe('How long the proposal may wait.'),
+    ttl_seconds: z.int().min(1).max(31_536_000).describe('How long the proposal may wait.'),
     idempotency_key: z
       .string()
       .regex(/^[!-~]{1,128}$/, 'must be 1 to 128 printable characters without spaces')
@@ -75,9 +87,21 @@ export const proposeTemplate = defineTool({
     const answer = await api.call('createTemplateProposal', {
       ...{ params, body, idempotencyKey: idempotency_key, signal },
     });
-    return outcome(read(proposalAnswer, answer), body, context);
+    const made = read(proposalAnswer, answer);
+    // Only the proposal itself tells why there is no plan for it.
+    const rejected = made.status === 'rejected';
+    const told = rejected ? await orNull(() => proposalById(made, context), signal) : null;
+    return outcome({ ...(told ?? made), proposal: body }, context);
   },
 });
+
+async function proposalById(
+  { proposal_id }: Pick<ProposalAnswer, 'proposal_id'>,
+  { api, signal }: ToolContext,
+): Promise<ProposalAnswer> {
+  const params = { proposal_id };
+  return read(proposalAnswer, await api.call('getTemplateProposal', { params, signal }));
+}
 
 export const getProposal = defineTool({
   name: 'get_proposal',
@@ -88,20 +112,19 @@ export const getProposal = defineTool({
   input: z.strictObject({ proposal_id: uuidIn }),
   output: proposalView,
   run: async ({ proposal_id }, context) => {
-    const { api, signal } = context;
-    const answer = await api.call('getTemplateProposal', { params: { proposal_id }, signal });
-    const { data, text } = await outcome(read(proposalAnswer, answer), {}, context);
+    const { data, text } = await outcome(await proposalById({ proposal_id }, context), context);
     return { data, text };
   },
 });
 
-async function outcome(
-  found: ProposalAnswer,
-  asked: Asked,
-  context: ToolContext,
-): Promise<Outcome<View>> {
-  const authority = found.reasons.length === 0 ? null : await limits(context);
-  const rules = explained(found.reasons.slice(0, RULES), { asked, authority });
+async function outcome(found: ProposalAnswer, context: ToolContext): Promise<Outcome<View>> {
+  // Of one that an admin promoted the reasons are what was waived.
+  const reasons = found.status === 'auto_promoted' ? [] : found.reasons.slice(0, RULES);
+  const known = {
+    asked: asked.safeParse(found.proposal ?? {}).data ?? {},
+    authority: reasons.length === 0 ? null : await limits(context),
+  };
+  const rules = explained(reasons, known);
   const data: View = {
     proposal_id: named(found.proposal_id) ?? '',
     authority_key: named(found.authority_key) ?? '',
@@ -123,16 +146,23 @@ async function outcome(
   const lines = data.blocked_by.map(({ rule, why, satisfy }) => `${rule}: ${why}; ${satisfy}.`);
   return {
     data,
-    text: [`Proposal ${data.proposal_id} is ${data.status}. ${data.next_step}`, ...lines].join('\n'),
+    text: [`Proposal ${data.proposal_id} is ${data.status}. ${data.next_step}`, ...lines].join(
+      '\n',
+    ),
     blocked: found.status !== 'auto_promoted',
   };
 }
 
-/** The limits are for the words alone; without them the rule is still named. */
 async function limits({ api, authorityKey, signal }: ToolContext): Promise<Authority | null> {
+  const params = { authority_key: authorityKey };
+  const ask = () => api.call('getAgentAuthority', { params, signal });
+  return orNull(async () => read(authorityAnswer, await ask()), signal);
+}
+
+/** For what only the words need: without it the rule is still named. */
+async function orNull<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
   try {
-    const params = { authority_key: authorityKey };
-    return read(authorityAnswer, await api.call('getAgentAuthority', { params, signal }));
+    return await ask();
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Error) return null;

@@ -1,6 +1,20 @@
 /** `list_routes` and `recommend_route`: ways that funds can take. */
 import { z } from 'zod';
-import { amountIn, assetIn, count, cut, maybeWord, named, nameIn, partIn, partOf, quote, quoted, untrusted, word } from '../fields.ts';
+import {
+  amountIn,
+  assetIn,
+  count,
+  cut,
+  maybeWord,
+  named,
+  nameIn,
+  partIn,
+  partOf,
+  quote,
+  quoted,
+  untrusted,
+  word,
+} from '../fields.ts';
 import { read, route as routeAnswer, type Route } from '../read.ts';
 import { defineTool, READ_ONLY } from '../tool.ts';
 

@@ -32,10 +32,7 @@ export const whoami = defineTool({
   run: async (_, { api, authorityKey, signal }) => {
     const caller = read(whoamiAnswer, await api.call('whoami', { signal }));
     const params = { authority_key: authorityKey };
-    const limits = read(
-      authorityAnswer,
-      await api.call('getAgentAuthority', { params, signal }),
-    );
+    const limits = read(authorityAnswer, await api.call('getAgentAuthority', { params, signal }));
     const { max_notional, allowed_assets, allowed_chains, max_ttl_seconds } = limits;
     return {
       data: {

@@ -1,13 +1,21 @@
-/** The environment of the tool server. */
+/** The environment of an agent's programs. */
 import { readFileSync } from 'node:fs';
 
-export interface ToolSettings {
+export interface AgentSettings {
   readonly apiUrl: string;
   readonly keyId: string;
   readonly secret: string;
+  /** Null where none is set; the service knows the key's own. */
+  readonly namespace: string | null;
+  /** Whose proposals are made: SVC_AUTHORITY_KEY, else the namespace's; null without either. */
+  readonly authorityKey: string | null;
+}
+
+/** Settings of a program that serves one namespace, and that one only. */
+export type NamespaceSettings = AgentSettings & {
   readonly namespace: string;
   readonly authorityKey: string;
-}
+};
 
 export const DEFAULT_API_URL = 'http://localhost:8100';
 const NAMESPACE = /^agent\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
@@ -19,7 +27,17 @@ export class SettingsError extends Error {
 }
 
 /** @throws SettingsError that names everything that is missing or wrong. */
-export function readToolSettings(env: NodeJS.ProcessEnv): ToolSettings {
+export function readNamespaceSettings(env: NodeJS.ProcessEnv): NamespaceSettings {
+  const { namespace, authorityKey, ...rest } = readAgentSettings(env, ['SVC_AGENT_NAMESPACE']);
+  if (namespace === null || authorityKey === null) throw new Error('a namespace was asked for');
+  return { ...rest, namespace, authorityKey };
+}
+
+/** @throws SettingsError that names everything that is missing or wrong; `needed` besides the key. */
+export function readAgentSettings(
+  env: NodeJS.ProcessEnv,
+  needed: readonly string[] = [],
+): AgentSettings {
   const of = (name: string): string => env[name] ?? '';
   const wrong: string[] = [];
   const keyId = of('SVC_KEY_ID');
@@ -37,11 +55,17 @@ export function readToolSettings(env: NodeJS.ProcessEnv): ToolSettings {
   const missing = [
     ...(keyId === '' ? ['SVC_KEY_ID'] : []),
     ...(secret === null ? ['SVC_HMAC_SECRET_FILE (or SVC_HMAC_SECRET)'] : []),
-    ...(namespace === '' ? ['SVC_AGENT_NAMESPACE'] : []),
+    ...needed.filter((name) => of(name) === ''),
   ];
   if (missing.length > 0) wrong.unshift(`missing in the environment: ${missing.join(', ')}`);
   if (wrong.length > 0 || secret === null) throw new SettingsError(wrong.join('; '));
-  return { apiUrl, keyId, secret, namespace, authorityKey };
+  return {
+    apiUrl,
+    keyId,
+    secret,
+    namespace: namespace || null,
+    authorityKey: authorityKey || null,
+  };
 }
 
 /** The file wins; null where there is neither. What cannot be read is no value. */
