@@ -1,7 +1,7 @@
 /** The few calls of the API that the demo makes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../clients/signed-fetch.ts';
-import type { Graph } from './draw-graph.ts';
+import type { Graph } from '../clients/command-line/graph.ts';
 import type { StackBridges } from './stack/bridges.ts';
 import type { StackPerp } from './stack/perp.ts';
 import type { ChainInfo } from './stack/chain.ts';

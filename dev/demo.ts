@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { takeSignals } from './stack/foreground.ts';
-import { drawGraph } from './draw-graph.ts';
+import { drawGraph } from '../clients/command-line/graph.ts';
 import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
 import { crossing, MOVED, withdrawal, type Scene } from './demo-scenes.ts';
 import { say, Story } from './demo-story.ts';

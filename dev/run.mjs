@@ -42,6 +42,7 @@ const TARGETS = {
   chaos: { needsTemporal: true, run: runProgram('chaos') },
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
+  fundctl: { needsTemporal: false, run: runProgram('embedded-fundctl') },
   mcp: { needsTemporal: false, run: runProgram('fund-mcp') },
   fundagent: { needsTemporal: false, run: runProgram('fundagent') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },

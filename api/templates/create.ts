@@ -4,13 +4,14 @@ import { ServiceError } from '../../domain/errors.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import { validateGraph } from '../../domain/graph/validate.ts';
 import { isReservedTemplate } from '../../domain/plan/actions.ts';
+import { edgeOf, nodeOf } from '../../domain/plan/template.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
 import { createTemplate, judged } from '../../store/templates.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import { defineRoute } from '../http/route.ts';
 import { noParams, noQuery } from '../http/schemas.ts';
 import { planTemplateCreate, planTemplateCreated } from './schema.ts';
-import { createdView, toEdge, toNode } from './view.ts';
+import { createdView } from './view.ts';
 
 export const createTemplateRoute = defineRoute({
   id: 'createPlanTemplate',
@@ -37,7 +38,7 @@ export const createTemplateRoute = defineRoute({
   handler: async ({ body, requester }, deps) => {
     const completion_assurance = body.completion_policy?.completion_assurance;
     if (completion_assurance === undefined) throw new ServiceError('completion_policy_missing');
-    const graph = { nodes: body.nodes.map(toNode), edges: body.edges.map(toEdge) };
+    const graph = { nodes: body.nodes.map(nodeOf), edges: body.edges.map(edgeOf) };
     const problems = validateGraph(graph);
     if (problems.length > 0) throw new ServiceError('graph_invalid', { context: { problems } });
 

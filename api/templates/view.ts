@@ -1,45 +1,9 @@
 /** Plan templates as responses show them. */
 import type { z } from 'zod';
-import type { GraphEdge, GraphShape } from '../../domain/graph/types.ts';
-import type { CompletionPolicy, TemplateNode } from '../../domain/plan/types.ts';
+import type { GraphShape } from '../../domain/graph/types.ts';
+import type { CompletionPolicy } from '../../domain/plan/types.ts';
 import type { TemplateDetail, TemplateSummary } from '../../store/templates.ts';
-import type {
-  PlanEdgeCreate,
-  PlanNodeCreate,
-  planTemplateCreated,
-  planTemplateDetail,
-  planTemplateSummary,
-} from './schema.ts';
-
-/** A node as the plan holds it: what was not given, or given as null, is absent. */
-export function toNode(node: PlanNodeCreate): TemplateNode {
-  return {
-    node_key: node.node_key,
-    node_kind: node.node_kind,
-    action_type: node.action_type,
-    has_side_effect: node.has_side_effect,
-    ...(node.executor_selector ? { executor_selector: node.executor_selector } : {}),
-    ...(node.signer_selector ? { signer_selector: node.signer_selector } : {}),
-    ...(node.input_schema ? { input_schema: node.input_schema } : {}),
-    ...(node.config ? { config: node.config } : {}),
-    ...(node.timeout_policy ? { timeout_policy: node.timeout_policy } : {}),
-    ...(node.retry_policy ? { retry_policy: node.retry_policy } : {}),
-    ...(node.risk_patch ? { risk_patch: node.risk_patch } : {}),
-  };
-}
-
-/** An edge as the plan holds it. */
-export function toEdge(edge: PlanEdgeCreate): GraphEdge {
-  const { from, to, edge_type, priority } = edge;
-  return {
-    from,
-    to,
-    edge_type,
-    priority,
-    join_key: edge.join_key ?? null,
-    condition_expr: edge.condition_expr ?? null,
-  };
-}
+import type { planTemplateCreated, planTemplateDetail, planTemplateSummary } from './schema.ts';
 
 interface Created {
   readonly template_id: string;

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { ROOT } from './install.mjs';
-import { LIBRARIES, PROGRAMS } from './programs.mjs';
+import { COMMANDS, LIBRARIES, PROGRAMS } from './programs.mjs';
 import { startStep } from './progress.mjs';
 
 /** What decides beside the sources: how they are compiled, and which packages there are. */
@@ -33,7 +33,7 @@ const LOADERS = { '.ts': 'ts', '.mjs': 'js', '.js': 'js', '.cjs': 'js', '.json':
 const KEPT_MS = 24 * 3_600_000;
 
 /** Packages that are built into the programs. */
-const TAKEN_IN = ['uuid', 'viem', 'zod'];
+const TAKEN_IN = ['commander', 'picocolors', 'uuid', 'viem', 'zod'];
 
 /** Brings dist/ up to date; a step is shown where there is something to do. */
 export async function build() {
@@ -98,7 +98,7 @@ async function makePrograms(root, { programs, libraries }, note) {
     });
     for (const { path, text } of outputFiles) put(path, text);
     // After what they load, so that whoever is started meanwhile finds all of its own.
-    for (const name of Object.keys(programs)) put(join(dist, `${name}.js`), starter(name));
+    for (const name of Object.keys(programs)) put(join(dist, `${name}.js`), starter(name), COMMANDS.includes(name) ? 0o755 : 0o644);
     const made = [
       ...outputFiles.map(({ path }) => relative(dist, path)),
       ...Object.keys(programs).map((name) => `${name}.js`),
@@ -118,7 +118,14 @@ async function makePrograms(root, { programs, libraries }, note) {
 function packages() {
   return {
     name: 'packages',
-    setup: ({ onResolve }) => {
+    setup: ({ onLoad, onResolve }) => {
+      // A package in the older form asks for Node's own modules where an ES module has no `require`.
+      onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+        kind === 'require-call' ? { path, namespace: 'of-node' } : undefined,
+      );
+      onLoad({ filter: /./, namespace: 'of-node' }, ({ path }) => ({
+        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      }));
       onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
         if (importer === '' || path.startsWith('node:')) return undefined;
         const name = /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
@@ -135,8 +142,12 @@ function code(name) {
   return `${name}-code`;
 }
 
-/** Node knows the lines of the sources only of what it loads after it was told to. */
+/**
+ * Node knows the lines of the sources only of what it loads after it was told to, and reads every
+ * map for that: too long for somebody who waits at a prompt.
+ */
 function starter(name) {
+  if (COMMANDS.includes(name)) return `#!/usr/bin/env node\nimport './${code(name)}.js';\n`;
   return `process.setSourceMapsEnabled(true);\nawait import('./${code(name)}.js');\n`;
 }
 
@@ -235,10 +246,10 @@ function noteOf(root, part) {
 }
 
 /** In one step, so that nobody reads half a file. */
-function put(path, text) {
+function put(path, text, mode = 0o644) {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, text);
+  writeFileSync(draft, text, { mode });
   renameSync(draft, path);
 }
 

@@ -6,6 +6,7 @@ import { ROOT } from './install.mjs';
 export const PROGRAMS = {
   main: 'main.ts',
   fundadmin: 'tools/fundadmin.ts',
+  fundctl: 'clients/fundctl/main.ts',
   'executor-check': 'executor-kit/check/main.ts',
   // What an agent is given.
   'fund-mcp': 'clients/mcp/main.ts',
@@ -14,6 +15,7 @@ export const PROGRAMS = {
   start: 'dev/start.ts',
   demo: 'dev/demo.ts',
   'embedded-fundadmin': 'dev/fundadmin.ts',
+  'embedded-fundctl': 'dev/fundctl.ts',
   chain: 'dev/simulators/chain/proxy.ts',
   'paper-venue': 'dev/simulators/paper-venue/main.ts',
   'bridge-attester': 'dev/simulators/bridge/attester/main.ts',
@@ -46,6 +48,9 @@ export const PROGRAMS = {
   'rules-table': 'test/rules/write.ts',
   'sql-migration': 'prisma/write-functions-migration.ts',
 };
+
+/** Those that people call by name, as `bin` of package.json has it, and wait for. */
+export const COMMANDS = ['fundctl', 'fundagent', 'fund-mcp'];
 
 /** What plain JavaScript of ours imports from there. */
 export const LIBRARIES = {

@@ -15,6 +15,7 @@ import { isObject } from '../../domain/json.ts';
 import { TRANSFER_STATES, TRANSFER_TABLE } from '../../domain/states/capital-transfer.ts';
 import { ENDED_STATES } from '../../domain/states/movement.ts';
 import { isFinal } from '../../domain/states/table.ts';
+import { answerSchemas } from './answers.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -30,23 +31,26 @@ export function allRoutes(): readonly Route[] {
 /** Files by their path, as they should be. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const table = allRoutes();
+  const document = successesAlone(documentOf(table));
   return new Map([
-    [`${GENERATED_FOLDER}/schema.ts`, NOTE + (await schemaTypes(table))],
+    [`${GENERATED_FOLDER}/schema.ts`, NOTE + (await schemaTypes(document))],
+    [`${GENERATED_FOLDER}/answers.ts`, NOTE + answerSchemas(document)],
     [`${GENERATED_FOLDER}/operations.ts`, NOTE + operationsTable(table)],
     [`${GENERATED_FOLDER}/errors.ts`, NOTE + errorsTable()],
     [`${GENERATED_FOLDER}/states.ts`, NOTE + endStates()],
   ]);
 }
 
-async function schemaTypes(table: readonly Route[]): Promise<string> {
-  const document = successesAlone(
-    buildOpenApi(table, {
-      apiPrefix: '/v3',
-      serverUrl: 'http://127.0.0.1:8100',
-      authEnabled: true,
-      maxSkewSeconds: 300,
-    }),
-  );
+function documentOf(table: readonly Route[]): Json {
+  return buildOpenApi(table, {
+    apiPrefix: '/v3',
+    serverUrl: 'http://127.0.0.1:8100',
+    authEnabled: true,
+    maxSkewSeconds: 300,
+  });
+}
+
+async function schemaTypes(document: Json): Promise<string> {
   // A field with a default may be left out.
   const nodes = await openapiTS(JSON.stringify(document), {
     defaultNonNullable: false,

@@ -1,0 +1,112 @@
+/** Options of commands as data, each with how its value is read. */
+import { InvalidArgumentError, Option } from 'commander';
+
+export interface OptionSpec<T> {
+  readonly about: string;
+  /** What stands for the value in the help; a switch has none. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly required?: boolean;
+  readonly many?: boolean;
+  /** For a file, so that completions offer some. */
+  readonly file?: boolean;
+  /** Refuses one value with a sentence. */
+  readonly check?: (text: string) => void;
+  readonly read: (raw: unknown) => T;
+}
+
+const textOf = (raw: unknown): string | undefined => (typeof raw === 'string' ? raw : undefined);
+
+/** Any text. */
+export function text(value: string, about: string): OptionSpec<string | undefined> {
+  return { about, value, read: textOf };
+}
+
+/** One of a few words. */
+export function choice<const C extends string>(
+  choices: readonly C[],
+  about: string,
+): OptionSpec<C | undefined> {
+  return {
+    about,
+    choices,
+    value: 'word',
+    read: (raw) => choices.find((each) => each === raw),
+  };
+}
+
+/** A switch. */
+export function flag(about: string): OptionSpec<boolean> {
+  return { about, read: (raw) => raw === true };
+}
+
+/** Given as often as needed. */
+export function many(value: string, about: string): OptionSpec<readonly string[]> {
+  return {
+    about: `${about} (may be repeated)`,
+    value,
+    many: true,
+    read: (raw) => (Array.isArray(raw) ? raw.map(String) : []),
+  };
+}
+
+/** A whole number. */
+export function whole(value: string, about: string): OptionSpec<number | undefined> {
+  return {
+    about,
+    value,
+    check: (given) => {
+      if (!/^\d{1,10}$/.test(given)) throw new InvalidArgumentError('It must be a whole number.');
+    },
+    read: (raw) => (typeof raw === 'string' ? Number(raw) : undefined),
+  };
+}
+
+/** A decimal amount; it stays text. */
+export function amount(about: string): OptionSpec<string | undefined> {
+  return {
+    about,
+    value: 'decimal',
+    check: (given) => {
+      if (!/^\d{1,20}(\.\d{1,18})?$/.test(given))
+        throw new InvalidArgumentError('It must be a decimal such as 250.5.');
+    },
+    read: textOf,
+  };
+}
+
+/** A file to read, `-` for standard input. */
+export function file(about: string): OptionSpec<string | undefined> {
+  return { about, value: 'file', file: true, read: textOf };
+}
+
+/** The same, and it must be given. */
+export function required<T>(spec: OptionSpec<T | undefined>): OptionSpec<T> {
+  return {
+    ...spec,
+    required: true,
+    read: (raw) => {
+      const value = spec.read(raw);
+      if (value === undefined) throw new Error('a required option has no value');
+      return value;
+    },
+  };
+}
+
+/** How the option is written: `approverId` is `--approver-id`. */
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** The option as commander takes it. */
+export function commanderOption(name: string, spec: OptionSpec<unknown>): Option {
+  const value = spec.value === undefined ? '' : ` <${spec.value}>`;
+  const option = new Option(`${flagOf(name)}${value}`, spec.about);
+  if (spec.choices !== undefined) option.choices(spec.choices);
+  else if (spec.check !== undefined || spec.many === true)
+    option.argParser((given: string, before: unknown) => {
+      spec.check?.(given);
+      return spec.many === true ? [...(Array.isArray(before) ? before : []), given] : given;
+    });
+  return option.makeOptionMandatory(spec.required === true);
+}

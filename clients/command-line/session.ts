@@ -1,0 +1,208 @@
+/** What a command has while it runs: settings, a client, ways to print and to ask. */
+import type { FundClient } from '../http/client.ts';
+import type { AnyInput, OperationId, PagedId } from '../http/operations.ts';
+import { printable, printableJson } from './printable.ts';
+import { EXIT, CommandError, Interrupted, usageError } from './exit.ts';
+import { isOutcomeUnknown } from './faults.ts';
+import type { Io } from './io.ts';
+import { painter, wantsColour } from './paint.ts';
+import { readSettings, type SecretSource, type Settings } from './settings.ts';
+import type { Column } from './table.ts';
+import { View } from './view.ts';
+
+/** What differs between programs. */
+export interface Made {
+  readonly name: string;
+}
+
+export interface Asked {
+  readonly profile: string | undefined;
+  readonly output: string | undefined;
+  readonly quiet: boolean;
+}
+
+/** A shorter wait is over before anybody has read of it. */
+const WORTH_A_WORD_MS = 1_000;
+
+export class Session {
+  readonly program: Made;
+  readonly io: Io;
+  /** Draws for standard output. */
+  readonly view: View;
+  /** Draws for standard error: what stands beside the answer. */
+  readonly aside: View;
+  readonly #asked: Asked;
+  #settings: Settings | null = null;
+  #client: Promise<FundClient> | null = null;
+
+  constructor(program: Made, io: Io, asked: Asked) {
+    this.program = program;
+    this.io = io;
+    this.#asked = asked;
+    this.view = new View(painter(wantsColour(io.terminal.out, io.env)));
+    this.aside = new View(painter(wantsColour(io.terminal.err, io.env)));
+  }
+
+  get settings(): Settings {
+    const { profile, output } = this.#asked;
+    this.#settings ??= readSettings(this.io.env, { program: this.program.name, profile, output });
+    return this.#settings;
+  }
+
+  get json(): boolean {
+    return this.settings.output.value === 'json';
+  }
+
+  /** The client, made once; key and secret are asked for here. */
+  client(): Promise<FundClient> {
+    this.#client ??= this.#connect();
+    return this.#client;
+  }
+
+  async #connect(): Promise<FundClient> {
+    const { apiUrl, keyId, secret } = this.settings;
+    if (keyId === null || secret === null) throw missingKey(this.program.name, keyId?.from);
+    const { createClient } = await import('../http/client.ts');
+    const client = createClient({
+      baseUrl: apiUrl.value,
+      key: { keyId: keyId.value, secret: secret.read() },
+      // A person has an answer sooner than a program needs one.
+      retries: 2,
+      retryForMs: 20_000,
+      onRetry: ({ waitMs, error }) => {
+        if (waitMs >= WORTH_A_WORD_MS)
+          this.note(`${printable(error.message)} Asking again in ${String(waitMs)} ms …`);
+      },
+    });
+    return interruptible(client, this.io.signal);
+  }
+
+  /** Prints the answer: as JSON, or as `view` makes it for people. */
+  async print(value: unknown, view: () => string | Promise<string>): Promise<void> {
+    this.io.out(this.json ? `${printableJson(value)}\n` : await view());
+  }
+
+  /** One of several answers: a line of JSON, or what `view` makes of it. */
+  async printLine(value: unknown, view: () => string | Promise<string>): Promise<void> {
+    this.io.out(this.json ? `${printableJson(value, 0)}\n` : await view());
+  }
+
+  /** A table of the answer, or a sentence on standard error where there are no rows. */
+  async table<Row>(
+    rows: readonly Row[],
+    columns: readonly Column<Row>[],
+    none = 'There are none.',
+  ): Promise<string> {
+    if (rows.length === 0) this.note(none);
+    return this.view.table(rows, columns);
+  }
+
+  /** A drawn graph with its states in their colours. */
+  graph(lines: readonly string[]): string {
+    return this.view.graph(lines);
+  }
+
+  /** A line for people beside the answer. */
+  note(text: string): void {
+    if (!this.#asked.quiet) this.io.err(`${text}\n`);
+  }
+
+  /** What must be seen, `--quiet` or not. */
+  warn(text: string): void {
+    this.io.err(`${text}\n`);
+  }
+
+  /**
+   * Repeats what will be done and asks whether it shall be. With `yes` it is only repeated; without
+   * a terminal nobody can be asked.
+   */
+  async confirm(question: string, { yes, what }: { yes: boolean; what: string }): Promise<void> {
+    if (yes) {
+      if (!this.#asked.quiet) this.io.err(what);
+      return;
+    }
+    if (!this.io.terminal.in || !this.io.terminal.err)
+      throw usageError(
+        'This needs a confirmation, and there is no terminal to ask on: look with --dry-run, preview or plan, then repeat with --yes.',
+      );
+    this.io.err(what);
+    const { confirm } = await import('@inquirer/prompts');
+    const agreed = await confirm(
+      { message: question, default: false },
+      { output: process.stderr, signal: this.io.signal },
+    );
+    if (!agreed) throw new CommandError(EXIT.failure, 'Nothing was changed.');
+  }
+
+  /** Shows that something goes on, on a terminal and on standard error. */
+  async during<T>(text: string, work: (say: (text: string) => void) => Promise<T>): Promise<T> {
+    if (!this.io.terminal.err || this.#asked.quiet) return work(() => undefined);
+    const { default: spinner } = await import('yocto-spinner');
+    // It would take Ctrl-C over otherwise.
+    const shown = spinner({ text, stream: process.stderr, handleSignals: false }).start();
+    try {
+      return await work((next) => {
+        shown.text = next;
+      });
+    } finally {
+      shown.stop();
+    }
+  }
+
+  /**
+   * Sends a create. When nobody can say what became of it, the key with which a repeat is safe is
+   * told.
+   */
+  async creating<T>(given: string | undefined, send: (key: string) => Promise<T>): Promise<T> {
+    const key = given ?? `${this.program.name}-${crypto.randomUUID()}`;
+    try {
+      return await send(key);
+    } catch (error) {
+      if (isOutcomeUnknown(error))
+        this.warn(
+          `It is not known whether this was carried out. Repeat it with --idempotency-key ${key}: it will not be done twice.`,
+        );
+      throw error;
+    }
+  }
+
+  /** Throws once Ctrl-C was pressed. */
+  stopIfInterrupted(): void {
+    if (this.io.signal.aborted) throw new Interrupted();
+  }
+
+  /** Who writes on the dashboard. */
+  dashboardKey(): { readonly operator: string; readonly secret: SecretSource } {
+    const { dashboardOperator, dashboardSecret } = this.settings;
+    if (dashboardOperator === null || dashboardSecret === null)
+      throw usageError(
+        "Changing the allowlist takes an operator's key of the dashboard: set SVC_DASHBOARD_OPERATOR and SVC_DASHBOARD_SECRET_FILE, or dashboard_operator and dashboard_secret_file of a profile.",
+      );
+    return { operator: dashboardOperator.value, secret: dashboardSecret };
+  }
+}
+
+function missingKey(program: string, keyFrom: string | undefined): CommandError {
+  const what = keyFrom === undefined ? 'No key is set' : `${keyFrom} is set without its secret`;
+  return usageError(
+    `${what}: set SVC_KEY_ID and SVC_HMAC_SECRET_FILE, or write a profile (${program} config check tells what is used).`,
+  );
+}
+
+/** Every request of it ends with Ctrl-C. */
+function interruptible(client: FundClient, signal: AbortSignal): FundClient {
+  const plain: Untyped = client;
+  const own: Untyped = {
+    call: (id, input) => plain.call(id, { signal, ...input }),
+    request: (id, input) => plain.request(id, { signal, ...input }),
+    pages: (id, input) => plain.pages(id, { signal, ...input }),
+  };
+  // Typed by the ids, as what it wraps.
+  return { ...client, ...own } as FundClient;
+}
+
+interface Untyped {
+  call(id: OperationId, input?: AnyInput): Promise<unknown>;
+  request(id: OperationId, input?: AnyInput): Promise<unknown>;
+  pages(id: PagedId, input?: AnyInput): AsyncIterable<unknown>;
+}

@@ -1,0 +1,158 @@
+/**
+ * With what a program calls the service, and where each of that was found. A profile that is named
+ * on the command line stands before the environment, the environment before the profile that the
+ * file chooses. A key and its secret always come from one place.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { usageError } from './exit.ts';
+import { profilesFile, readProfiles, reasonOf, type Profile, type Profiles } from './profiles.ts';
+
+export const OUTPUTS = ['table', 'json'] as const;
+export type Output = (typeof OUTPUTS)[number];
+export const DEFAULT_API_URL = 'http://localhost:8100';
+
+export interface Given<T> {
+  readonly value: T;
+  /** Where it was found, for people. */
+  readonly from: string;
+}
+
+/** A secret by where it is; it is read when it is needed, and never shown. */
+export interface SecretSource {
+  readonly from: string;
+  readonly file: string | null;
+  read(): string;
+}
+
+export interface Settings {
+  readonly output: Given<Output>;
+  readonly apiUrl: Given<string>;
+  readonly keyId: Given<string> | null;
+  readonly secret: SecretSource | null;
+  readonly approver: Given<string> | null;
+  readonly dashboardOperator: Given<string> | null;
+  readonly dashboardSecret: SecretSource | null;
+  readonly profiles: Profiles;
+}
+
+export interface AskedFor {
+  readonly program: string;
+  readonly profile?: string | undefined;
+  readonly output?: string | undefined;
+}
+
+interface Place {
+  readonly name: (field: keyof Profile) => string;
+  readonly value: (field: keyof Profile) => string | undefined;
+}
+
+/** What each field is called in the environment. */
+const VARIABLES: Readonly<Record<keyof Profile, string>> = {
+  api_url: 'SVC_API_URL',
+  key_id: 'SVC_KEY_ID',
+  secret: 'SVC_HMAC_SECRET',
+  secret_file: 'SVC_HMAC_SECRET_FILE',
+  output: 'SVC_OUTPUT',
+  approver: 'SVC_APPROVER',
+  dashboard_operator: 'SVC_DASHBOARD_OPERATOR',
+  dashboard_secret: 'SVC_DASHBOARD_SECRET',
+  dashboard_secret_file: 'SVC_DASHBOARD_SECRET_FILE',
+};
+
+/** Reads them all; what is wrong with one is said, what is missing is null. */
+export function readSettings(env: NodeJS.ProcessEnv, asked: AskedFor): Settings {
+  const profiles = readProfiles(profilesFile(env, asked.program), asked.profile);
+  const inFile: Place = {
+    name: (field) => `${field} of profile "${profiles.chosen ?? ''}"`,
+    value: (field) => profiles.profile[field],
+  };
+  const inEnvironment: Place = {
+    name: (field) => VARIABLES[field],
+    value: (field) => env[VARIABLES[field]],
+  };
+  const places = asked.profile === undefined ? [inEnvironment, inFile] : [inFile, inEnvironment];
+  const key = pairOf(places, 'key_id', ['secret_file', 'secret']);
+  const dashboard = pairOf(places, 'dashboard_operator', [
+    'dashboard_secret_file',
+    'dashboard_secret',
+  ]);
+  return {
+    output: outputOf(places, asked.output),
+    apiUrl: apiUrlOf(first(places, 'api_url')),
+    keyId: key.name,
+    secret: key.secret,
+    approver: first(places, 'approver'),
+    dashboardOperator: dashboard.name,
+    dashboardSecret: dashboard.secret,
+    profiles,
+  };
+}
+
+function first(places: readonly Place[], field: keyof Profile): Given<string> | null {
+  for (const place of places) {
+    const value = place.value(field) ?? '';
+    if (value !== '') return { value, from: place.name(field) };
+  }
+  return null;
+}
+
+/** A name and its secret of the first place that has either; a file stands before a value. */
+function pairOf(
+  places: readonly Place[],
+  name: keyof Profile,
+  [file, value]: readonly [keyof Profile, keyof Profile],
+): { readonly name: Given<string> | null; readonly secret: SecretSource | null } {
+  const place = places.find((each) =>
+    [name, file, value].some((field) => (each.value(field) ?? '') !== ''),
+  );
+  if (place === undefined) return { name: null, secret: null };
+  const path = place.value(file) ?? '';
+  const text = place.value(value) ?? '';
+  const secret: SecretSource | null =
+    path !== ''
+      ? { from: place.name(file), file: path, read: () => secretIn(path, place.name(file)) }
+      : text !== ''
+        ? { from: place.name(value), file: null, read: () => text }
+        : null;
+  return { name: first([place], name), secret };
+}
+
+/** The file's content without the line end that editors add. */
+function secretIn(path: string, named: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw usageError(`The file of ${named} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+  if (text === '') throw usageError(`The file of ${named} is empty: ${path}`);
+  return text;
+}
+
+/** Whether others than its owner may read a file; null where there is none. */
+export function readableByOthers(file: string): boolean | null {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats === undefined ? null : (stats.mode & 0o077) !== 0;
+}
+
+function outputOf(places: readonly Place[], flag: string | undefined): Given<Output> {
+  const given = flag === undefined ? first(places, 'output') : { value: flag, from: '--output' };
+  if (given === null) return { value: 'table', from: 'default' };
+  const value = OUTPUTS.find((each) => each === given.value);
+  if (value === undefined)
+    throw usageError(`${given.from} is "${given.value}"; it must be ${OUTPUTS.join(' or ')}.`);
+  return { value, from: given.from };
+}
+
+function apiUrlOf(given: Given<string> | null): Given<string> {
+  if (given === null) return { value: DEFAULT_API_URL, from: 'default' };
+  const url = URL.canParse(given.value) ? new URL(given.value) : null;
+  // It is not shown: a password may stand in it.
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '')
+    throw usageError(
+      `${given.from} must be an http or https address without user and password, such as ${DEFAULT_API_URL}.`,
+    );
+  if (url.pathname !== '/' || url.search + url.hash !== '')
+    throw usageError(`${given.from} must be the root of the service, without a path.`);
+  return { value: url.origin, from: given.from };
+}

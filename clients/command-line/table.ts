@@ -1,0 +1,62 @@
+/** Tables and records as people read them. Every cell is made printable here. */
+import { printable } from './printable.ts';
+import type { Paint, Tone } from './paint.ts';
+
+export interface Styled {
+  readonly text: string;
+  readonly tone?: Tone | undefined;
+}
+export type Cell = Styled | string | number | boolean | null | undefined;
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly of: (row: Row) => Cell;
+  /** Amounts stand under each other by their right end. */
+  readonly right?: true;
+}
+
+const NOTHING = '-';
+
+/** Columns under their titles, without frames, so that `awk` and people both can read it. */
+export async function table<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  paint: Paint,
+): Promise<string> {
+  if (rows.length === 0) return '';
+  const { default: Table } = await import('cli-table3');
+  const drawn = new Table({
+    head: columns.map(({ title }) => paint('dim', title)),
+    chars: WITHOUT_FRAME,
+    colAligns: columns.map(({ right }) => (right === true ? 'right' : 'left')),
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+  });
+  for (const row of rows) drawn.push(columns.map((column) => shown(column.of(row), paint)));
+  return `${drawn
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')}\n`;
+}
+
+const WITHOUT_FRAME = Object.fromEntries(
+  [
+    ...['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left'],
+    ...['bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'],
+  ].map((name) => [name, '']),
+);
+
+/** A line for each field that there is; what is null is left out. */
+export function record(fields: readonly (readonly [string, Cell])[], paint: Paint): string {
+  const given = fields.filter(([, value]) => value !== null && value !== undefined);
+  const width = Math.max(0, ...given.map(([name]) => name.length)) + 2;
+  return given
+    .map(([name, value]) => `${paint('dim', name.padEnd(width))}${shown(value, paint)}\n`)
+    .join('');
+}
+
+function shown(cell: Cell, paint: Paint): string {
+  if (cell === null || cell === undefined || cell === '') return NOTHING;
+  if (typeof cell !== 'object') return printable(String(cell));
+  return cell.text === '' ? NOTHING : paint(cell.tone, printable(cell.text));
+}

@@ -1,0 +1,46 @@
+/** Draws for one stream, in its colours. */
+import { printable } from './printable.ts';
+import { toneOf, type Paint } from './paint.ts';
+import { record, table, type Cell, type Column, type Styled } from './table.ts';
+
+export class View {
+  readonly paint: Paint;
+
+  constructor(paint: Paint) {
+    this.paint = paint;
+  }
+
+  /** Columns under their titles; empty without rows. */
+  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
+    return table(rows, columns, this.paint);
+  }
+
+  /** A line for each field that there is. */
+  record(fields: readonly (readonly [string, Cell])[]): string {
+    return record(fields, this.paint);
+  }
+
+  /** Lines of a drawn graph, each state in its colour. */
+  graph(lines: readonly string[]): string {
+    return lines
+      .map((line) =>
+        printable(line)
+          .trimEnd()
+          .replace(STATE, (word) => this.paint(toneOf(word), word)),
+      )
+      .map((line) => `${line}\n`)
+      .join('');
+  }
+
+  /** A heading over what follows. */
+  heading(text: string): string {
+    return `\n${this.paint('strong', text)}\n`;
+  }
+}
+
+const STATE = /(?<=\s)[A-Z_]{4,}(?=\s|$)/g;
+
+/** A state in its colour. */
+export function state(text: string | null | undefined): Styled {
+  return { text: text ?? '', tone: toneOf(text ?? '') };
+}

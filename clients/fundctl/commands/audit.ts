@@ -1,0 +1,136 @@
+/** `fundctl audit`. */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { answerOf, command, type Group, type JsonSchema } from '../../command-line/command.ts';
+import { usageError } from '../../command-line/exit.ts';
+import { choice, file, text } from '../../command-line/options.ts';
+import { defined, PAGE, printList } from '../../command-line/paging.ts';
+import type { Session } from '../../command-line/session.ts';
+import { state } from '../../command-line/view.ts';
+import { failure, textFile, when } from '../../command-line/words.ts';
+import type { QueryOf } from '../../http/operations.ts';
+
+export const AUDIT_FILTERS = {
+  from: text('time', 'only from then on (ISO 8601)'),
+  to: text('time', 'only before then'),
+  client: text('client-id', 'only what this client did'),
+  key: text('key-id', 'only what was done with this key'),
+  entityType: text('type', 'only about things of this type'),
+  entityKey: text('key', 'only about this thing'),
+  action: text('action', 'only this action, such as movement.approve'),
+  outcome: choice(['success', 'denied', 'failed'], 'only what ended so'),
+  requestId: text('id', 'only what this request left'),
+  namespace: text('namespace', 'only of this namespace'),
+};
+type Filters = {
+  readonly [K in keyof typeof AUDIT_FILTERS]: ReturnType<(typeof AUDIT_FILTERS)[K]['read']>;
+};
+interface Page {
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+  readonly all: boolean;
+}
+
+/** A page of audit events, of everything or of the registries. */
+export function printAudit(
+  session: Session,
+  operation: 'listAuditEvents' | 'listRegistryAudit',
+  options: Filters & Page,
+): Promise<void> {
+  const query = defined({
+    time_range_start: options.from,
+    time_range_end: options.to,
+    actor_client_id: options.client,
+    actor_key_id: options.key,
+    entity_type: options.entityType,
+    entity_key: options.entityKey,
+    action: options.action,
+    outcome: options.outcome,
+    request_id: options.requestId,
+    namespace: options.namespace,
+  });
+  return printList(session, operation, {
+    // The service names what it does not know.
+    query: query as QueryOf<'listAuditEvents'> & QueryOf<'listRegistryAudit'>,
+    page: options,
+    columns: [
+      { title: 'TIME', of: (row) => when(row.occurred_at) },
+      { title: 'ACTION', of: (row) => row.action },
+      { title: 'OUTCOME', of: (row) => state(row.outcome) },
+      { title: 'THING', of: (row) => `${row.entity_type} ${row.entity_key}` },
+      { title: 'KEY', of: (row) => row.actor_key_id ?? row.actor_role },
+      { title: 'REASON', of: (row) => row.reason },
+      { title: 'REQUEST', of: (row) => row.request_id },
+    ],
+  });
+}
+
+const BUNDLE: JsonSchema = {
+  type: 'object',
+  required: ['ok', 'records', 'seals', 'trusted', 'fault'],
+  properties: {
+    ok: { type: 'boolean' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    records: { type: 'integer' },
+    seals: { type: 'integer' },
+    head: { type: 'object' },
+    signed_by: { type: 'string', description: 'SHA-256 of the public key.' },
+    trusted: { type: 'boolean', description: 'Signed with the key that was given.' },
+    fault: { type: ['string', 'null'] },
+  },
+};
+
+export const audit: Group = {
+  name: 'audit',
+  about: 'Who did what, when, and what was refused',
+  commands: [
+    command({
+      name: 'list',
+      about: 'List audit events, newest first',
+      options: { ...AUDIT_FILTERS, ...PAGE },
+      answer: answerOf('listAuditEvents'),
+      run: ({ session, options }) => printAudit(session, 'listAuditEvents', options),
+    }),
+    command({
+      name: 'check-bundle',
+      about: 'Check an exported bundle: its signature, its chain, its records',
+      details:
+        'Needs neither the service nor its database. Whether the database itself is as it was written, fundadmin audit verify tells.',
+      args: { file: 'what fundadmin audit export has written' },
+      options: { publicKey: file('the key (PEM) it must be signed with') },
+      answer: { schema: BUNDLE },
+      run: async ({ session, args, options }) => {
+        const { publicKey: keyFile } = options;
+        const expected = keyFile === undefined ? null : await publicKey(session, keyFile);
+        const { checkBundle } = await import('../../../tools/audit/check-bundle.ts');
+        const result = await checkBundle(args.file, expected).catch((error: unknown) => {
+          throw usageError(`${args.file} cannot be read.`, { cause: error });
+        });
+        await session.print(result, () =>
+          session.view.record([
+            ['whole', result.ok ? { text: 'yes', tone: 'good' } : { text: 'no', tone: 'bad' }],
+            ['fault', result.fault],
+            ['records', result.records],
+            ['from', result.from],
+            ['to', result.to],
+            ['signed by', result.signed_by],
+            ['by the given key', result.trusted ? 'yes' : 'not checked'],
+          ]),
+        );
+        if (!result.ok) throw failure(`The bundle is not as it was signed: ${result.fault ?? ''}`);
+        if (!result.trusted) session.note('Without --public-key anybody may have signed it.');
+      },
+    }),
+  ],
+};
+
+async function publicKey(session: Session, path: string): Promise<KeyObject> {
+  const pem = await textFile(session.io, path);
+  try {
+    const key = createPublicKey(pem);
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // said below
+  }
+  throw usageError(`${path} holds no Ed25519 public key.`);
+}

@@ -1,0 +1,163 @@
+/** `fundctl balances`, `routes`, `budgets`: what there is, and which ways it can take. */
+import { answerOf, command, type Group, type Leaf } from '../../command-line/command.ts';
+import { amount, choice, flag, required, text } from '../../command-line/options.ts';
+import { defined } from '../../command-line/paging.ts';
+import type { Column } from '../../command-line/table.ts';
+import { state } from '../../command-line/view.ts';
+import { age, duration } from '../../command-line/words.ts';
+import type { Schema } from '../../http/operations.ts';
+
+export const balances: Leaf = command({
+  name: 'balances',
+  about: 'What venues hold, and what of it is promised already',
+  options: {
+    venue: text('venue', 'only this venue'),
+    asset: text('asset', 'only this asset'),
+    accountType: text('type', 'only accounts of this type'),
+    fresh: flag('ask the venue first (with --venue)'),
+  },
+  answer: answerOf('listBalances'),
+  run: async ({ session, options }) => {
+    const client = await session.client();
+    const query = defined({
+      venue_key: options.venue,
+      asset: options.asset,
+      account_type: options.accountType,
+      fresh: options.fresh ? true : undefined,
+    });
+    const body = await client.call('listBalances', { query });
+    await session.print(body, () =>
+      session.table(body.balances, [
+        { title: 'VENUE', of: (row) => row.venue_key },
+        { title: 'ACCOUNT', of: (row) => row.account_type },
+        { title: 'ASSET', of: (row) => row.asset },
+        { title: 'TOTAL', of: (row) => row.total, right: true },
+        { title: 'WITHDRAWABLE', of: (row) => row.withdrawable, right: true },
+        { title: 'PROMISED', of: (row) => row.svc_pending_outflow, right: true },
+        { title: 'LEFT', of: (row) => row.svc_effective_withdrawable, right: true },
+        { title: 'HELD BY', of: (row) => row.svc_effective_reason },
+        {
+          title: 'SEEN',
+          of: (row) =>
+            row.stale
+              ? { text: `${age(row.fetched_at)} (stale)`, tone: 'waiting' }
+              : age(row.fetched_at),
+        },
+      ]),
+    );
+  },
+});
+
+type Route = Schema<'RouteView'>;
+const ROUTE: readonly Column<Route>[] = [
+  { title: 'TEMPLATE', of: (row) => `${row.template_key}@${String(row.version)}` },
+  { title: 'ASSET', of: (row) => row.metadata.asset },
+  { title: 'FROM', of: (row) => row.metadata.source_venue },
+  { title: 'TO', of: (row) => row.metadata.destination_venue },
+  { title: 'BY', of: (row) => row.metadata.transport_family },
+  {
+    title: 'DONE',
+    of: ({ stats }) =>
+      stats === null
+        ? ''
+        : `${String(stats.total_completed)} of ${String(stats.total_completed + stats.total_failed)}`,
+  },
+  {
+    title: 'TAKES',
+    of: ({ stats }) =>
+      stats?.avg_duration_seconds == null ? '' : duration(stats.avg_duration_seconds),
+  },
+  { title: 'HEALTH', of: (row) => state(row.health?.status) },
+];
+
+export const routes: Group = {
+  name: 'routes',
+  about: 'Templates as ways from one venue to another',
+  commands: [
+    command({
+      name: 'list',
+      about: 'List routes, one for each template version',
+      options: {
+        health: flag('with the health of their executors'),
+        status: choice(['executable', 'non_executable', 'all'], 'which of them'),
+      },
+      answer: answerOf('listRoutes'),
+      run: async ({ session, options }) => {
+        const client = await session.client();
+        const query = defined({
+          include_health: options.health ? true : undefined,
+          status: options.status,
+        });
+        const body = await client.call('listRoutes', { query });
+        await session.print(body, () => session.table(body.routes, ROUTE));
+      },
+    }),
+    command({
+      name: 'recommend',
+      about: 'Rank the routes for an asset and an amount',
+      options: {
+        asset: required(text('asset', 'what is to be moved')),
+        from: text('venue', 'where it is'),
+        to: text('venue', 'where it should go'),
+        amount: amount('how much'),
+        priority: choice(['speed', 'cost'], 'what counts most'),
+      },
+      answer: answerOf('recommendRoutes'),
+      run: async ({ session, options }) => {
+        const client = await session.client();
+        const { asset } = options;
+        const more = defined({
+          source_venue: options.from,
+          destination_venue: options.to,
+          amount: options.amount,
+          priority: options.priority,
+        });
+        const body = await client.call('recommendRoutes', { body: { asset, ...more } });
+        await session.print(body, () =>
+          session.table(body.recommendations, [
+            { title: 'RANK', of: (row) => row.rank, right: true },
+            { title: 'SCORE', of: (row) => row.score.toFixed(3), right: true },
+            ...ROUTE.map((column) => ({
+              title: column.title,
+              of: (row: (typeof body.recommendations)[number]) => column.of(row.route),
+            })),
+            {
+              title: 'NOT NOW',
+              of: (row) => ({ text: row.infeasible_reasons.join(', '), tone: 'bad' }),
+            },
+          ]),
+        );
+      },
+    }),
+  ],
+};
+
+export const budgets: Leaf = command({
+  name: 'budgets',
+  about: "What is left of a strategy's budgets for automatic approval",
+  args: { strategyId: 'the strategy' },
+  options: { client: text('client-id', 'only those of this client') },
+  answer: answerOf('getBudget'),
+  run: async ({ session, args, options }) => {
+    const client = await session.client();
+    const body = await client.call('getBudget', {
+      params: { strategy_id: args.strategyId },
+      query: defined({ client_id: options.client }),
+    });
+    await session.print(body, () =>
+      session.table(body.policies, [
+        { title: 'POLICY', of: (row) => row.policy_id },
+        { title: 'WINDOW', of: (row) => `${String(row.window_hours)}h` },
+        { title: 'AT MOST', of: (row) => row.max_amount_per_window, right: true },
+        { title: 'RESERVED', of: (row) => row.reserved_amount, right: true },
+        { title: 'CONSUMED', of: (row) => row.consumed_amount, right: true },
+        { title: 'LEFT', of: (row) => row.available_amount, right: true },
+        {
+          title: 'COUNT',
+          of: (row) =>
+            `${String(row.count_in_window)} of ${String(row.max_count_per_window ?? '∞')}`,
+        },
+      ]),
+    );
+  },
+});

@@ -1,0 +1,166 @@
+/** What a person decides about a movement as a whole. */
+import { userInfo } from 'node:os';
+import { answerOf, command } from '../../command-line/command.ts';
+import { CommandError, EXIT } from '../../command-line/exit.ts';
+import { text } from '../../command-line/options.ts';
+import { defined } from '../../command-line/paging.ts';
+import type { Session } from '../../command-line/session.ts';
+import { state } from '../../command-line/view.ts';
+import { failure } from '../../command-line/words.ts';
+import type { ResultOf } from '../../http/operations.ts';
+import { MOVEMENT, YES } from '../shared.ts';
+
+const APPROVER = {
+  approver: text(
+    'label',
+    'who decides, as a label beside the key (SVC_APPROVER, approver of a profile, else the name of your login)',
+  ),
+};
+
+export const approve = command({
+  name: 'approve',
+  about: 'Read what a movement would move, and approve exactly that',
+  details:
+    "Shows amounts, destinations with the allowlist's labels, executors and signers from the bytes of the plan, makes their hash here, asks, and approves that hash.",
+  examples: ['fundctl movements approve <movement-id>'],
+  args: MOVEMENT,
+  options: {
+    ...APPROVER,
+    hash: text('hex', 'approve only if this is the hash, as somebody else has read it'),
+    ...YES,
+  },
+  answer: answerOf('approveMovement'),
+  run: async ({ session, args, options }) => {
+    const client = await session.client();
+    const params = { movement_id: args.movementId };
+    const { request_state: now } = await client.call('getMovement', { params });
+    if (now !== 'PENDING_APPROVAL') throw wrongState(now, 'approved', ['PENDING_APPROVAL']);
+    const what = await whatMoves(session, args.movementId);
+    if (options.hash !== undefined && options.hash.toLowerCase() !== what.hash)
+      throw failure(`The plan's hash is ${what.hash}, and not the one that was given.`);
+    await session.confirm('Approve this?', { yes: options.yes, what: what.text });
+    const answer = await client.call('approveMovement', {
+      params,
+      body: {
+        compiled_plan_hash: what.hash,
+        approver_id: approverOf(session, options.approver),
+      },
+    });
+    await printAction(session, answer);
+    session.note(`Follow it: fundctl movements watch ${args.movementId}`);
+  },
+});
+
+export const reject = command({
+  name: 'reject',
+  about: 'Refuse a movement that waits for its approval',
+  args: MOVEMENT,
+  options: { ...APPROVER, reason: text('text', 'why'), ...YES },
+  answer: answerOf('rejectMovement'),
+  run: async ({ session, args, options }) => {
+    await confirmed(session, args.movementId, { question: 'Reject this?', yes: options.yes });
+    const client = await session.client();
+    const body = defined({
+      approver_id: approverOf(session, options.approver),
+      reason: options.reason,
+    });
+    const params = { movement_id: args.movementId };
+    await printAction(session, await client.call('rejectMovement', { params, body }));
+  },
+});
+
+export const resume = command({
+  name: 'resume',
+  about: 'Let a movement go on from its gate, or look again at an unknown outcome',
+  args: MOVEMENT,
+  options: YES,
+  answer: answerOf('resumeMovement'),
+  run: async ({ session, args, options }) => {
+    await confirmed(session, args.movementId, { question: 'Let it go on?', yes: options.yes });
+    const client = await session.client();
+    const params = { movement_id: args.movementId };
+    await printAction(session, await client.call('resumeMovement', { params }));
+  },
+});
+
+export const retry = command({
+  name: 'retry',
+  about: 'Try a failed node again, or ask again about an unknown one',
+  args: MOVEMENT,
+  options: YES,
+  answer: answerOf('retryMovement'),
+  run: async ({ session, args, options }) => {
+    await confirmed(session, args.movementId, { question: 'Try it again?', yes: options.yes });
+    const client = await session.client();
+    const params = { movement_id: args.movementId };
+    await printAction(session, await client.call('retryMovement', { params }));
+  },
+});
+
+export const cancel = command({
+  name: 'cancel',
+  about: 'Cancel a movement; what is under way is still followed to its end',
+  args: MOVEMENT,
+  options: YES,
+  answer: answerOf('cancelMovement'),
+  run: async ({ session, args, options }) => {
+    await confirmed(session, args.movementId, { question: 'Cancel it?', yes: options.yes });
+    const client = await session.client();
+    const params = { movement_id: args.movementId };
+    await printAction(session, await client.call('cancelMovement', { params }));
+  },
+});
+
+/** Shows what the movement moves and where it stands, and asks. */
+export async function confirmed(
+  session: Session,
+  movementId: string,
+  { question, yes }: { readonly question: string; readonly yes: boolean },
+): Promise<void> {
+  const client = await session.client();
+  const params = { movement_id: movementId };
+  const { text: moves } = await whatMoves(session, movementId);
+  const { nodes, request_state } = await client.call('getMovement', { params });
+  const { aside } = session;
+  const stands = [
+    aside.heading(`It is ${request_state}`),
+    await aside.table(nodes, [
+      { title: 'NODE', of: (node) => node.node_key },
+      { title: 'STATE', of: (node) => state(node.state) },
+      { title: 'ERROR', of: (node) => node.error_code },
+    ]),
+  ].join('');
+  await session.confirm(question, { yes, what: moves + stands });
+}
+
+async function whatMoves(session: Session, movementId: string) {
+  const { planText, readPlan } = await import('../plan-view.ts');
+  const read = await readPlan(session, movementId);
+  return { hash: read.hash, text: await planText(session, session.aside, read) };
+}
+
+function approverOf({ settings }: Session, given: string | undefined): string {
+  return given ?? settings.approver?.value ?? userInfo().username;
+}
+
+/** As the service would say it; nobody is asked about what can no longer be. */
+function wrongState(now: string, what: string, allowed: readonly string[]): CommandError {
+  return new CommandError(
+    EXIT.refused,
+    `invalid_state: a movement that is ${now} cannot be ${what}; it must be ${allowed.join(' or ')}.`,
+  );
+}
+
+type Action = ResultOf<'approveMovement'>;
+
+/** What every action answers. */
+export function printAction(session: Session, answer: Action): Promise<void> {
+  return session.print(answer, () =>
+    session.view.record([
+      ['movement', answer.movement_id],
+      ['state', state(answer.request_state)],
+      ['runs now', answer.current_frontier.join(', ') || null],
+      ['reservation', answer.reservation_status],
+    ]),
+  );
+}

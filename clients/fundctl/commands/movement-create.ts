@@ -1,0 +1,209 @@
+/** `fundctl movements create` and `preview`. */
+import { command } from '../../command-line/command.ts';
+import { usageError } from '../../command-line/exit.ts';
+import { amount, file, flag, many, text, whole } from '../../command-line/options.ts';
+import { defined } from '../../command-line/paging.ts';
+import type { Session } from '../../command-line/session.ts';
+import { state, type View } from '../../command-line/view.ts';
+import {
+  fieldOf,
+  jsonFile,
+  jsonPairs,
+  moneyOf,
+  pairs,
+  templateRef,
+  when,
+  type Json,
+} from '../../command-line/words.ts';
+import type { BodyOf, PreviewOf, ResultOf } from '../../http/operations.ts';
+import { IDEMPOTENCY, YES } from '../shared.ts';
+import { templateVersion } from './templates.ts';
+
+const REQUEST = {
+  template: text('template', '<key>@<version>, or a key alone for its newest version'),
+  asset: text('asset', 'what is moved'),
+  amount: amount('how much of it'),
+  strategy: text('strategy-id', 'whose movement it is; policies approve by it'),
+  destination: text('address', "the intent's destination, where the template leaves it open"),
+  chainId: whole('id', "the intent's chain"),
+  sourceVenue: text('venue', "the intent's source venue"),
+  destinationVenue: text('venue', "the intent's destination venue"),
+  param: many('key=value', 'an input parameter; a value may be JSON'),
+  label: many('key=value', 'a label'),
+  approvalTtl: whole('seconds', 'how long it waits for its approval'),
+  callbackUrl: text('url', 'where state changes are sent'),
+  file: file('the whole request as JSON, - for standard input; options change what it says'),
+};
+
+type RequestOptions = {
+  readonly [K in keyof typeof REQUEST]: ReturnType<(typeof REQUEST)[K]['read']>;
+};
+type Preview = PreviewOf<'createMovement'>;
+type Body = BodyOf<'createMovement'>;
+
+const EXAMPLE =
+  'fundctl movements create --template starter/withdraw-to-treasury --asset USDC --amount 25';
+const ANSWER = { operation: 'createMovement' } as const;
+
+export const create = command({
+  name: 'create',
+  about: 'Create a movement, which then waits for its approval',
+  details:
+    'Where a policy would approve it at once, what it moves is shown and asked for first. A repeat with the same idempotency key answers with the first movement.',
+  examples: [EXAMPLE, `${EXAMPLE} --dry-run`, 'fundctl movements create --file request.json'],
+  options: {
+    ...REQUEST,
+    ...IDEMPOTENCY,
+    dryRun: flag('write nothing and say what would happen, as preview does'),
+    ...YES,
+  },
+  answer: { ...ANSWER, dryRun: true },
+  run: async ({ session, options }) => {
+    const body = await requestOf(session, options);
+    const client = await session.client();
+    const foreseen = await client.call('createMovement', { body, dryRun: true });
+    if (options.dryRun) {
+      await session.print(foreseen, () => previewText(session.view, foreseen));
+      return;
+    }
+    if (fieldOf(foreseen.auto_approve, 'outcome') === 'approved')
+      await session.confirm('A policy approves this at once. Create it?', {
+        yes: options.yes,
+        what: await previewText(session.aside, foreseen),
+      });
+    const given = options.idempotencyKey ?? body.idempotency_key;
+    const { body: made, replayed } = await session.creating(given, (idempotencyKey) =>
+      client.request('createMovement', { body, idempotencyKey }),
+    );
+    if (replayed) session.note('This is the movement that the first request with this key made.');
+    await session.print(made, () => createdText(session, made));
+    if (made.request_state === 'PENDING_APPROVAL')
+      session.note(`Read it and approve it: fundctl movements approve ${made.movement_id}`);
+  },
+});
+
+export const preview = command({
+  name: 'preview',
+  about: 'Say what a create would do, and what stands in its way; nothing is written',
+  examples: [EXAMPLE.replace('create', 'preview')],
+  options: { ...REQUEST, ...IDEMPOTENCY },
+  answer: { ...ANSWER, preview: true },
+  run: async ({ session, options }) => {
+    const body = await requestOf(session, options);
+    const client = await session.client();
+    const { idempotencyKey } = options;
+    const foreseen = await client.call('createMovement', { body, idempotencyKey, dryRun: true });
+    await session.print(foreseen, () => previewText(session.view, foreseen));
+  },
+});
+
+/** The request that the options make, over that of a file. */
+async function requestOf(session: Session, options: RequestOptions): Promise<Body> {
+  const base: Json = options.file === undefined ? {} : await jsonFile(session.io, options.file);
+  const own = base['intent'];
+  const intent = {
+    ...(typeof own === 'object' ? own : {}),
+    ...defined({
+      asset: options.asset,
+      amount: options.amount,
+      destination_address: options.destination,
+      chain_id: options.chainId,
+      source_venue: options.sourceVenue,
+      destination_venue: options.destinationVenue,
+    }),
+  };
+  const params = jsonPairs(options.param, '--param');
+  const labels = pairs(options.label, '--label');
+  const body = {
+    ...base,
+    ...(options.template === undefined ? {} : await named(session, options.template)),
+    ...defined({
+      strategy_id: options.strategy,
+      approval_ttl_seconds: options.approvalTtl,
+      callback_url: options.callbackUrl,
+    }),
+    intent,
+    ...merged('input_params', base, params),
+    ...merged('labels', base, labels),
+  };
+  for (const [field, option] of [
+    ['template_key', '--template'],
+    ['asset', '--asset'],
+    ['amount', '--amount'],
+  ] as const)
+    if (fieldOf(field === 'template_key' ? body : intent, field) === '')
+      throw usageError(`${option} is missing, and no --file says it.`);
+  // The service looks at it field by field.
+  return body as Body;
+}
+
+function merged(field: string, base: Json, more: Json): Json {
+  const own = base[field];
+  const all = { ...(typeof own === 'object' ? own : {}), ...more };
+  return Object.keys(all).length === 0 ? {} : { [field]: all };
+}
+
+async function named(session: Session, given: string) {
+  const { key, version } = templateRef(given);
+  if (version !== undefined) return { template_key: key, template_version: version };
+  const newest = await templateVersion(session, given);
+  return { template_key: key, template_version: newest.version };
+}
+
+function createdText({ view }: Session, made: ResultOf<'createMovement'>): string {
+  return view.record([
+    ['movement', made.movement_id],
+    ['state', state(made.request_state)],
+    ['moves at most', moneyOf(made.outflow)],
+    ['hash', made.compiled_plan_hash],
+    ['automatic approval', autoApproval(made.auto_approve_result)],
+    ['expires', when(made.expires_at)],
+  ]);
+}
+
+function autoApproval(result: unknown): string | null {
+  const outcome = fieldOf(result, 'outcome');
+  return outcome === '' ? null : `${outcome}: ${fieldOf(result, 'reason')}`;
+}
+
+/** What would happen, and what stands in its way. */
+export async function previewText(view: View, foreseen: Preview): Promise<string> {
+  const yesNo = (yes: boolean | null) =>
+    yes === null ? '?' : yes ? state('yes') : ({ text: 'no', tone: 'bad' } as const);
+  return [
+    view.record([
+      ['would be created', yesNo(foreseen.would_create)],
+      ['moves at most', { text: moneyOf(foreseen.outflow), tone: 'strong' }],
+      ['hash', foreseen.compiled_plan_hash],
+      ['automatic approval', autoApproval(foreseen.auto_approve)],
+      ...foreseen.blocking_reasons.map(
+        ({ error, message }) =>
+          ['in its way', { text: `${error}: ${message}`, tone: 'bad' }] as const,
+      ),
+    ]),
+    view.heading('Bindings'),
+    await view.table(foreseen.bindings, [
+      { title: 'NODE', of: (row) => row.node_key },
+      { title: 'EXECUTOR', of: (row) => row.executor_key },
+      { title: 'SIGNER', of: (row) => row.signer_key },
+      { title: 'AVAILABLE', of: (row) => yesNo(row.available) },
+      { title: 'REASON', of: (row) => row.reason },
+    ]),
+    ...(foreseen.allowlist.length === 0 ? [] : [view.heading('Who would be paid')]),
+    await view.table(foreseen.allowlist, [
+      { title: 'NODE', of: (row) => row.node_key },
+      { title: 'ADDRESS', of: (row) => row.address },
+      { title: 'CHAIN', of: (row) => row.chain_id },
+      { title: 'ALLOWED', of: (row) => yesNo(row.allowed) },
+      { title: 'USABLE AFTER', of: (row) => when(row.usable_after) },
+    ]),
+    ...(foreseen.limits.length === 0 ? [] : [view.heading('Limits')]),
+    await view.table(foreseen.limits, [
+      { title: 'LIMIT', of: (row) => row.control },
+      { title: 'AT MOST', of: (row) => row.limit, right: true },
+      { title: 'USED', of: (row) => row.used, right: true },
+      { title: 'AFTER', of: (row) => row.after, right: true },
+      { title: 'WITHIN', of: (row) => yesNo(row.ok) },
+    ]),
+  ].join('');
+}

@@ -1,0 +1,82 @@
+/** What a person decides about one node. */
+import { answerOf, command } from '../../command-line/command.ts';
+import { choice, file, many, required } from '../../command-line/options.ts';
+import { defined } from '../../command-line/paging.ts';
+import type { Session } from '../../command-line/session.ts';
+import { jsonFile, jsonPairs } from '../../command-line/words.ts';
+import { usageError } from '../../command-line/exit.ts';
+import type { BodyOf } from '../../http/operations.ts';
+import { MOVEMENT, REASON, YES } from '../shared.ts';
+import { confirmed, printAction } from './movement-actions.ts';
+
+const NODE = { ...MOVEMENT, nodeKey: 'key of the node' };
+type ResolveBody = BodyOf<'resolveMovementNode'>;
+
+export const resolve = command({
+  name: 'resolve',
+  about: 'Give your word on an UNKNOWN node that no venue can answer for; it is final',
+  details:
+    '`completed`: its effect has landed; `failed`: it is proven that it has not. Evidence is what proves it: a reference, a line of a statement, a transaction.',
+  examples: [
+    'fundctl movements resolve <movement-id> withdraw --outcome completed --reason "on the statement" --evidence statement=2026-11 --evidence line=17',
+  ],
+  args: NODE,
+  options: {
+    outcome: required(choice(['completed', 'failed'], 'what became of it')),
+    ...REASON,
+    evidence: many('key=value', 'what proves it'),
+    evidenceFile: file('the evidence as a JSON object'),
+    outputFile: file('with completed: what its executor would have told, as a JSON object'),
+    ...YES,
+  },
+  answer: answerOf('resolveMovementNode'),
+  run: async ({ session, args, options }) => {
+    const evidence = await evidenceOf(session, options);
+    const output =
+      options.outputFile === undefined ? undefined : await jsonFile(session.io, options.outputFile);
+    await confirmed(session, args.movementId, {
+      question: `Say for good that ${args.nodeKey} has ${options.outcome}?`,
+      yes: options.yes,
+    });
+    const body = defined({ outcome: options.outcome, reason: options.reason, evidence, output });
+    const client = await session.client();
+    const answer = await client.call('resolveMovementNode', {
+      params: { movement_id: args.movementId, node_key: args.nodeKey },
+      body: body as ResolveBody,
+    });
+    await printAction(session, answer);
+  },
+});
+
+async function evidenceOf(
+  session: Session,
+  options: { readonly evidence: readonly string[]; readonly evidenceFile: string | undefined },
+): Promise<Readonly<Record<string, unknown>>> {
+  const written =
+    options.evidenceFile === undefined ? {} : await jsonFile(session.io, options.evidenceFile);
+  const evidence = { ...written, ...jsonPairs(options.evidence, '--evidence') };
+  if (Object.keys(evidence).length === 0)
+    throw usageError('--evidence is missing: say what proves it.');
+  return evidence;
+}
+
+export const cancelTransaction = command({
+  name: 'cancel-transaction',
+  about: 'Replace a transaction that is not mined by one that moves nothing',
+  details: 'Both have the same nonce; whichever is mined decides.',
+  args: NODE,
+  options: { ...REASON, ...YES },
+  answer: answerOf('cancelNodeTransaction'),
+  run: async ({ session, args, options }) => {
+    await confirmed(session, args.movementId, {
+      question: `Cancel the transaction of ${args.nodeKey}?`,
+      yes: options.yes,
+    });
+    const client = await session.client();
+    const answer = await client.call('cancelNodeTransaction', {
+      params: { movement_id: args.movementId, node_key: args.nodeKey },
+      body: { reason: options.reason },
+    });
+    await printAction(session, answer);
+  },
+});

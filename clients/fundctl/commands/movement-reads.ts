@@ -1,0 +1,115 @@
+/** Looking at movements. */
+import { MOVEMENT_STATES } from '../../../domain/states/movement.ts';
+import { answerOf, command } from '../../command-line/command.ts';
+import { drawGraph } from '../../command-line/graph.ts';
+import { choice, flag, text } from '../../command-line/options.ts';
+import { defined, PAGE, printList } from '../../command-line/paging.ts';
+import { printable, printableLines } from '../../command-line/printable.ts';
+import { when } from '../../command-line/words.ts';
+import { MOVEMENT_COLUMNS, movementText } from '../movement-view.ts';
+import { MOVEMENT } from '../shared.ts';
+
+export const list = command({
+  name: 'list',
+  about: 'List movements, newest first',
+  examples: [
+    'fundctl movements list --needs-attention',
+    'fundctl movements list --state EXECUTING',
+  ],
+  options: {
+    state: choice(MOVEMENT_STATES, 'only those in this state'),
+    strategy: text('strategy-id', 'only those of this strategy'),
+    template: text('template-key', 'only those of this template'),
+    asset: text('asset', 'only those that are for it, or can move it'),
+    needsAttention: flag('only those that need a person'),
+    ...PAGE,
+  },
+  answer: answerOf('listMovements'),
+  run: ({ session, options }) => {
+    const { state, strategy, template, asset, needsAttention, ...page } = options;
+    return printList(session, 'listMovements', {
+      query: defined({
+        state,
+        strategy_id: strategy,
+        template_key: template,
+        asset,
+        needs_attention: needsAttention ? ('true' as const) : undefined,
+      }),
+      page,
+      columns: MOVEMENT_COLUMNS,
+    });
+  },
+});
+
+export const show = command({
+  name: 'show',
+  about: 'Show a movement with its nodes, and what a person can do',
+  args: MOVEMENT,
+  answer: answerOf('getMovement'),
+  run: async ({ session, args }) => {
+    const client = await session.client();
+    const body = await client.call('getMovement', { params: { movement_id: args.movementId } });
+    await session.print(body, () => movementText(session, body));
+  },
+});
+
+export const plan = command({
+  name: 'plan',
+  about: 'Read what would be approved: the plan, whom it pays, and its hash made here',
+  details:
+    'With --raw the bytes as they came, of which sha256sum is the hash. With --output json the plan itself.',
+  args: MOVEMENT,
+  options: { raw: flag('the bytes as the service answered them, without a line end') },
+  answer: answerOf('getMovementPlan'),
+  run: async ({ session, args, options }) => {
+    const { planText, readPlan } = await import('../plan-view.ts');
+    const read = await readPlan(session, args.movementId);
+    if (options.raw) {
+      // A terminal is not given what others wrote as it stands.
+      session.io.out(session.io.terminal.out ? `${printable(read.text)}\n` : read.text);
+      return;
+    }
+    await session.print(read.plan, () => planText(session, session.view, read));
+  },
+});
+
+export const graph = command({
+  name: 'graph',
+  about: 'Draw a movement: its nodes, their states, and which edges have fired',
+  args: MOVEMENT,
+  options: { format: choice(['text', 'mermaid'], 'how it is drawn: text, or a Mermaid flowchart') },
+  answer: answerOf('getMovementGraph'),
+  run: async ({ session, args, options }) => {
+    const client = await session.client();
+    const params = { movement_id: args.movementId };
+    if (options.format === 'mermaid' && !session.json) {
+      const query = { format: 'mermaid' } as const;
+      session.io.out(printableLines(await client.call('getMovementGraph', { params, query })));
+      return;
+    }
+    const body = await client.call('getMovementGraph', { params });
+    await session.print(body, () => session.graph(drawGraph(body)));
+  },
+});
+
+export const timeline = command({
+  name: 'timeline',
+  about: 'Tell what happened to a movement, oldest first',
+  args: MOVEMENT,
+  answer: answerOf('getMovementTimeline'),
+  run: async ({ session, args }) => {
+    const client = await session.client();
+    const params = { movement_id: args.movementId };
+    const body = await client.call('getMovementTimeline', { params });
+    await session.print(body, () =>
+      session.table(body, [
+        { title: '#', of: (event) => event.sequence, right: true },
+        { title: 'TIME', of: (event) => when(event.occurred_at) },
+        { title: 'EVENT', of: (event) => event.event_type },
+        { title: 'NODE', of: (event) => event.node_key },
+        { title: 'BY', of: ({ actor }) => actor.label ?? actor.key_id ?? actor.type },
+        { title: 'WHAT', of: (event) => event.message },
+      ]),
+    );
+  },
+});

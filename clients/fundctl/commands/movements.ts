@@ -1,0 +1,29 @@
+/** `fundctl movements`. */
+import type { Group } from '../../command-line/command.ts';
+import { cancelTransaction, resolve } from './movement-nodes.ts';
+import { approve, cancel, reject, resume, retry } from './movement-actions.ts';
+import { create, preview } from './movement-create.ts';
+import { graph, list, plan, show, timeline } from './movement-reads.ts';
+import { watch } from './movement-watch.ts';
+
+export const movements: Group = {
+  name: 'movements',
+  about: 'Movements: create, look at, approve, follow, and help on',
+  commands: [
+    list,
+    show,
+    create,
+    preview,
+    plan,
+    graph,
+    watch,
+    timeline,
+    approve,
+    reject,
+    resume,
+    retry,
+    cancel,
+    resolve,
+    cancelTransaction,
+  ],
+};

@@ -1,0 +1,181 @@
+/** `fundctl policies`: what is approved without a person. */
+import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { usageError } from '../../command-line/exit.ts';
+import { amount, choice, file, flag, many, text, whole } from '../../command-line/options.ts';
+import { defined } from '../../command-line/paging.ts';
+import type { Session } from '../../command-line/session.ts';
+import { state, type View } from '../../command-line/view.ts';
+import { jsonFile, templateRef, when } from '../../command-line/words.ts';
+import type { BodyOf, ResultOf } from '../../http/operations.ts';
+import { YES } from '../shared.ts';
+
+type Policy = ResultOf<'getAutoApprovePolicy'>;
+const POLICY = { policyId: 'id of the policy' };
+
+const LIMITS = {
+  active: choice(['true', 'false'], 'whether it decides'),
+  allowTemplate: many('key[@version]', 'a template that it approves'),
+  allowAsset: many('asset', 'an asset that it approves'),
+  maxAmount: amount('the most of one movement'),
+  windowHours: whole('hours', 'the rolling window of the two caps'),
+  maxAmountPerWindow: amount('the most in a window'),
+  maxCountPerWindow: whole('n', 'how many in a window'),
+  file: file('the request as JSON, - for standard input; options change what it says'),
+};
+type Limits = { readonly [K in keyof typeof LIMITS]: ReturnType<(typeof LIMITS)[K]['read']> };
+
+export const policies: Group = {
+  name: 'policies',
+  about: 'Policies that approve in place of a person',
+  commands: [
+    command({
+      name: 'list',
+      about: 'List policies',
+      answer: answerOf('listAutoApprovePolicies'),
+      run: async ({ session }) => {
+        const client = await session.client();
+        const body = await client.call('listAutoApprovePolicies');
+        await session.print(body, () =>
+          session.table(body, [
+            { title: 'ID', of: (row) => row.policy_id },
+            { title: 'STRATEGY', of: (row) => row.strategy_id },
+            { title: 'CLIENT', of: (row) => row.client_id },
+            { title: 'STATE', of: (row) => state(row.is_active ? 'active' : 'disabled') },
+            { title: 'ASSETS', of: (row) => row.allowed_assets.join(', ') },
+            { title: 'AT MOST', of: (row) => row.max_amount_per_request, right: true },
+            { title: 'WINDOW', of: windowOf },
+          ]),
+        );
+      },
+    }),
+    command({
+      name: 'show',
+      about: 'Show a policy',
+      args: POLICY,
+      answer: answerOf('getAutoApprovePolicy'),
+      run: async ({ session, args }) => {
+        const client = await session.client();
+        const params = { policy_id: args.policyId };
+        await print(session, await client.call('getAutoApprovePolicy', { params }));
+      },
+    }),
+    command({
+      name: 'create',
+      about: 'Let movements of a strategy be approved without a person (admin)',
+      options: {
+        client: text('client-id', 'whose keys create them; keys whoami tells it'),
+        strategy: text('strategy-id', 'of which strategy'),
+        ...LIMITS,
+        ...YES,
+      },
+      answer: answerOf('createAutoApprovePolicy'),
+      run: async ({ session, options }) => {
+        const body = {
+          ...(await limitsOf(session, options)),
+          ...defined({ client_id: options.client, strategy_id: options.strategy }),
+        };
+        await asked(session, body, options.yes);
+        const client = await session.client();
+        const made = await client.call('createAutoApprovePolicy', {
+          body: body as BodyOf<'createAutoApprovePolicy'>,
+        });
+        await print(session, made);
+      },
+    }),
+    command({
+      name: 'update',
+      about: 'Change a policy; what is not given stays as it is (admin)',
+      args: POLICY,
+      options: { ...LIMITS, clearLimits: flag('take every cap away that is not given'), ...YES },
+      answer: answerOf('updateAutoApprovePolicy'),
+      run: async ({ session, args, options }) => {
+        const cleared = options.clearLimits ? NO_LIMITS : {};
+        const body = { ...cleared, ...(await limitsOf(session, options)) };
+        if (Object.keys(body).length === 0) throw usageError('Nothing is to be changed.');
+        await asked(session, { policy_id: args.policyId, ...body }, options.yes);
+        const client = await session.client();
+        const params = { policy_id: args.policyId };
+        const answer = await client.call('updateAutoApprovePolicy', {
+          params,
+          body: body as BodyOf<'updateAutoApprovePolicy'>,
+        });
+        await print(session, answer);
+      },
+    }),
+  ],
+};
+
+const NO_LIMITS = {
+  max_amount_per_request: null,
+  window_hours: null,
+  max_amount_per_window: null,
+  max_count_per_window: null,
+};
+
+async function limitsOf(session: Session, options: Limits) {
+  const base = options.file === undefined ? {} : await jsonFile(session.io, options.file);
+  const templates = options.allowTemplate.map((each) => {
+    const { key, version = null } = templateRef(each);
+    return { template_key: key, template_version: version };
+  });
+  return {
+    ...base,
+    ...defined({
+      is_active: options.active === undefined ? undefined : options.active === 'true',
+      allowed_templates: templates.length === 0 ? undefined : templates,
+      allowed_assets: options.allowAsset.length === 0 ? undefined : options.allowAsset,
+      max_amount_per_request: options.maxAmount,
+      window_hours: options.windowHours,
+      max_amount_per_window: options.maxAmountPerWindow,
+      max_count_per_window: options.maxCountPerWindow,
+    }),
+  };
+}
+
+function asked(session: Session, body: object, yes: boolean): Promise<void> {
+  const fields = Object.entries(body).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+  return session.confirm('Movements within this are approved without a person. Go on?', {
+    yes,
+    what: session.aside.record(fields),
+  });
+}
+
+function print(session: Session, policy: Policy): Promise<void> {
+  return session.print(policy, () => policyText(session.view, policy));
+}
+
+function policyText(view: View, policy: Policy): string {
+  return view.record([
+    ['policy', policy.policy_id],
+    ['state', state(policy.is_active ? 'active' : 'disabled')],
+    ['client', policy.client_id],
+    ['strategy', policy.strategy_id],
+    ['templates', templatesOf(policy)],
+    ['assets', policy.allowed_assets.join(', ') || 'none'],
+    ['one movement', policy.max_amount_per_request],
+    ['window', windowOf(policy)],
+    ['created', when(policy.created_at)],
+    ['updated', when(policy.updated_at)],
+  ]);
+}
+
+function templatesOf({ allowed_templates: allowed }: Policy): string {
+  const names = allowed.map(
+    ({ template_key, template_version: version }) =>
+      `${template_key}${version === null ? '' : `@${String(version)}`}`,
+  );
+  return names.join(', ') || 'none';
+}
+
+function windowOf(policy: Policy): string {
+  if (policy.window_hours === null) return '';
+  const caps = [
+    policy.max_amount_per_window,
+    policy.max_count_per_window === null
+      ? null
+      : `${String(policy.max_count_per_window)} movements`,
+  ];
+  return `${caps.filter((cap) => cap !== null).join(', ')} in ${String(policy.window_hours)}h`;
+}

@@ -1,0 +1,322 @@
+/** `fundctl signers`: their keys' addresses, and how one follows another. */
+import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { usageError } from '../../command-line/exit.ts';
+import { amount, flag, many, text } from '../../command-line/options.ts';
+import { defined } from '../../command-line/paging.ts';
+import type { Session } from '../../command-line/session.ts';
+import { state, type View } from '../../command-line/view.ts';
+import { failure, when } from '../../command-line/words.ts';
+import type { ResultOf, Schema } from '../../http/operations.ts';
+import { REASON, YES } from '../shared.ts';
+
+type Signer = Schema<'SignerRegistryView'>;
+const SIGNER = { signerKey: 'key of the signer' };
+const WHY = { reason: text('text', 'kept in the audit') };
+const CHAINS = { chain: many('chain-id', 'only on this chain') };
+
+export const signers: Group = {
+  name: 'signers',
+  about: 'Signers: pin, rotate, look into, retire',
+  commands: [
+    command({
+      name: 'list',
+      about: 'List signers with their addresses',
+      answer: answerOf('listSigners'),
+      run: async ({ session }) => {
+        const client = await session.client();
+        const body = await client.call('listSigners');
+        await session.print(body, () =>
+          session.table(body, [
+            { title: 'SIGNER', of: (row) => row.signer_key },
+            { title: 'STATUS', of: (row) => state(row.status) },
+            { title: 'IDENTITY', of: (row) => state(row.identity_state) },
+            { title: 'FAMILY', of: (row) => row.chain_family },
+            { title: 'PROFILE', of: (row) => row.profile },
+            { title: 'BACKEND', of: (row) => row.backend },
+            { title: 'PINNED', of: (row) => row.expected_signer_address },
+            { title: 'OBSERVED', of: (row) => row.observed_signer_address },
+          ]),
+        );
+      },
+    }),
+    command({
+      name: 'show',
+      about: 'Show a signer with its open nonces on each chain',
+      args: SIGNER,
+      answer: { operation: 'updateSignerStatus' },
+      run: async ({ session, args }) => {
+        const signer = await signerOf(session, args.signerKey);
+        await session.print(signer, () => signerText(session.view, signer));
+      },
+    }),
+    command({
+      name: 'enable',
+      about: 'Let a signer sign again (admin)',
+      args: SIGNER,
+      options: { ...WHY, ...YES },
+      answer: answerOf('updateSignerStatus'),
+      run: ({ session, args, options }) =>
+        switched(session, { key: args.signerKey, status: 'active', ...options }),
+    }),
+    command({
+      name: 'disable',
+      about: 'Stop a signer: what has not passed its fence fails, and nothing is signed (admin)',
+      args: SIGNER,
+      options: { ...WHY, ...YES },
+      answer: answerOf('updateSignerStatus'),
+      run: ({ session, args, options }) =>
+        switched(session, { key: args.signerKey, status: 'disabled', ...options }),
+    }),
+    command({
+      name: 'pin',
+      about: 'Say which address a signer must have (admin)',
+      details:
+        'Without --previous the pin that is stored now is taken as the one you mean to replace, and shown before you are asked.',
+      args: { ...SIGNER, address: 'the address that you expect' },
+      options: {
+        previous: text('address', 'the pin that you replace, none for the first'),
+        ...REASON,
+        ...YES,
+      },
+      answer: answerOf('setExpectedSignerIdentity'),
+      run: async ({ session, args, options }) => {
+        const now = await signerOf(session, args.signerKey);
+        const previous = options.previous ?? now.expected_signer_address;
+        await session.confirm('Pin this address?', {
+          yes: options.yes,
+          what: session.aside.record([
+            ['signer', args.signerKey],
+            ['address', { text: args.address, tone: 'strong' }],
+            ['pinned now', now.expected_signer_address ?? 'none'],
+            ['observed', now.observed_signer_address ?? 'not yet'],
+          ]),
+        });
+        const client = await session.client();
+        const answer = await client.call('setExpectedSignerIdentity', {
+          params: { signer_key: args.signerKey },
+          body: {
+            expected_address: args.address,
+            previous_expected_address: previous === 'none' ? null : previous,
+            reason: options.reason,
+          },
+        });
+        await session.print(answer, () =>
+          session.view.record([
+            ['outcome', answer.outcome],
+            ['pinned', answer.expected_signer_address],
+            ['live', answer.runtime_address],
+          ]),
+        );
+      },
+    }),
+    command({
+      name: 'rotate',
+      about: 'Bind what a signer has to its replacement, or drill that (admin)',
+      details:
+        'A drill checks everything, keeps evidence and changes nothing. A live rotation needs --ack-impact; what would be remapped and kept is drilled and shown before you are asked.',
+      examples: ['fundctl signers rotate treasury treasury-2 --drill --reason "quarterly drill"'],
+      args: { ...SIGNER, replacement: 'key of the signer that follows it' },
+      options: {
+        drill: flag('check everything and change nothing'),
+        ackImpact: flag('you have read what it changes; a live rotation needs it'),
+        ...REASON,
+        ...YES,
+      },
+      answer: answerOf('rotateSigner'),
+      run: async ({ session, args, options }) => {
+        const client = await session.client();
+        const rotate = (drill: boolean) =>
+          client.call('rotateSigner', {
+            params: { signer_key: args.signerKey },
+            body: {
+              replace_with: args.replacement,
+              reason: options.reason,
+              drill,
+              ack_impact: options.ackImpact,
+            },
+          });
+        if (!options.drill) {
+          if (!options.ackImpact)
+            throw usageError('A live rotation needs --ack-impact; look with --drill first.');
+          const foreseen = await rotate(true);
+          await session.confirm('Rotate for good?', {
+            yes: options.yes,
+            what: rotationText(session.aside, foreseen),
+          });
+        }
+        const answer = await rotate(options.drill);
+        await session.print(answer, () => rotationText(session.view, answer));
+      },
+    }),
+    command({
+      name: 'inventory',
+      about: "What a signer's account holds on each chain (admin)",
+      args: SIGNER,
+      options: { ...CHAINS, noPersist: flag('keep no evidence of it') },
+      answer: answerOf('listSignerHoldings'),
+      run: async ({ session, args, options }) => {
+        const client = await session.client();
+        const body = { persist: !options.noPersist, ...chainsOf(options.chain) };
+        const params = { signer_key: args.signerKey };
+        const answer = await client.call('listSignerHoldings', { params, body });
+        await session.print(answer, () =>
+          session.table(answer.balances, [
+            { title: 'CHAIN', of: (row) => row.chain },
+            { title: 'ASSET', of: (row) => row.asset },
+            { title: 'AMOUNT', of: (row) => row.amount, right: true },
+            { title: 'TOKEN', of: (row) => row.token_address },
+            { title: 'PROBLEM', of: (row) => ({ text: row.problem ?? '', tone: 'bad' }) },
+          ]),
+        );
+      },
+    }),
+    command({
+      name: 'allowances',
+      about: "Who may take from a signer's account (admin)",
+      args: SIGNER,
+      options: CHAINS,
+      answer: answerOf('listSignerAllowances'),
+      run: async ({ session, args, options }) => {
+        const client = await session.client();
+        const params = { signer_key: args.signerKey };
+        const body = chainsOf(options.chain);
+        const answer = await client.call('listSignerAllowances', { params, body });
+        await session.print(answer, () =>
+          session.table(answer.allowances, [
+            { title: 'CHAIN', of: (row) => row.chain },
+            { title: 'TOKEN', of: (row) => row.token_address },
+            { title: 'SPENDER', of: (row) => row.spender },
+            { title: 'AMOUNT', of: (row) => row.amount, right: true },
+          ]),
+        );
+        if (answer.unsupported_spender_not_checked)
+          session.warn('The scan was partial: not every spender could be checked.');
+      },
+    }),
+    command({
+      name: 'retire',
+      about: 'End a deprecated signer for good (admin)',
+      args: SIGNER,
+      options: {
+        ackAllowances: flag('allowances may remain'),
+        dustThreshold: amount('how many whole units of each asset may remain'),
+        ...YES,
+      },
+      answer: answerOf('retireSigner'),
+      run: async ({ session, args, options }) => {
+        const signer = await signerOf(session, args.signerKey);
+        await session.confirm('Retire it for good?', {
+          yes: options.yes,
+          what: signerText(session.aside, signer),
+        });
+        const client = await session.client();
+        const { dustThreshold: dust } = options;
+        const answer = await client.call('retireSigner', {
+          params: { signer_key: args.signerKey },
+          body: {
+            ack_allowances: options.ackAllowances,
+            // A ceiling in whole units, which the API takes as a number.
+            ...defined({ dust_threshold_usd: dust === undefined ? undefined : Number(dust) }),
+          },
+        });
+        await session.print(answer, () =>
+          session.view.record([
+            ['signer', answer.signer_key],
+            ['outcome', answer.outcome],
+            ['evidence', answer.evidence_id],
+          ]),
+        );
+      },
+    }),
+    command({
+      name: 'history',
+      about: 'Drills, rotations, evidence and denials of a signer, oldest first',
+      args: SIGNER,
+      answer: answerOf('getSignerRotationHistory'),
+      run: async ({ session, args }) => {
+        const client = await session.client();
+        const params = { signer_key: args.signerKey };
+        const body = await client.call('getSignerRotationHistory', { params });
+        await session.print(body, () =>
+          session.table(body.events, [
+            { title: 'TIME', of: (event) => when(event.occurred_at) },
+            { title: 'EVENT', of: (event) => event.event_type },
+            { title: 'REPLACEMENT', of: (event) => event.replace_with },
+            { title: 'REASON', of: (event) => event.reason },
+          ]),
+        );
+      },
+    }),
+  ],
+};
+
+function chainsOf(chains: readonly string[]): { chains?: string[] } {
+  return chains.length === 0 ? {} : { chains: [...chains] };
+}
+
+async function signerOf(session: Session, key: string): Promise<Signer> {
+  const client = await session.client();
+  const signer = (await client.call('listSigners')).find((each) => each.signer_key === key);
+  if (signer === undefined) throw failure(`There is no signer ${key}; see fundctl signers list.`);
+  return signer;
+}
+
+async function switched(
+  session: Session,
+  {
+    key,
+    status,
+    reason,
+    yes,
+  }: {
+    readonly key: string;
+    readonly status: 'active' | 'disabled';
+    readonly reason: string | undefined;
+    readonly yes: boolean;
+  },
+): Promise<void> {
+  await session.confirm(`Make it ${status}?`, {
+    yes,
+    what: session.aside.record([['signer', key]]),
+  });
+  const client = await session.client();
+  const row = await client.call('updateSignerStatus', {
+    params: { signer_key: key },
+    body: { status, ...defined({ reason }) },
+  });
+  await session.print(row, () => signerText(session.view, row));
+}
+
+function signerText(view: View, signer: Signer): string {
+  return view.record([
+    ['signer', signer.signer_key],
+    ['status', state(signer.status)],
+    ['identity', state(signer.identity_state)],
+    ['pinned', signer.expected_signer_address],
+    ['observed', signer.observed_signer_address],
+    ['backend', signer.backend],
+    ['profile', signer.profile],
+    ['updated', when(signer.updated_at)],
+    ...signer.lanes.map(
+      (lane) =>
+        [
+          `chain ${String(lane.chain_id)}`,
+          `next nonce ${String(lane.next_nonce)}, ${String(lane.open_nonces)} open, ${String(lane.unfinal_nonces)} not final`,
+        ] as const,
+    ),
+  ]);
+}
+
+function rotationText(view: View, { impact, ...answer }: ResultOf<'rotateSigner'>): string {
+  return view.record([
+    ['outcome', answer.outcome],
+    ['signer', answer.signer_key],
+    ['replacement', answer.replace_with],
+    ['nodes remapped', impact.remapped],
+    ['open nonces', impact.open_nonces],
+    ['wait for approval', impact.pending_approval],
+    ...impact.kept.map(
+      (node) => ['kept', `${node.movement_id} ${node.node_key}: ${node.reason}`] as const,
+    ),
+  ]);
+}

@@ -1,0 +1,193 @@
+/** `fundctl smoke`: a small movement through a venue, from create to end. */
+import { command, type JsonSchema, type Leaf } from '../../command-line/command.ts';
+import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
+import { amount, required, text, whole } from '../../command-line/options.ts';
+import { defined } from '../../command-line/paging.ts';
+import type { Session } from '../../command-line/session.ts';
+import { state } from '../../command-line/view.ts';
+import { failure, moneyOf } from '../../command-line/words.ts';
+import { IDEMPOTENCY, YES } from '../shared.ts';
+import { previewText } from './movement-create.ts';
+import { templateVersion } from './templates.ts';
+import type { Movement } from '../movement-view.ts';
+
+/** In units of a stablecoin; nothing else is worth about one. */
+export const SMOKE_MOST = '5';
+export const SMOKE_ASSETS = [
+  ...['USDC', 'USDT', 'DAI', 'USDS', 'PYUSD', 'FDUSD', 'TUSD', 'USDP', 'USDE', 'USDB'],
+] as const;
+export const SMOKE_SECONDS = 300;
+
+const RESULT: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['passed', 'movement_id', 'request_state', 'outflow', 'seconds', 'nodes'],
+  properties: {
+    passed: { type: 'boolean' },
+    movement_id: { type: 'string' },
+    request_state: { type: 'string' },
+    error_code: { type: ['string', 'null'] },
+    outflow: { type: 'array', items: { type: 'object' } },
+    seconds: { type: 'number', description: 'From the approval to the end.' },
+    nodes: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['node_key', 'state', 'seconds', 'external_ref', 'error_code'],
+        properties: {
+          node_key: { type: 'string' },
+          state: { type: 'string' },
+          seconds: { type: ['number', 'null'] },
+          external_ref: { type: ['string', 'null'] },
+          error_code: { type: ['string', 'null'] },
+        },
+      },
+    },
+  },
+};
+
+export const smoke: Leaf = command({
+  name: 'smoke',
+  about: 'Move a little money through a template, and see that it arrives',
+  details: `Creates a movement of at most ${SMOKE_MOST} units of a stablecoin, asks, approves it and follows it for at most ${String(SMOKE_SECONDS)} seconds. What the plan can move in all counts, not only the amount.`,
+  examples: ['fundctl smoke --template starter/withdraw-to-treasury --asset USDC --amount 1'],
+  options: {
+    template: required(text('template', '<key>@<version>, or a key alone for its newest version')),
+    asset: required(text('asset', `one of ${SMOKE_ASSETS.join(', ')}`)),
+    amount: required(amount(`at most ${SMOKE_MOST}`)),
+    destination: text('address', "the intent's destination, where the template leaves it open"),
+    strategy: text('strategy-id', 'whose movement it is'),
+    timeout: whole('seconds', `how long it is followed, ${String(SMOKE_SECONDS)} at most`),
+    ...IDEMPOTENCY,
+    ...YES,
+  },
+  answer: { schema: RESULT },
+  run: async ({ session, options }) => {
+    const asset = options.asset.toUpperCase();
+    const { timeout: seconds = SMOKE_SECONDS } = options;
+    requireSmall([{ asset, amount: options.amount }]);
+    if (seconds < 1 || seconds > SMOKE_SECONDS)
+      throw usageError(`--timeout is 1 to ${String(SMOKE_SECONDS)} seconds.`);
+    const template = await templateVersion(session, options.template);
+    const body = {
+      template_key: template.template_key,
+      template_version: template.version,
+      intent: {
+        asset,
+        amount: options.amount,
+        ...defined({ destination_address: options.destination }),
+      },
+      labels: { purpose: 'smoke-test' },
+      ...defined({ strategy_id: options.strategy }),
+    };
+    const client = await session.client();
+    const foreseen = await client.call('createMovement', { body, dryRun: true });
+    const [blocked] = foreseen.blocking_reasons;
+    if (blocked !== undefined)
+      throw new CommandError(EXIT.refused, `${blocked.error}: ${blocked.message}`);
+    requireSmall(foreseen.outflow ?? []);
+    await session.confirm('Send this now?', {
+      yes: options.yes,
+      what: await previewText(session.aside, foreseen),
+    });
+    const made = await session.creating(options.idempotencyKey, (idempotencyKey) =>
+      client.call('createMovement', { body, idempotencyKey }),
+    );
+    if (made.compiled_plan_hash !== foreseen.compiled_plan_hash)
+      throw failure(
+        `Movement ${made.movement_id} is another plan than the one that was shown; reject it.`,
+      );
+    const begun = Date.now();
+    if (made.request_state === 'PENDING_APPROVAL')
+      await client.call('approveMovement', {
+        params: { movement_id: made.movement_id },
+        body: {
+          compiled_plan_hash: made.compiled_plan_hash,
+          approver_id: session.settings.approver?.value ?? 'fundctl smoke',
+        },
+      });
+    const ended = await followed(session, made.movement_id, seconds);
+    await report(session, ended, (Date.now() - begun) / 1000);
+  },
+});
+
+/** Refuses more than a smoke test may move, and what is no stablecoin. */
+export function requireSmall(
+  moves: readonly { readonly asset: string; readonly amount: string | null }[],
+): void {
+  for (const { asset, amount: much } of moves) {
+    if (!SMOKE_ASSETS.some((each) => each === asset))
+      throw usageError(
+        `A smoke test moves stablecoins alone, and ${asset} is none of ${SMOKE_ASSETS.join(', ')}.`,
+      );
+    if (much === null || isAbove(much, SMOKE_MOST))
+      throw usageError(
+        `A smoke test moves at most ${SMOKE_MOST} units, and this can move ${moneyOf([{ asset, amount: much }])}.`,
+      );
+  }
+}
+
+/** Compares decimals of up to 18 places without losing a digit. */
+function isAbove(amount: string, limit: string): boolean {
+  const scaled = (text: string): bigint => {
+    const [whole = '0', part = ''] = text.split('.');
+    return BigInt(whole + part.padEnd(18, '0').slice(0, 18));
+  };
+  return scaled(amount) > scaled(limit);
+}
+
+const ENDS = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELLED'];
+/** Here nobody is to be waited for: a test that needs a person has not passed. */
+const NEEDS_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
+
+async function followed(session: Session, id: string, seconds: number): Promise<Movement> {
+  const client = await session.client();
+  return session.during(`Movement ${id}`, (say) =>
+    client.waitFor(id, (seen) => [...ENDS, ...NEEDS_PERSON].includes(seen.request_state), {
+      timeoutMs: seconds * 1000,
+      signal: session.io.signal,
+      onChange: (seen) => say(`Movement ${id}: ${seen.request_state}`),
+    }),
+  );
+}
+
+async function report(session: Session, movement: Movement, seconds: number): Promise<void> {
+  const passed = movement.request_state === 'COMPLETED';
+  const nodes = movement.nodes.map((node) => ({
+    node_key: node.node_key,
+    state: node.state,
+    seconds: secondsOf(node),
+    external_ref: node.external_ref,
+    error_code: node.error_code,
+  }));
+  const { movement_id, request_state, error_code, outflow } = movement;
+  const result = { passed, movement_id, request_state, error_code, outflow, seconds, nodes };
+  await session.print(
+    result,
+    async () =>
+      session.view.record([
+        ['movement', movement_id],
+        ['state', state(request_state)],
+        ['moved at most', moneyOf(outflow)],
+        ['took', `${seconds.toFixed(1)}s`],
+      ]) +
+      (await session.view.table(nodes, [
+        { title: 'NODE', of: (node) => node.node_key },
+        { title: 'STATE', of: (node) => state(node.state) },
+        {
+          title: 'TOOK',
+          of: (node) => (node.seconds === null ? '' : `${node.seconds.toFixed(1)}s`),
+        },
+        { title: 'REFERENCE', of: (node) => node.external_ref },
+        { title: 'ERROR', of: (node) => node.error_code },
+      ])),
+  );
+  if (!passed)
+    throw failure(`The smoke test ended ${request_state}: fundctl movements show ${movement_id}`);
+}
+
+function secondsOf(node: Movement['nodes'][number]): number | null {
+  if (node.started_at === null || node.completed_at === null) return null;
+  return (Date.parse(node.completed_at) - Date.parse(node.started_at)) / 1000;
+}

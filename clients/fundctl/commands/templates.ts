@@ -1,0 +1,278 @@
+/** `fundctl templates`: plans before they are movements. */
+import type { JsonSchema } from '../../command-line/command.ts';
+import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { drawGraph } from '../../command-line/graph.ts';
+import { amount, choice, file, flag, required, text } from '../../command-line/options.ts';
+import { defined, PAGE, printList } from '../../command-line/paging.ts';
+import { usageError } from '../../command-line/exit.ts';
+import { printableLines } from '../../command-line/printable.ts';
+import type { Session } from '../../command-line/session.ts';
+import type { Column } from '../../command-line/table.ts';
+import { state } from '../../command-line/view.ts';
+import { age, failure, jsonFile, templateRef, when } from '../../command-line/words.ts';
+import type { BodyOf, ResultOf, RowOf } from '../../http/operations.ts';
+import { YES } from '../shared.ts';
+
+const COLUMNS: readonly Column<RowOf<'listPlanTemplates'>>[] = [
+  { title: 'TEMPLATE', of: (row) => `${row.template_key}@${String(row.version)}` },
+  { title: 'NAME', of: (row) => row.name },
+  { title: 'SHAPE', of: (row) => row.graph_shape },
+  {
+    title: 'EXECUTABLE',
+    of: (row) => (row.executable_in_v3_0 ? 'yes' : { text: 'no', tone: 'bad' }),
+  },
+  { title: 'AGE', of: (row) => age(row.created_at) },
+  { title: 'ID', of: (row) => row.template_id },
+];
+
+const TEMPLATE = {
+  template: 'its id, or <key>, or <key>@<version>; a key alone is its newest version',
+};
+
+const VALIDATION: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['valid', 'executable', 'graph_shape', 'issues', 'problems', 'non_executable_reasons'],
+  properties: {
+    valid: { type: 'boolean', description: 'The service would store it.' },
+    executable: { type: 'boolean', description: 'Movements of it could be made.' },
+    graph_shape: { type: ['string', 'null'] },
+    issues: { type: 'array', items: { type: 'object' } },
+    problems: { type: 'array', items: { type: 'object' } },
+    non_executable_reasons: { type: 'array', items: { type: 'string' } },
+  },
+};
+
+export const templates: Group = {
+  name: 'templates',
+  about: 'Plan templates: validate, create, list, show, draw',
+  commands: [
+    command({
+      name: 'list',
+      about: 'List template versions, newest first',
+      options: {
+        key: text('template-key', 'only versions of this key'),
+        executable: choice(['true', 'false'], 'only those that can, or cannot, be executed'),
+        ...PAGE,
+      },
+      answer: answerOf('listPlanTemplates'),
+      run: ({ session, options: { key, executable, ...page } }) =>
+        printList(session, 'listPlanTemplates', {
+          query: defined({
+            template_key: key,
+            executable: executable === undefined ? undefined : executable === 'true',
+          }),
+          page,
+          columns: COLUMNS,
+        }),
+    }),
+    command({
+      name: 'show',
+      about: 'Show a template version with its nodes and edges',
+      args: TEMPLATE,
+      answer: answerOf('getPlanTemplate'),
+      run: async ({ session, args }) => {
+        const client = await session.client();
+        const template_id = await templateId(session, args.template);
+        const body = await client.call('getPlanTemplate', { params: { template_id } });
+        await session.print(body, () => shown(session, body));
+      },
+    }),
+    command({
+      name: 'graph',
+      about: 'Draw the plan of a template version',
+      args: TEMPLATE,
+      options: {
+        format: choice(['text', 'mermaid'], 'how it is drawn: text, or a Mermaid flowchart'),
+      },
+      answer: answerOf('getPlanTemplateGraph'),
+      run: async ({ session, args, options }) => {
+        const client = await session.client();
+        const params = { template_id: await templateId(session, args.template) };
+        if (options.format === 'mermaid' && !session.json) {
+          const query = { format: 'mermaid' } as const;
+          const drawn = await client.call('getPlanTemplateGraph', { params, query });
+          session.io.out(printableLines(drawn));
+          return;
+        }
+        const body = await client.call('getPlanTemplateGraph', { params });
+        await session.print(body, () => session.graph(drawGraph(withoutStates(body))));
+      },
+    }),
+    command({
+      name: 'validate',
+      about: 'Check a template file without asking the service',
+      details:
+        'By the rules by which the service checks: the shape of the request, the graph, and whether this release can execute it. Ends with 1 where the service would refuse to store it, or to make movements of it.',
+      examples: [
+        'fundctl templates validate plan.json',
+        'cat plan.json | fundctl templates validate -',
+      ],
+      args: { file: 'a JSON file, - for standard input' },
+      answer: { schema: VALIDATION },
+      run: async ({ session, args }) => {
+        const template = await jsonFile(session.io, args.file);
+        const { validateTemplate } = await import('../validate.ts');
+        const result = validateTemplate(template);
+        await session.print(result, () => validation(session, result));
+        if (!result.valid) throw failure(`${args.file} would be refused.`);
+        if (!result.executable)
+          throw failure(`${args.file} would be stored, and no movement made of it.`);
+      },
+    }),
+    command({
+      name: 'create',
+      about: 'Register a template version (admin)',
+      options: { file: required(file('the request as JSON, - for standard input')) },
+      answer: answerOf('createPlanTemplate'),
+      run: async ({ session, options }) => {
+        const client = await session.client();
+        const body = await jsonFile(session.io, options.file);
+        const made = await client.call('createPlanTemplate', {
+          body: body as BodyOf<'createPlanTemplate'>,
+        });
+        await session.print(made, () => created(session, made));
+      },
+    }),
+    command({
+      name: 'auto-approve',
+      about: 'Let small movements of a template be approved without a person, or stop that (admin)',
+      details: 'Of the free edition, by a cap for 24 hours. What is not given stays as it is.',
+      args: { templateKey: 'the key, for all its versions' },
+      options: {
+        enabled: choice(['true', 'false'], 'whether it is on'),
+        dailyCapAmount: amount('the most in 24 hours'),
+        dailyCapAsset: text('asset', 'of which asset'),
+        clearCap: flag('take the cap away'),
+        ...YES,
+      },
+      answer: answerOf('updatePlanTemplateAdmin'),
+      run: async ({ session, args, options }) => {
+        const cap = options.clearCap
+          ? { daily_cap_amount: null, daily_cap_asset: null }
+          : { daily_cap_amount: options.dailyCapAmount, daily_cap_asset: options.dailyCapAsset };
+        const body = defined({
+          auto_approve_enabled:
+            options.enabled === undefined ? undefined : options.enabled === 'true',
+          ...cap,
+        });
+        if (Object.keys(body).length === 0)
+          throw usageError('Nothing is to be changed: give --enabled, a cap or --clear-cap.');
+        await session.confirm('Change automatic approval?', {
+          yes: options.yes,
+          what: session.aside.record([
+            ['template', args.templateKey],
+            ...Object.entries(body).map(([name, value]) => [name, String(value)] as const),
+          ]),
+        });
+        const client = await session.client();
+        const params = { template_key: args.templateKey };
+        const answer = await client.call('updatePlanTemplateAdmin', { params, body });
+        await session.print(answer, () => session.view.record(Object.entries(answer)));
+      },
+    }),
+  ],
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id of a version that is named by its key. */
+export async function templateId(session: Session, given: string): Promise<string> {
+  return UUID.test(given) ? given : (await templateVersion(session, given)).template_id;
+}
+
+/** The version that is named, or the newest of its key. */
+export async function templateVersion(
+  session: Session,
+  given: string,
+): Promise<RowOf<'listPlanTemplates'>> {
+  const { key, version } = templateRef(given);
+  const client = await session.client();
+  let newest: RowOf<'listPlanTemplates'> | undefined;
+  for await (const row of client.pages('listPlanTemplates', { query: { template_key: key } })) {
+    if (row.version === version) return row;
+    if (version === undefined && row.version > (newest?.version ?? 0)) newest = row;
+  }
+  if (newest === undefined)
+    throw failure(`There is no template ${given}; see fundctl templates list.`);
+  return newest;
+}
+
+async function shown(session: Session, body: ResultOf<'getPlanTemplate'>): Promise<string> {
+  const { view } = session;
+  return [
+    view.record([
+      ['template', `${body.template_key}@${String(body.version)}`],
+      ['name', body.name],
+      ['id', body.template_id],
+      ['owner', body.owner],
+      ['shape', body.graph_shape],
+      ['executable', body.executable_in_v3_0 ? 'yes' : body.non_executable_reasons.join(', ')],
+      ['completion', body.completion_policy.completion_assurance],
+      ['risk controls', JSON.stringify(body.risk_controls)],
+      ['automatic approval', body.auto_approve_enabled ? `up to ${capOf(body)}` : 'off'],
+      ['created', when(body.created_at)],
+    ]),
+    view.heading('Nodes'),
+    await view.table(body.nodes, [
+      { title: 'NODE', of: (node) => node.node_key },
+      { title: 'KIND', of: (node) => node.node_kind },
+      { title: 'ACTION', of: (node) => node.action_type },
+      { title: 'CONFIG', of: (node) => JSON.stringify(node.config ?? {}) },
+    ]),
+    view.heading('Edges'),
+    session.graph(
+      drawGraph({
+        nodes: body.nodes.map(({ node_key }) => ({ node_key, state: '' })),
+        edges: body.edges.map((edge) => ({ ...edge, status: 'pending' })),
+      }),
+    ),
+  ].join('');
+}
+
+function capOf(body: ResultOf<'getPlanTemplate'>): string {
+  return `${body.daily_cap_amount ?? ''} ${body.daily_cap_asset ?? ''} in 24 hours`;
+}
+
+function created(session: Session, body: ResultOf<'createPlanTemplate'>): string {
+  return session.view.record([
+    ['template', `${body.template_key}@${String(body.version)}`],
+    ['id', body.template_id],
+    ['shape', body.graph_shape],
+    [
+      'executable',
+      body.executable_in_v3_0
+        ? state('yes')
+        : { text: body.non_executable_reasons.join(', '), tone: 'bad' },
+    ],
+  ]);
+}
+
+function withoutStates(body: ResultOf<'getPlanTemplateGraph'>) {
+  return {
+    nodes: body.nodes.map(({ node_key }) => ({ node_key, state: '' })),
+    edges: body.edges.map((edge) => ({ ...edge, status: 'pending' })),
+  };
+}
+
+function validation(
+  session: Session,
+  result: {
+    readonly valid: boolean;
+    readonly executable: boolean;
+    readonly graph_shape: string | null;
+    readonly issues: readonly { readonly path: string; readonly message: string }[];
+    readonly problems: readonly object[];
+    readonly non_executable_reasons: readonly string[];
+  },
+): string {
+  const { view } = session;
+  return view.record([
+    ['valid', result.valid ? { text: 'yes', tone: 'good' } : { text: 'no', tone: 'bad' }],
+    ['executable', result.executable ? { text: 'yes', tone: 'good' } : { text: 'no', tone: 'bad' }],
+    ['shape', result.graph_shape],
+    ...result.issues.map((issue) => [issue.path || 'template', issue.message] as const),
+    ...result.problems.map((problem) => ['problem', JSON.stringify(problem)] as const),
+    ...result.non_executable_reasons.map((reason) => ['not executable', reason] as const),
+  ]);
+}

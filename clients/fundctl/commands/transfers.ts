@@ -1,0 +1,209 @@
+/** `fundctl transfers`: between two accounts of one provider. */
+import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../../domain/states/capital-transfer.ts';
+import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { amount, choice, required, text, whole } from '../../command-line/options.ts';
+import { defined, PAGE, printList } from '../../command-line/paging.ts';
+import type { Session } from '../../command-line/session.ts';
+import type { Column } from '../../command-line/table.ts';
+import { state, type View } from '../../command-line/view.ts';
+import { age, failure, when } from '../../command-line/words.ts';
+import type { ResultOf, RowOf } from '../../http/operations.ts';
+import { IDEMPOTENCY, REASON, YES } from '../shared.ts';
+
+type Transfer = ResultOf<'getCapitalTransfer'>;
+const TRANSFER = { transferId: 'id of the transfer' };
+
+const COLUMNS: readonly Column<RowOf<'listCapitalTransfers'>>[] = [
+  { title: 'ID', of: (row) => row.transfer_id },
+  { title: 'STATE', of: (row) => state(row.request_state) },
+  { title: 'AMOUNT', of: (row) => `${row.amount} ${row.asset}`, right: true },
+  { title: 'FROM', of: (row) => `${row.source_venue} ${row.source_account_type}` },
+  { title: 'TO', of: (row) => `${row.destination_venue} ${row.destination_account_type}` },
+  { title: 'STRATEGY', of: (row) => row.strategy_id },
+  { title: 'ERROR', of: (row) => row.error_code },
+  { title: 'AGE', of: (row) => age(row.created_at) },
+];
+
+export const transfers: Group = {
+  name: 'transfers',
+  about: 'Capital transfers between accounts of one provider',
+  commands: [
+    command({
+      name: 'list',
+      about: 'List capital transfers, newest first',
+      options: {
+        state: choice(TRANSFER_STATES, 'only those in this state'),
+        strategy: text('strategy-id', 'only those of this strategy'),
+        from: text('venue', 'only those from this venue'),
+        to: text('venue', 'only those to this venue'),
+        asset: text('asset', 'only those of this asset'),
+        ...PAGE,
+      },
+      answer: answerOf('listCapitalTransfers'),
+      run: ({ session, options }) => {
+        const { state: inState, strategy, from, to, asset, ...page } = options;
+        return printList(session, 'listCapitalTransfers', {
+          query: defined({
+            state: inState,
+            strategy_id: strategy,
+            source_venue: from,
+            destination_venue: to,
+            asset,
+          }),
+          page,
+          columns: COLUMNS,
+        });
+      },
+    }),
+    command({
+      name: 'show',
+      about: 'Show a capital transfer',
+      args: TRANSFER,
+      answer: answerOf('getCapitalTransfer'),
+      run: async ({ session, args }) => {
+        const client = await session.client();
+        const params = { transfer_id: args.transferId };
+        await print(session, await client.call('getCapitalTransfer', { params }));
+      },
+    }),
+    command({
+      name: 'create',
+      about: 'Move funds between two accounts; there is nothing to approve, so it asks first',
+      examples: [
+        'fundctl transfers create --from paper-main --to paper-sub-a --asset USDT --amount 2500 --reason margin',
+      ],
+      options: {
+        from: required(text('venue', 'the account that pays')),
+        to: required(text('venue', 'the account that is paid')),
+        fromType: text('type', 'SPOT or USDT_FUTURE; SPOT where it is left out'),
+        toType: text('type', 'the same of the account that is paid'),
+        asset: required(text('asset', 'what is moved')),
+        amount: required(amount('how much of it')),
+        ...REASON,
+        strategy: text('strategy-id', 'whose transfer it is'),
+        ...IDEMPOTENCY,
+        ...YES,
+      },
+      answer: answerOf('createCapitalTransfer'),
+      run: async ({ session, options }) => {
+        const body = {
+          source_venue: options.from,
+          destination_venue: options.to,
+          asset: options.asset,
+          amount: options.amount,
+          reason: options.reason,
+          ...defined({
+            source_account_type: options.fromType,
+            destination_account_type: options.toType,
+            strategy_id: options.strategy,
+          }),
+        };
+        await session.confirm('Move this now?', {
+          yes: options.yes,
+          what: session.aside.record([
+            ['amount', { text: `${body.amount} ${body.asset}`, tone: 'strong' }],
+            ['from', `${options.from} ${options.fromType ?? 'SPOT'}`],
+            ['to', `${options.to} ${options.toType ?? 'SPOT'}`],
+            ['reason', body.reason],
+          ]),
+        });
+        const client = await session.client();
+        const made = await session.creating(options.idempotencyKey, (idempotencyKey) =>
+          client.request('createCapitalTransfer', { body, idempotencyKey }),
+        );
+        if (made.replayed || made.status === 200)
+          session.note('This is the transfer that the first request with this key made.');
+        await print(session, made.body);
+      },
+    }),
+    command({
+      name: 'watch',
+      about: 'Follow a capital transfer until it has ended',
+      args: TRANSFER,
+      options: { timeout: whole('seconds', 'how long at most (600)') },
+      answer: { operation: 'getCapitalTransfer', lines: true },
+      run: async ({ session, args, options }) => {
+        const client = await session.client();
+        const ended = await client.waitForTransfer(args.transferId, ['COMPLETED', 'FAILED'], {
+          signal: session.io.signal,
+          timeoutMs: (options.timeout ?? 600) * 1000,
+          onChange: (seen) => void session.printLine(seen, () => lineOf(seen)),
+        });
+        if (ended.request_state === 'FAILED')
+          throw failure(`Transfer ${args.transferId} is FAILED: ${ended.error_code ?? ''}`);
+      },
+    }),
+    command({
+      name: 'timeline',
+      about: 'Tell what happened to a capital transfer, oldest first',
+      args: TRANSFER,
+      answer: answerOf('getCapitalTransferTimeline'),
+      run: async ({ session, args }) => {
+        const client = await session.client();
+        const params = { transfer_id: args.transferId };
+        const events = await client.call('getCapitalTransferTimeline', { params });
+        await session.print(events, () =>
+          session.table(events, [
+            { title: '#', of: (event) => event.sequence, right: true },
+            { title: 'TIME', of: (event) => when(event.occurred_at) },
+            { title: 'EVENT', of: (event) => event.event_type },
+            { title: 'BY', of: ({ actor }) => actor.label ?? actor.key_id ?? actor.type },
+            { title: 'WHAT', of: (event) => event.message },
+          ]),
+        );
+      },
+    }),
+    command({
+      name: 'resolve',
+      about: 'Give your word on a transfer that its provider has not confirmed',
+      args: TRANSFER,
+      options: {
+        resolution: required(choice(TRANSFER_RESOLUTIONS, 'what became of it')),
+        ...REASON,
+        providerTransferId: text('id', "the provider's record that proves it"),
+        ...YES,
+      },
+      answer: answerOf('resolveCapitalTransfer'),
+      run: async ({ session, args, options }) => {
+        const client = await session.client();
+        const params = { transfer_id: args.transferId };
+        const transfer = await client.call('getCapitalTransfer', { params });
+        await session.confirm(`Say that it is ${options.resolution}?`, {
+          yes: options.yes,
+          what: transferText(session.aside, transfer),
+        });
+        const { resolution, reason, providerTransferId: provider_transfer_id } = options;
+        const body = { resolution, reason, ...defined({ provider_transfer_id }) };
+        await print(session, await client.call('resolveCapitalTransfer', { params, body }));
+      },
+    }),
+  ],
+};
+
+function print(session: Session, transfer: Transfer): Promise<void> {
+  return session.print(transfer, () => transferText(session.view, transfer));
+}
+
+function transferText(view: View, transfer: Transfer): string {
+  const { error_code: code, error_message: message } = transfer;
+  return view.record([
+    ['transfer', transfer.transfer_id],
+    ['state', state(transfer.request_state)],
+    ['amount', `${transfer.amount} ${transfer.asset}`],
+    ['from', `${transfer.source_venue} ${transfer.source_account_type}`],
+    ['to', `${transfer.destination_venue} ${transfer.destination_account_type}`],
+    ['reason', transfer.reason],
+    ['strategy', transfer.strategy_id],
+    ['provider', transfer.provider],
+    ["provider's id", transfer.provider_transfer_id],
+    ['error', code === null ? null : { text: `${code}: ${message ?? ''}`, tone: 'bad' }],
+    ['key', transfer.idempotency_key],
+    ['created', when(transfer.created_at)],
+    ['updated', when(transfer.updated_at)],
+  ]);
+}
+
+function lineOf({ request_state, error_code }: Transfer): string {
+  const time = new Date().toISOString().slice(11, 19);
+  return `${time}  ${request_state}${error_code === null ? '' : `  ${error_code}`}\n`;
+}

@@ -1,0 +1,142 @@
+/** The dashboard's backend: the allowlist, which the API does not show. */
+import { randomBytes } from 'node:crypto';
+import { dashboardCanonicalString, hmacOf } from '../../api/auth/canonical.ts';
+import { errorOf } from '../http/answer.ts';
+import { UnreachableError } from '../http/errors.ts';
+import type { Session } from '../command-line/session.ts';
+import { failure, isJson } from '../command-line/words.ts';
+
+export const ROWS = '/dashboard/allowed-addresses';
+const TIMEOUT_MS = 10_000;
+
+export interface AllowedAddress {
+  readonly id: string;
+  readonly chain_family: 'evm' | 'cex';
+  readonly address: string;
+  readonly chain_id: number | null;
+  readonly label: string | null;
+  readonly reason: string;
+  readonly active: boolean;
+  readonly usable_after: string | null;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly revoked_at: string | null;
+  readonly revoked_by: string | null;
+}
+export interface AllowedAddressList {
+  readonly allowed_addresses: readonly AllowedAddress[];
+  readonly next_cursor: string | null;
+}
+export interface AllowedAddressChange extends AllowedAddress {
+  readonly outcome: 'created' | 'reactivated' | 'revoked' | 'unchanged';
+  readonly warnings: readonly {
+    readonly code: string;
+    readonly message: string;
+    readonly addresses: readonly string[];
+  }[];
+}
+
+/** A page of rows; unsigned, and answered on the machine of the service alone. */
+export async function readRows(
+  session: Session,
+  query: Readonly<Record<string, string>>,
+): Promise<AllowedAddressList> {
+  const search = new URLSearchParams(query).toString();
+  return (await asked(
+    session,
+    'GET',
+    search === '' ? ROWS : `${ROWS}?${search}`,
+  )) as AllowedAddressList;
+}
+
+/** Every row. */
+export async function everyRow(
+  session: Session,
+  query: Readonly<Record<string, string>> = {},
+): Promise<readonly AllowedAddress[]> {
+  const rows: AllowedAddress[] = [];
+  let cursor: string | null = null;
+  do {
+    const next: Readonly<Record<string, string>> = cursor === null ? {} : { cursor };
+    const page = await readRows(session, { ...query, limit: '200', ...next });
+    rows.push(...page.allowed_addresses);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return rows;
+}
+
+/** A change, signed by the operator's own key. */
+export async function writeRow(
+  session: Session,
+  path: string,
+  body: object,
+): Promise<AllowedAddressChange> {
+  return (await asked(session, 'POST', path, JSON.stringify(body))) as AllowedAddressChange;
+}
+
+/** Sent once: a nonce is taken once, and a change that got no answer is looked up in the list. */
+async function asked(
+  session: Session,
+  method: 'GET' | 'POST',
+  target: string,
+  body?: string,
+): Promise<unknown> {
+  const origin = session.settings.apiUrl.value;
+  const headers = body === undefined ? {} : signed(session, method, target, body);
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(origin + target, {
+      method,
+      headers,
+      redirect: 'error',
+      signal: AbortSignal.any([session.io.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      ...(body === undefined ? {} : { body }),
+    });
+    text = await response.text();
+  } catch (error) {
+    session.stopIfInterrupted();
+    throw unreachable(origin, error, method === 'POST');
+  }
+  const { status } = response;
+  if (!response.ok) throw errorOf({ status, headers: response.headers, text });
+  const value: unknown = JSON.parse(text);
+  if (!isJson(value)) throw failure('The dashboard answered something that is not its own.');
+  return value;
+}
+
+function unreachable(address: string, error: unknown, maybeTaken: boolean): UnreachableError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : null;
+  const refused = code === 'ECONNREFUSED';
+  return new UnreachableError({
+    address,
+    why: code ?? 'nothing in time',
+    causeCode: code,
+    maybeTaken: maybeTaken && !refused,
+  });
+}
+
+function signed(
+  session: Session,
+  method: string,
+  target: string,
+  body: string,
+): Record<string, string> {
+  const { operator, secret } = session.dashboardKey();
+  const [path = '', query = ''] = target.split('?');
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const nonce = randomBytes(16).toString('hex');
+  const text = dashboardCanonicalString({
+    ...{ method, path, query, timestamp, nonce, operator },
+    body: Buffer.from(body),
+  });
+  return {
+    'content-type': 'application/json',
+    'x-svc-dashboard-operator': operator,
+    'x-svc-dashboard-timestamp': timestamp,
+    'x-svc-dashboard-nonce': nonce,
+    'x-svc-dashboard-signature': `v3=${hmacOf(secret.read(), text).toString('hex')}`,
+  };
+}

@@ -1,0 +1,5 @@
+/** The program `fundctl`: its command line over this process' environment and streams. */
+import { processIo } from '../command-line/process-io.ts';
+import { fundctl } from './program.ts';
+
+process.exitCode = await fundctl(process.argv.slice(2), processIo());

@@ -1,0 +1,124 @@
+/** Movements as people read them. */
+import { printable } from '../command-line/printable.ts';
+import type { Session } from '../command-line/session.ts';
+import type { Column, Styled } from '../command-line/table.ts';
+import { state, type View } from '../command-line/view.ts';
+import { age, fieldOf, moneyOf, when } from '../command-line/words.ts';
+import type { ResultOf, RowOf } from '../http/operations.ts';
+
+export type Movement = ResultOf<'getMovement'>;
+
+export const MOVEMENT_COLUMNS: readonly Column<RowOf<'listMovements'>>[] = [
+  { title: 'ID', of: (row) => row.movement_id },
+  { title: 'STATE', of: (row) => state(row.request_state) },
+  { title: 'TEMPLATE', of: (row) => `${row.template_key}@${String(row.template_version)}` },
+  { title: 'AMOUNT', of: (row) => intentOf(row), right: true },
+  { title: 'OUTFLOW', of: (row) => moneyOf(row.outflow), right: true },
+  { title: 'STRATEGY', of: (row) => row.strategy_id },
+  {
+    title: 'NEEDS',
+    of: (row): Styled => ({ text: row.attention_reason ?? '', tone: 'waiting' }),
+  },
+  { title: 'ERROR', of: (row) => row.error_code },
+  { title: 'AGE', of: (row) => age(row.created_at) },
+];
+
+function intentOf({ intent }: { readonly intent: unknown }): string {
+  return `${fieldOf(intent, 'amount')} ${fieldOf(intent, 'asset')}`;
+}
+
+/** Everything of one movement; with what a person can do, where one is needed. */
+export async function movementText(session: Session, movement: Movement): Promise<string> {
+  const { view } = session;
+  return [
+    movementRecord(view, movement),
+    view.heading('Nodes'),
+    await nodesText(view, movement),
+    ...(movement.attention === null ? [] : [attentionText(view, movement)]),
+  ].join('');
+}
+
+function movementRecord(view: View, movement: Movement): string {
+  const { dead_letter, pending, delivered } = movement.callbacks;
+  const callbacks = `${String(delivered)} delivered, ${String(pending)} pending, ${String(dead_letter)} dead letters`;
+  const labels = Object.entries(movement.labels).map(([key, value]) => `${key}=${String(value)}`);
+  return view.record([
+    ['movement', movement.movement_id],
+    ['state', state(movement.request_state)],
+    ['template', `${movement.template_key}@${String(movement.template_version)}`],
+    ['intent', intentOf(movement)],
+    ['moves at most', moneyOf(movement.outflow)],
+    ['strategy', movement.strategy_id],
+    ['labels', labels.length === 0 ? null : labels.join(', ')],
+    ['hash', movement.compiled_plan_hash],
+    ['approval', state(movement.approval_status)],
+    ['approved by', approver(movement)],
+    ['reservation', movement.reservation_status],
+    ['error', errorOf(movement)],
+    ['callbacks', delivered + pending + dead_letter === 0 ? null : callbacks],
+    ['created', when(movement.created_at)],
+    ['expires', movement.approval_status === 'pending' ? when(movement.expires_at) : null],
+    ['updated', when(movement.updated_at)],
+    ['run', movement.workflow.ui_url],
+  ]);
+}
+
+function approver({ approved_by, approver_id }: Movement): string | null {
+  if (approved_by === null) return approver_id;
+  return approver_id === null ? approved_by : `${approver_id} (key ${approved_by})`;
+}
+
+function errorOf(movement: Movement): Styled | null {
+  if (movement.error_code === null) return null;
+  const message = movement.error_message === null ? '' : `: ${movement.error_message}`;
+  return { text: `${movement.error_code}${message}`, tone: 'bad' };
+}
+
+function nodesText(view: View, { nodes }: Movement): Promise<string> {
+  return view.table(nodes, [
+    { title: 'NODE', of: (node) => node.node_key },
+    { title: 'STATE', of: (node) => state(node.state) },
+    { title: 'ACTION', of: (node) => node.action_type },
+    { title: 'AMOUNT', of: (node) => amountOf(node), right: true },
+    { title: 'DESTINATION', of: (node) => node.destination },
+    { title: 'EXECUTOR', of: (node) => node.executor_binding.executor_key },
+    { title: 'SIGNER', of: (node) => node.signer_binding?.signer_key },
+    { title: 'TRY', of: (node) => node.attempt },
+    { title: 'REFERENCE', of: (node) => node.external_ref },
+    {
+      title: 'ERROR',
+      of: (node) => [node.error_code, node.error_message].filter(Boolean).join(': '),
+    },
+  ]);
+}
+
+function amountOf({ amount, asset }: { readonly amount: string | null; readonly asset: string }) {
+  return amount === null ? '' : `${amount} ${asset}`;
+}
+
+/** Why a person is needed, and with which commands it goes on. */
+export function attentionText(view: View, movement: Movement): string {
+  const { attention } = movement;
+  if (attention === null) return '';
+  return [
+    view.heading('A person is needed'),
+    view.record([
+      ['reason', { text: attention.reason, tone: 'waiting' }],
+      ['node', attention.node_key],
+      ['what is the matter', attention.message],
+      ['last answer', attention.last_answer],
+      ['next look', attention.next_look_at === null ? null : when(attention.next_look_at)],
+    ]),
+    ...attention.actions.map(({ action, consequence }) => {
+      const line = commandOf(action, movement.movement_id, attention.node_key);
+      return `  ${view.paint('strong', printable(line))}\n      ${printable(consequence)}\n`;
+    }),
+  ].join('');
+}
+
+/** The command that stands for an action of the API. */
+function commandOf(action: string, movementId: string, nodeKey: string | null): string {
+  const word = action.replace(/_/g, '-');
+  const node = ['resolve', 'cancel-transaction'].includes(word) ? ` ${nodeKey ?? '<node>'}` : '';
+  return `fundctl movements ${word} ${movementId}${node}`;
+}

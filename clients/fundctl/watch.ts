@@ -1,0 +1,134 @@
+/** Follows a movement: its graph, drawn anew on a terminal, a line for each change elsewhere. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { drawGraph } from '../command-line/graph.ts';
+import { CommandError, EXIT } from '../command-line/exit.ts';
+import type { Session } from '../command-line/session.ts';
+import { printable } from '../command-line/printable.ts';
+import { state } from '../command-line/view.ts';
+import { ApiError, UnreachableError } from '../http/errors.ts';
+import { MOVEMENT_END_STATES } from '../http/generated/states.ts';
+import type { ResultOf } from '../http/operations.ts';
+import { attentionText, type Movement } from './movement-view.ts';
+
+type Graph = ResultOf<'getMovementGraph'>;
+
+/** Two looks a second would use up what a key may ask in a minute. */
+const FIRST_LOOKS_MS = 1_000;
+const LOOK_MS = 2_000;
+const FIRST_LOOKS = 10;
+/** A service that goes away comes back; for how long it is asked again. */
+const PATIENCE_MS = 60_000;
+
+export interface WatchOptions {
+  readonly until: readonly string[];
+  readonly timeoutMs: number | null;
+}
+
+/** Follows it until it has ended, or is in one of the states that are named. */
+export async function watchMovement(
+  session: Session,
+  movementId: string,
+  { until, timeoutMs }: WatchOptions,
+): Promise<Movement> {
+  const client = await session.client();
+  const params = { movement_id: movementId };
+  const shown = new Shown(session);
+  const end = timeoutMs === null ? null : Date.now() + timeoutMs;
+  for (let look = 0; ; look += 1) {
+    const graph = await patiently(session, () => client.call('getMovementGraph', { params }));
+    if (shown.isNew(graph)) await shown.show(await client.call('getMovement', { params }), graph);
+    const { request_state } = graph;
+    if (until.includes(request_state) || isEnded(request_state))
+      return client.call('getMovement', { params });
+    const pause = look < FIRST_LOOKS ? FIRST_LOOKS_MS : LOOK_MS;
+    if (end !== null && Date.now() + pause > end)
+      throw new CommandError(
+        EXIT.timedOut,
+        `Movement ${movementId} is still ${request_state} after ${String((timeoutMs ?? 0) / 1000)} s; it goes on without you.`,
+      );
+    await sleep(pause, undefined, { signal: session.io.signal }).catch(() =>
+      session.stopIfInterrupted(),
+    );
+  }
+}
+
+export function isEnded(requestState: string): boolean {
+  return MOVEMENT_END_STATES.some((each) => each === requestState);
+}
+
+async function patiently<T>(session: Session, look: () => Promise<T>): Promise<T> {
+  for (const end = Date.now() + PATIENCE_MS; ;) {
+    try {
+      return await look();
+    } catch (error) {
+      const passes =
+        error instanceof UnreachableError || (error instanceof ApiError && error.status >= 500);
+      if (!passes || Date.now() > end) throw error;
+      session.note('The service does not answer; the movement goes on, and it is asked again.');
+      await sleep(LOOK_MS, undefined, { signal: session.io.signal }).catch(() =>
+        session.stopIfInterrupted(),
+      );
+    }
+  }
+}
+
+/** What was shown last. */
+class Shown {
+  readonly #session: Session;
+  readonly #inPlace: boolean;
+  #text = '';
+  #lines = 0;
+  readonly #states = new Map<string, string>();
+
+  constructor(session: Session) {
+    this.#session = session;
+    const { io } = session;
+    this.#inPlace = !session.json && io.terminal.out && io.env['TERM'] !== 'dumb';
+  }
+
+  isNew(graph: Graph): boolean {
+    const text = JSON.stringify(graph);
+    const changed = text !== this.#text;
+    this.#text = text;
+    return changed;
+  }
+
+  async show(movement: Movement, graph: Graph): Promise<void> {
+    const { io, json } = this.#session;
+    if (json) await this.#session.printLine(movement, () => '');
+    else if (this.#inPlace) this.#redraw(movement, graph);
+    else io.out(this.#changes(movement));
+  }
+
+  #redraw(movement: Movement, graph: Graph): void {
+    const { io, view } = this.#session;
+    const head = view.record([
+      ['movement', movement.movement_id],
+      ['state', state(movement.request_state)],
+    ]);
+    const text = head + view.graph(drawGraph(graph)) + attentionText(view, movement);
+    // Up to where it began, and nothing below; long lines are cut, so that lines can be counted.
+    const back = this.#lines === 0 ? '' : `\u001b[${String(this.#lines)}A\u001b[0J`;
+    io.out(`${back}\u001b[?7l${text}\u001b[?7h`);
+    this.#lines = text.split('\n').length - 1;
+  }
+
+  #changes(movement: Movement): string {
+    const time = new Date().toISOString().slice(11, 19);
+    const lines = [
+      ['movement', movement.request_state, movement.error_code ?? ''] as const,
+      ...movement.nodes.map(
+        ({ node_key, state: now, error_code }) => [node_key, now, error_code ?? ''] as const,
+      ),
+      ['needs', movement.attention?.reason ?? '', movement.attention?.message ?? ''] as const,
+    ];
+    return lines
+      .filter(([name, now]) => {
+        const before = this.#states.get(name) ?? '';
+        this.#states.set(name, now);
+        return before !== now && now !== '';
+      })
+      .map(([name, now, more]) => printable(`${time}  ${name}  ${now}  ${more}`).trimEnd() + '\n')
+      .join('');
+  }
+}

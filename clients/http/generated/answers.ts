@@ -1,0 +1,5780 @@
+// Written by `npm run client:types` from the API; not by hand.
+type Json = Readonly<Record<string, unknown>>;
+
+/** By operation: what a success answers, and what a dry run answers. */
+export const ANSWERS: Readonly<
+  Record<string, { readonly success: Json; readonly preview?: Json }>
+> = {
+ "createMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementCreateResponse"
+  },
+  "preview": {
+   "$ref": "#/components/schemas/MovementPreview"
+  }
+ },
+ "listMovements": {
+  "success": {
+   "$ref": "#/components/schemas/MovementList"
+  }
+ },
+ "getMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementDetail"
+  }
+ },
+ "getMovementPlan": {
+  "success": {
+   "$ref": "#/components/schemas/JsonObject"
+  }
+ },
+ "getMovementTimeline": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/MovementTimelineEventView"
+   }
+  }
+ },
+ "approveMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
+ "rejectMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
+ "resumeMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
+ "retryMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
+ "cancelMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
+ "resolveMovementNode": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
+ "cancelNodeTransaction": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
+ "getMovementGraph": {
+  "success": {
+   "$ref": "#/components/schemas/MovementGraph"
+  }
+ },
+ "getPlanTemplateGraph": {
+  "success": {
+   "$ref": "#/components/schemas/PlanTemplateGraph"
+  }
+ },
+ "createPlanTemplate": {
+  "success": {
+   "$ref": "#/components/schemas/PlanTemplateCreateResponse"
+  }
+ },
+ "listPlanTemplates": {
+  "success": {
+   "$ref": "#/components/schemas/PlanTemplateListResponse"
+  }
+ },
+ "getPlanTemplate": {
+  "success": {
+   "$ref": "#/components/schemas/PlanTemplateDetailResponse"
+  }
+ },
+ "updatePlanTemplateAdmin": {
+  "success": {
+   "$ref": "#/components/schemas/PlanTemplateAdminResponse"
+  }
+ },
+ "listRoutes": {
+  "success": {
+   "$ref": "#/components/schemas/RouteCatalog"
+  }
+ },
+ "recommendRoutes": {
+  "success": {
+   "$ref": "#/components/schemas/RouteRecommendations"
+  }
+ },
+ "listExecutors": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/ExecutorRegistryView"
+   }
+  }
+ },
+ "updateExecutorStatus": {
+  "success": {
+   "$ref": "#/components/schemas/ExecutorRegistryView"
+  }
+ },
+ "listSigners": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/SignerRegistryView"
+   }
+  }
+ },
+ "updateSignerStatus": {
+  "success": {
+   "$ref": "#/components/schemas/SignerRegistryView"
+  }
+ },
+ "setExpectedSignerIdentity": {
+  "success": {
+   "$ref": "#/components/schemas/SetExpectedSignerIdentityResponse"
+  }
+ },
+ "getCutoverMode": {
+  "success": {
+   "$ref": "#/components/schemas/CutoverMode"
+  }
+ },
+ "setCutoverMode": {
+  "success": {
+   "$ref": "#/components/schemas/CutoverMode"
+  }
+ },
+ "listBalances": {
+  "success": {
+   "$ref": "#/components/schemas/BalanceResponse"
+  }
+ },
+ "createCapitalTransfer": {
+  "success": {
+   "$ref": "#/components/schemas/CapitalTransferView"
+  }
+ },
+ "listCapitalTransfers": {
+  "success": {
+   "$ref": "#/components/schemas/CapitalTransferList"
+  }
+ },
+ "getCapitalTransfer": {
+  "success": {
+   "$ref": "#/components/schemas/CapitalTransferView"
+  }
+ },
+ "getCapitalTransferTimeline": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/CapitalTransferEventView"
+   }
+  }
+ },
+ "resolveCapitalTransfer": {
+  "success": {
+   "$ref": "#/components/schemas/CapitalTransferView"
+  }
+ },
+ "createMasterAccount": {
+  "success": {
+   "$ref": "#/components/schemas/MasterAccount"
+  }
+ },
+ "createStrategyBinding": {
+  "success": {
+   "$ref": "#/components/schemas/StrategyBinding"
+  }
+ },
+ "getStrategyBinding": {
+  "success": {
+   "$ref": "#/components/schemas/StrategyBinding"
+  }
+ },
+ "createAgentWallet": {
+  "success": {
+   "$ref": "#/components/schemas/AgentWallet"
+  }
+ },
+ "listAgentWallets": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/AgentWallet"
+   }
+  }
+ },
+ "topUpAgentWallet": {
+  "success": {
+   "$ref": "#/components/schemas/MovementCreateResponse"
+  }
+ },
+ "pauseStrategy": {
+  "success": {
+   "$ref": "#/components/schemas/StrategyBinding"
+  }
+ },
+ "getEmergencyState": {
+  "success": {
+   "$ref": "#/components/schemas/EmergencyState"
+  }
+ },
+ "createAutoApprovePolicy": {
+  "success": {
+   "$ref": "#/components/schemas/PolicyResponse"
+  }
+ },
+ "listAutoApprovePolicies": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/PolicyResponse"
+   }
+  }
+ },
+ "getAutoApprovePolicy": {
+  "success": {
+   "$ref": "#/components/schemas/PolicyResponse"
+  }
+ },
+ "updateAutoApprovePolicy": {
+  "success": {
+   "$ref": "#/components/schemas/PolicyResponse"
+  }
+ },
+ "getBudget": {
+  "success": {
+   "$ref": "#/components/schemas/BudgetResponse"
+  }
+ },
+ "listCallbacks": {
+  "success": {
+   "$ref": "#/components/schemas/CallbackList"
+  }
+ },
+ "redeliverCallback": {
+  "success": {
+   "$ref": "#/components/schemas/CallbackView"
+  }
+ },
+ "listAuditEvents": {
+  "success": {
+   "$ref": "#/components/schemas/AuditEventList"
+  }
+ },
+ "listRegistryAudit": {
+  "success": {
+   "$ref": "#/components/schemas/AuditEventList"
+  }
+ },
+ "getAgentAuthority": {
+  "success": {
+   "$ref": "#/components/schemas/AgentAuthority"
+  }
+ },
+ "whoami": {
+  "success": {
+   "$ref": "#/components/schemas/Whoami"
+  }
+ },
+ "rotateSigner": {
+  "success": {
+   "$ref": "#/components/schemas/RotateSignerResponse"
+  }
+ },
+ "listSignerHoldings": {
+  "success": {
+   "$ref": "#/components/schemas/SignerInventory"
+  }
+ },
+ "listSignerAllowances": {
+  "success": {
+   "$ref": "#/components/schemas/SignerAllowances"
+  }
+ },
+ "retireSigner": {
+  "success": {
+   "$ref": "#/components/schemas/RetireSignerResponse"
+  }
+ },
+ "getSignerRotationHistory": {
+  "success": {
+   "$ref": "#/components/schemas/SignerRotationHistory"
+  }
+ },
+ "verifyRegistryDrift": {
+  "success": {
+   "$ref": "#/components/schemas/RegistryDrift"
+  }
+ },
+ "listBridgeChains": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/BridgeChain"
+   }
+  }
+ },
+ "createBridgeChain": {
+  "success": {
+   "$ref": "#/components/schemas/BridgeChain"
+  }
+ },
+ "getBridgeChain": {
+  "success": {
+   "$ref": "#/components/schemas/BridgeChain"
+  }
+ },
+ "replaceBridgeChain": {
+  "success": {
+   "$ref": "#/components/schemas/BridgeChain"
+  }
+ },
+ "deleteBridgeChain": {
+  "success": {
+   "$ref": "#/components/schemas/BridgeChain"
+  }
+ },
+ "listPathBaselines": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/PathBaseline"
+   }
+  }
+ },
+ "createPathBaseline": {
+  "success": {
+   "$ref": "#/components/schemas/PathBaseline"
+  }
+ },
+ "getPathBaseline": {
+  "success": {
+   "$ref": "#/components/schemas/PathBaseline"
+  }
+ },
+ "replacePathBaseline": {
+  "success": {
+   "$ref": "#/components/schemas/PathBaseline"
+  }
+ },
+ "deletePathBaseline": {
+  "success": {
+   "$ref": "#/components/schemas/PathBaseline"
+  }
+ },
+ "recordDrillPass": {
+  "success": {
+   "$ref": "#/components/schemas/PathBaseline"
+  }
+ },
+ "refreshBridgeRegistry": {
+  "success": {
+   "$ref": "#/components/schemas/BridgeRegistryRefresh"
+  }
+ }
+};
+
+/** The schemas that these name. */
+export const SCHEMAS: Readonly<Record<string, Json>> = {
+ "MovementCreateResponse": {
+  "type": "object",
+  "properties": {
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "request_state": {
+    "type": "string",
+    "enum": [
+     "PENDING_APPROVAL",
+     "APPROVED",
+     "EXECUTING",
+     "COMPLETED",
+     "FAILED",
+     "WAITING_MANUAL_ACTION",
+     "MANUAL_INTERVENTION",
+     "REJECTED",
+     "EXPIRED",
+     "CANCELLED"
+    ]
+   },
+   "template": {
+    "$ref": "#/components/schemas/TemplateReference"
+   },
+   "compiled_plan_hash": {
+    "type": "string",
+    "description": "Lowercase hex SHA-256 of the canonical JSON (RFC 8785) of the compiled plan."
+   },
+   "current_frontier": {
+    "description": "Keys of the nodes that can run or are running.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "approval_status": {
+    "type": "string",
+    "enum": [
+     "pending",
+     "approved",
+     "rejected",
+     "expired"
+    ]
+   },
+   "reservation_status": {
+    "type": "string",
+    "enum": [
+     "none",
+     "held",
+     "released",
+     "consumed"
+    ]
+   },
+   "auto_approve_result": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "outflow": {
+    "description": "What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/OutflowEntry"
+    }
+   },
+   "expires_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "movement_id",
+   "request_state",
+   "template",
+   "compiled_plan_hash",
+   "current_frontier",
+   "approval_status",
+   "reservation_status",
+   "auto_approve_result",
+   "outflow",
+   "expires_at",
+   "created_at"
+  ],
+  "additionalProperties": false
+ },
+ "Id": {
+  "type": "string",
+  "format": "uuid",
+  "pattern": "^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$",
+  "description": "A UUID; ids that the service gives are UUIDv7.",
+  "example": "01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10"
+ },
+ "TemplateReference": {
+  "type": "object",
+  "properties": {
+   "template_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   }
+  },
+  "required": [
+   "template_id",
+   "template_key",
+   "version"
+  ],
+  "additionalProperties": false
+ },
+ "JsonObject": {
+  "type": "object",
+  "additionalProperties": true,
+  "description": "Any JSON object."
+ },
+ "OutflowEntry": {
+  "type": "object",
+  "properties": {
+   "asset": {
+    "type": "string"
+   },
+   "amount": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "asset",
+   "amount"
+  ],
+  "additionalProperties": false
+ },
+ "Decimal": {
+  "type": "string",
+  "pattern": "^(0|[1-9][0-9]{0,19})(\\.[0-9]{1,18})?$",
+  "description": "A decimal in plain notation, carried as a string.",
+  "example": "1250.5"
+ },
+ "Timestamp": {
+  "type": "string",
+  "format": "date-time",
+  "description": "ISO 8601 UTC with milliseconds.",
+  "example": "2026-11-21T03:35:00.000Z"
+ },
+ "MovementList": {
+  "type": "object",
+  "properties": {
+   "movements": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/MovementSummary"
+    }
+   },
+   "next_cursor": {
+    "description": "Give it as `cursor` for the next page; null on the last.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "movements",
+   "next_cursor"
+  ],
+  "additionalProperties": false
+ },
+ "MovementSummary": {
+  "type": "object",
+  "properties": {
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "template_version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "strategy_id": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "request_state": {
+    "type": "string",
+    "enum": [
+     "PENDING_APPROVAL",
+     "APPROVED",
+     "EXECUTING",
+     "COMPLETED",
+     "FAILED",
+     "WAITING_MANUAL_ACTION",
+     "MANUAL_INTERVENTION",
+     "REJECTED",
+     "EXPIRED",
+     "CANCELLED"
+    ]
+   },
+   "approval_status": {
+    "type": "string",
+    "enum": [
+     "pending",
+     "approved",
+     "rejected",
+     "expired"
+    ]
+   },
+   "reservation_status": {
+    "type": "string",
+    "enum": [
+     "none",
+     "held",
+     "released",
+     "consumed"
+    ]
+   },
+   "intent": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "outflow": {
+    "description": "What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/OutflowEntry"
+    }
+   },
+   "current_frontier": {
+    "description": "Keys of the nodes that can run or are running.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "error_code": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "attention_reason": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "approval",
+       "approval_expires_soon",
+       "unknown_outcome",
+       "manual_gate",
+       "failed",
+       "lane_blocked",
+       "delivery_late",
+       "executor_unavailable"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Why it needs a person; null while it needs none."
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "expires_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "movement_id",
+   "template_key",
+   "template_version",
+   "strategy_id",
+   "request_state",
+   "approval_status",
+   "reservation_status",
+   "intent",
+   "outflow",
+   "current_frontier",
+   "error_code",
+   "attention_reason",
+   "created_at",
+   "updated_at",
+   "expires_at"
+  ],
+  "additionalProperties": false
+ },
+ "MovementDetail": {
+  "type": "object",
+  "properties": {
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "template_version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "strategy_id": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "request_state": {
+    "type": "string",
+    "enum": [
+     "PENDING_APPROVAL",
+     "APPROVED",
+     "EXECUTING",
+     "COMPLETED",
+     "FAILED",
+     "WAITING_MANUAL_ACTION",
+     "MANUAL_INTERVENTION",
+     "REJECTED",
+     "EXPIRED",
+     "CANCELLED"
+    ]
+   },
+   "approval_status": {
+    "type": "string",
+    "enum": [
+     "pending",
+     "approved",
+     "rejected",
+     "expired"
+    ]
+   },
+   "reservation_status": {
+    "type": "string",
+    "enum": [
+     "none",
+     "held",
+     "released",
+     "consumed"
+    ]
+   },
+   "intent": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "outflow": {
+    "description": "What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/OutflowEntry"
+    }
+   },
+   "current_frontier": {
+    "description": "Keys of the nodes that can run or are running.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "error_code": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "attention_reason": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "approval",
+       "approval_expires_soon",
+       "unknown_outcome",
+       "manual_gate",
+       "failed",
+       "lane_blocked",
+       "delivery_late",
+       "executor_unavailable"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Why it needs a person; null while it needs none."
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "expires_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "template": {
+    "$ref": "#/components/schemas/TemplateReference"
+   },
+   "compiled_plan_hash": {
+    "type": "string"
+   },
+   "input_params": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "labels": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "created_by": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "approver_id": {
+    "description": "The label given with the decision.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "approved_by": {
+    "description": "The authenticated key that approved.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "auto_approve_result": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "error_message": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "nodes": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/MovementNodeView"
+    }
+   },
+   "artifacts": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ArtifactView"
+    }
+   },
+   "callbacks": {
+    "type": "object",
+    "properties": {
+     "pending": {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     "delivered": {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     "dead_letter": {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     }
+    },
+    "required": [
+     "pending",
+     "delivered",
+     "dead_letter"
+    ],
+    "additionalProperties": false
+   },
+   "attention": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/MovementAttention"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Set while a person is needed."
+   },
+   "workflow": {
+    "type": "object",
+    "properties": {
+     "namespace": {
+      "type": "string"
+     },
+     "workflow_id": {
+      "type": "string"
+     },
+     "run_id": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "ui_url": {
+      "type": "string"
+     }
+    },
+    "required": [
+     "namespace",
+     "workflow_id",
+     "run_id",
+     "ui_url"
+    ],
+    "additionalProperties": false
+   }
+  },
+  "required": [
+   "movement_id",
+   "template_key",
+   "template_version",
+   "strategy_id",
+   "request_state",
+   "approval_status",
+   "reservation_status",
+   "intent",
+   "outflow",
+   "current_frontier",
+   "error_code",
+   "attention_reason",
+   "created_at",
+   "updated_at",
+   "expires_at",
+   "template",
+   "compiled_plan_hash",
+   "input_params",
+   "labels",
+   "created_by",
+   "approver_id",
+   "approved_by",
+   "auto_approve_result",
+   "error_message",
+   "nodes",
+   "artifacts",
+   "callbacks",
+   "attention",
+   "workflow"
+  ],
+  "additionalProperties": false
+ },
+ "MovementNodeView": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string"
+   },
+   "node_kind": {
+    "type": "string"
+   },
+   "action_type": {
+    "type": "string"
+   },
+   "state": {
+    "type": "string",
+    "enum": [
+     "BLOCKED",
+     "READY",
+     "SUBMITTING",
+     "SUBMITTED",
+     "OBSERVING",
+     "COMPLETED",
+     "FAILED",
+     "UNKNOWN",
+     "SKIPPED",
+     "CANCELLED"
+    ]
+   },
+   "attempt": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "executor_binding": {
+    "type": "object",
+    "properties": {
+     "executor_key": {
+      "type": "string"
+     }
+    },
+    "required": [
+     "executor_key"
+    ],
+    "additionalProperties": false
+   },
+   "signer_binding": {
+    "anyOf": [
+     {
+      "type": "object",
+      "properties": {
+       "signer_key": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "signer_key"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Who signs; a rotation may have replaced the one of the plan."
+   },
+   "original_signer_binding": {
+    "description": "Who signs by the plan that was approved, where a rotation replaced that one.",
+    "anyOf": [
+     {
+      "type": "object",
+      "properties": {
+       "signer_key": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "signer_key"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "asset": {
+    "type": "string",
+    "description": "What the node moves or looks for."
+   },
+   "amount": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Before its amount is fixed: the most it can be; null while only an output decides."
+   },
+   "destination": {
+    "description": "Whom it pays: by its plan before it runs, as it was prepared after.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "external_ref": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "output": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "error_code": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "error_message": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "started_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "completed_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "node_key",
+   "node_kind",
+   "action_type",
+   "state",
+   "attempt",
+   "executor_binding",
+   "signer_binding",
+   "asset",
+   "amount",
+   "destination",
+   "external_ref",
+   "output",
+   "error_code",
+   "error_message",
+   "started_at",
+   "updated_at",
+   "completed_at"
+  ],
+  "additionalProperties": false
+ },
+ "ArtifactView": {
+  "type": "object",
+  "properties": {
+   "artifact_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "node_key": {
+    "type": "string"
+   },
+   "attempt": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "kind": {
+    "type": "string"
+   },
+   "data": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "artifact_id",
+   "node_key",
+   "attempt",
+   "kind",
+   "data",
+   "created_at"
+  ],
+  "additionalProperties": false
+ },
+ "MovementAttention": {
+  "type": "object",
+  "properties": {
+   "reason": {
+    "type": "string",
+    "enum": [
+     "approval",
+     "approval_expires_soon",
+     "unknown_outcome",
+     "manual_gate",
+     "failed",
+     "lane_blocked",
+     "delivery_late",
+     "executor_unavailable"
+    ]
+   },
+   "message": {
+    "type": "string",
+    "description": "The reason in a sentence."
+   },
+   "node_key": {
+    "description": "The node that it is about; null for an approval.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "last_answer": {
+    "description": "What was last said about the node, by its executor or on its way there.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "attempt": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "The present attempt of the node."
+   },
+   "max_attempts": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Errors before a send after which the attempt gives up. Looks at what became of a send have no such end."
+   },
+   "errors": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Errors of the attempt so far, and looks in a row that told nothing."
+   },
+   "next_look_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "When it is asked again what became of it, if it is."
+   },
+   "actions": {
+    "description": "What may be done now, and what comes of it.",
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "action": {
+       "type": "string"
+      },
+      "consequence": {
+       "type": "string"
+      }
+     },
+     "required": [
+      "action",
+      "consequence"
+     ],
+     "additionalProperties": false
+    }
+   }
+  },
+  "required": [
+   "reason",
+   "message",
+   "node_key",
+   "last_answer",
+   "attempt",
+   "max_attempts",
+   "errors",
+   "next_look_at",
+   "actions"
+  ],
+  "additionalProperties": false
+ },
+ "MovementTimelineEventView": {
+  "type": "object",
+  "properties": {
+   "event_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "sequence": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Per movement, without gaps."
+   },
+   "event_type": {
+    "type": "string",
+    "enum": [
+     "movement_created",
+     "auto_approve_evaluated",
+     "request_approved",
+     "request_rejected",
+     "request_expired",
+     "request_resumed",
+     "request_retried",
+     "request_cancelled",
+     "request_completed",
+     "request_failed",
+     "request_attention",
+     "frontier_advanced",
+     "node_ready",
+     "node_preflight_passed",
+     "node_prepared",
+     "node_submitting",
+     "node_submitted",
+     "node_observing",
+     "node_completed",
+     "node_failed",
+     "node_unknown",
+     "node_recovered",
+     "node_skipped",
+     "node_cancelled",
+     "node_requeued",
+     "transaction_mined",
+     "transaction_replaced",
+     "transaction_cancel_requested",
+     "transaction_cancelling",
+     "transaction_dropped",
+     "transaction_displaced",
+     "transaction_mined_late",
+     "signer_remapped",
+     "condition_error",
+     "callback_delivered",
+     "callback_dead_lettered"
+    ]
+   },
+   "node_key": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "attempt": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "from_state": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "to_state": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "actor": {
+    "type": "object",
+    "properties": {
+     "type": {
+      "type": "string",
+      "enum": [
+       "key",
+       "system",
+       "executor",
+       "operator"
+      ]
+     },
+     "client_id": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "key_id": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "label": {
+      "type": "string"
+     }
+    },
+    "required": [
+     "type"
+    ],
+    "additionalProperties": false
+   },
+   "message": {
+    "type": "string"
+   },
+   "data": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "occurred_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "event_id",
+   "sequence",
+   "event_type",
+   "node_key",
+   "attempt",
+   "from_state",
+   "to_state",
+   "actor",
+   "message",
+   "data",
+   "occurred_at"
+  ],
+  "additionalProperties": false
+ },
+ "MovementActionResponse": {
+  "type": "object",
+  "properties": {
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "request_state": {
+    "type": "string",
+    "enum": [
+     "PENDING_APPROVAL",
+     "APPROVED",
+     "EXECUTING",
+     "COMPLETED",
+     "FAILED",
+     "WAITING_MANUAL_ACTION",
+     "MANUAL_INTERVENTION",
+     "REJECTED",
+     "EXPIRED",
+     "CANCELLED"
+    ]
+   },
+   "current_frontier": {
+    "description": "Keys of the nodes that can run or are running.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "reservation_status": {
+    "type": "string",
+    "enum": [
+     "none",
+     "held",
+     "released",
+     "consumed"
+    ]
+   }
+  },
+  "required": [
+   "movement_id",
+   "request_state",
+   "current_frontier",
+   "reservation_status"
+  ],
+  "additionalProperties": false
+ },
+ "MovementGraph": {
+  "type": "object",
+  "properties": {
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "request_state": {
+    "type": "string",
+    "enum": [
+     "PENDING_APPROVAL",
+     "APPROVED",
+     "EXECUTING",
+     "COMPLETED",
+     "FAILED",
+     "WAITING_MANUAL_ACTION",
+     "MANUAL_INTERVENTION",
+     "REJECTED",
+     "EXPIRED",
+     "CANCELLED"
+    ]
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "template_version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "nodes": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/MovementGraphNode"
+    }
+   },
+   "edges": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/MovementGraphEdge"
+    }
+   }
+  },
+  "required": [
+   "movement_id",
+   "request_state",
+   "template_key",
+   "template_version",
+   "nodes",
+   "edges"
+  ],
+  "additionalProperties": false
+ },
+ "MovementGraphNode": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string"
+   },
+   "node_kind": {
+    "type": "string",
+    "enum": [
+     "action",
+     "observe",
+     "manual_gate",
+     "compensation",
+     "post_action"
+    ]
+   },
+   "action_type": {
+    "type": "string"
+   },
+   "state": {
+    "type": "string",
+    "enum": [
+     "BLOCKED",
+     "READY",
+     "SUBMITTING",
+     "SUBMITTED",
+     "OBSERVING",
+     "COMPLETED",
+     "FAILED",
+     "UNKNOWN",
+     "SKIPPED",
+     "CANCELLED"
+    ]
+   },
+   "attempt": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "error_code": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "executor_key": {
+    "type": "string"
+   },
+   "signer_key": {
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "node_key",
+   "node_kind",
+   "action_type",
+   "state",
+   "attempt",
+   "error_code",
+   "executor_key",
+   "signer_key"
+  ],
+  "additionalProperties": false
+ },
+ "MovementGraphEdge": {
+  "type": "object",
+  "properties": {
+   "from": {
+    "type": "string"
+   },
+   "to": {
+    "type": "string"
+   },
+   "edge_type": {
+    "type": "string",
+    "enum": [
+     "on_success",
+     "on_failure",
+     "on_timeout",
+     "on_cancel",
+     "on_manual_resume"
+    ]
+   },
+   "condition_expr": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "priority": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "join_key": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "status": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "pending",
+       "fired",
+       "dead"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "`dead` will not fire as things stand; a retry may change that. Null only after a cancel, for another edge into a node that the cancel may have started."
+   }
+  },
+  "required": [
+   "from",
+   "to",
+   "edge_type",
+   "condition_expr",
+   "priority",
+   "join_key",
+   "status"
+  ],
+  "additionalProperties": false
+ },
+ "PlanTemplateGraph": {
+  "type": "object",
+  "properties": {
+   "template_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "graph_shape": {
+    "type": "string",
+    "enum": [
+     "linear",
+     "branching",
+     "merging",
+     "split",
+     "hybrid"
+    ]
+   },
+   "nodes": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/TemplateGraphNode"
+    }
+   },
+   "edges": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/TemplateGraphEdge"
+    }
+   }
+  },
+  "required": [
+   "template_id",
+   "template_key",
+   "version",
+   "graph_shape",
+   "nodes",
+   "edges"
+  ],
+  "additionalProperties": false
+ },
+ "TemplateGraphNode": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string"
+   },
+   "node_kind": {
+    "type": "string",
+    "enum": [
+     "action",
+     "observe",
+     "manual_gate",
+     "compensation",
+     "post_action"
+    ]
+   },
+   "action_type": {
+    "type": "string"
+   },
+   "executor_selector": {
+    "anyOf": [
+     {
+      "type": "object",
+      "properties": {
+       "action_type": {
+        "type": "string"
+       },
+       "provider": {
+        "type": "string"
+       },
+       "chain_family": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "action_type"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null selects by the node's own action type."
+   },
+   "signer_selector": {
+    "anyOf": [
+     {
+      "type": "object",
+      "properties": {
+       "chain_family": {
+        "type": "string"
+       },
+       "profile": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "chain_family"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "node_key",
+   "node_kind",
+   "action_type",
+   "executor_selector",
+   "signer_selector"
+  ],
+  "additionalProperties": false
+ },
+ "TemplateGraphEdge": {
+  "type": "object",
+  "properties": {
+   "from": {
+    "type": "string"
+   },
+   "to": {
+    "type": "string"
+   },
+   "edge_type": {
+    "type": "string",
+    "enum": [
+     "on_success",
+     "on_failure",
+     "on_timeout",
+     "on_cancel",
+     "on_manual_resume"
+    ]
+   },
+   "condition_expr": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "priority": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "join_key": {
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "from",
+   "to",
+   "edge_type",
+   "condition_expr",
+   "priority",
+   "join_key"
+  ],
+  "additionalProperties": false
+ },
+ "PlanTemplateCreateResponse": {
+  "type": "object",
+  "properties": {
+   "template_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "graph_shape": {
+    "type": "string",
+    "enum": [
+     "linear",
+     "branching",
+     "merging",
+     "split",
+     "hybrid"
+    ]
+   },
+   "requires_graph_runtime": {
+    "type": "boolean"
+   },
+   "executable_in_v3_0": {
+    "type": "boolean"
+   },
+   "non_executable_reasons": {
+    "description": "Each as `<code>:<node_key or from->to>`.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "completion_policy": {
+    "$ref": "#/components/schemas/CompletionPolicyView"
+   }
+  },
+  "required": [
+   "template_id",
+   "template_key",
+   "version",
+   "graph_shape",
+   "requires_graph_runtime",
+   "executable_in_v3_0",
+   "non_executable_reasons",
+   "completion_policy"
+  ],
+  "additionalProperties": false
+ },
+ "CompletionPolicyView": {
+  "type": "object",
+  "properties": {
+   "completion_assurance": {
+    "type": "string",
+    "enum": [
+     "provider_completed",
+     "destination_observed",
+     "destination_credited",
+     "destination_finalized",
+     "protocol_finalized"
+    ]
+   }
+  },
+  "required": [
+   "completion_assurance"
+  ],
+  "additionalProperties": false
+ },
+ "PlanTemplateListResponse": {
+  "type": "object",
+  "properties": {
+   "plan_templates": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/PlanTemplateSummary"
+    }
+   },
+   "next_cursor": {
+    "description": "Give it as `cursor` for the next page; null on the last.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "plan_templates",
+   "next_cursor"
+  ],
+  "additionalProperties": false
+ },
+ "PlanTemplateSummary": {
+  "type": "object",
+  "properties": {
+   "template_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "graph_shape": {
+    "type": "string",
+    "enum": [
+     "linear",
+     "branching",
+     "merging",
+     "split",
+     "hybrid"
+    ]
+   },
+   "requires_graph_runtime": {
+    "type": "boolean"
+   },
+   "executable_in_v3_0": {
+    "type": "boolean"
+   },
+   "non_executable_reasons": {
+    "description": "Each as `<code>:<node_key or from->to>`.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "completion_policy": {
+    "$ref": "#/components/schemas/CompletionPolicyView"
+   },
+   "name": {
+    "type": "string"
+   },
+   "owner": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_by": {
+    "description": "The client that registered it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "template_id",
+   "template_key",
+   "version",
+   "graph_shape",
+   "requires_graph_runtime",
+   "executable_in_v3_0",
+   "non_executable_reasons",
+   "completion_policy",
+   "name",
+   "owner",
+   "created_by",
+   "created_at"
+  ],
+  "additionalProperties": false
+ },
+ "PlanTemplateDetailResponse": {
+  "type": "object",
+  "properties": {
+   "template_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "graph_shape": {
+    "type": "string",
+    "enum": [
+     "linear",
+     "branching",
+     "merging",
+     "split",
+     "hybrid"
+    ]
+   },
+   "requires_graph_runtime": {
+    "type": "boolean"
+   },
+   "executable_in_v3_0": {
+    "type": "boolean"
+   },
+   "non_executable_reasons": {
+    "description": "Each as `<code>:<node_key or from->to>`.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "completion_policy": {
+    "$ref": "#/components/schemas/CompletionPolicyView"
+   },
+   "name": {
+    "type": "string"
+   },
+   "owner": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_by": {
+    "description": "The client that registered it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "approval_policy": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "risk_controls": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "nodes": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/PlanNodeView"
+    }
+   },
+   "edges": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/PlanEdgeView"
+    }
+   },
+   "auto_approve_enabled": {
+    "type": "boolean"
+   },
+   "daily_cap_amount": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "daily_cap_asset": {
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "template_id",
+   "template_key",
+   "version",
+   "graph_shape",
+   "requires_graph_runtime",
+   "executable_in_v3_0",
+   "non_executable_reasons",
+   "completion_policy",
+   "name",
+   "owner",
+   "created_by",
+   "created_at",
+   "approval_policy",
+   "risk_controls",
+   "nodes",
+   "edges",
+   "auto_approve_enabled",
+   "daily_cap_amount",
+   "daily_cap_asset"
+  ],
+  "additionalProperties": false
+ },
+ "PlanNodeView": {
+  "type": "object",
+  "properties": {
+   "id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "node_key": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128,
+    "pattern": "^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f%/\\\\#?]*$"
+   },
+   "node_kind": {
+    "type": "string",
+    "enum": [
+     "action",
+     "observe",
+     "manual_gate",
+     "compensation",
+     "post_action"
+    ]
+   },
+   "action_type": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128
+   },
+   "executor_selector": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/ExecutorSelector"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "signer_selector": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/SignerSelector"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "input_schema": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "config": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "has_side_effect": {
+    "type": "boolean"
+   },
+   "timeout_policy": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/TimeoutPolicy"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "retry_policy": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/RetryPolicy"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "risk_patch": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "id",
+   "node_key",
+   "node_kind",
+   "action_type",
+   "executor_selector",
+   "signer_selector",
+   "input_schema",
+   "config",
+   "has_side_effect",
+   "timeout_policy",
+   "retry_policy",
+   "risk_patch"
+  ],
+  "additionalProperties": false
+ },
+ "ExecutorSelector": {
+  "type": "object",
+  "properties": {
+   "action_type": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128
+   },
+   "provider": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128
+   },
+   "chain_family": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128
+   }
+  },
+  "required": [
+   "action_type"
+  ],
+  "additionalProperties": false
+ },
+ "SignerSelector": {
+  "type": "object",
+  "properties": {
+   "chain_family": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128
+   },
+   "profile": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128
+   }
+  },
+  "required": [
+   "chain_family"
+  ],
+  "additionalProperties": false
+ },
+ "TimeoutPolicy": {
+  "type": "object",
+  "properties": {
+   "execution_seconds": {
+    "description": "From the start of the node to its submit.",
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "maximum": 31536000
+   },
+   "observe_seconds": {
+    "description": "From the submit to the proven end; absent means no end.",
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "maximum": 31536000
+   }
+  },
+  "additionalProperties": false
+ },
+ "RetryPolicy": {
+  "type": "object",
+  "properties": {
+   "max_attempts": {
+    "type": "integer",
+    "minimum": 1,
+    "maximum": 10000
+   },
+   "initial_interval_seconds": {
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "maximum": 604800
+   },
+   "backoff_coefficient": {
+    "type": "number",
+    "minimum": 1,
+    "maximum": 100
+   },
+   "max_interval_seconds": {
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "maximum": 604800
+   }
+  },
+  "additionalProperties": false,
+  "description": "For errors of preflight, prepare, recover and observe; a submit is never repeated by it."
+ },
+ "PlanEdgeView": {
+  "type": "object",
+  "properties": {
+   "id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "from": {
+    "type": "string"
+   },
+   "to": {
+    "type": "string"
+   },
+   "edge_type": {
+    "type": "string",
+    "enum": [
+     "on_success",
+     "on_failure",
+     "on_timeout",
+     "on_cancel",
+     "on_manual_resume"
+    ]
+   },
+   "condition_expr": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "priority": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "join_key": {
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "id",
+   "from",
+   "to",
+   "edge_type",
+   "condition_expr",
+   "priority",
+   "join_key"
+  ],
+  "additionalProperties": false
+ },
+ "PlanTemplateAdminResponse": {
+  "type": "object",
+  "properties": {
+   "template_key": {
+    "type": "string"
+   },
+   "latest_version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "auto_approve_enabled": {
+    "type": "boolean"
+   },
+   "daily_cap_amount": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "daily_cap_asset": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "template_key",
+   "latest_version",
+   "auto_approve_enabled",
+   "daily_cap_amount",
+   "daily_cap_asset",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "RouteCatalog": {
+  "type": "object",
+  "properties": {
+   "routes": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/RouteView"
+    }
+   },
+   "generated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "routes",
+   "generated_at"
+  ],
+  "additionalProperties": false
+ },
+ "RouteView": {
+  "type": "object",
+  "properties": {
+   "template_key": {
+    "type": "string"
+   },
+   "name": {
+    "type": "string"
+   },
+   "version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "graph_shape": {
+    "type": "string",
+    "enum": [
+     "linear",
+     "branching",
+     "merging",
+     "split",
+     "hybrid"
+    ]
+   },
+   "node_count": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "executable": {
+    "type": "boolean"
+   },
+   "metadata": {
+    "type": "object",
+    "properties": {
+     "transport_family": {
+      "type": "string",
+      "enum": [
+       "cex_withdrawal",
+       "onchain_transfer",
+       "bridge",
+       "perp",
+       "mixed"
+      ]
+     },
+     "source_venue": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "destination_venue": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "asset": {
+      "description": "Null: the route carries the movement's asset.",
+      "type": [
+       "string",
+       "null"
+      ]
+     }
+    },
+    "required": [
+     "transport_family",
+     "source_venue",
+     "destination_venue",
+     "asset"
+    ],
+    "additionalProperties": false
+   },
+   "bridge": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/RouteBridge"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null for a route without bridges."
+   },
+   "stats": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/RouteStats"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null when no movement ended in that time."
+   },
+   "fee_policy": {
+    "description": "expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where given.",
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "risk_controls": {
+    "description": "max_amount and min_amount, where given.",
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "health": {
+    "description": "Only with `include_health=true`.",
+    "$ref": "#/components/schemas/RouteHealth"
+   }
+  },
+  "required": [
+   "template_key",
+   "name",
+   "version",
+   "graph_shape",
+   "node_count",
+   "executable",
+   "metadata",
+   "bridge",
+   "stats",
+   "fee_policy",
+   "risk_controls"
+  ],
+  "additionalProperties": false
+ },
+ "RouteBridge": {
+  "type": "object",
+  "properties": {
+   "latency_baseline_seconds": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Of the longest way over its bridges; null where one of them is not known."
+   },
+   "max_fee": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What its bridges may take of the amount; null where one of them is not known."
+   },
+   "legs": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/RouteBridgeLeg"
+    }
+   }
+  },
+  "required": [
+   "latency_baseline_seconds",
+   "max_fee",
+   "legs"
+  ],
+  "additionalProperties": false
+ },
+ "RouteBridgeLeg": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string",
+    "description": "The node that burns or sends."
+   },
+   "lane": {
+    "type": "string",
+    "enum": [
+     "burn_and_mint",
+     "bridge_c"
+    ]
+   },
+   "source_chain_id": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null: left to the caller."
+   },
+   "destination_chain_id": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "asset": {
+    "description": "The node's, else the one that was asked for; null: the movement's.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "finality": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "fast",
+       "standard"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "latency_baseline_seconds": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "latency_source": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "bridge_registry",
+       "chain_finality",
+       "fast_attestation"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "max_fee": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "The most that a burn may cost, in units of the asset."
+   },
+   "fee_native_budget": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "The most that a send over the path may cost, in `fee_native_asset`."
+   },
+   "fee_native_asset": {
+    "description": "The coin of the source chain.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "usable": {
+    "description": "Null: nobody here can say.",
+    "type": [
+     "boolean",
+     "null"
+    ]
+   },
+   "problem": {
+    "anyOf": [
+     {
+      "type": "object",
+      "properties": {
+       "error_code": {
+        "type": "string",
+        "example": "BRIDGE_PATH_NOT_READY"
+       },
+       "reason": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "error_code",
+       "reason"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What the node would fail with now."
+   }
+  },
+  "required": [
+   "node_key",
+   "lane",
+   "source_chain_id",
+   "destination_chain_id",
+   "asset",
+   "finality",
+   "latency_baseline_seconds",
+   "latency_source",
+   "max_fee",
+   "fee_native_budget",
+   "fee_native_asset",
+   "usable",
+   "problem"
+  ],
+  "additionalProperties": false
+ },
+ "RouteStats": {
+  "type": "object",
+  "properties": {
+   "total_completed": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "total_failed": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "success_rate": {
+    "type": "number",
+    "description": "total_completed over both.",
+    "example": 0.98
+   },
+   "avg_duration_seconds": {
+    "description": "Of completed movements, from approval to end; null while there is none.",
+    "type": [
+     "number",
+     "null"
+    ]
+   },
+   "max_duration_seconds": {
+    "type": [
+     "number",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "total_completed",
+   "total_failed",
+   "success_rate",
+   "avg_duration_seconds",
+   "max_duration_seconds"
+  ],
+  "additionalProperties": false,
+  "description": "Movements that ended in this or the previous calendar month (UTC)."
+ },
+ "RouteHealth": {
+  "type": "object",
+  "properties": {
+   "status": {
+    "type": "string",
+    "enum": [
+     "healthy",
+     "degraded",
+     "unavailable"
+    ]
+   },
+   "executors": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "executor_key": {
+       "type": "string",
+       "description": "Where none or several match: what the node selects by."
+      },
+      "health_state": {
+       "type": "string",
+       "enum": [
+        "up",
+        "down",
+        "unknown",
+        "missing",
+        "ambiguous"
+       ]
+      },
+      "reason": {
+       "description": "Why it cannot work on this route, where it could on others.",
+       "type": "string"
+      }
+     },
+     "required": [
+      "executor_key",
+      "health_state"
+     ],
+     "additionalProperties": false
+    }
+   }
+  },
+  "required": [
+   "status",
+   "executors"
+  ],
+  "additionalProperties": false
+ },
+ "RouteRecommendations": {
+  "type": "object",
+  "properties": {
+   "recommendations": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/RouteRecommendation"
+    }
+   },
+   "request": {
+    "$ref": "#/components/schemas/RouteRecommendationRequest"
+   },
+   "generated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "recommendations",
+   "request",
+   "generated_at"
+  ],
+  "additionalProperties": false
+ },
+ "RouteRecommendation": {
+  "type": "object",
+  "properties": {
+   "rank": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "From 1; feasible routes first."
+   },
+   "score": {
+    "type": "number",
+    "description": "0 to 1; 0 for an infeasible route."
+   },
+   "score_parts": {
+    "$ref": "#/components/schemas/RouteScoreParts"
+   },
+   "feasibility": {
+    "type": "string",
+    "enum": [
+     "feasible",
+     "infeasible"
+    ]
+   },
+   "infeasible_reasons": {
+    "type": "array",
+    "items": {
+     "type": "string",
+     "enum": [
+      "not_executable",
+      "executor_unavailable",
+      "amount_below_min",
+      "amount_above_max"
+     ]
+    }
+   },
+   "route": {
+    "$ref": "#/components/schemas/RouteView"
+   }
+  },
+  "required": [
+   "rank",
+   "score",
+   "score_parts",
+   "feasibility",
+   "infeasible_reasons",
+   "route"
+  ],
+  "additionalProperties": false
+ },
+ "RouteScoreParts": {
+  "type": "object",
+  "properties": {
+   "speed": {
+    "type": "object",
+    "properties": {
+     "weight": {
+      "type": "number"
+     },
+     "value": {
+      "type": "number",
+      "description": "0 to 1"
+     },
+     "avg_duration_seconds": {
+      "type": [
+       "number",
+       "null"
+      ]
+     },
+     "latency_baseline_seconds": {
+      "anyOf": [
+       {
+        "type": "integer",
+        "minimum": -9007199254740991,
+        "maximum": 9007199254740991
+       },
+       {
+        "type": "null"
+       }
+      ],
+      "description": "Of the bridges; it stands in for the duration until a movement completed."
+     },
+     "basis": {
+      "anyOf": [
+       {
+        "type": "string",
+        "enum": [
+         "avg_duration",
+         "latency_baseline"
+        ]
+       },
+       {
+        "type": "null"
+       }
+      ]
+     }
+    },
+    "required": [
+     "weight",
+     "value",
+     "avg_duration_seconds",
+     "latency_baseline_seconds",
+     "basis"
+    ],
+    "additionalProperties": false
+   },
+   "cost": {
+    "type": "object",
+    "properties": {
+     "weight": {
+      "type": "number"
+     },
+     "value": {
+      "type": "number",
+      "description": "0 to 1"
+     },
+     "fee": {
+      "anyOf": [
+       {
+        "$ref": "#/components/schemas/Decimal"
+       },
+       {
+        "type": "null"
+       }
+      ]
+     },
+     "basis": {
+      "example": "expected_fee",
+      "type": [
+       "string",
+       "null"
+      ]
+     }
+    },
+    "required": [
+     "weight",
+     "value",
+     "fee",
+     "basis"
+    ],
+    "additionalProperties": false
+   },
+   "health": {
+    "type": "object",
+    "properties": {
+     "weight": {
+      "type": "number"
+     },
+     "value": {
+      "type": "number",
+      "description": "0 to 1"
+     },
+     "status": {
+      "type": "string",
+      "enum": [
+       "healthy",
+       "degraded",
+       "unavailable"
+      ]
+     }
+    },
+    "required": [
+     "weight",
+     "value",
+     "status"
+    ],
+    "additionalProperties": false
+   },
+   "reliability": {
+    "type": "object",
+    "properties": {
+     "value": {
+      "type": "number"
+     },
+     "total_completed": {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     "total_failed": {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     }
+    },
+    "required": [
+     "value",
+     "total_completed",
+     "total_failed"
+    ],
+    "additionalProperties": false
+   }
+  },
+  "required": [
+   "speed",
+   "cost",
+   "health",
+   "reliability"
+  ],
+  "additionalProperties": false,
+  "description": "score = reliability.value * (sum of weight * value of speed, cost and health)"
+ },
+ "RouteRecommendationRequest": {
+  "type": "object",
+  "properties": {
+   "asset": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 32,
+    "pattern": "^[!-~]*$",
+    "description": "Compared in upper case.",
+    "example": "USDC"
+   },
+   "source_venue": {
+    "default": null,
+    "description": "Only routes that begin there.",
+    "anyOf": [
+     {
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 128
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "destination_venue": {
+    "default": null,
+    "description": "Only routes that end there.",
+    "anyOf": [
+     {
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 128
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "amount": {
+    "default": null,
+    "description": "Null skips the checks of limits.",
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/PositiveDecimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "priority": {
+    "default": "speed",
+    "type": "string",
+    "enum": [
+     "speed",
+     "cost"
+    ]
+   }
+  },
+  "required": [
+   "asset",
+   "source_venue",
+   "destination_venue",
+   "amount",
+   "priority"
+  ],
+  "additionalProperties": false,
+  "examples": [
+   {
+    "asset": "USDC",
+    "source_venue": "paper-main",
+    "destination_venue": null,
+    "amount": "1250.5",
+    "priority": "cost"
+   }
+  ]
+ },
+ "PositiveDecimal": {
+  "type": "string",
+  "pattern": "^(?=.*[1-9])(0|[1-9][0-9]{0,19})(\\.[0-9]{1,18})?$",
+  "description": "A decimal greater than zero, in plain notation, carried as a string.",
+  "example": "1250.5"
+ },
+ "ExecutorRegistryView": {
+  "type": "object",
+  "properties": {
+   "executor_key": {
+    "type": "string"
+   },
+   "kind": {
+    "type": "string",
+    "enum": [
+     "local",
+     "remote",
+     "task_queue"
+    ]
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "active",
+     "disabled"
+    ]
+   },
+   "health_state": {
+    "type": "string",
+    "enum": [
+     "up",
+     "down",
+     "unknown"
+    ]
+   },
+   "health_checked_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "action_types": {
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "provider": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "chain_family": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "endpoint": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "source": {
+    "type": "string",
+    "enum": [
+     "persisted",
+     "memory",
+     "both"
+    ],
+    "description": "Whether the entry is stored, registered in this process, or both."
+   },
+   "updated_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "executor_key",
+   "kind",
+   "status",
+   "health_state",
+   "health_checked_at",
+   "action_types",
+   "provider",
+   "chain_family",
+   "endpoint",
+   "source",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "SignerRegistryView": {
+  "type": "object",
+  "properties": {
+   "signer_key": {
+    "type": "string"
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "active",
+     "disabled",
+     "deprecated",
+     "retired"
+    ]
+   },
+   "backend": {
+    "type": "string",
+    "enum": [
+     "local",
+     "managed_kms_evm",
+     "remote",
+     "noop"
+    ]
+   },
+   "chain_family": {
+    "type": "string"
+   },
+   "profile": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "expected_signer_address": {
+    "description": "The operator's pin; EVM only.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "observed_signer_address": {
+    "description": "What the last health refresh saw; diagnostic.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "observed_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "identity_state": {
+    "type": "string",
+    "enum": [
+     "match",
+     "mismatch",
+     "unpinned",
+     "unobserved",
+     "not_applicable"
+    ]
+   },
+   "lanes": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/SignerLane"
+    },
+    "description": "The nonces of its address, one entry for each chain on which it has sent."
+   },
+   "source": {
+    "type": "string",
+    "enum": [
+     "persisted",
+     "memory",
+     "both"
+    ],
+    "description": "Whether the entry is stored, registered in this process, or both."
+   },
+   "updated_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "signer_key",
+   "status",
+   "backend",
+   "chain_family",
+   "profile",
+   "expected_signer_address",
+   "observed_signer_address",
+   "observed_at",
+   "identity_state",
+   "lanes",
+   "source",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "SignerLane": {
+  "type": "object",
+  "properties": {
+   "chain_id": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "address": {
+    "type": "string"
+   },
+   "next_nonce": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "The nonce that is given away next."
+   },
+   "mined_nonce": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "How many transactions its newest block counts, as last seen; null before that."
+   },
+   "final_nonce": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "The same of its newest final block."
+   },
+   "seen_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "open_nonces": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Given away, and in no block that was seen."
+   },
+   "oldest_open_seconds": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "unfinal_nonces": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Mined, and not final yet."
+   },
+   "finality": {
+    "$ref": "#/components/schemas/ChainFinality"
+   }
+  },
+  "required": [
+   "chain_id",
+   "address",
+   "next_nonce",
+   "mined_nonce",
+   "final_nonce",
+   "seen_at",
+   "open_nonces",
+   "oldest_open_seconds",
+   "unfinal_nonces",
+   "finality"
+  ],
+  "additionalProperties": false
+ },
+ "ChainFinality": {
+  "anyOf": [
+   {
+    "type": "object",
+    "properties": {
+     "read": {
+      "type": "string",
+      "enum": [
+       "finalized_tag",
+       "confirmations"
+      ]
+     },
+     "confirmations": {
+      "anyOf": [
+       {
+        "type": "integer",
+        "minimum": -9007199254740991,
+        "maximum": 9007199254740991
+       },
+       {
+        "type": "null"
+       }
+      ],
+      "description": "Blocks, the transaction's own included; null where the node's tag says it."
+     },
+     "typical_age_seconds": {
+      "anyOf": [
+       {
+        "type": "integer",
+        "minimum": -9007199254740991,
+        "maximum": 9007199254740991
+       },
+       {
+        "type": "null"
+       }
+      ]
+     },
+     "override_reason": {
+      "description": "Why less than what is known of the chain is enough here; null if it is not.",
+      "type": [
+       "string",
+       "null"
+      ]
+     }
+    },
+    "required": [
+     "read",
+     "confirmations",
+     "typical_age_seconds",
+     "override_reason"
+    ],
+    "additionalProperties": false
+   },
+   {
+    "type": "null"
+   }
+  ],
+  "description": "How a block of this chain becomes final; null where the chain is not bound."
+ },
+ "SetExpectedSignerIdentityResponse": {
+  "type": "object",
+  "properties": {
+   "outcome": {
+    "type": "string",
+    "enum": [
+     "changed",
+     "noop"
+    ]
+   },
+   "signer_key": {
+    "type": "string"
+   },
+   "expected_signer_address": {
+    "type": "string"
+   },
+   "previous_expected_address": {
+    "description": "The pin that was stored before.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "runtime_address": {
+    "type": "string"
+   },
+   "audit_event_id": {
+    "$ref": "#/components/schemas/Id"
+   }
+  },
+  "required": [
+   "outcome",
+   "signer_key",
+   "expected_signer_address",
+   "previous_expected_address",
+   "runtime_address",
+   "audit_event_id"
+  ],
+  "additionalProperties": false
+ },
+ "CutoverMode": {
+  "type": "object",
+  "properties": {
+   "mode": {
+    "type": "string",
+    "enum": [
+     "normal",
+     "drain",
+     "frozen"
+    ]
+   },
+   "previous_mode": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "normal",
+       "drain",
+       "frozen"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "reason": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "changed_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "changed_by": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "mode",
+   "previous_mode",
+   "reason",
+   "changed_at",
+   "changed_by"
+  ],
+  "additionalProperties": false
+ },
+ "BalanceResponse": {
+  "type": "object",
+  "properties": {
+   "balances": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/Balance"
+    }
+   }
+  },
+  "required": [
+   "balances"
+  ],
+  "additionalProperties": false
+ },
+ "Balance": {
+  "type": "object",
+  "properties": {
+   "venue_key": {
+    "type": "string"
+   },
+   "asset": {
+    "type": "string"
+   },
+   "account_type": {
+    "type": "string"
+   },
+   "available": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "withdrawable": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "total": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "details": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "fetched_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "stale": {
+    "type": "boolean"
+   },
+   "svc_pending_outflow": {
+    "$ref": "#/components/schemas/Decimal"
+   },
+   "svc_effective_withdrawable": {
+    "anyOf": [
+     {
+      "type": "string",
+      "pattern": "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$",
+      "example": "999749.5"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "svc_effective_reason": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "capital_transfer_reservation",
+       "movement_reservation",
+       "mixed_reservations"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "venue_key",
+   "asset",
+   "account_type",
+   "available",
+   "withdrawable",
+   "total",
+   "details",
+   "fetched_at",
+   "stale",
+   "svc_pending_outflow",
+   "svc_effective_withdrawable",
+   "svc_effective_reason"
+  ],
+  "additionalProperties": false
+ },
+ "CapitalTransferView": {
+  "type": "object",
+  "properties": {
+   "transfer_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "request_state": {
+    "type": "string",
+    "enum": [
+     "CREATED",
+     "SUBMITTING",
+     "PENDING_PROVIDER_CONFIRMATION",
+     "COMPLETED",
+     "FAILED",
+     "MANUAL_INTERVENTION"
+    ]
+   },
+   "source_venue": {
+    "type": "string"
+   },
+   "destination_venue": {
+    "type": "string"
+   },
+   "source_account_type": {
+    "type": "string"
+   },
+   "destination_account_type": {
+    "type": "string"
+   },
+   "asset": {
+    "type": "string"
+   },
+   "amount": {
+    "$ref": "#/components/schemas/Decimal"
+   },
+   "reason": {
+    "type": "string"
+   },
+   "strategy_id": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "idempotency_key": {
+    "type": "string"
+   },
+   "provider": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "provider_transfer_id": {
+    "description": "The provider's own id of its record, once it has told it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "error_code": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "error_message": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "transfer_id",
+   "request_state",
+   "source_venue",
+   "destination_venue",
+   "source_account_type",
+   "destination_account_type",
+   "asset",
+   "amount",
+   "reason",
+   "strategy_id",
+   "idempotency_key",
+   "provider",
+   "provider_transfer_id",
+   "error_code",
+   "error_message",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "CapitalTransferList": {
+  "type": "object",
+  "properties": {
+   "capital_transfers": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/CapitalTransferView"
+    }
+   },
+   "next_cursor": {
+    "description": "Give it as `cursor` for the next page; null on the last.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "capital_transfers",
+   "next_cursor"
+  ],
+  "additionalProperties": false
+ },
+ "CapitalTransferEventView": {
+  "type": "object",
+  "properties": {
+   "event_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "sequence": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Per transfer, without gaps."
+   },
+   "event_type": {
+    "type": "string",
+    "enum": [
+     "transfer_created",
+     "transfer_submitting",
+     "transfer_pending",
+     "transfer_completed",
+     "transfer_failed",
+     "transfer_attention",
+     "transfer_resolved"
+    ]
+   },
+   "from_state": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "to_state": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "actor": {
+    "type": "object",
+    "properties": {
+     "type": {
+      "type": "string",
+      "enum": [
+       "key",
+       "system",
+       "executor",
+       "operator"
+      ]
+     },
+     "client_id": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "key_id": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "label": {
+      "type": "string"
+     }
+    },
+    "required": [
+     "type"
+    ],
+    "additionalProperties": false
+   },
+   "message": {
+    "type": "string"
+   },
+   "data": {
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "occurred_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "event_id",
+   "sequence",
+   "event_type",
+   "from_state",
+   "to_state",
+   "actor",
+   "message",
+   "data",
+   "occurred_at"
+  ],
+  "additionalProperties": false
+ },
+ "MasterAccount": {
+  "type": "object",
+  "properties": {
+   "master_address": {
+    "type": "string",
+    "description": "With its checksum."
+   },
+   "signer_key": {
+    "type": "string"
+   },
+   "network": {
+    "type": "string",
+    "enum": [
+     "mainnet",
+     "testnet"
+    ]
+   },
+   "label": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "master_address",
+   "signer_key",
+   "network",
+   "label",
+   "created_at"
+  ],
+  "additionalProperties": false
+ },
+ "StrategyBinding": {
+  "type": "object",
+  "properties": {
+   "strategy_id": {
+    "type": "string"
+   },
+   "sub_account_address": {
+    "anyOf": [
+     {
+      "type": "string",
+      "description": "With its checksum."
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "max_agent_balance": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "paused": {
+    "type": "boolean",
+    "description": "Nothing of this strategy begins at the venue."
+   },
+   "pause_reason": {
+    "description": "Why `paused` is what it is; null before anybody said so.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "paused_changed_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "strategy_id",
+   "sub_account_address",
+   "max_agent_balance",
+   "paused",
+   "pause_reason",
+   "paused_changed_at",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "AgentWallet": {
+  "type": "object",
+  "properties": {
+   "wallet_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "strategy_id": {
+    "type": "string"
+   },
+   "agent_name": {
+    "type": "string"
+   },
+   "signer_key": {
+    "type": "string"
+   },
+   "address": {
+    "type": "string",
+    "description": "With its checksum."
+   },
+   "valid_until": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "state": {
+    "type": "string",
+    "enum": [
+     "pending",
+     "active",
+     "expired",
+     "replaced",
+     "refused"
+    ]
+   },
+   "last_error": {
+    "description": "What was wrong at the last look; null when nothing was.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "approved_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "When the venue was first seen to list it."
+   }
+  },
+  "required": [
+   "wallet_id",
+   "strategy_id",
+   "agent_name",
+   "signer_key",
+   "address",
+   "valid_until",
+   "state",
+   "last_error",
+   "created_at",
+   "updated_at",
+   "approved_at"
+  ],
+  "additionalProperties": false
+ },
+ "EmergencyState": {
+  "type": "object",
+  "properties": {
+   "strategy_id": {
+    "type": "string"
+   },
+   "paused": {
+    "type": "boolean"
+   },
+   "agent_wallets": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/AgentWallet"
+    }
+   },
+   "open_movements": {
+    "description": "Those that have not ended, newest first, at most 200.",
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "movement_id": {
+       "$ref": "#/components/schemas/Id"
+      },
+      "request_state": {
+       "type": "string",
+       "enum": [
+        "PENDING_APPROVAL",
+        "APPROVED",
+        "EXECUTING",
+        "COMPLETED",
+        "FAILED",
+        "WAITING_MANUAL_ACTION",
+        "MANUAL_INTERVENTION",
+        "REJECTED",
+        "EXPIRED",
+        "CANCELLED"
+       ]
+      },
+      "template_key": {
+       "type": "string"
+      },
+      "asset": {
+       "type": "string"
+      },
+      "amount": {
+       "$ref": "#/components/schemas/Decimal"
+      },
+      "created_at": {
+       "$ref": "#/components/schemas/Timestamp"
+      }
+     },
+     "required": [
+      "movement_id",
+      "request_state",
+      "template_key",
+      "asset",
+      "amount",
+      "created_at"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "open_movement_count": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "How many there are in all."
+   },
+   "venue": {
+    "type": "object",
+    "properties": {
+     "withdrawable": {
+      "description": "A decimal; it may be less than zero.",
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "account_value": {
+      "description": "A decimal; it may be less than zero.",
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "open_positions": {
+      "anyOf": [
+       {
+        "type": "integer",
+        "minimum": -9007199254740991,
+        "maximum": 9007199254740991
+       },
+       {
+        "type": "null"
+       }
+      ]
+     }
+    },
+    "required": [
+     "withdrawable",
+     "account_value",
+     "open_positions"
+    ],
+    "additionalProperties": false,
+    "description": "Of the strategy's sub-account, or of the master where it has none. Null when nothing was ever seen of it."
+   },
+   "checked_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "When the venue was asked for what stands under `venue`."
+   },
+   "stale": {
+    "type": "boolean",
+    "description": "The venue did not say it now: it is from `checked_at`, or nothing."
+   }
+  },
+  "required": [
+   "strategy_id",
+   "paused",
+   "agent_wallets",
+   "open_movements",
+   "open_movement_count",
+   "venue",
+   "checked_at",
+   "stale"
+  ],
+  "additionalProperties": false
+ },
+ "PolicyResponse": {
+  "type": "object",
+  "properties": {
+   "policy_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "client_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "strategy_id": {
+    "type": "string"
+   },
+   "is_active": {
+    "type": "boolean"
+   },
+   "allowed_templates": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "template_key": {
+       "type": "string"
+      },
+      "template_version": {
+       "anyOf": [
+        {
+         "type": "integer",
+         "minimum": -9007199254740991,
+         "maximum": 9007199254740991
+        },
+        {
+         "type": "null"
+        }
+       ]
+      }
+     },
+     "required": [
+      "template_key",
+      "template_version"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "allowed_assets": {
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "max_amount_per_request": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "window_hours": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "max_amount_per_window": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "max_count_per_window": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "created_by": {
+    "description": "The client that created it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "policy_id",
+   "client_id",
+   "strategy_id",
+   "is_active",
+   "allowed_templates",
+   "allowed_assets",
+   "max_amount_per_request",
+   "window_hours",
+   "max_amount_per_window",
+   "max_count_per_window",
+   "created_by",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "BudgetResponse": {
+  "type": "object",
+  "properties": {
+   "strategy_id": {
+    "type": "string"
+   },
+   "policies": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/PolicyBudget"
+    }
+   }
+  },
+  "required": [
+   "strategy_id",
+   "policies"
+  ],
+  "additionalProperties": false
+ },
+ "PolicyBudget": {
+  "type": "object",
+  "properties": {
+   "policy_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "window_hours": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "max_amount_per_window": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "max_count_per_window": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "reserved_amount": {
+    "type": "string",
+    "description": "Approved in the window, neither completed nor released."
+   },
+   "consumed_amount": {
+    "type": "string",
+    "description": "Approved in the window and completed."
+   },
+   "available_amount": {
+    "description": "What the window has left; null without an amount cap, below zero when the cap was lowered under what is used.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "count_in_window": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Approvals in the window that are not released."
+   }
+  },
+  "required": [
+   "policy_id",
+   "window_hours",
+   "max_amount_per_window",
+   "max_count_per_window",
+   "reserved_amount",
+   "consumed_amount",
+   "available_amount",
+   "count_in_window"
+  ],
+  "additionalProperties": false
+ },
+ "CallbackList": {
+  "type": "object",
+  "properties": {
+   "callbacks": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/CallbackView"
+    }
+   },
+   "next_cursor": {
+    "description": "Give it as `cursor` for the next page; null on the last.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "callbacks",
+   "next_cursor"
+  ],
+  "additionalProperties": false
+ },
+ "CallbackView": {
+  "type": "object",
+  "properties": {
+   "event_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "event_type": {
+    "type": "string",
+    "enum": [
+     "request_approved",
+     "request_rejected",
+     "request_expired",
+     "request_resumed",
+     "request_retried",
+     "request_cancelled",
+     "request_completed",
+     "request_failed",
+     "request_attention",
+     "frontier_advanced"
+    ]
+   },
+   "sequence": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "The event's place in its movement's timeline."
+   },
+   "url": {
+    "type": "string",
+    "description": "Where it goes; a query is not shown, since it may hold a token."
+   },
+   "payload": {
+    "description": "What is sent, the same at every attempt.",
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "nonce": {
+    "type": "string",
+    "description": "`X-SVC-Nonce` and `webhook-id`, the same at every attempt."
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "pending",
+     "delivered",
+     "dead_letter"
+    ]
+   },
+   "attempts": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Requests made since it was written or sent again."
+   },
+   "next_attempt_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null unless it is pending."
+   },
+   "last_error": {
+    "example": "http_503",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "event_id",
+   "movement_id",
+   "event_type",
+   "sequence",
+   "url",
+   "payload",
+   "nonce",
+   "status",
+   "attempts",
+   "next_attempt_at",
+   "last_error",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "AuditEventList": {
+  "type": "object",
+  "properties": {
+   "events": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/AuditEvent"
+    }
+   },
+   "next_cursor": {
+    "description": "Give it as `cursor` for the next page; null on the last.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "events",
+   "next_cursor"
+  ],
+  "additionalProperties": false
+ },
+ "AuditEvent": {
+  "type": "object",
+  "properties": {
+   "event_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "occurred_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "actor_client_id": {
+    "description": "Null for the service itself, and with authentication switched off.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "actor_key_id": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "actor_role": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "namespace": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "action": {
+    "type": "string",
+    "enum": [
+     "plan_template.create",
+     "plan_template.update_admin_fields",
+     "movement.create",
+     "movement.approve",
+     "movement.reject",
+     "movement.expire",
+     "movement.resume",
+     "movement.retry",
+     "movement.cancel",
+     "movement.resolve",
+     "movement.cancel_transaction",
+     "movement.complete",
+     "movement.fail",
+     "cutover.set_mode",
+     "executor.update_status",
+     "signer.update_status",
+     "signer.set_expected_identity",
+     "signer.rotate",
+     "signer.inventory",
+     "signer.allowances",
+     "signer.retire",
+     "registry.verify_drift",
+     "bridge_chain.create",
+     "bridge_chain.replace",
+     "bridge_chain.delete",
+     "bridge_path.create",
+     "bridge_path.replace",
+     "bridge_path.delete",
+     "bridge_path.drill_pass",
+     "bridge_registry.refresh",
+     "perp_master.create",
+     "perp_binding.create",
+     "perp_binding.pause",
+     "perp_agent_wallet.create",
+     "perp_agent_wallet.activate",
+     "perp_agent_wallet.refuse",
+     "perp_agent_wallet.expire",
+     "database.after_restore",
+     "callback.redeliver",
+     "api_key.issue",
+     "api_key.revoke",
+     "api_key.authenticate",
+     "route.call",
+     "agent_authority.create",
+     "auto_approve_policy.create",
+     "auto_approve_policy.update",
+     "allowed_address.create",
+     "allowed_address.reactivate",
+     "allowed_address.revoke",
+     "allowed_address.set_chain",
+     "capital_transfer.create",
+     "capital_transfer.resolve",
+     "capital_transfer.complete",
+     "capital_transfer.fail"
+    ]
+   },
+   "entity_type": {
+    "type": "string"
+   },
+   "entity_key": {
+    "type": "string"
+   },
+   "outcome": {
+    "type": "string",
+    "enum": [
+     "success",
+     "denied",
+     "failed"
+    ]
+   },
+   "request_id": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "reason": {
+    "description": "What the caller gave as the reason, or why it was denied.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "details": {
+    "$ref": "#/components/schemas/JsonObject"
+   }
+  },
+  "required": [
+   "event_id",
+   "occurred_at",
+   "actor_client_id",
+   "actor_key_id",
+   "actor_role",
+   "namespace",
+   "action",
+   "entity_type",
+   "entity_key",
+   "outcome",
+   "request_id",
+   "reason",
+   "details"
+  ],
+  "additionalProperties": false
+ },
+ "AgentAuthority": {
+  "type": "object",
+  "properties": {
+   "authority_key": {
+    "type": "string"
+   },
+   "namespace": {
+    "type": "string"
+   },
+   "key_id": {
+    "description": "The active key that is bound to it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "client_id": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "max_notional": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "allowed_assets": {
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "allowed_chains": {
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "max_ttl_seconds": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "authority_key",
+   "namespace",
+   "key_id",
+   "client_id",
+   "max_notional",
+   "allowed_assets",
+   "allowed_chains",
+   "max_ttl_seconds",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false,
+  "description": "What an agent may propose. An absent limit is null; an empty list allows nothing."
+ },
+ "Whoami": {
+  "type": "object",
+  "properties": {
+   "client_id": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "key_id": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "role": {
+    "type": "string",
+    "enum": [
+     "admin",
+     "operator",
+     "agent"
+    ]
+   },
+   "namespace": {
+    "type": "string"
+   }
+  },
+  "required": [
+   "client_id",
+   "key_id",
+   "role"
+  ],
+  "additionalProperties": false
+ },
+ "RotateSignerResponse": {
+  "type": "object",
+  "properties": {
+   "outcome": {
+    "type": "string",
+    "enum": [
+     "drilled",
+     "changed"
+    ]
+   },
+   "signer_key": {
+    "type": "string"
+   },
+   "replace_with": {
+    "type": "string"
+   },
+   "impact": {
+    "$ref": "#/components/schemas/RotationImpact"
+   },
+   "audit_event_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "signer_rotation_event_id": {
+    "$ref": "#/components/schemas/Id"
+   }
+  },
+  "required": [
+   "outcome",
+   "signer_key",
+   "replace_with",
+   "impact",
+   "audit_event_id",
+   "signer_rotation_event_id"
+  ],
+  "additionalProperties": false
+ },
+ "RotationImpact": {
+  "type": "object",
+  "properties": {
+   "remapped": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Nodes that the replacement signs."
+   },
+   "kept": {
+    "description": "Nodes that stay with the old signer, and what ties them to it.",
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "movement_id": {
+       "$ref": "#/components/schemas/Id"
+      },
+      "node_key": {
+       "type": "string"
+      },
+      "reason": {
+       "type": "string",
+       "enum": [
+        "open_nonce",
+        "in_flight",
+        "passed_fence",
+        "perp_master",
+        "allowance",
+        "destination_caller",
+        "old_address",
+        "passes_on",
+        "no_room"
+       ]
+      }
+     },
+     "required": [
+      "movement_id",
+      "node_key",
+      "reason"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "open_nonces": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Nonces of kept nodes that are not final."
+   },
+   "pending_approval": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Movements among them that wait for their approval."
+   }
+  },
+  "required": [
+   "remapped",
+   "kept",
+   "open_nonces",
+   "pending_approval"
+  ],
+  "additionalProperties": false
+ },
+ "SignerInventory": {
+  "type": "object",
+  "properties": {
+   "signer_key": {
+    "type": "string"
+   },
+   "address": {
+    "type": "string"
+   },
+   "checked_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "balances": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/SignerHolding"
+    }
+   },
+   "rotation_state": {
+    "type": "string",
+    "enum": [
+     "active",
+     "disabled",
+     "deprecated",
+     "retired"
+    ]
+   },
+   "audit_event_id": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Id"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "evidence_id": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Id"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "signer_key",
+   "address",
+   "checked_at",
+   "balances",
+   "rotation_state",
+   "audit_event_id",
+   "evidence_id"
+  ],
+  "additionalProperties": false
+ },
+ "SignerHolding": {
+  "type": "object",
+  "properties": {
+   "chain": {
+    "type": "string"
+   },
+   "asset": {
+    "type": "string"
+   },
+   "token_address": {
+    "description": "Null: the chain's own coin.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "amount": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "problem": {
+    "description": "Why the amount cannot be told.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "chain",
+   "asset",
+   "token_address",
+   "amount",
+   "problem"
+  ],
+  "additionalProperties": false
+ },
+ "SignerAllowances": {
+  "type": "object",
+  "properties": {
+   "signer_key": {
+    "type": "string"
+   },
+   "address": {
+    "type": "string"
+   },
+   "checked_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "allowances": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "chain": {
+       "type": "string"
+      },
+      "token_address": {
+       "type": "string"
+      },
+      "spender": {
+       "type": "string"
+      },
+      "amount": {
+       "type": "string"
+      }
+     },
+     "required": [
+      "chain",
+      "token_address",
+      "spender",
+      "amount"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "unsupported_spender_not_checked": {
+    "type": "boolean",
+    "description": "The scan is partial: an endpoint searches no logs, or a token gave no answer."
+   },
+   "audit_event_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "evidence_id": {
+    "$ref": "#/components/schemas/Id"
+   }
+  },
+  "required": [
+   "signer_key",
+   "address",
+   "checked_at",
+   "allowances",
+   "unsupported_spender_not_checked",
+   "audit_event_id",
+   "evidence_id"
+  ],
+  "additionalProperties": false
+ },
+ "RetireSignerResponse": {
+  "type": "object",
+  "properties": {
+   "outcome": {
+    "type": "string",
+    "const": "retired"
+   },
+   "signer_key": {
+    "type": "string"
+   },
+   "retired_with": {
+    "description": "What was seen of the account.",
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "audit_event_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "evidence_id": {
+    "$ref": "#/components/schemas/Id"
+   }
+  },
+  "required": [
+   "outcome",
+   "signer_key",
+   "retired_with",
+   "audit_event_id",
+   "evidence_id"
+  ],
+  "additionalProperties": false
+ },
+ "SignerRotationHistory": {
+  "type": "object",
+  "properties": {
+   "signer_key": {
+    "type": "string"
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "active",
+     "disabled",
+     "deprecated",
+     "retired"
+    ]
+   },
+   "replaced_by": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "events": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "event_id": {
+       "$ref": "#/components/schemas/Id"
+      },
+      "event_type": {
+       "type": "string",
+       "enum": [
+        "rotation_drilled",
+        "rotated",
+        "inventory",
+        "allowances",
+        "retirement_denied",
+        "retired"
+       ]
+      },
+      "signer_key": {
+       "type": "string"
+      },
+      "replace_with": {
+       "type": [
+        "string",
+        "null"
+       ]
+      },
+      "reason": {
+       "type": [
+        "string",
+        "null"
+       ]
+      },
+      "done_by": {
+       "$ref": "#/components/schemas/JsonObject"
+      },
+      "data": {
+       "$ref": "#/components/schemas/JsonObject"
+      },
+      "audit_event_id": {
+       "anyOf": [
+        {
+         "$ref": "#/components/schemas/Id"
+        },
+        {
+         "type": "null"
+        }
+       ]
+      },
+      "occurred_at": {
+       "$ref": "#/components/schemas/Timestamp"
+      }
+     },
+     "required": [
+      "event_id",
+      "event_type",
+      "signer_key",
+      "replace_with",
+      "reason",
+      "done_by",
+      "data",
+      "audit_event_id",
+      "occurred_at"
+     ],
+     "additionalProperties": false
+    }
+   }
+  },
+  "required": [
+   "signer_key",
+   "status",
+   "replaced_by",
+   "events"
+  ],
+  "additionalProperties": false
+ },
+ "RegistryDrift": {
+  "type": "object",
+  "properties": {
+   "ok": {
+    "type": "boolean"
+   },
+   "checked_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "drift": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "kind": {
+       "type": "string",
+       "enum": [
+        "executor",
+        "signer"
+       ]
+      },
+      "key": {
+       "type": "string"
+      },
+      "problem": {
+       "type": "string",
+       "enum": [
+        "missing_in_memory",
+        "missing_in_database",
+        "endpoint_changed",
+        "identity_mismatch",
+        "identity_unavailable"
+       ]
+      },
+      "expected": {
+       "type": [
+        "string",
+        "null"
+       ]
+      },
+      "observed": {
+       "type": [
+        "string",
+        "null"
+       ]
+      }
+     },
+     "required": [
+      "kind",
+      "key",
+      "problem",
+      "expected",
+      "observed"
+     ],
+     "additionalProperties": false
+    }
+   }
+  },
+  "required": [
+   "ok",
+   "checked_at",
+   "drift"
+  ],
+  "additionalProperties": false
+ },
+ "BridgeChain": {
+  "type": "object",
+  "properties": {
+   "chain": {
+    "type": "string"
+   },
+   "endpoint_identity": {
+    "type": "string"
+   },
+   "finality_age_seconds": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "snapshot_version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Grows whenever the endpoint tells other facts than before; 0 before the first."
+   },
+   "snapshot_stale": {
+    "type": "boolean",
+    "description": "The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago."
+   },
+   "stale_detected_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "operator_label": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "snapshot_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "When the endpoint of this identity was last asked and answered."
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "chain",
+   "endpoint_identity",
+   "finality_age_seconds",
+   "snapshot_version",
+   "snapshot_stale",
+   "stale_detected_at",
+   "operator_label",
+   "snapshot_at",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "PathBaseline": {
+  "type": "object",
+  "properties": {
+   "src_chain": {
+    "type": "string"
+   },
+   "dst_chain": {
+    "type": "string"
+   },
+   "asset": {
+    "type": "string"
+   },
+   "expected_latency_seconds": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "detection_latency_budget_seconds": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "fee_native_budget": {
+    "$ref": "#/components/schemas/Decimal"
+   },
+   "enabled": {
+    "type": "boolean"
+   },
+   "disabled_reason": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "last_drill_pass_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null: no drill has passed since an identity of its chains changed."
+   },
+   "last_drill_evidence_path": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "baseline_source": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "operator_label": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "src_chain",
+   "dst_chain",
+   "asset",
+   "expected_latency_seconds",
+   "detection_latency_budget_seconds",
+   "fee_native_budget",
+   "enabled",
+   "disabled_reason",
+   "last_drill_pass_at",
+   "last_drill_evidence_path",
+   "baseline_source",
+   "operator_label",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "BridgeRegistryRefresh": {
+  "type": "object",
+  "properties": {
+   "refreshed_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "changed": {
+    "description": "Chains whose endpoints told other facts than before.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "stale": {
+    "description": "Chains whose snapshots are stale now.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "chains": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/BridgeChain"
+    }
+   }
+  },
+  "required": [
+   "refreshed_at",
+   "changed",
+   "stale",
+   "chains"
+  ],
+  "additionalProperties": false
+ },
+ "MovementPreview": {
+  "type": "object",
+  "properties": {
+   "would_create": {
+    "type": "boolean",
+    "description": "Whether the same request without the header would make a movement now."
+   },
+   "compiled_plan_hash": {
+    "description": "The hash the movement would have; null when no plan can be compiled.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "current_frontier": {
+    "description": "The nodes that an approval would make ready.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "bindings": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/BindingPreview"
+    }
+   },
+   "allowlist": {
+    "description": "Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not, but are asked again, as all are, before anything is sent.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/AddressPreview"
+    }
+   },
+   "limits": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/LimitPreview"
+    }
+   },
+   "outflow": {
+    "anyOf": [
+     {
+      "description": "What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.",
+      "type": "array",
+      "items": {
+       "$ref": "#/components/schemas/OutflowEntry"
+      }
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What the plan can move at most, by asset; null where no plan can be made of the request."
+   },
+   "auto_approve": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/JsonObject"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "`auto_approve_result` as the create would give it if nothing changed in between; null where automatic approval is off or without strategy_id."
+   },
+   "blocking_reasons": {
+    "description": "All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this very request: the create would answer 200 with that movement.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/BlockingReason"
+    }
+   }
+  },
+  "required": [
+   "would_create",
+   "compiled_plan_hash",
+   "current_frontier",
+   "bindings",
+   "allowlist",
+   "limits",
+   "outflow",
+   "auto_approve",
+   "blocking_reasons"
+  ],
+  "additionalProperties": false
+ },
+ "BindingPreview": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string"
+   },
+   "executor_key": {
+    "description": "Null when none or several are selected.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "signer_key": {
+    "description": "Null for nodes that do not sign, too.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "available": {
+    "type": "boolean"
+   },
+   "reason": {
+    "description": "Why not, as codes with a comma between them: `executor_missing`, `executor_ambiguous`, `executor_disabled`, and the same for `signer_`. What is missing or ambiguous blocks the create; what is switched off does not, but an approve is refused (`binding_unavailable`) while it is so for a node of the frontier, and a later node fails when it is reached.",
+    "example": "executor_disabled",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "node_key",
+   "executor_key",
+   "signer_key",
+   "available",
+   "reason"
+  ],
+  "additionalProperties": false
+ },
+ "AddressPreview": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string"
+   },
+   "address": {
+    "type": "string",
+    "description": "As it would be sent to; an address without a normal form is shown as written."
+   },
+   "chain_id": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null for exchanges, and where the plan names no chain."
+   },
+   "allowed": {
+    "type": "boolean",
+    "description": "Whether an active row of the allowlist is about it."
+   },
+   "usable_after": {
+    "description": "When its cooling period ends, past or to come; null without one. A node that is reached before fails.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "node_key",
+   "address",
+   "chain_id",
+   "allowed",
+   "usable_after"
+  ],
+  "additionalProperties": false
+ },
+ "LimitPreview": {
+  "type": "object",
+  "properties": {
+   "control": {
+    "type": "string",
+    "description": "`max_amount` or `nodes.<node_key>.max_amount` of the plan; `policy.max_amount_per_request`, `policy.max_amount_per_window`, `policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval."
+   },
+   "limit": {
+    "$ref": "#/components/schemas/Decimal"
+   },
+   "used": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What a window has used already; null for a limit on single amounts."
+   },
+   "after": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What would be held against the limit: for the plan's, the largest known."
+   },
+   "ok": {
+    "description": "False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent, or the movement waits for a person. Null when it depends on an earlier node's output.",
+    "type": [
+     "boolean",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "control",
+   "limit",
+   "used",
+   "after",
+   "ok"
+  ],
+  "additionalProperties": false
+ },
+ "BlockingReason": {
+  "type": "object",
+  "properties": {
+   "error": {
+    "type": "string"
+   },
+   "message": {
+    "type": "string"
+   }
+  },
+  "required": [
+   "error",
+   "message"
+  ],
+  "additionalProperties": {},
+  "description": "Code, sentence and context as the refusal of the create would carry them."
+ }
+};
