@@ -1,5 +1,6 @@
 /** What the demo moves, from where to where, and how one sees that it arrived. */
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
+import type { BodyOf } from '../clients/http/index.ts';
 import { AMOUNT, demoMovement } from './demo-story.ts';
 import { BRIDGED_ASSETS } from './simulators/bridge/lanes.ts';
 import type { StackBridges } from './stack/bridges.ts';
@@ -13,7 +14,7 @@ export interface Scene {
   readonly movement: (template: {
     readonly template_key: string;
     readonly version: number;
-  }) => object;
+  }) => BodyOf<'createMovement'>;
   /** Read from chains and books, and not from the service, by who holds them. */
   readonly balances: () => Promise<Record<string, string>>;
 }

@@ -1,7 +1,10 @@
 /** What both ways of the demo tell, and of which movement. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DemoApi, Movement, TimelineEvent } from './demo-api.ts';
+import type { BodyOf, FundClient, Movement, ResultOf } from '../clients/http/index.ts';
 import type { ChainInfo } from './stack/chain.ts';
+
+type TimelineEvent = ResultOf<'getMovementTimeline'>[number];
+type Made = Pick<Movement, 'movement_id'>;
 
 export const AMOUNT = '250.5';
 
@@ -14,7 +17,7 @@ const RESTING: readonly string[] = [
 export function demoMovement(
   template: { readonly template_key: string; readonly version: number },
   chain: ChainInfo,
-): object {
+): BodyOf<'createMovement'> {
   return {
     template_key: template.template_key,
     template_version: template.version,
@@ -32,8 +35,8 @@ export function demoMovement(
 
 /** A movement's timeline, each event told once as it comes. */
 export class Story {
-  readonly #api: DemoApi;
-  readonly #movement: Movement;
+  readonly #api: FundClient;
+  readonly #movement: Made;
   readonly #patienceMs: number;
   readonly #everyMs: number;
   readonly #deadline: number;
@@ -43,8 +46,8 @@ export class Story {
 
   /** It is asked every `everyMs`, for `patienceMs` in all. */
   constructor(
-    api: DemoApi,
-    movement: Movement,
+    api: FundClient,
+    movement: Made,
     { patienceMs, everyMs }: { readonly patienceMs: number; readonly everyMs: number },
   ) {
     this.#api = api;
@@ -59,7 +62,7 @@ export class Story {
     const { movement_id } = this.#movement;
     for (;;) {
       let found = false;
-      for (const event of await this.#api.timeline(movement_id)) {
+      for (const event of await this.#api.movements.timeline(movement_id)) {
         if (event.sequence <= this.#shown) continue;
         say(`  ${line(event)}`);
         this.#shown = event.sequence;
@@ -68,7 +71,7 @@ export class Story {
       }
       if (found) return;
       if (Date.now() > this.#deadline) {
-        const movement = await this.#api.movement(movement_id);
+        const movement = await this.#api.movements.get(movement_id);
         throw new Error(
           `The movement is still ${movement.request_state} after ${this.#patienceMs / 1000} s. Look at ${movement.workflow.ui_url} and at the logs in the data folder.`,
         );
@@ -80,7 +83,7 @@ export class Story {
   /** Tells on until the movement rests, and answers it. */
   async end(): Promise<Movement> {
     await this.until(({ event_type }) => RESTING.includes(event_type));
-    return this.#api.movement(this.#movement.movement_id);
+    return this.#api.movements.get(this.#movement.movement_id);
   }
 }
 

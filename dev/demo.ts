@@ -2,10 +2,10 @@
  * `npm run demo`: one movement from a template to COMPLETED, on the running stack or on one of its
  * own. Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
  */
-import { createHash } from 'node:crypto';
 import { takeSignals } from './stack/foreground.ts';
 import { drawGraph } from '../clients/command-line/graph.ts';
-import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
+import { planHash, type FundClient, type ResultOf } from '../clients/http/index.ts';
+import { loadStarterTemplates, operatorOf } from './demo-api.ts';
 import { crossing, MOVED, withdrawal, type Scene } from './demo-scenes.ts';
 import { say, Story } from './demo-story.ts';
 import type { StackBridges } from './stack/bridges.ts';
@@ -105,7 +105,7 @@ async function demonstrate({
   readonly keys: DevKeys;
   readonly bridges: StackBridges | null;
 }): Promise<number> {
-  const api = new DemoApi(`${urls.apiUrl}/v3`, keys);
+  const api = operatorOf(urls.apiUrl, keys);
   const scene: Scene =
     bridges === null ? withdrawal(chain, urls.paperVenueUrl) : crossing(chain, bridges);
   const templates = await loadStarterTemplates({ ...urls, chain, keys, bridges });
@@ -114,13 +114,13 @@ async function demonstrate({
   say(`\nTemplate   ${template.template_key} v${template.version}: ${template.name}`);
 
   const before = await scene.balances();
-  const created = await api.createMovement(scene.movement(template));
+  const created = await api.movements.create(scene.movement(template));
   say(
     `Movement   ${created.movement_id}: ${created.request_state}, waits for approval until ${created.expires_at}`,
   );
   await showPlan(api, created);
   const started = Date.now();
-  await api.approve(created.movement_id, {
+  await api.movements.approve(created.movement_id, {
     compiled_plan_hash: created.compiled_plan_hash,
     approver_id: 'demo-operator',
   });
@@ -129,7 +129,7 @@ async function demonstrate({
   const movement = await story.end();
   const seconds = (Date.now() - started) / 1000;
   say('\nGraph');
-  for (const line of drawGraph(await api.graph(movement.movement_id))) say(`  ${line}`);
+  for (const line of drawGraph(await api.movements.graph(movement.movement_id))) say(`  ${line}`);
   say(`\nTemporal UI  ${movement.workflow.ui_url}`);
   const after = await scene.balances();
   say(`\nBalances (${scene.asset})            before          after`);
@@ -160,18 +160,16 @@ async function demonstrate({
  * node pays.
  */
 async function showPlan(
-  api: DemoApi,
-  { movement_id, compiled_plan_hash }: Movement,
+  api: FundClient,
+  { movement_id, compiled_plan_hash }: ResultOf<'createMovement'>,
 ): Promise<void> {
-  const hashed = createHash('sha256')
-    .update(await api.plan(movement_id))
-    .digest('hex');
+  const hashed = await planHash(await api.movements.plan(movement_id));
   if (hashed !== compiled_plan_hash)
     throw new Error(
       `The plan's SHA-256 is ${hashed}, and not the hash ${compiled_plan_hash} that would be approved.`,
     );
   say(`Plan hash  ${hashed}, the SHA-256 of GET …/movements/${movement_id}/plan`);
-  const { outflow, nodes } = await api.movement(movement_id);
+  const { outflow, nodes } = await api.movements.get(movement_id);
   say(
     `Outflow    at most ${outflow.map(({ asset, amount }) => `${amount ?? 'an unknown amount of'} ${asset}`).join(', ') || 'nothing'}`,
   );

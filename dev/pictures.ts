@@ -10,7 +10,8 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { SEARCH_ATTRIBUTES } from '../domain/messages.ts';
 import { findChromium } from './bootstrap/chromium.mjs';
 import { openBrowser } from './browser.ts';
-import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
+import type { Movement, MovementState, ResultOf } from '../clients/http/index.ts';
+import { loadStarterTemplates, operatorOf } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
 import { ANY_FREE_PORTS, ROOT } from './stack/ports.ts';
 import { startStack, type Stack } from './stack/stack.ts';
@@ -61,24 +62,23 @@ async function main(): Promise<number> {
   }
 }
 
+type Made = ResultOf<'createMovement'>;
+
 /** One completed, one that waits at its gate, which is answered, and one for an approval. */
 async function movements({ apiUrl, chain, keys }: Stack): Promise<Movement> {
-  const api = new DemoApi(`${apiUrl}/v3`, keys);
+  const api = operatorOf(apiUrl, keys);
   await loadStarterTemplates({ apiUrl, chain, keys });
-  const create = (template: string, amount: string): Promise<Movement> =>
-    api.createMovement({
+  const create = (template: string, amount: string): Promise<Made> =>
+    api.movements.create({
       template_key: `starter/${template}`,
       template_version: 1,
       intent: { asset: 'USDC', amount },
       strategy_id: 'rebalance',
     });
-  const approve = async ({ movement_id, compiled_plan_hash }: Movement): Promise<void> =>
-    api.approve(movement_id, { compiled_plan_hash, approver_id: 'desk-lead' });
-  const reaches = async ({ movement_id }: Movement, state: string): Promise<void> => {
-    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(200))
-      if ((await api.movement(movement_id)).request_state === state) return;
-    throw new Error(`${movement_id} did not become ${state}`);
-  };
+  const approve = async ({ movement_id, compiled_plan_hash }: Made): Promise<unknown> =>
+    api.movements.approve(movement_id, { compiled_plan_hash, approver_id: 'desk-lead' });
+  const reaches = ({ movement_id }: Made, state: MovementState): Promise<Movement> =>
+    api.waitFor(movement_id, state, { timeoutMs: PATIENCE_MS });
   const completed = await create('withdraw-to-treasury', '250.5');
   await approve(completed);
   await reaches(completed, 'COMPLETED');
@@ -86,7 +86,7 @@ async function movements({ apiUrl, chain, keys }: Stack): Promise<Movement> {
   await approve(gated);
   await reaches(gated, 'WAITING_MANUAL_ACTION');
   await create('treasury-transfer', '40');
-  return api.movement(gated.movement_id);
+  return api.movements.get(gated.movement_id);
 }
 
 /** With the service's search attributes as columns, as an operator would choose them. */

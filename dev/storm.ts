@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, erc20Abi, formatUnits, getAbiItem, http, isAddressEqual } from 'viem';
 import type { Address } from 'viem';
-import { DemoApi, loadStarterTemplates, type Movement } from './demo-api.ts';
+import type { Movement } from '../clients/http/index.ts';
+import { loadStarterTemplates, operatorOf } from './demo-api.ts';
 import { AMOUNT, demoMovement, say, Story } from './demo-story.ts';
 import type { LedgerEntry } from './simulators/paper-venue/views.ts';
 import type { ChainInfo } from './stack/chain.ts';
@@ -65,10 +66,10 @@ export async function storm(signal: AbortSignal, keep: (stack: Stack) => void): 
 }
 
 async function tell(stack: Stack): Promise<number> {
-  const api = new DemoApi(`${stack.apiUrl}/v3`, stack.keys);
+  const api = operatorOf(stack.apiUrl, stack.keys);
   const [template] = await loadStarterTemplates(stack);
   if (template === undefined) throw new Error('there is no starter template');
-  const movement = await api.createMovement(demoMovement(template, stack.chain));
+  const movement = await api.movements.create(demoMovement(template, stack.chain));
   const { movement_id } = movement;
   say(
     `\nMovement   ${movement_id}: ${AMOUNT} USDC, from the venue to the wallet to the treasury\n`,
@@ -80,7 +81,7 @@ async function tell(stack: Stack): Promise<number> {
     phases: ['submit'],
   });
   say('storm      the venue will take the next order, pay it, and lose its answer');
-  await api.approve(movement_id, {
+  await api.movements.approve(movement_id, {
     compiled_plan_hash: movement.compiled_plan_hash,
     approver_id: 'demo-operator',
   });
@@ -91,7 +92,7 @@ async function tell(stack: Stack): Promise<number> {
   say('venue      has paid, and nobody has heard of it');
   await stack.kill('temporal');
   say('storm      kill -9 of Temporal');
-  const { request_state } = await api.movement(movement_id);
+  const { request_state } = await api.movements.get(movement_id);
   say(`API        answers all the same: the movement is ${request_state}`);
   await stack.startChild('temporal');
   await stack.startChild('worker');

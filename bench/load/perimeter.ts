@@ -1,5 +1,5 @@
 /** What the perimeter's requests need: a key, a template, and a movement to be read. */
-import { signedFetch } from '../../clients/signed-fetch.ts';
+import { createClient, type BodyOf } from '../../clients/http/index.ts';
 import { issue } from '../../tools/keys/issue.ts';
 import type { PartSettings } from '../processes/part.ts';
 import { chain } from '../templates.ts';
@@ -28,19 +28,12 @@ export async function preparePerimeter(
     },
     io,
   );
-  const post = async <T>(path: string, body: object): Promise<T> => {
-    const url = `http://127.0.0.1:${String(ports.whole)}/v3${path}`;
-    const answer = await signedFetch(PERIMETER_KEY, url, {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json' },
-    });
-    if (answer.status !== 201)
-      throw new Error(`POST ${path} answered ${String(answer.status)}: ${await answer.text()}`);
-    return (await answer.json()) as T;
-  };
+  const client = createClient({
+    baseUrl: `http://127.0.0.1:${String(ports.whole)}`,
+    key: PERIMETER_KEY,
+  });
   const template = chain('instant', 3);
-  await post('/plan-templates', template);
+  await client.templates.create(template as BodyOf<'createPlanTemplate'>);
   const body = {
     template_key: template.template_key,
     template_version: template.version,
@@ -48,9 +41,7 @@ export async function preparePerimeter(
   };
   const paths: string[] = [];
   while (paths.length < MOVEMENTS)
-    paths.push(
-      `/v3/movements/${(await post<{ movement_id: string }>('/movements', body)).movement_id}`,
-    );
+    paths.push(`/v3/movements/${(await client.movements.create(body)).movement_id}`);
   return {
     read: { method: 'GET', paths, expected: 200 },
     create: { method: 'POST', paths: ['/v3/movements'], body: JSON.stringify(body), expected: 201 },

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { signatureHeaders } from '../../clients/signing.ts';
+import { createSigner } from '../../clients/http/index.ts';
 import { PERIMETER_KEY } from './perimeter-key.ts';
 
 /** How many connections load the API. */
@@ -29,8 +29,13 @@ interface Prepared {
  * Each with a nonce of its own. Signing costs the caller, so it is done before the time that is
  * measured.
  */
-function prepare({ method, paths, body }: RequestKind, port: number, count: number): Prepared[] {
-  return Array.from({ length: count }, (_, index) => {
+function prepare(
+  { method, paths, body }: RequestKind,
+  port: number,
+  count: number,
+): Promise<Prepared[]> {
+  const sign = createSigner(PERIMETER_KEY);
+  const one = async (_: unknown, index: number): Promise<Prepared> => {
     const path = paths[index % paths.length] ?? '/';
     const url = `http://127.0.0.1:${String(port)}${path}`;
     return {
@@ -38,11 +43,12 @@ function prepare({ method, paths, body }: RequestKind, port: number, count: numb
       path,
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...signatureHeaders(PERIMETER_KEY, { method, url, body }),
+        ...(await sign({ method, url, body })),
       },
       ...(body === undefined ? {} : { body }),
     };
-  });
+  };
+  return Promise.all(Array.from({ length: count }, one));
 }
 
 export interface Target {
@@ -54,7 +60,7 @@ export interface Target {
  * Sends `count` requests over 32 connections; answers how many a second were answered as expected.
  */
 export async function throughputOf({ port, kind }: Target, count: number): Promise<number> {
-  const prepared = prepare(kind, port, count);
+  const prepared = await prepare(kind, port, count);
   const pool = new Pool(`http://127.0.0.1:${String(port)}`, { connections: CONNECTIONS });
   try {
     let next = 0;
@@ -78,7 +84,7 @@ export async function latenciesOf(
   { port, kind }: Target,
   { rate, seconds }: { readonly rate: number; readonly seconds: number },
 ): Promise<number[]> {
-  const prepared = prepare(kind, port, rate * seconds);
+  const prepared = await prepare(kind, port, rate * seconds);
   const pool = new Pool(`http://127.0.0.1:${String(port)}`, { connections: CONNECTIONS });
   const latencies: number[] = [];
   try {

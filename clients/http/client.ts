@@ -17,7 +17,7 @@ import {
   type RowOf,
   type TextId,
 } from './operations.ts';
-import type { RetryNotice } from './retry.ts';
+import { unlessAborted, type RetryNotice } from './retry.ts';
 import { createSigner, type ClientKey } from './sign.ts';
 import { assertPrefix, originOf, pathOf, queryOf } from './target.ts';
 import { createTransport, type Reply, type Transport } from './transport.ts';
@@ -138,25 +138,50 @@ async function health(transport: Transport, signal?: AbortSignal): Promise<Healt
   };
 }
 
-/** Asked for once, whoever needs it first; what fails is asked for again. */
-function prefixOf(
-  given: string | undefined,
-  transport: Transport,
-): (signal?: AbortSignal) => Promise<string> {
+type Prefix = (signal?: AbortSignal) => Promise<string>;
+
+/** A question for the prefix, that all who need it wait for. */
+interface Asked {
+  readonly answer: Promise<string>;
+  readonly stop: AbortController;
+  waiting: number;
+}
+
+/** Asked for once, whoever needs it first; what fails, or what nobody waits for, is asked again. */
+function prefixOf(given: string | undefined, transport: Transport): Prefix {
   if (given !== undefined) assertPrefix(given);
-  let known = given === undefined ? undefined : Promise.resolve(given);
-  // The caller's signal is not the question's: another caller may wait for the same answer.
-  return () => {
-    known ??= health(transport).then(({ api_prefix }) => {
+  let known = given;
+  let asked: Asked | undefined;
+  const ask = (): Asked => {
+    const stop = new AbortController();
+    const answer = health(transport, stop.signal).then(({ api_prefix }) => {
       assertPrefix(api_prefix);
-      return api_prefix;
+      return (known = api_prefix);
     });
-    known.catch(() => (known = undefined));
-    return known;
+    const made = { answer, stop, waiting: 0 };
+    answer.catch(() => forget(made));
+    return made;
+  };
+  const forget = (which: Asked): void => {
+    if (asked === which) asked = undefined;
+  };
+  return async (signal) => {
+    if (known !== undefined) return known;
+    const one = (asked ??= ask());
+    one.waiting += 1;
+    try {
+      return await unlessAborted(one.answer, signal);
+    } finally {
+      one.waiting -= 1;
+      if (one.waiting === 0) {
+        forget(one);
+        one.stop.abort();
+      }
+    }
   };
 }
 
-function callsOver(transport: Transport, prefix: (signal?: AbortSignal) => Promise<string>): Calls {
+function callsOver(transport: Transport, prefix: Prefix): Calls {
   const request = async (id: OperationId, input: AnyInput = {}): Promise<Reply> => {
     const operation = operationOf(id);
     const { params = {}, query = {}, headers = {}, dryRun = false, signal } = input;

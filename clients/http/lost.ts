@@ -1,4 +1,5 @@
 /** What is known of a request that got no answer. */
+import { isObject } from './answer.ts';
 import { UnreachableError } from './errors.ts';
 
 /** Nothing was sent: there was no connection to send it over. */
@@ -31,13 +32,32 @@ export function tooLate(timeoutMs: number, { address, writes }: LostRequest): Un
   return new UnreachableError({ address, why, causeCode: 'TIMEOUT', maybeTaken: writes });
 }
 
+interface Words {
+  readonly code: string | null;
+  readonly text: string;
+}
+
 /** `fetch` wraps what happened, and a host with several addresses wraps what happened at each. */
-function wordsOf(error: unknown): { readonly code: string | null; readonly text: string } {
-  if (!(error instanceof Error)) return { code: null, text: 'the connection failed' };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
-  if (code === null && error.cause !== undefined) return wordsOf(error.cause);
-  if (code === null || !NETWORK.test(code)) return { code, text: code ?? error.name };
-  const each = 'errors' in error && Array.isArray(error.errors) ? (error.errors as Error[]) : [];
-  const text = error.message || each.map(({ message }) => message).join(', ') || code;
+function wordsOf(error: unknown): Words {
+  // Errors of another realm (a frame, a sandbox) are no instances of this one's.
+  if (!isObject(error)) return { code: null, text: 'the connection failed' };
+  const { name, message, code, cause, errors } = partsOf(error);
+  if (code === null && isObject(cause)) return wordsOf(cause);
+  if (code === null || !NETWORK.test(code)) return { code, text: code ?? name };
+  const each = errors.filter(isObject).map((one) => partsOf(one).message);
+  const text = message || each.join(', ') || code;
   return { code, text: text.replace(/\s+/g, ' ').replace(/\.$/, '') };
+}
+
+/** What an error may have; most of it cannot be enumerated. */
+function partsOf(error: Readonly<Record<string, unknown>>) {
+  const { name, message, code, cause, errors } = error;
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return {
+    name: text(name) || 'Error',
+    message: text(message),
+    code: typeof code === 'string' ? code : null,
+    cause,
+    errors: Array.isArray(errors) ? (errors as readonly unknown[]) : [],
+  };
 }

@@ -79,6 +79,17 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** What others wait for too, unless this caller stops waiting. */
+export function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 /** From 0 to under 1. */
 export function random(): number {
   const [bits = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));

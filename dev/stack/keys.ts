@@ -5,11 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SigningKey } from '../../clients/signing.ts';
+import type { ClientKey } from '../../clients/http/index.ts';
 import { ROLES, type Role } from '../../domain/roles.ts';
 import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { issue } from '../../tools/keys/issue.ts';
+
+/** A key whose secret is the text that was shown at issue. */
+export interface SigningKey extends ClientKey {
+  readonly secret: string;
+}
 
 export type DevKeys = Readonly<Record<Role, SigningKey>>;
 

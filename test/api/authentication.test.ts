@@ -7,7 +7,7 @@ import { createRefusalRecorder } from '../../api/auth/record-refusal.ts';
 import { AuthenticationError } from '../../api/auth/refusal.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { routes } from '../../api/routes.ts';
-import { signatureHeaders } from '../../clients/signing.ts';
+import { signatureHeaders } from '../../clients/http/index.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
 import type { AskedNonce } from '../../store/request-nonces.ts';
@@ -24,9 +24,11 @@ describe('the clock', () => {
     maxSkewSeconds: 300,
     now: () => NOW + 999,
   });
-  const at = (offset: number) => {
+  const at = async (offset: number) => {
     const request = { method: 'GET', url: 'http://h/v3/whoami' };
-    const headers = signatureHeaders(KEY, request, { timestamp: String(NOW / 1000 + offset) });
+    const headers = await signatureHeaders(KEY, request, {
+      timestamp: String(NOW / 1000 + offset),
+    });
     return authenticate({
       method: 'GET',
       target: { path: '/v3/whoami', query: '' },

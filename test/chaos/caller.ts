@@ -1,7 +1,7 @@
 /** HTTP as a careful caller does it: every call is repeated until its outcome is known. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signedFetch } from '../../clients/signed-fetch.ts';
-import type { SigningKey } from '../../clients/signing.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 
 const ANSWER_LIMIT_MS = 15_000;
 /**

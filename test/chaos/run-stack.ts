@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
-import { signedFetch } from '../../clients/signed-fetch.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
 import type { Parts } from './storm.ts';
 import { createTeam, TEAM_EXECUTOR, type Team } from './team.ts';
 

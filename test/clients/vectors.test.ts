@@ -10,7 +10,7 @@ import {
   signatureOf,
 } from '../../api/auth/canonical.ts';
 import { parseTarget } from '../../api/http/target.ts';
-import { signatureHeaders } from '../../clients/signing.ts';
+import { signatureHeaders } from '../../clients/http/index.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
 import { VECTORS, type Vector } from './vectors.ts';
 
@@ -37,10 +37,10 @@ describe('a request', () => {
     expect(signatureOf(vector.secret, partsOf(vector)).toString('hex')).toBe(vector.signature);
   });
 
-  test.each(VECTORS.inbound)('is signed by the client as others do: $name', (vector) => {
+  test.each(VECTORS.inbound)('is signed by the client as others do: $name', async (vector) => {
     const { method, target, secret, timestamp, nonce } = vector;
     const body = Buffer.from(vector.body_base64, 'base64');
-    const headers = signatureHeaders(
+    const headers = await signatureHeaders(
       { keyId: 'k', secret },
       { method, url: `http://localhost:8100${target}`, body },
       { timestamp, nonce },

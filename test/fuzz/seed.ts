@@ -1,6 +1,6 @@
 /** Plans and movements in many states, so that requests meet more than rows that are not there. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signedFetch } from '../../clients/signed-fetch.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
 import type { ChainInfo } from '../../dev/stack/chain.ts';
 import { DEV_SIGNER_KEY } from '../../dev/stack/config.ts';
 import type { Stack } from '../../dev/stack/stack.ts';

@@ -3,7 +3,7 @@
  * each node pays.
  */
 import { createHash } from 'node:crypto';
-import { signedFetch } from '../../clients/signed-fetch.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
 import {
   API,
   create,

@@ -1,5 +1,5 @@
 /** Drawing plans and movements. */
-import { signedFetch } from '../../clients/signed-fetch.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
 import {
   shared,
   API,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { routes as base } from '../../api/routes.ts';
-import type { SigningKey } from '../../clients/signing.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 import {
   create,
   expectRefusal,

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { pino } from 'pino';
 import { startNonceCleaner } from '../../activities/relays/request-nonces.ts';
-import { signatureHeaders } from '../../clients/signing.ts';
+import { signatureHeaders } from '../../clients/http/index.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { canonicalString, signatureOf, type SignedParts } from '../../api/auth/canonical.ts';
 import {
@@ -136,7 +136,7 @@ describe('a signature', () => {
   });
 
   test('is lowercase hex, whole', async () => {
-    const { 'X-SVC-Signature': signature = '', ...headers } = signatureHeaders(KEY, {
+    const { 'X-SVC-Signature': signature = '', ...headers } = await signatureHeaders(KEY, {
       method: 'GET',
       url: `${shared.apiUrl}/v3/whoami`,
     });
@@ -189,7 +189,10 @@ describe('a signature', () => {
     ['a control character', '/v3/%00whoami'],
     ['a fragment', '/v3/whoami#x'],
   ])('cannot stand for two paths: %s', async (_what, target) => {
-    const headers = signatureHeaders(KEY, { method: 'GET', url: `${shared.apiUrl}/v3/whoami` });
+    const headers = await signatureHeaders(KEY, {
+      method: 'GET',
+      url: `${shared.apiUrl}/v3/whoami`,
+    });
     expectRefusal(
       await exchange('GET', target, { ...headers }).then((answer) => ({
         ...answer,
@@ -213,7 +216,7 @@ describe('the four headers', () => {
   const signed = () => signatureHeaders(KEY, { method: 'GET', url: `${shared.apiUrl}/v3/whoami` });
 
   test.each(NAMES)('%s is needed, once, and not empty', async (name) => {
-    const { [name]: value = '', ...others } = signed();
+    const { [name]: value = '', ...others } = await signed();
     for (const sent of [undefined, '', [value, value], [value, 'x']]) {
       const headers: Headers = { ...others, ...(sent === undefined ? {} : { [name]: sent }) };
       expectRefusal(await exchange('GET', '/v3/whoami', headers), 401, 'unauthenticated');

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Pool } from 'undici';
-import { signatureHeaders } from '../../clients/signing.ts';
+import { signatureHeaders } from '../../clients/http/index.ts';
 import { PoolBusyError } from '../../prisma/pool.ts';
 import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
 import { noop, storeTemplate, withdrawal } from '../support/plans.ts';
@@ -51,11 +51,11 @@ async function create(template_key: string, key: string): Promise<Heard> {
   const path = '/v3/movements';
   const headers = {
     'content-type': 'application/json',
-    ...signatureHeaders(own.stack.keys.admin, {
+    ...(await signatureHeaders(own.stack.keys.admin, {
       method: 'POST',
       url: own.stack.apiUrl + path,
       body,
-    }),
+    })),
   };
   const answer = await caller.request({ method: 'POST', path, headers, body });
   const told = (await answer.body.json()) as { detail?: { error?: string } };

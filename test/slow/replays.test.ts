@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
-import { signatureHeaders } from '../../clients/signing.ts';
+import { signatureHeaders } from '../../clients/http/index.ts';
 import { issue } from '../../tools/keys/issue.ts';
 import { revoke } from '../../tools/keys/revoke.ts';
 import { moreParts, type MoreParts } from '../support/more-parts.ts';
@@ -33,7 +33,10 @@ afterAll(async () => {
 
 type Headers = Readonly<Record<string, string>>;
 const io = () => ({ env, out: () => undefined, err: () => undefined });
-const signed = (key = own.stack.keys.admin, nonce = randomBytes(16).toString('hex')): Headers =>
+const signed = (
+  key = own.stack.keys.admin,
+  nonce = randomBytes(16).toString('hex'),
+): Promise<Headers> =>
   signatureHeaders(key, { method: 'GET', url: `${own.stack.apiUrl}/v3/whoami` }, { nonce });
 
 /** Sends to one of the processes and answers the status. */
@@ -48,7 +51,7 @@ async function ask(headers: Headers, at: number): Promise<number> {
 }
 
 test('of 10,000 sends of 100 signed requests, over two processes at once, each is accepted exactly once', async () => {
-  const requests = Array.from({ length: 100 }, () => signed());
+  const requests = await Promise.all(Array.from({ length: 100 }, () => signed()));
   const sends = Array.from({ length: 10_000 }, (_, index) => index);
   const accepted = new Array<number>(requests.length).fill(0);
   const others = new Set<number>();
@@ -66,7 +69,7 @@ test('of 10,000 sends of 100 signed requests, over two processes at once, each i
 }, 120_000);
 
 test('one after the other they are refused as well, by either process', async () => {
-  const headers = signed();
+  const headers = await signed();
   const statuses: number[] = [];
   for (let index = 0; index < 2_000; index += 1) statuses.push(await ask(headers, index));
   expect(statuses[0]).toBe(200);
@@ -79,13 +82,13 @@ test('a key that is revoked is refused by every process from that moment on', as
     io(),
   );
   const kept = await issue({ clientName: 'gone', keyId: 'gone-2', role: 'operator' }, io());
-  for (const at of [0, 1]) expect(await ask(signed({ keyId, secret }), at)).toBe(200);
+  for (const at of [0, 1]) expect(await ask(await signed({ keyId, secret }), at)).toBe(200);
   let revoked = false;
   const seen: { readonly status: number; readonly sentAfter: boolean }[] = [];
   const flood = Array.from({ length: 16 }, async (_, lane) => {
     while (!revoked || seen.filter(({ sentAfter }) => sentAfter).length < 100) {
       const sentAfter = revoked;
-      seen.push({ status: await ask(signed({ keyId, secret }), lane), sentAfter });
+      seen.push({ status: await ask(await signed({ keyId, secret }), lane), sentAfter });
     }
   });
   await revoke({ keyId, reason: 'a test' }, io());
@@ -95,7 +98,7 @@ test('a key that is revoked is refused by every process from that moment on', as
     ...new Set(seen.filter(({ sentAfter }) => sentAfter).map(({ status }) => status)),
   ]).toEqual([401]);
   // Several keys of a client live side by side.
-  expect(await ask(signed({ keyId: kept.key_id, secret: kept.hmac_secret }), 1)).toBe(200);
+  expect(await ask(await signed({ keyId: kept.key_id, secret: kept.hmac_secret }), 1)).toBe(200);
   expect(
     await own.query(
       'SELECT status, revoked_at IS NOT NULL AS stamped FROM api_client_keys WHERE key_id = $1',
@@ -105,11 +108,11 @@ test('a key that is revoked is refused by every process from that moment on', as
 }, 60_000);
 
 test('while the database is away nobody gets in, and a nonce that was taken stays taken', async () => {
-  const [used, fresh] = [signed(), signed()];
+  const [used, fresh] = [await signed(), await signed()];
   expect(await ask(used, 0)).toBe(200);
   await own.stack.kill('postgres');
   expect(await ask(fresh, 0)).toBe(503);
-  expect(await ask(signed({ keyId: 'never-seen', secret: 'x' }), 1)).toBe(503);
+  expect(await ask(await signed({ keyId: 'never-seen', secret: 'x' }), 1)).toBe(503);
   await own.stack.startChild('postgres');
   expect(await ask(used, 1)).toBe(401);
   expect(await ask(fresh, 1)).toBe(200);

@@ -4,7 +4,7 @@
  */
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signedFetch } from '../../clients/signed-fetch.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
 import {
   CALLBACK_SECRET,
   startReceiver,

@@ -8,7 +8,7 @@ import {
   type IncomingHttpHeaders,
   type Server,
 } from 'node:http';
-import { signedFetch } from '../../clients/signed-fetch.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

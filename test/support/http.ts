@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { signedFetch } from '../../clients/signed-fetch.ts';
-import { signatureHeaders, type SigningKey } from '../../clients/signing.ts';
+import { signedFetch } from './signed-fetch.ts';
+import { signatureHeaders } from '../../clients/http/index.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
 import type { TimelineView } from './evidence.ts';
 import { SHARED_STACK, TEST_SIGNER, type SharedStack } from './shared-stack.ts';
@@ -123,17 +124,17 @@ export function expectInvalid(answer: Answer, ...paths: readonly string[]): void
 }
 
 /** Sends what `fetch` would not, as a body with GET or a header of several values. */
-export function sendRaw(options: {
+export async function sendRaw(options: {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Uint8Array;
 }): Promise<{ readonly status: number; readonly body: unknown }> {
   const { method, path, headers = {}, body } = options;
+  const url = shared.apiUrl + path;
+  const signed = await signatureHeaders(shared.keys.admin, { method, url, body });
   return new Promise((resolve, reject) => {
-    const url = shared.apiUrl + path;
-    const signed = { ...headers, ...signatureHeaders(shared.keys.admin, { method, url, body }) };
-    const sent = httpRequest(url, { method, headers: signed }, (response) => {
+    const sent = httpRequest(url, { method, headers: { ...headers, ...signed } }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       response.on('end', () =>

@@ -18,8 +18,8 @@ import {
 } from '../../dev/stack/stack.ts';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
-import { signedFetch } from '../../clients/signed-fetch.ts';
-import type { SigningKey } from '../../clients/signing.ts';
+import { signedFetch } from './signed-fetch.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
 import type { MovementView, TimelineView } from './evidence.ts';

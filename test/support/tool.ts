@@ -1,6 +1,6 @@
 /** `fundadmin` in this process, as somebody at the shared stack would call it. */
 import { fundadmin } from '../../tools/command-line.ts';
-import type { SigningKey } from '../../clients/signing.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 import { shared } from './http.ts';
 
 export interface ToolRun {

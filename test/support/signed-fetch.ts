@@ -1,5 +1,6 @@
-/** `fetch` that signs. */
-import { signatureHeaders, type SigningKey } from './signing.ts';
+/** `fetch` that signs as the client does, for requests that the client would not send. */
+import { signatureHeaders } from '../../clients/http/index.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 
 export interface SignedInit {
   readonly method?: string;
@@ -9,15 +10,16 @@ export interface SignedInit {
 }
 
 /** Signs and sends one request; a repeat is a new call, since a nonce is taken once. */
-export function signedFetch(
+export async function signedFetch(
   key: SigningKey,
   url: string,
   init: SignedInit = {},
 ): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = init;
+  const signed = await signatureHeaders(key, { method, url, body });
   return fetch(url, {
     method,
-    headers: { ...headers, ...signatureHeaders(key, { method, url, body }) },
+    headers: { ...headers, ...signed },
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),
   });

@@ -1,0 +1,297 @@
+/** What is sent again, what never is, and what the server sees of it. */
+import { canonicalString, signatureOf } from '../../api/auth/canonical.ts';
+import { parseTarget } from '../../api/http/target.ts';
+import {
+  ApiError,
+  ClientUsageError,
+  createClient,
+  UnreachableError,
+  type ClientOptions,
+  type RetryNotice,
+} from '../../clients/http/index.ts';
+import { freePort } from '../../dev/stack/ports.ts';
+import {
+  answer,
+  cut,
+  hang,
+  lose,
+  refuse,
+  startFlakyServer,
+  type Act,
+  type FlakyServer,
+} from './flaky-server.ts';
+
+const SECRET = 'a-secret-that-nobody-may-see';
+const MOVEMENT = { template_key: 'a', template_version: 1, intent: { asset: 'X', amount: '1' } };
+const APPROVAL = { compiled_plan_hash: 'f'.repeat(64), approver_id: 'me' };
+const CREATED = answer(201, { movement_id: 'm' });
+
+let server: FlakyServer;
+beforeAll(async () => {
+  server = await startFlakyServer();
+});
+afterAll(() => server.stop());
+
+const client = (options: Partial<ClientOptions> = {}) =>
+  createClient({
+    baseUrl: server.url,
+    key: { keyId: 'tester', secret: SECRET },
+    prefix: '/v3',
+    ...options,
+  });
+const create = (options?: Partial<ClientOptions>) => client(options).movements.create(MOVEMENT);
+const approve = (options?: Partial<ClientOptions>) =>
+  client(options).movements.approve('m', APPROVAL);
+
+const failure = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (body) => {
+      throw new Error(`it succeeded with ${JSON.stringify(body)}`);
+    },
+    (error: unknown) => error,
+  );
+const keys = () =>
+  server.seen.map(({ body }) => (JSON.parse(body) as { idempotency_key?: string }).idempotency_key);
+
+describe('a create', () => {
+  const TROUBLES: readonly (readonly [string, Act])[] = [
+    ['an answer that is lost', lose],
+    ['an answer that is cut', cut],
+    ['no answer in time', hang],
+    ['503 outcome_unknown', refuse(503, 'outcome_unknown')],
+    ['503 overloaded', refuse(503, 'overloaded', { 'retry-after': '0' })],
+    ['503 dependency_unavailable', refuse(503, 'dependency_unavailable')],
+    ['429', answer(429, { detail: 'rate limit exceeded' }, { 'retry-after': '0' })],
+    ["a proxy's 502", answer(502, 'bad gateway')],
+  ];
+
+  test.each(TROUBLES)('is sent again after %s: one key, the same bytes', async (_, trouble) => {
+    server.script(trouble, CREATED);
+    const made = await create({ timeoutMs: 300 });
+    expect(made.movement_id).toBe('m');
+    const { seen } = server;
+    expect(seen).toHaveLength(2);
+    expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(keys()).size).toBe(1);
+    expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(new Set(seen.map(({ headers }) => headers['x-svc-nonce'])).size).toBe(2);
+    for (const { method, target, headers, body } of seen) {
+      const parts = {
+        ...{ method, ...parseTarget(target), body: Buffer.from(body) },
+        timestamp: String(headers['x-svc-timestamp']),
+        nonce: String(headers['x-svc-nonce']),
+      };
+      const signature = signatureOf(SECRET, parts).toString('hex');
+      expect([canonicalString(parts), headers['x-svc-signature']]).toEqual([
+        canonicalString(parts),
+        signature,
+      ]);
+    }
+  });
+
+  test('keeps the key that the caller gave, in either place', async () => {
+    server.script(lose, CREATED);
+    await client().call('createMovement', { body: MOVEMENT, idempotencyKey: 'given' });
+    expect(keys()).toEqual(['given', 'given']);
+    server.script(lose, CREATED);
+    await client().movements.create({ ...MOVEMENT, idempotency_key: 'in-the-body' });
+    expect(keys()).toEqual(['in-the-body', 'in-the-body']);
+  });
+
+  test('says after its last try that it may have been taken', async () => {
+    server.script(lose, refuse(503, 'overloaded'));
+    const error = await failure(create({ retries: 2 }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ code: 'overloaded', maybeTaken: true });
+    expect(server.seen).toHaveLength(3);
+    server.script(lose, refuse(409, 'cutover_mode_active'));
+    expect(await failure(create())).toMatchObject({ status: 409, maybeTaken: false });
+  });
+
+  test('is not sent again where its answer is final', async () => {
+    for (const [status, code] of [
+      [422, 'invalid_request'],
+      [409, 'idempotency_conflict'],
+      [500, 'internal_error'],
+      [503, 'route_role_unmapped'],
+    ] as const) {
+      server.script(refuse(status, code), CREATED);
+      expect(await failure(create())).toMatchObject({ status, code });
+      expect(server.seen).toHaveLength(1);
+    }
+  });
+});
+
+describe('a write without a key', () => {
+  test.each([
+    ['an answer that is lost', lose],
+    ['an answer that is cut', cut],
+    ['no answer in time', hang],
+  ])('is sent once when there is %s, and may have been taken', async (_, trouble) => {
+    server.script(trouble, answer(200, {}));
+    const error = await failure(approve({ timeoutMs: 200 }));
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(error).toMatchObject({ maybeTaken: true, address: server.url });
+    expect((error as Error).message).toMatch(
+      /^No answer from http:\/\/127\.0\.0\.1:\d+: [^\n]+; the request may have been taken\.$/,
+    );
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test.each([
+    ['503 outcome_unknown', refuse(503, 'outcome_unknown')],
+    ["a proxy's 504", answer(504, 'gateway time-out')],
+  ])('is sent once when %s leaves it open', async (_, trouble) => {
+    server.script(trouble, answer(200, {}));
+    expect(await failure(approve())).toMatchObject({ maybeTaken: true });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('is sent again where nothing was accepted', async () => {
+    server.script(
+      refuse(503, 'overloaded', { 'retry-after': '0' }),
+      refuse(503, 'dependency_unavailable'),
+      answer(429, { detail: 'rate limit exceeded' }),
+      answer(200, { request_state: 'APPROVED' }),
+    );
+    expect(await approve()).toMatchObject({ request_state: 'APPROVED' });
+    expect(server.seen).toHaveLength(4);
+  });
+
+  test('that never left says that nothing was taken, and is tried again', async () => {
+    const notices: RetryNotice[] = [];
+    const baseUrl = `http://127.0.0.1:${String(await freePort())}`;
+    const error = await failure(
+      approve({ baseUrl, retries: 2, onRetry: (notice) => notices.push(notice) }),
+    );
+    expect(error).toMatchObject({ maybeTaken: false, causeCode: 'ECONNREFUSED' });
+    expect((error as Error).message).toMatch(/^No answer from http:\S+: connect ECONNREFUSED/);
+    expect(notices.map(({ operation, attempt }) => [operation, attempt])).toEqual([
+      ['approveMovement', 1],
+      ['approveMovement', 2],
+    ]);
+  });
+});
+
+test('a read is sent again, and a dry run is one', async () => {
+  server.script(lose, cut, refuse(503, 'outcome_unknown'), answer(200, { movement_id: 'm' }));
+  expect(await client().movements.get('m')).toMatchObject({ movement_id: 'm' });
+  expect(server.seen).toHaveLength(4);
+  server.script(lose, answer(200, { would_create: true }));
+  await client().movements.preview(MOVEMENT);
+  expect(server.seen.map(({ headers }) => headers['dry-run'])).toEqual(['true', 'true']);
+  expect(keys()).toEqual([undefined, undefined]);
+});
+
+test('Retry-After is waited for, within the time that is allowed', async () => {
+  const waits: number[] = [];
+  const onRetry = ({ waitMs }: RetryNotice) => waits.push(waitMs);
+  server.script(refuse(503, 'overloaded', { 'retry-after': '1' }), answer(200, {}));
+  const begun = Date.now();
+  await approve({ onRetry });
+  expect(Date.now() - begun).toBeGreaterThanOrEqual(990);
+  expect(waits).toHaveLength(1);
+  server.script(answer(429, { detail: 'rate limit exceeded' }, { 'retry-after': '40' }));
+  expect(await failure(approve({ onRetry, retryForMs: 5_000 }))).toMatchObject({
+    code: 'rate_limited',
+    retryAfterSeconds: 40,
+  });
+  expect([server.seen.length, waits.length]).toEqual([1, 1]);
+});
+
+test('waits double, are jittered, and end with the tries', async () => {
+  const waits: number[] = [];
+  server.script(refuse(503, 'dependency_unavailable'));
+  await failure(approve({ retries: 3, onRetry: ({ waitMs }) => waits.push(waitMs) }));
+  expect(server.seen).toHaveLength(4);
+  waits.forEach((wait, index) => {
+    expect(wait).toBeGreaterThanOrEqual(100 * 2 ** index);
+    expect(wait).toBeLessThanOrEqual(200 * 2 ** index);
+  });
+});
+
+test('an abort ends a try, a wait, and the question for the prefix', async () => {
+  const aborted = (act: Act, options?: Partial<ClientOptions>) => {
+    server.script(act);
+    const signal = AbortSignal.timeout(100);
+    return failure(client(options).call('whoami', { signal }));
+  };
+  for (const work of [
+    aborted(hang),
+    aborted(refuse(503, 'overloaded', { 'retry-after': '60' })),
+    aborted(hang, { prefix: undefined }),
+  ])
+    expect(await work).toMatchObject({ name: 'TimeoutError' });
+});
+
+test('the prefix is asked for once, and again after a failure', async () => {
+  const health = answer(200, { ok: true, service: 'x', api_prefix: '/fund/v3' });
+  server.script(answer(404, 'nothing'), health, answer(200, {}));
+  const learning = client({ prefix: undefined });
+  const both = await Promise.all([failure(learning.whoami()), failure(learning.whoami())]);
+  expect(both).toMatchObject([{ status: 404 }, { status: 404 }]);
+  await Promise.all([learning.whoami(), learning.whoami()]);
+  await learning.whoami();
+  expect(server.seen.map(({ target }) => target)).toEqual([
+    ...['/healthz', '/healthz'],
+    ...['/fund/v3/whoami', '/fund/v3/whoami', '/fund/v3/whoami'],
+  ]);
+  expect(server.seen[0]?.headers['x-svc-signature']).toBeUndefined();
+});
+
+test('no secret and nothing that was sent stands in an error', async () => {
+  const loud: typeof fetch = (_, init) => {
+    throw Object.assign(
+      new Error(`cannot send ${JSON.stringify([...new Headers(init?.headers)])}`),
+      {
+        code: 'ERR_INVALID_CHAR',
+      },
+    );
+  };
+  const errors = [
+    await failure(create({ fetch: loud, retries: 0 })),
+    await failure(client().call('whoami', { headers: { 'X-Own': `${SECRET}\nx` } })),
+    await failure(client().call('whoami', { headers: { 'x-svc-signature': SECRET } })),
+  ];
+  for (const make of [
+    () => client({ key: { keyId: `a ${SECRET}`, secret: SECRET } }),
+    () => client({ baseUrl: `http://user:${SECRET}@localhost` }),
+    () => client({ key: { keyId: 'tester', secret: '' } }),
+  ])
+    expect(make).toThrow(ClientUsageError);
+  for (const error of errors) {
+    expect(error).toBeInstanceOf(Error);
+    expect(
+      `${String(error)} ${JSON.stringify(error)} ${String((error as Error).cause)}`,
+    ).not.toMatch(/a-secret|tester|[0-9a-f]{64}/);
+  }
+});
+
+test('what cannot be asked for is refused before anything is sent', async () => {
+  server.script(answer(200, {}));
+  const usage = async (work: () => Promise<unknown>) =>
+    expect(await failure(work())).toBeInstanceOf(ClientUsageError);
+  const one = client();
+  for (const id of ['', '.', '..', 'a/b', 'a\\b', 'a%2Fb', 'a\nb', '\ud800'])
+    await usage(() => one.movements.get(id));
+  for (const key of ['', 'a//b', '/a', 'a/../b'])
+    await usage(() => one.templates.update(key, { auto_approve_enabled: true }));
+  await usage(() =>
+    one.call('approveMovement', {
+      params: { movement_id: 'm' },
+      body: APPROVAL,
+      idempotencyKey: 'x',
+    }),
+  );
+  await usage(() =>
+    one.call('createMovement', {
+      body: { ...MOVEMENT, idempotency_key: 'a' },
+      idempotencyKey: 'b',
+    }),
+  );
+  await usage(() => one.call('whoami', { dryRun: true }));
+  await usage(() => one.call('noSuchThing' as 'whoami'));
+  expect(() => client({ baseUrl: 'http://localhost:8100/v3' })).toThrow('option prefix');
+  expect(() => client({ prefix: 'v3/' })).toThrow(ClientUsageError);
+  expect(server.seen).toEqual([]);
+});
