@@ -131,7 +131,8 @@ async function addressReasons(
   const questions = paid.map((destination) => questionOf(destination, readEvmAddress));
   const asked = questions.flatMap((question) => ('asked' in question ? [question.asked] : []));
   const unreadable = asked.length < questions.length;
-  const { now, rows } = asked.length === 0 ? { now: 0, rows: [] } : await readListed(deps.db, asked);
+  const { now, rows } =
+    asked.length === 0 ? { now: 0, rows: [] } : await readListed(deps.db, asked);
   const problems = asked.map((address) => problemOf(rows, address, now));
   const cooling = problems.includes('ADDRESS_IN_COOLING_PERIOD');
   const missing = problems.some(

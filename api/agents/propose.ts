@@ -129,9 +129,7 @@ function repeat(
   // A client's keys are shared by its agents, and nobody is told of another's proposal.
   const own = !fields.includes('authority_key');
   throw new ServiceError('idempotency_conflict', {
-    context: own
-      ? { proposal_id: used.proposal_id, fields }
-      : { fields: ['authority_key'] },
+    context: own ? { proposal_id: used.proposal_id, fields } : { fields: ['authority_key'] },
   });
 }
 

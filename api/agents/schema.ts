@@ -110,7 +110,7 @@ export const attemptBody = z
     ...proposalFields,
     callback_url: callbackUrl
       .optional()
-      .meta({ description: "Of the movement: where its state changes are sent." }),
+      .meta({ description: 'Of the movement: where its state changes are sent.' }),
     idempotency_key: ownKey,
   })
   .meta({

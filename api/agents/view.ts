@@ -33,7 +33,12 @@ export function detailView(row: ProposalRecord): ProposalDetail {
 }
 
 function proposedFields({ request }: ProposalRecord): JsonObject {
-  const { authority_key: _authority, operation: _operation, callback_url: url, ...fields } = request;
+  const {
+    authority_key: _authority,
+    operation: _operation,
+    callback_url: url,
+    ...fields
+  } = request;
   return { ...fields, ...(url === null || url === undefined ? {} : { callback_url: url }) };
 }
 

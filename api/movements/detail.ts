@@ -55,7 +55,10 @@ async function authorityOf(
 type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
 
 /** The movement as it is shown, without what it asks of a person. */
-function toDetail(found: MovementDetail, deps: Shower): Omit<DetailResponse, 'attention' | 'agent_authority'> {
+function toDetail(
+  found: MovementDetail,
+  deps: Shower,
+): Omit<DetailResponse, 'attention' | 'agent_authority'> {
   const { settings, redact } = deps;
   const {
     edge_conditions: _conditions,

@@ -162,7 +162,7 @@ function placesOf(
   chains: ChainAssets,
 ): readonly (readonly string[])[] {
   const { network } = config;
-  if (action_type === 'cex_withdrawal' && typeof network === 'string') 
+  if (action_type === 'cex_withdrawal' && typeof network === 'string')
     return [aliasesOf(network, chains)];
   return [config['chain_id'], config['source_chain_id'], config['destination_chain_id']]
     .filter((id) => id !== undefined)

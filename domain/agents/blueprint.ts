@@ -160,7 +160,10 @@ function perpDeposit(proposal: Proposal, { chains }: BoundVenues): Blueprint | N
   const perp = chain?.perp ?? null;
   if (chain === undefined || perp === null || perp.venue_key !== destination_chain)
     return none(`no perps venue ${destination_chain} is paid into from ${proposal.source_chain}`);
-  if (chain.chain_id !== destination_chain_id || !sameText(destination_address, perp.deposit_address))
+  if (
+    chain.chain_id !== destination_chain_id ||
+    !sameText(destination_address, perp.deposit_address)
+  )
     return none(
       `deposits go to ${perp.deposit_address} on chain ${String(chain.chain_id)}: give these as the destination`,
     );

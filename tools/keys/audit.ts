@@ -11,7 +11,8 @@ export function toolAudit(
   entity: string | { readonly entity_type: 'agent_authority'; readonly entity_key: string },
   reason: string | null = null,
 ): AuditEntry {
-  const about = typeof entity === 'string' ? { entity_type: 'api_key', entity_key: entity } : entity;
+  const about =
+    typeof entity === 'string' ? { entity_type: 'api_key', entity_key: entity } : entity;
   return {
     action,
     ...about,

@@ -1,0 +1,209 @@
+/** What is made of proposals, and what callers can make of that. */
+import { describe, expect, it, test } from '@jest/globals';
+import fc from 'fast-check';
+import { uncoveredBy, type AuthorityLimits } from '../../../domain/agents/authority.ts';
+import {
+  blueprintOf,
+  PROTOCOL_FAMILIES,
+  templateKeyOf,
+  type Blueprint,
+} from '../../../domain/agents/blueprint.ts';
+import type { Proposal } from '../../../domain/agents/proposal.ts';
+import { validateGraph } from '../../../domain/graph/validate.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { unsupportedAssurances } from '../../../domain/plan/assurance.ts';
+import { resolveBindings } from '../../../domain/plan/bindings.ts';
+import { foreignKeys } from '../../../domain/plan/bounds.ts';
+import { compilePlan } from '../../../domain/plan/compile.ts';
+import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
+import { tokenMismatch } from '../../../domain/plan/tokens.ts';
+import type { CompiledPlan } from '../../../domain/plan/types.ts';
+import { templateKey } from '../../../api/templates/schema.ts';
+import { add, compare } from '../../support/amounts.ts';
+import { BOUND, EXECUTORS, FAR, NEAR, PROPOSALS, SIGNERS } from './world.ts';
+
+function made(proposal: Proposal): Blueprint {
+  const blueprint = blueprintOf(proposal, BOUND);
+  if ('problem' in blueprint) throw new Error(blueprint.problem);
+  return blueprint;
+}
+
+function compiled(
+  proposal: Proposal,
+  amount: string,
+  input_params: JsonObject = {},
+  asset = proposal.asset,
+): CompiledPlan {
+  const { nodes, edges, completion_assurance } = made(proposal);
+  const { bindings, unresolved } = resolveBindings(nodes, {
+    executors: EXECUTORS,
+    signers: SIGNERS,
+  });
+  expect(unresolved).toEqual([]);
+  const template = {
+    ...{ template_id: 't', template_key: 'agent/a/x', version: 1, nodes, edges },
+    risk_controls: { max_amount: proposal.requested_notional },
+    completion_policy: { completion_assurance },
+  };
+  return compilePlan(template, { intent: { asset, amount }, input_params }, bindings, BOUND.chains);
+}
+
+const named = PROPOSALS.map((proposal) => [proposal.protocol_family, proposal] as const);
+
+test('every family that there is a blueprint for is among them', () => {
+  expect(new Set(named.map(([family]) => family))).toEqual(new Set(PROTOCOL_FAMILIES));
+});
+
+describe.each(named)('the blueprint of %s', (_family, proposal) => {
+  it('is held to what every template is held to, and draws the notional once', () => {
+    const blueprint = made(proposal);
+    expect(validateGraph(blueprint)).toEqual([]);
+    expect(nonExecutableReasons(blueprint)).toEqual([]);
+    const plan = compiled(proposal, '5');
+    expect(plan.outflow).toEqual([{ asset: proposal.asset, amount: '5' }]);
+    expect(plan.nodes.map((node) => tokenMismatch(node, BOUND.chains))).toEqual(
+      plan.nodes.map(() => null),
+    );
+    const shows = (key: string) =>
+      EXECUTORS.find(({ executor_key }) => executor_key === key)?.completion_assurances ?? [];
+    expect(unsupportedAssurances(plan.nodes, shows)).toEqual([]);
+    expect(plan.edges.some(({ edge_type }) => edge_type === 'on_cancel')).toBe(true);
+    const key = templateKeyOf('agent/a', proposal);
+    expect(templateKey.safeParse(key).success).toBe(true);
+  });
+
+  it('keeps its amount, assets, chains and payees, whatever a caller adds', () => {
+    const own = compiled(proposal, '5');
+    fc.assert(
+      fc.property(attacks, (node_config) => {
+        fc.pre(foreignKeys({ node_config }).length === 0);
+        const plan = compiled(proposal, '5', { node_config });
+        expect(plan.outflow).toEqual(own.outflow);
+        for (const [index, node] of plan.nodes.entries()) {
+          const before = own.nodes[index];
+          expect(node.asset).toBe(node.sends ? proposal.asset : node.asset);
+          for (const [field, value] of Object.entries(before?.config ?? {}))
+            expect(node.config[field]).toEqual(value);
+        }
+      }),
+    );
+  });
+});
+
+/** Fields that executors read, with values that would send more, or elsewhere. */
+const attacks = fc
+  .record(
+    {
+      amount: fc.constantFrom('0', '1', '4.999', '1000000', -5, null, 'all', { a: '1' }),
+      asset: fc.constantFrom('USDT', 'ETH', '', 'usdc', 7),
+      chain_id: fc.constantFrom(1, 22, '11', null),
+      source_chain_id: fc.constantFrom(1, 22),
+      destination_chain_id: fc.constantFrom(1, 11),
+      token_address: fc.constant(`0x${'9'.repeat(40)}`),
+      destination_address: fc.constant(`0x${'9'.repeat(40)}`),
+      mint_recipient: fc.constant(`0x${'9'.repeat(40)}`),
+      spender: fc.constant(`0x${'9'.repeat(40)}`),
+      max_fee: fc.constantFrom('4', '5'),
+      venue: fc.constantFrom('other', 'exchange'),
+      network: fc.constant('tron'),
+    },
+    { requiredKeys: [] },
+  )
+  .map((config): JsonObject => JSON.parse(JSON.stringify(config)) as JsonObject);
+
+const LIMITS: AuthorityLimits = {
+  max_notional: '10',
+  allowed_assets: ['USDC', 'ETH'],
+  allowed_chains: ['near', '22', 'erc20'],
+  max_ttl_seconds: null,
+};
+
+describe('what is covered', () => {
+  const node = (node_key: string, action_type: string, config: JsonObject) => ({
+    ...{ node_key, action_type, config, node_kind: 'action' as const, has_side_effect: true },
+  });
+  /** What nobody would register for an agent: every value is left to whoever creates. */
+  const open = (nodes: ReturnType<typeof node>[], input: JsonObject, amount: string) => {
+    const bindings = new Map(
+      nodes.map(({ node_key }) => [
+        node_key,
+        { executor_binding: { executor_key: 'x' }, signer_binding: null, executor_sends: true },
+      ]),
+    );
+    const template = {
+      ...{ template_id: 't', template_key: 'agent/a/x', version: 1, nodes, edges: [] },
+      risk_controls: {},
+      completion_policy: { completion_assurance: 'provider_completed' as const },
+    };
+    const request = { intent: { asset: 'USDC', amount }, input_params: { node_config: input } };
+    return compilePlan(template, request, bindings, BOUND.chains);
+  };
+  const amounts = fc.constantFrom('0.000000000000000001', '3', '5', '9.999', '10', '10.001', '1e3');
+
+  it('never draws more of any asset than the limit, by a sum of its own', () => {
+    const nodes = fc.array(
+      fc.record({
+        config: fc.record(
+          {
+            amount: amounts,
+            asset: fc.constantFrom('USDC', 'ETH', 'usdc', 'EURC'),
+            amount_ref: fc.constantFrom('intent', 'nodes.n0.output.sent'),
+          },
+          { requiredKeys: [] },
+        ),
+        action_type: fc.constantFrom('acme_payout', 'evm_native_transfer', 'cex_withdrawal'),
+      }),
+      { minLength: 1, maxLength: 4 },
+    );
+    fc.assert(
+      fc.property(nodes, attacks, amounts, (drawn, input, amount) => {
+        fc.pre(amount !== '1e3');
+        const plan = open(
+          drawn.map(({ action_type, config }, n) =>
+            node(`n${String(n)}`, action_type, JSON.parse(JSON.stringify(config)) as JsonObject),
+          ),
+          input,
+          amount,
+        );
+        if (uncoveredBy(plan, LIMITS, null, BOUND.chains).length > 0) return;
+        // Without edges every node draws what its config says, else what the intent does.
+        const sums = new Map<string, string>();
+        for (const { asset, config } of plan.nodes) {
+          const spent = config['amount'] ?? amount;
+          expect(typeof spent).toBe('string');
+          sums.set(asset, add(sums.get(asset) ?? '0', String(spent)));
+        }
+        for (const [asset, sum] of sums) {
+          expect(LIMITS.allowed_assets).toContain(asset);
+          expect(compare(sum, '10')).toBeLessThanOrEqual(0);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is nothing where no limit is set', () => {
+    const none = { ...LIMITS, max_notional: null, allowed_assets: [], allowed_chains: [] };
+    const plan = compiled(PROPOSALS[0] as Proposal, '0.000001');
+    expect(uncoveredBy(plan, none, null, BOUND.chains).map(({ code }) => code)).toEqual([
+      'max_notional_exceeded',
+      'asset_not_allowed',
+      'chain_not_allowed',
+    ]);
+  });
+
+  it('is what an administrator has promoted too, of that asset and on those chains alone', () => {
+    const none = { ...LIMITS, max_notional: '1', allowed_assets: [], allowed_chains: [] };
+    const plan = compiled(PROPOSALS[2] as Proposal, '5');
+    const grant = { asset: 'USDC', amount: '5', chains: [NEAR.venue_key, FAR.venue_key] };
+    const codes = (given: typeof grant) =>
+      uncoveredBy(plan, none, given, BOUND.chains).map(({ code }) => code);
+    expect(codes(grant)).toEqual([]);
+    expect(codes({ ...grant, amount: '4.99' })).toEqual(['max_notional_exceeded']);
+    expect(codes({ ...grant, chains: ['near'] })).toEqual(['chain_not_allowed']);
+    expect(codes({ ...grant, asset: 'ETH' })).toEqual([
+      'max_notional_exceeded',
+      'asset_not_allowed',
+    ]);
+  });
+});
