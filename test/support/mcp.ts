@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Client, type CallToolResult, type Tool } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { SigningKey } from '../../clients/signing.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
 
 export type Env = Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ export async function host(env: Env, era: keyof typeof ERAS = 'old'): Promise<Ho
       const schema = tools.find((tool) => tool.name === name)?.outputSchema;
       if (
         result.structuredContent !== undefined &&
-        !schemas.validate(schema!, result.structuredContent)
+        !schemas.validate(schema as object, result.structuredContent)
       )
         throw new Error(`${name}: ${schemas.errorsText()}`);
       return result;
