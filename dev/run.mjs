@@ -43,6 +43,8 @@ const TARGETS = {
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   fundctl: { needsTemporal: false, run: runProgram('embedded-fundctl') },
+  mcp: { needsTemporal: false, run: runProgram('fund-mcp') },
+  fundagent: { needsTemporal: false, run: runProgram('fundagent') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
   'client:pack': { needsTemporal: false, run: runProgram('client-pack') },
   'client:types': { needsTemporal: false, run: runProgram('client-types') },

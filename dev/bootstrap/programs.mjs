@@ -8,6 +8,9 @@ export const PROGRAMS = {
   fundadmin: 'tools/fundadmin.ts',
   fundctl: 'clients/fundctl/main.ts',
   'executor-check': 'executor-kit/check/main.ts',
+  // What an agent is given.
+  'fund-mcp': 'clients/mcp/main.ts',
+  fundagent: 'clients/fundagent/main.ts',
   // The embedded stack.
   start: 'dev/start.ts',
   demo: 'dev/demo.ts',
@@ -48,7 +51,7 @@ export const PROGRAMS = {
 };
 
 /** Those that people call by name, as `bin` of package.json has it, and wait for. */
-export const COMMANDS = ['fundctl'];
+export const COMMANDS = ['fundctl', 'fundagent', 'fund-mcp'];
 
 /** What plain JavaScript of ours imports from there. */
 export const LIBRARIES = {

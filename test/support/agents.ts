@@ -1,6 +1,6 @@
 /** Agents with authorities of their own on the shared stack, and what they propose. */
 import { randomUUID } from 'node:crypto';
-import type { SigningKey } from '../../clients/signing.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 import { must, sendAs, shared, sql, type Answer } from './http.ts';
 import { TEST_SIGNER } from './shared-stack.ts';
 import { issueKey } from './tool.ts';

@@ -281,6 +281,26 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/AgentAuthority"
   }
  },
+ "createTemplateProposal": {
+  "success": {
+   "$ref": "#/components/schemas/TemplateProposal"
+  }
+ },
+ "createBridgeAttempt": {
+  "success": {
+   "$ref": "#/components/schemas/BridgeAttempt"
+  }
+ },
+ "getTemplateProposal": {
+  "success": {
+   "$ref": "#/components/schemas/TemplateProposalDetail"
+  }
+ },
+ "promoteTemplateProposal": {
+  "success": {
+   "$ref": "#/components/schemas/TemplateProposal"
+  }
+ },
  "whoami": {
   "success": {
    "$ref": "#/components/schemas/Whoami"
@@ -896,6 +916,17 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ],
     "description": "Set while a person is needed."
    },
+   "agent_authority": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/MovementAuthority"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Of an agent's movement that waits for its approval: what its authority covers now."
+   },
    "workflow": {
     "type": "object",
     "properties": {
@@ -953,6 +984,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "artifacts",
    "callbacks",
    "attention",
+   "agent_authority",
    "workflow"
   ],
   "additionalProperties": false
@@ -1285,6 +1317,81 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "errors",
    "next_look_at",
    "actions"
+  ],
+  "additionalProperties": false
+ },
+ "MovementAuthority": {
+  "type": "object",
+  "properties": {
+   "authority_key": {
+    "type": "string"
+   },
+   "max_notional": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "allowed_assets": {
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "allowed_chains": {
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "granted": {
+    "anyOf": [
+     {
+      "type": "object",
+      "properties": {
+       "asset": {
+        "type": "string"
+       },
+       "amount": {
+        "$ref": "#/components/schemas/Decimal"
+       }
+      },
+      "required": [
+       "asset",
+       "amount"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What an administrator has promoted of this template version."
+   },
+   "uncovered": {
+    "description": "What of the movement the authority does not cover, as its limits are now.",
+    "type": "array",
+    "items": {
+     "type": "string",
+     "enum": [
+      "max_notional_exceeded",
+      "asset_not_allowed",
+      "chain_not_allowed"
+     ]
+    }
+   }
+  },
+  "required": [
+   "authority_key",
+   "max_notional",
+   "allowed_assets",
+   "allowed_chains",
+   "granted",
+   "uncovered"
   ],
   "additionalProperties": false
  },
@@ -4719,6 +4826,11 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "api_key.authenticate",
      "route.call",
      "agent_authority.create",
+     "agent_authority.update",
+     "template_proposal.create",
+     "template_proposal.promote",
+     "template_proposal.reject",
+     "template_proposal.expire",
      "auto_approve_policy.create",
      "auto_approve_policy.update",
      "allowed_address.create",
@@ -4809,7 +4921,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      {
       "type": "null"
      }
-    ]
+    ],
+    "description": "Of one proposal, and of one movement in each asset; null covers no amount."
    },
    "allowed_assets": {
     "type": "array",
@@ -4833,7 +4946,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      {
       "type": "null"
      }
-    ]
+    ],
+    "description": "Null: as long as a proposal may ask for."
    },
    "created_at": {
     "$ref": "#/components/schemas/Timestamp"
@@ -4855,7 +4969,265 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "updated_at"
   ],
   "additionalProperties": false,
-  "description": "What an agent may propose. An absent limit is null; an empty list allows nothing."
+  "description": "What an agent may propose and create. An absent limit is null; an empty list allows nothing."
+ },
+ "TemplateProposal": {
+  "type": "object",
+  "properties": {
+   "proposal_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "authority_key": {
+    "type": "string"
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "submitted",
+     "auto_promoted",
+     "rejected",
+     "expired"
+    ],
+    "description": "`auto_promoted` in either way; `promotion_mode` says which. `rejected`: no plan can be made of it."
+   },
+   "promotion_mode": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "auto",
+       "admin"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "template_key": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "template_version": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "reasons": {
+    "description": "Why the service did not promote it by itself; of one that an administrator promoted, what was waived.",
+    "type": "array",
+    "items": {
+     "type": "string",
+     "enum": [
+      "asset_not_allowed",
+      "chain_not_allowed",
+      "notional_exceeded",
+      "ttl_exceeded",
+      "address_not_allowlisted",
+      "address_in_cooling_period",
+      "signer_profile_unresolved",
+      "bridge_path_not_ready",
+      "no_blueprint"
+     ]
+    }
+   },
+   "expires_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "proposal_id",
+   "authority_key",
+   "status",
+   "promotion_mode",
+   "template_key",
+   "template_version",
+   "reasons",
+   "expires_at",
+   "created_at"
+  ],
+  "additionalProperties": false
+ },
+ "BridgeAttempt": {
+  "type": "object",
+  "properties": {
+   "proposal_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "submitted",
+     "auto_promoted",
+     "rejected",
+     "expired"
+    ],
+    "description": "`auto_promoted` in either way; `promotion_mode` says which. `rejected`: no plan can be made of it."
+   },
+   "movement_id": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Id"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null while the proposal is not promoted."
+   },
+   "template_key": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "template_version": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "proposal_id",
+   "status",
+   "movement_id",
+   "template_key",
+   "template_version"
+  ],
+  "additionalProperties": false
+ },
+ "TemplateProposalDetail": {
+  "type": "object",
+  "properties": {
+   "proposal_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "authority_key": {
+    "type": "string"
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "submitted",
+     "auto_promoted",
+     "rejected",
+     "expired"
+    ],
+    "description": "`auto_promoted` in either way; `promotion_mode` says which. `rejected`: no plan can be made of it."
+   },
+   "promotion_mode": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "auto",
+       "admin"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "template_key": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "template_version": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "reasons": {
+    "description": "Why the service did not promote it by itself; of one that an administrator promoted, what was waived.",
+    "type": "array",
+    "items": {
+     "type": "string",
+     "enum": [
+      "asset_not_allowed",
+      "chain_not_allowed",
+      "notional_exceeded",
+      "ttl_exceeded",
+      "address_not_allowlisted",
+      "address_in_cooling_period",
+      "signer_profile_unresolved",
+      "bridge_path_not_ready",
+      "no_blueprint"
+     ]
+    }
+   },
+   "expires_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "proposal": {
+    "description": "What was proposed.",
+    "$ref": "#/components/schemas/JsonObject"
+   },
+   "problem": {
+    "description": "Why no plan can be made of it, in a sentence.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "movement_id": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Id"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Of a bridge attempt: the movement that it made."
+   }
+  },
+  "required": [
+   "proposal_id",
+   "authority_key",
+   "status",
+   "promotion_mode",
+   "template_key",
+   "template_version",
+   "reasons",
+   "expires_at",
+   "created_at",
+   "proposal",
+   "problem",
+   "movement_id"
+  ],
+  "additionalProperties": false
  },
  "Whoami": {
   "type": "object",

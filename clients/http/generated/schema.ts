@@ -142,6 +142,8 @@ export interface components {
             };
             /** @description Set while a person is needed. */
             readonly attention: components["schemas"]["MovementAttention"] | null;
+            /** @description Of an agent's movement that waits for its approval: what its authority covers now. */
+            readonly agent_authority: components["schemas"]["MovementAuthority"] | null;
             readonly workflow: {
                 readonly namespace: string;
                 readonly workflow_id: string;
@@ -211,6 +213,19 @@ export interface components {
                 readonly action: string;
                 readonly consequence: string;
             }[];
+        };
+        readonly MovementAuthority: {
+            readonly authority_key: string;
+            readonly max_notional: components["schemas"]["Decimal"] | null;
+            readonly allowed_assets: readonly string[];
+            readonly allowed_chains: readonly string[];
+            /** @description What an administrator has promoted of this template version. */
+            readonly granted: {
+                readonly asset: string;
+                readonly amount: components["schemas"]["Decimal"];
+            } | null;
+            /** @description What of the movement the authority does not cover, as its limits are now. */
+            readonly uncovered: readonly ("max_notional_exceeded" | "asset_not_allowed" | "chain_not_allowed")[];
         };
         readonly MovementTimelineEventView: {
             readonly event_id: components["schemas"]["Id"];
@@ -903,7 +918,7 @@ export interface components {
             readonly actor_role: string | null;
             readonly namespace: string | null;
             /** @enum {string} */
-            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
             readonly entity_type: string;
             readonly entity_key: string;
             /** @enum {string} */
@@ -913,19 +928,71 @@ export interface components {
             readonly reason: string | null;
             readonly details: components["schemas"]["JsonObject"];
         };
-        /** @description What an agent may propose. An absent limit is null; an empty list allows nothing. */
+        /** @description What an agent may propose and create. An absent limit is null; an empty list allows nothing. */
         readonly AgentAuthority: {
             readonly authority_key: string;
             readonly namespace: string;
             /** @description The active key that is bound to it. */
             readonly key_id: string | null;
             readonly client_id: string | null;
+            /** @description Of one proposal, and of one movement in each asset; null covers no amount. */
             readonly max_notional: components["schemas"]["Decimal"] | null;
             readonly allowed_assets: readonly string[];
             readonly allowed_chains: readonly string[];
+            /** @description Null: as long as a proposal may ask for. */
             readonly max_ttl_seconds: number | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly TemplateProposal: {
+            readonly proposal_id: components["schemas"]["Id"];
+            readonly authority_key: string;
+            /**
+             * @description `auto_promoted` in either way; `promotion_mode` says which. `rejected`: no plan can be made of it.
+             * @enum {string}
+             */
+            readonly status: "submitted" | "auto_promoted" | "rejected" | "expired";
+            readonly promotion_mode: ("auto" | "admin") | null;
+            readonly template_key: string | null;
+            readonly template_version: number | null;
+            /** @description Why the service did not promote it by itself; of one that an administrator promoted, what was waived. */
+            readonly reasons: readonly ("asset_not_allowed" | "chain_not_allowed" | "notional_exceeded" | "ttl_exceeded" | "address_not_allowlisted" | "address_in_cooling_period" | "signer_profile_unresolved" | "bridge_path_not_ready" | "no_blueprint")[];
+            readonly expires_at: components["schemas"]["Timestamp"];
+            readonly created_at: components["schemas"]["Timestamp"];
+        };
+        readonly BridgeAttempt: {
+            readonly proposal_id: components["schemas"]["Id"];
+            /**
+             * @description `auto_promoted` in either way; `promotion_mode` says which. `rejected`: no plan can be made of it.
+             * @enum {string}
+             */
+            readonly status: "submitted" | "auto_promoted" | "rejected" | "expired";
+            /** @description Null while the proposal is not promoted. */
+            readonly movement_id: components["schemas"]["Id"] | null;
+            readonly template_key: string | null;
+            readonly template_version: number | null;
+        };
+        readonly TemplateProposalDetail: {
+            readonly proposal_id: components["schemas"]["Id"];
+            readonly authority_key: string;
+            /**
+             * @description `auto_promoted` in either way; `promotion_mode` says which. `rejected`: no plan can be made of it.
+             * @enum {string}
+             */
+            readonly status: "submitted" | "auto_promoted" | "rejected" | "expired";
+            readonly promotion_mode: ("auto" | "admin") | null;
+            readonly template_key: string | null;
+            readonly template_version: number | null;
+            /** @description Why the service did not promote it by itself; of one that an administrator promoted, what was waived. */
+            readonly reasons: readonly ("asset_not_allowed" | "chain_not_allowed" | "notional_exceeded" | "ttl_exceeded" | "address_not_allowlisted" | "address_in_cooling_period" | "signer_profile_unresolved" | "bridge_path_not_ready" | "no_blueprint")[];
+            readonly expires_at: components["schemas"]["Timestamp"];
+            readonly created_at: components["schemas"]["Timestamp"];
+            /** @description What was proposed. */
+            readonly proposal: components["schemas"]["JsonObject"];
+            /** @description Why no plan can be made of it, in a sentence. */
+            readonly problem: string | null;
+            /** @description Of a bridge attempt: the movement that it made. */
+            readonly movement_id: components["schemas"]["Id"] | null;
         };
         readonly Whoami: {
             readonly client_id: string | null;
@@ -1607,6 +1674,85 @@ export interface components {
             readonly window_hours?: number | null;
             readonly max_amount_per_window?: components["schemas"]["Decimal"] | null;
             readonly max_count_per_window?: number | null;
+        };
+        /**
+         * @example {
+         *       "asset": "USDC",
+         *       "protocol_family": "onchain_transfer",
+         *       "proposal_kind": "ephemeral",
+         *       "source_chain": "local-chain",
+         *       "destination_chain": "local-chain",
+         *       "destination_chain_id": 31337,
+         *       "destination_address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+         *       "signer_profile": "treasury",
+         *       "requested_notional": "125.5",
+         *       "ttl_seconds": 900
+         *     }
+         */
+        readonly TemplateProposalRequest: {
+            /** @description Stored in upper case. */
+            readonly asset: string;
+            /** @description Which blueprint the plan is made by: onchain_transfer, cctp, bridge_c, cex_withdrawal, perp_deposit, perp_withdraw. Of any other the proposal is rejected. */
+            readonly protocol_family: string;
+            /**
+             * @description `static`: one version, for up to the authority's max_notional. `ephemeral`: a version whose max_amount covers the notional.
+             * @enum {string}
+             */
+            readonly proposal_kind: "static" | "ephemeral";
+            /** @description Where the funds are: a chain's venue key or decimal id, an exchange account's or the perps venue's venue key. */
+            readonly source_chain: string;
+            /** @description Where they go: likewise; for a withdrawal from an exchange its name for the network. */
+            readonly destination_chain: string;
+            readonly destination_chain_id: number;
+            readonly destination_address: string;
+            readonly signer_profile: string;
+            /** @description In units of the asset. */
+            readonly requested_notional: components["schemas"]["PositiveDecimal"];
+            /** @description Until it expires unless promoted. */
+            readonly ttl_seconds: number;
+            /** @description May be sent as the header `Idempotency-Key` instead; both must be equal. */
+            readonly idempotency_key?: string;
+        };
+        /**
+         * @example {
+         *       "asset": "USDC",
+         *       "protocol_family": "onchain_transfer",
+         *       "proposal_kind": "ephemeral",
+         *       "source_chain": "local-chain",
+         *       "destination_chain": "local-chain",
+         *       "destination_chain_id": 31337,
+         *       "destination_address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+         *       "signer_profile": "treasury",
+         *       "requested_notional": "125.5",
+         *       "ttl_seconds": 900,
+         *       "callback_url": "https://agent.example/callbacks"
+         *     }
+         */
+        readonly BridgeAttemptRequest: {
+            /** @description Stored in upper case. */
+            readonly asset: string;
+            /** @description Which blueprint the plan is made by: onchain_transfer, cctp, bridge_c, cex_withdrawal, perp_deposit, perp_withdraw. Of any other the proposal is rejected. */
+            readonly protocol_family: string;
+            /**
+             * @description `static`: one version, for up to the authority's max_notional. `ephemeral`: a version whose max_amount covers the notional.
+             * @enum {string}
+             */
+            readonly proposal_kind: "static" | "ephemeral";
+            /** @description Where the funds are: a chain's venue key or decimal id, an exchange account's or the perps venue's venue key. */
+            readonly source_chain: string;
+            /** @description Where they go: likewise; for a withdrawal from an exchange its name for the network. */
+            readonly destination_chain: string;
+            readonly destination_chain_id: number;
+            readonly destination_address: string;
+            readonly signer_profile: string;
+            /** @description In units of the asset. */
+            readonly requested_notional: components["schemas"]["PositiveDecimal"];
+            /** @description Until it expires unless promoted. */
+            readonly ttl_seconds: number;
+            /** @description Of the movement: where its state changes are sent. */
+            readonly callback_url?: string;
+            /** @description May be sent as the header `Idempotency-Key` instead; both must be equal. */
+            readonly idempotency_key?: string;
         };
         /**
          * @example {
@@ -3256,7 +3402,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -3293,7 +3439,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -3344,6 +3490,126 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["AgentAuthority"];
+                };
+            };
+        };
+    };
+    readonly createTemplateProposal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                readonly authority_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TemplateProposalRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TemplateProposal"];
+                };
+            };
+        };
+    };
+    readonly createBridgeAttempt: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
+                readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            readonly path: {
+                readonly authority_key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["BridgeAttemptRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BridgeAttempt"];
+                };
+            };
+        };
+    };
+    readonly getTemplateProposal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly proposal_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TemplateProposalDetail"];
+                };
+            };
+        };
+    };
+    readonly promoteTemplateProposal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly proposal_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TemplateProposal"];
                 };
             };
         };

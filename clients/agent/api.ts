@@ -1,0 +1,107 @@
+/**
+ * The API as a program of an agent has it. It is built over the table that it is given and not over
+ * the table of all operations, so that no other operation is in its bundle.
+ */
+import { isObject, strange } from '../http/answer.ts';
+import { randomHex } from '../http/bytes.ts';
+import { ClientUsageError } from '../http/errors.ts';
+import type { RetryNotice } from '../http/retry.ts';
+import { createSigner, type ClientKey } from '../http/sign.ts';
+import { assertPrefix, originOf, pathOf, queryOf } from '../http/target.ts';
+import { createTransport, type Reply, type Transport } from '../http/transport.ts';
+import type { AgentOperation, AgentTable } from './operations.ts';
+import { only } from './only.ts';
+
+export interface AgentApiOptions {
+  /** Scheme, host and port. */
+  readonly baseUrl: string;
+  readonly key: ClientKey;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** How often at most a request is sent again (3). */
+  readonly retries?: number | undefined;
+  /** No try begins later than so long after the first (20,000 ms). */
+  readonly retryForMs?: number | undefined;
+  /** How long one try may take (15,000 ms). */
+  readonly timeoutMs?: number | undefined;
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
+}
+
+export interface AgentCall {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+  /** Of a write; one is made for the call where none is given, and all its tries share it. */
+  readonly idempotencyKey?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface AgentApi<Id extends string> {
+  /** The body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
+  call(operation: Id, call?: AgentCall): Promise<unknown>;
+  /** {@link call} with the text as it came. */
+  request(operation: Id, call?: AgentCall): Promise<Reply>;
+}
+
+/** @throws ClientUsageError for options that no request can be sent with. */
+export function createAgentApi<Id extends string>(
+  table: AgentTable<Id>,
+  options: AgentApiOptions,
+): AgentApi<Id> {
+  const learnt: { prefix: string | null } = { prefix: null };
+  const send = only(
+    Object.values<AgentOperation>(table),
+    () => learnt.prefix,
+    createTransport({
+      origin: originOf(options.baseUrl),
+      sign: createSigner(options.key),
+      fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
+      retries: options.retries ?? 3,
+      retryForMs: options.retryForMs ?? 20_000,
+      timeoutMs: options.timeoutMs ?? 15_000,
+      onRetry: options.onRetry,
+    }),
+  );
+  const request = async (id: Id, call: AgentCall = {}): Promise<Reply> => {
+    if (!Object.hasOwn(table, id)) throw new ClientUsageError(`There is no operation ${id}.`);
+    const { signal } = call;
+    learnt.prefix ??= await askPrefix(send, signal);
+    return send({ operation: id, ...sentOf(table[id], learnt.prefix, call), signal });
+  };
+  return { request, call: async (id, call) => (await request(id, call)).body };
+}
+
+/** A request as the transport takes it. */
+function sentOf(
+  operation: AgentOperation,
+  prefix: string,
+  { params = {}, query = {}, body, idempotencyKey, dryRun = false }: AgentCall,
+) {
+  if (dryRun && operation.dryRun !== true) throw new ClientUsageError('There is no dry run of it.');
+  const writes = operation.writes === true && !dryRun;
+  return {
+    method: operation.method,
+    target: prefix + pathOf(operation.path, params) + queryOf(query),
+    body,
+    headers: {
+      ...(dryRun ? { 'Dry-Run': 'true' } : {}),
+      ...(writes ? { 'Idempotency-Key': idempotencyKey ?? randomHex(16) } : {}),
+    },
+    signed: true,
+    writes,
+    // A write goes out with its key, always.
+    harmless: true,
+  };
+}
+
+async function askPrefix(send: Transport, signal: AbortSignal | undefined): Promise<string> {
+  const reply = await send({
+    ...{ operation: 'healthz', method: 'GET', target: '/healthz', headers: {} },
+    ...{ signed: false, writes: false, harmless: true, signal },
+  });
+  const { body } = reply;
+  if (!isObject(body) || typeof body['api_prefix'] !== 'string')
+    throw strange(reply, 'to GET /healthz, without api_prefix');
+  assertPrefix(body['api_prefix']);
+  return body['api_prefix'];
+}

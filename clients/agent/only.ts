@@ -1,0 +1,49 @@
+/** A transport that sends what a table names, and nothing else, whoever asks for it. */
+import { ClientUsageError } from '../http/errors.ts';
+import type { Sent, Transport } from '../http/transport.ts';
+import type { AgentOperation } from './operations.ts';
+
+/** The one path outside the table: it tells what the others begin with, and is not signed. */
+const HEALTH = '/healthz';
+
+/**
+ * Refuses every request whose method and path the table does not have, before it is signed.
+ * `prefix` is null until it is known; until then only the question for it goes out.
+ */
+export function only(
+  table: readonly AgentOperation[],
+  prefix: () => string | null,
+  send: Transport,
+): Transport {
+  const allowed = table.map(({ method, path }) => ({ method, path: patternOf(path) }));
+  return async (sent) => {
+    if (!isAllowed(sent)) throw refused(sent);
+    return send(sent);
+  };
+
+  function isAllowed({ method, target, signed }: Sent): boolean {
+    if (method === 'GET' && target === HEALTH) return !signed;
+    const before = prefix();
+    const [path = ''] = target.split('?');
+    if (before === null || !path.startsWith(`${before}/`)) return false;
+    const rest = path.slice(before.length);
+    return allowed.some((each) => each.method === method && each.path.test(rest));
+  }
+}
+
+/** A parameter is one encoded segment, so that it can never become another path. */
+function patternOf(path: string): RegExp {
+  const segments = path
+    .split('/')
+    .map((segment) =>
+      /^\{.+\}$/.test(segment)
+        ? "(?:[A-Za-z0-9._~!*'()-]|%[0-9A-F]{2})+"
+        : segment.replace(/[^a-z-]/g, '\\$&'),
+    );
+  return new RegExp(`^${segments.join('/')}$`);
+}
+
+function refused({ method, target }: Sent): ClientUsageError {
+  const [path = ''] = target.split('?');
+  return new ClientUsageError(`${method} ${path} is nothing that this program may ask for.`);
+}

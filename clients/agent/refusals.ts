@@ -1,0 +1,94 @@
+/** What an agent reads of a request that failed: which rule, and what would satisfy it. */
+import { ApiError, ClientUsageError, UnreachableError } from '../http/errors.ts';
+import { plain } from './plain.ts';
+
+export interface Refusal {
+  /** The service's code, or one of ours. */
+  readonly rule: string;
+  readonly why: string;
+  readonly satisfy: string;
+  readonly retryAfterSeconds: number | null;
+  readonly requestId: string | null;
+}
+
+const LONGEST = 600;
+
+/** What to do about a code; for all others the service's own sentence says it. */
+const SATISFY: Readonly<Record<string, string>> = {
+  invalid_request: 'correct the places that are named, and ask again',
+  unauthenticated:
+    'the key is revoked or wrong: ask an admin for a new one; asking again will not help',
+  forbidden: 'ask an operator or admin to do this; no agent may',
+  agent_namespace_mismatch: 'act only in the namespace that whoami tells',
+  agent_authority_not_found: 'ask an admin which authority this key is bound to',
+  movement_not_found: 'use an id of list_movements: there are only those of your own namespace',
+  template_not_found: 'use a template_key and version of list_routes',
+  idempotency_conflict: 'this idempotency_key was used for another request: send a new one',
+  max_notional_exceeded:
+    'ask for no more than your authority allows, or ask an admin to promote a proposal for more',
+  asset_not_allowed:
+    'use an asset that your authority allows, or ask an admin to promote a proposal for it',
+  chain_not_allowed:
+    'use a chain that your authority allows, or ask an admin to promote a proposal for it',
+  address_not_allowlisted: 'ask an admin to add the address to the allowlist',
+  cutover_mode_active: 'nothing new begins now: ask again later',
+  rate_limited: 'wait as long as is said, then ask again',
+  overloaded: 'wait as long as is said, then ask again',
+  dependency_unavailable: 'nothing was accepted: ask again later',
+};
+
+/** Null for a fault that nobody has foreseen. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof ApiError) return ofAnswer(error);
+  if (error instanceof UnreachableError)
+    return {
+      rule: 'unreachable',
+      why: plain(error.message, LONGEST),
+      satisfy: 'ask again later',
+      ...{ retryAfterSeconds: null, requestId: null },
+    };
+  if (error instanceof ClientUsageError)
+    return {
+      rule: 'not_possible',
+      why: plain(error.message, LONGEST),
+      satisfy: 'correct what was asked for',
+      ...{ retryAfterSeconds: null, requestId: null },
+    };
+  return null;
+}
+
+/** Whether a write may have been carried out although no answer says so. */
+export function isInDoubt(error: unknown): boolean {
+  return (error instanceof ApiError || error instanceof UnreachableError) && error.maybeTaken;
+}
+
+function ofAnswer(error: ApiError): Refusal {
+  const { rawCode, status, message, context, issues, requestId, retryAfterSeconds } = error;
+  const rule = rawCode === null ? `http_${String(status)}` : plain(rawCode, 64);
+  const places = issues.map(({ path, message: what }) => `${path || 'the request'}: ${what}`);
+  const parts = [message, ...places.slice(0, 8), ...factsOf(context)];
+  return {
+    rule,
+    why: plain(parts.map((part) => part.replace(/\.$/, '')).join('; '), LONGEST),
+    satisfy: satisfying(rule, status),
+    retryAfterSeconds,
+    requestId: requestId === null ? null : plain(requestId, 128),
+  };
+}
+
+function satisfying(rule: string, status: number): string {
+  const known = Object.hasOwn(SATISFY, rule) ? SATISFY[rule] : undefined;
+  if (known !== undefined) return known;
+  return status >= 500 ? 'ask again later' : 'change what the message says, or ask an admin';
+}
+
+/** Numbers and names that the service adds, as far as they are short. */
+function factsOf(context: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(context)
+    .filter(([name]) => name !== 'request_id')
+    .slice(0, 8)
+    .map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return `${name}: ${plain(text, 160)}`;
+    });
+}

@@ -1,0 +1,90 @@
+/** The environment of an agent's programs. */
+import { readFileSync } from 'node:fs';
+
+export interface AgentSettings {
+  readonly apiUrl: string;
+  readonly keyId: string;
+  readonly secret: string;
+  /** Null where none is set; the service knows the key's own. */
+  readonly namespace: string | null;
+  /** Whose proposals are made: SVC_AUTHORITY_KEY, else the namespace's; null without either. */
+  readonly authorityKey: string | null;
+}
+
+/** Settings of a program that serves one namespace, and that one only. */
+export type NamespaceSettings = AgentSettings & {
+  readonly namespace: string;
+  readonly authorityKey: string;
+};
+
+export const DEFAULT_API_URL = 'http://localhost:8100';
+const NAMESPACE = /^agent\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+const AUTHORITY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** Every fault of the environment in one line. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+/** @throws SettingsError that names everything that is missing or wrong. */
+export function readNamespaceSettings(env: NodeJS.ProcessEnv): NamespaceSettings {
+  const { namespace, authorityKey, ...rest } = readAgentSettings(env, ['SVC_AGENT_NAMESPACE']);
+  if (namespace === null || authorityKey === null) throw new Error('a namespace was asked for');
+  return { ...rest, namespace, authorityKey };
+}
+
+/** @throws SettingsError that names everything that is missing or wrong; `needed` besides the key. */
+export function readAgentSettings(
+  env: NodeJS.ProcessEnv,
+  needed: readonly string[] = [],
+): AgentSettings {
+  const of = (name: string): string => env[name] ?? '';
+  const wrong: string[] = [];
+  const keyId = of('SVC_KEY_ID');
+  const secret = secretOf(of('SVC_HMAC_SECRET_FILE'), of('SVC_HMAC_SECRET'), wrong);
+  const namespace = of('SVC_AGENT_NAMESPACE');
+  const named = NAMESPACE.exec(namespace)?.[1];
+  if (namespace !== '' && named === undefined)
+    wrong.push('SVC_AGENT_NAMESPACE must be agent/<authority_key>');
+  const authorityKey = of('SVC_AUTHORITY_KEY') || (named ?? '');
+  if (authorityKey !== '' && !AUTHORITY.test(authorityKey))
+    wrong.push('SVC_AUTHORITY_KEY must be the key of an authority');
+  const apiUrl = of('SVC_API_URL') || DEFAULT_API_URL;
+  if (!isOrigin(apiUrl))
+    wrong.push('SVC_API_URL must be an http or https address without user, password and path');
+  const missing = [
+    ...(keyId === '' ? ['SVC_KEY_ID'] : []),
+    ...(secret === null ? ['SVC_HMAC_SECRET_FILE (or SVC_HMAC_SECRET)'] : []),
+    ...needed.filter((name) => of(name) === ''),
+  ];
+  if (missing.length > 0) wrong.unshift(`missing in the environment: ${missing.join(', ')}`);
+  if (wrong.length > 0 || secret === null) throw new SettingsError(wrong.join('; '));
+  return {
+    apiUrl,
+    keyId,
+    secret,
+    namespace: namespace || null,
+    authorityKey: authorityKey || null,
+  };
+}
+
+/** The file wins; null where there is neither. What cannot be read is no value. */
+function secretOf(file: string, value: string, wrong: string[]): string | null {
+  if (file === '') return value === '' ? null : value;
+  try {
+    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    if (text !== '') return text;
+    wrong.push('the file of SVC_HMAC_SECRET_FILE is empty');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    wrong.push(`the file of SVC_HMAC_SECRET_FILE cannot be read (${code})`);
+  }
+  return '';
+}
+
+/** The value is not shown when it is none: a password may stand in it. */
+function isOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  return url.username + url.password + url.search + url.hash === '' && url.pathname === '/';
+}

@@ -1,0 +1,4 @@
+/** The release that this is. */
+import description from '../../package.json' with { type: 'json' };
+
+export const VERSION: string = description.version;

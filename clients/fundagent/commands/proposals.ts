@@ -1,0 +1,127 @@
+/** `proposals` and `bridge-attempt`. */
+import { asked, authority as authorityAnswer } from '../../agent/authority.ts';
+import { explained } from '../../agent/reasons.ts';
+import { CommandError, EXIT } from '../../command-line/exit.ts';
+import { amount, choice, required, text, whole } from '../../command-line/options.ts';
+import { agentCommand } from '../command.ts';
+import type { Json, Session } from '../session.ts';
+import { wordOf } from '../words.ts';
+
+const proposal = {
+  asset: required(text('code', 'what is to move')),
+  protocolFamily: required(
+    text('family', 'how: onchain_transfer, cctp, bridge_c, cex_withdrawal …'),
+  ),
+  proposalKind: choice(
+    ['static', 'ephemeral'],
+    'one version for all amounts, or one for this (static)',
+  ),
+  sourceChain: required(text('name', 'where from: a venue key or a chain id')),
+  destinationChain: required(text('name', 'where to: likewise')),
+  destinationChainId: required(whole('id', 'the number of the destination chain')),
+  destinationAddress: required(text('address', 'who is paid; on the allowlist')),
+  signerProfile: required(text('profile', 'the profile of the signer that pays')),
+  requestedNotional: required(amount('how much at most')),
+  ttlSeconds: required(whole('seconds', 'how long the proposal may wait')),
+};
+const idempotencyKey = text('key', 'makes a repeat safe');
+type Values<O> = { [K in keyof O]: O[K] extends { read: (raw: unknown) => infer T } ? T : never };
+
+function bodyOf(given: Values<typeof proposal>) {
+  return {
+    asset: given.asset,
+    protocol_family: given.protocolFamily,
+    proposal_kind: given.proposalKind ?? 'static',
+    source_chain: given.sourceChain,
+    destination_chain: given.destinationChain,
+    destination_chain_id: given.destinationChainId,
+    destination_address: given.destinationAddress,
+    signer_profile: given.signerProfile,
+    requested_notional: given.requestedNotional,
+    ttl_seconds: given.ttlSeconds,
+  };
+}
+
+const readById = (session: Session, proposal_id: string): Promise<Json> =>
+  session.call('getTemplateProposal', { params: { proposal_id } });
+
+/** Prints the proposal; what stands in its way, and how to get past it, stands beside it. */
+async function show(session: Session, found: Json): Promise<void> {
+  await session.print(found, () =>
+    session.record([
+      ['proposal', wordOf(found, 'proposal_id')],
+      ['status', wordOf(found, 'status')],
+      ['template', wordOf(found, 'template_key')],
+      ['version', wordOf(found, 'template_version')],
+      ['movement', wordOf(found, 'movement_id')],
+      ['reasons', wordOf(found, 'reasons')],
+      ['problem', wordOf(found, 'problem')],
+      ['expires', wordOf(found, 'expires_at')],
+    ]),
+  );
+  if (found['status'] === 'auto_promoted') return;
+  for (const line of await wayOut(session, found)) session.note(line);
+}
+
+async function wayOut(session: Session, found: Json): Promise<readonly string[]> {
+  const reasons = Array.isArray(found['reasons']) ? found['reasons'].map(String) : [];
+  if (reasons.length === 0) return [];
+  const params = { authority_key: await session.authority() };
+  const limits = authorityAnswer.safeParse(await session.call('getAgentAuthority', { params }));
+  const known = {
+    asked: asked.safeParse(found['proposal'] ?? {}).data ?? {},
+    authority: limits.data ?? null,
+  };
+  return explained(reasons, known).map(({ rule, why, satisfy }) => `${rule}: ${why}; ${satisfy}.`);
+}
+
+/** A rejected proposal is a refusal; one that waits for an admin is kept, and none. */
+function endOf({ status, proposal_id }: Json): void {
+  if (status === 'rejected')
+    throw new CommandError(EXIT.refused, `The proposal ${String(proposal_id)} is rejected.`);
+}
+
+export const proposalCommands = [
+  agentCommand({
+    words: ['proposals', 'create'],
+    about: 'Propose a template; within the limits it is there at once, else it waits for an admin',
+    options: { ...proposal, idempotencyKey },
+    run: async (session, { idempotencyKey: key, ...given }) => {
+      const params = { authority_key: await session.authority() };
+      const call = { params, body: bodyOf(given), idempotencyKey: key };
+      const made = await session.write('createTemplateProposal', call);
+      const whole =
+        made['status'] === 'auto_promoted'
+          ? made
+          : { ...(await readById(session, wordOf(made, 'proposal_id'))), ...made };
+      await show(session, whole);
+      endOf(made);
+    },
+  }),
+  agentCommand({
+    words: ['proposals', 'show'],
+    about: 'Show a proposal',
+    argument: 'proposal-id',
+    run: async (session, _, id) => show(session, await readById(session, id)),
+  }),
+  agentCommand({
+    words: ['bridge-attempt'],
+    about:
+      "Propose, and create the movement at once where it may; it waits for an operator's approval",
+    options: {
+      ...proposal,
+      callbackUrl: text('url', "where the movement's state changes are sent"),
+      idempotencyKey,
+    },
+    run: async (session, { idempotencyKey: key, callbackUrl, ...given }) => {
+      const params = { authority_key: await session.authority() };
+      const body = { ...bodyOf(given), callback_url: callbackUrl };
+      const made = await session.write('createBridgeAttempt', {
+        ...{ params, body, idempotencyKey: key },
+      });
+      const found = await readById(session, wordOf(made, 'proposal_id'));
+      await show(session, { ...found, ...made });
+      endOf(made);
+    },
+  }),
+];

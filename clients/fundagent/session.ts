@@ -1,0 +1,117 @@
+/** What a command has while it runs: settings, the API, ways to print. */
+import { randomUUID } from 'node:crypto';
+import { createAgentApi, type AgentApi, type AgentCall } from '../agent/api.ts';
+import { readAgentSettings, SettingsError, type AgentSettings } from '../agent/settings.ts';
+import { CommandError, EXIT, Interrupted, usageError } from '../command-line/exit.ts';
+import { isOutcomeUnknown } from '../command-line/faults.ts';
+import type { Io } from '../command-line/io.ts';
+import { painter } from '../command-line/paint.ts';
+import { printableJson } from '../command-line/printable.ts';
+import { record, table, type Cell, type Column } from '../command-line/table.ts';
+import { isObject } from '../http/answer.ts';
+import { CLI_OPERATIONS, type CliOperation } from './operations.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export class Session {
+  readonly io: Io;
+  readonly json: boolean;
+  #settings: AgentSettings | null = null;
+  #api: AgentApi<CliOperation> | null = null;
+
+  constructor(io: Io, output: string | undefined) {
+    this.io = io;
+    const form = output ?? io.env['SVC_OUTPUT'] ?? '';
+    if (!['', 'table', 'json'].includes(form))
+      throw usageError('SVC_OUTPUT must be table or json.');
+    this.json = form === 'json';
+  }
+
+  /** The answer of an operation; a Ctrl-C ends it. */
+  async call(operation: CliOperation, call: AgentCall = {}): Promise<Json> {
+    const answer = await this.#during(() => this.#connect().call(operation, this.#with(call)));
+    return isObject(answer) ? answer : { answer };
+  }
+
+  /** The answer's text, byte for byte. */
+  async textOf(operation: CliOperation, call: AgentCall): Promise<string> {
+    return (await this.#during(() => this.#connect().request(operation, this.#with(call)))).text;
+  }
+
+  /**
+   * Sends a write under one key. When nobody can say what became of it, the key with which a repeat
+   * is safe is told.
+   */
+  async write(
+    operation: CliOperation,
+    call: AgentCall & { readonly idempotencyKey: string | undefined },
+  ): Promise<Json> {
+    const key = call.idempotencyKey ?? `fundagent-${randomUUID()}`;
+    try {
+      return await this.call(operation, { ...call, idempotencyKey: key });
+    } catch (error) {
+      if (isOutcomeUnknown(error))
+        this.note(
+          `It is not known whether this was carried out. Repeat it with --idempotency-key ${key}: it will not be done twice.`,
+        );
+      throw error;
+    }
+  }
+
+  /** The authority to propose under: as it is set, else the one that the key is bound to. */
+  async authority(): Promise<string> {
+    const { authorityKey } = this.#read();
+    if (authorityKey !== null) return authorityKey;
+    const { namespace, role } = await this.call('whoami');
+    if (typeof namespace === 'string') return namespace.replace(/^agent\//, '');
+    throw new CommandError(EXIT.usage, `This key has the role ${String(role)} and no authority.`);
+  }
+
+  /** Prints the answer: as JSON, or as `view` makes it for people. */
+  async print(value: unknown, view: () => string | Promise<string>): Promise<void> {
+    this.io.out(this.json ? `${printableJson(value)}\n` : await view());
+  }
+
+  /** A line beside the answer. */
+  note(text: string): void {
+    this.io.err(`${text}\n`);
+  }
+
+  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
+    if (rows.length === 0) this.note('There are none.');
+    return table(rows, columns, painter(false));
+  }
+
+  record(fields: readonly (readonly [string, Cell])[]): string {
+    return record(fields, painter(false));
+  }
+
+  #read(): AgentSettings {
+    try {
+      this.#settings ??= readAgentSettings(this.io.env);
+      return this.#settings;
+    } catch (error) {
+      if (error instanceof SettingsError) throw usageError(error.message);
+      throw error;
+    }
+  }
+
+  #connect(): AgentApi<CliOperation> {
+    const { apiUrl, keyId, secret } = this.#read();
+    this.#api ??= createAgentApi(CLI_OPERATIONS, { baseUrl: apiUrl, key: { keyId, secret } });
+    return this.#api;
+  }
+
+  #with(call: AgentCall): AgentCall {
+    return { signal: this.io.signal, ...call };
+  }
+
+  async #during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (this.io.signal.aborted) throw new Interrupted();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * `fund-mcp`: the tool server of an agent, over standard input and output. Its settings are in the
+ * environment alone, so that its command line says nothing of them.
+ */
+import { Console } from 'node:console';
+import { environment } from '../command-line/environment.ts';
+import { VERSION } from '../agent/version.ts';
+import { serveTools } from './start.ts';
+
+const err = (text: string): void => void process.stderr.write(text);
+// Whoever else prints, prints beside the protocol.
+globalThis.console = new Console(process.stderr, process.stderr);
+
+const given = process.argv.slice(2);
+if (given.length > 0) {
+  err(
+    'Usage: fund-mcp, without arguments: it speaks MCP over standard input and output, and is started by a host. Settings: SVC_KEY_ID, SVC_HMAC_SECRET_FILE (or SVC_HMAC_SECRET), SVC_AGENT_NAMESPACE; SVC_API_URL, SVC_AUTHORITY_KEY.\n',
+  );
+  process.exit(given.every((each) => each === '--help' || each === '-h') ? 0 : 2);
+}
+const { stdin: input, stdout: output } = process;
+const status = await serveTools({ env: environment(), input, output, err }, VERSION);
+// A request that nobody waits for any more keeps no process alive.
+process.exit(status);

@@ -1,0 +1,5 @@
+/** All that the tool server can ask of the service: eight reads, and the proposal. */
+import { PROPOSE, READS } from '../agent/operations.ts';
+
+export const TOOL_OPERATIONS = { ...READS, ...PROPOSE } as const;
+export type ToolOperation = keyof typeof TOOL_OPERATIONS;

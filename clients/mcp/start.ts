@@ -1,0 +1,95 @@
+/** Starts the tool server: looks at its environment and its key first, then serves. */
+import type { Readable, Writable } from 'node:stream';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { createAgentApi, type AgentApi } from '../agent/api.ts';
+import { plain } from '../agent/plain.ts';
+import { refusalOf } from '../agent/refusals.ts';
+import { readNamespaceSettings, SettingsError, type NamespaceSettings } from '../agent/settings.ts';
+import { createLog, type Log } from './log.ts';
+import { TOOL_OPERATIONS, type ToolOperation } from './operations.ts';
+import { read, whoami } from './read.ts';
+import { createToolServer } from './server.ts';
+
+export interface ServerIo {
+  readonly env: NodeJS.ProcessEnv;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Standard error. */
+  readonly err: (text: string) => void;
+}
+
+/** Longer than any call of these tools; more is no client. */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+/**
+ * Serves until the input ends, and answers the exit status: 0 then, 2 where the environment is
+ * incomplete, 1 where the service or the key is not what it has to be.
+ */
+export async function serveTools(io: ServerIo, version: string): Promise<number> {
+  const log = createLog(io.err);
+  try {
+    const settings = readNamespaceSettings(io.env);
+    const api = connect(settings);
+    await assertAgent(api, settings);
+    log(`serving ${settings.namespace} of ${settings.apiUrl} over standard input and output`);
+    await served({ api, authorityKey: settings.authorityKey, version, log }, io);
+    return 0;
+  } catch (error) {
+    io.err(`fund-mcp: ${plain(wordsOf(error), 600)}\n`);
+    return error instanceof SettingsError ? 2 : 1;
+  }
+}
+
+function connect({ apiUrl, keyId, secret }: NamespaceSettings): AgentApi<ToolOperation> {
+  return createAgentApi(TOOL_OPERATIONS, { baseUrl: apiUrl, key: { keyId, secret } });
+}
+
+class WrongKey extends Error {
+  override readonly name = 'WrongKey';
+}
+
+/** @throws WrongKey unless the key is an agent's, of the namespace that is meant. */
+async function assertAgent(
+  api: AgentApi<ToolOperation>,
+  { namespace }: NamespaceSettings,
+): Promise<void> {
+  const caller = read(whoami, await api.call('whoami'));
+  if (caller.role !== 'agent')
+    throw new WrongKey(
+      `this key has the role ${caller.role}, and the tool server takes keys of the role agent alone`,
+    );
+  if (caller.namespace !== namespace)
+    throw new WrongKey(
+      `this key is of the namespace ${caller.namespace ?? '(none)'}, and SVC_AGENT_NAMESPACE is ${namespace}`,
+    );
+}
+
+/** Resolves when the input has ended, or nobody reads the output any more. */
+async function served(
+  parts: Parameters<typeof createToolServer>[0],
+  { input, output }: ServerIo,
+): Promise<void> {
+  const transport = new StdioServerTransport(input, output, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const report = reporter(parts.log);
+  const handle = serveStdio(() => createToolServer(parts), { transport, onerror: report });
+  await new Promise<void>((resolve) => {
+    const close = transport.onclose;
+    transport.onclose = () => {
+      close?.();
+      resolve();
+    };
+  });
+  await handle.close();
+}
+
+/** What a client sends may stand in an error's message, so only its kind is told. */
+function reporter(log: Log): (error: Error) => void {
+  return (error) => log(`a message could not be served: ${error.name}`);
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof SettingsError || error instanceof WrongKey) return error.message;
+  const refusal = refusalOf(error);
+  if (refusal !== null) return `${refusal.rule}: ${refusal.why}`;
+  return error instanceof Error ? `it failed: ${error.name}` : 'it failed';
+}
