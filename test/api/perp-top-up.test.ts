@@ -53,6 +53,21 @@ test('of many at once there are no more than the strategy may have, with what it
   expect((await topUp('capped', '1')).status).toBe(200);
 });
 
+test('one that ends while the venue is asked what there is counts all the same', async () => {
+  await strategy('ends', '100');
+  const first = await topUp('ends', '60');
+  await desk.perp.faults({ latency_ms: 1_500, calls: ['info'] });
+  const second = topUp('ends', '60');
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await desk.bench.sql(
+    'UPDATE movements SET ended_at = svc_now() WHERE movement_id = $1::uuid',
+    first.body['movement_id'],
+  );
+  expect((await second).body.detail.error).toBe('max_agent_balance_exceeded');
+  await desk.perp.faults({});
+  expect((await topUp('ends', '60')).status).toBe(200);
+});
+
 test('an equal repeat is the first one, also of many at once, and changes no sum', async () => {
   await strategy('repeated', '50');
   const answers = await Promise.all(

@@ -120,6 +120,10 @@ describe('a strategy', () => {
     expect(await during(mode('drain'), mode('normal'))).toBeNull();
     expect(await during(node("state = 'UNKNOWN'"), node("state = 'READY'"))).toContain('person');
     expect(await during(movement('CANCELLED'), movement('EXECUTING'))).toContain('cancelled');
+    // What a cancel leads to is sent because of it.
+    await bench.sql(node('on_cancel_target = true'));
+    expect(await during(movement('CANCELLED'), movement('EXECUTING'))).toBeNull();
+    await bench.sql(node('on_cancel_target = false'));
     const [signer] = await bench.sql<{ key: string }>(
       `SELECT signer_binding ->> 'signer_key' AS key FROM movement_nodes
        WHERE movement_id = $1::uuid`,

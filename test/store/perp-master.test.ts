@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { preflight } from '../../activities/phases/preflight.ts';
 import { claimPerpNonce, readPerpAction } from '../../store/perp-actions.ts';
+import { createAgentWallet, noteAgentWallet, takeAgentWallets } from '../../store/perp-venue.ts';
 import { someone } from '../dev/perp-stack.ts';
 import {
   MASTER,
@@ -197,4 +198,30 @@ describe('a nonce', () => {
     await bench.sql('UPDATE perp_lanes SET last_nonce = last_nonce + 600000');
     expect(await claim()).toEqual({ ahead: (nonces[2] ?? 0) + 600_000 });
   });
+});
+
+test('when an agent is looked at again is said by who has it, and by nobody before', async () => {
+  await createAgentWallet(
+    bench.db,
+    {
+      ...{ strategy_id: 'apart', agent_name: 'desk', signer_key: 'agent', valid_until: null },
+      address: someone('is an agent').address,
+    },
+    {
+      ...{ actor: 'test', action: 'perp_agent_wallet.create', entity_type: 'perp_agent_wallet' },
+      ...{ entity_key: 'apart/desk', outcome: 'success', details: {} },
+    } as never,
+  );
+  const [first] = await takeAgentWallets(bench.db, 0.01, 1);
+  let second: typeof first;
+  while (second === undefined) [second] = await takeAgentWallets(bench.db, 60, 1);
+  const note = (taken: typeof first, last_error: string) =>
+    noteAgentWallet(bench.db, {
+      ...{ wallet_id: taken?.wallet_id ?? '', lease: taken?.lease ?? '', from: 'pending' },
+      ...{ to: null, last_error, next_seconds: 0 },
+    });
+  expect(await note(first, 'late')).toBe(false);
+  expect(await takeAgentWallets(bench.db, 60, 1)).toEqual([]);
+  expect(await note(second, 'not listed')).toBe(true);
+  expect(await takeAgentWallets(bench.db, 60, 1)).toMatchObject([{ last_error: 'not listed' }]);
 });

@@ -11,7 +11,13 @@ import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { isDecimal } from '../../domain/money.ts';
 import { callOnce, CallError, type OutgoingAnswer } from '../../platform/outgoing/call.ts';
 import type { PerpVenue } from './config.ts';
-import { FRESH_MS, RATE_LIMITED, sharedLedger, type LedgerRead } from './shared-ledger.ts';
+import {
+  FRESH_MS,
+  RATE_LIMITED,
+  sharedLedger,
+  type LedgerRead,
+  type LedgerRow,
+} from './shared-ledger.ts';
 
 const TIMEOUT_MS = 10_000;
 const LIMIT_BYTES = 4_194_304;
@@ -25,14 +31,6 @@ export type PerpAnswer =
   | { readonly kind: 'applied' }
   | { readonly kind: 'used'; readonly message: string }
   | { readonly kind: 'refused'; readonly consumed: boolean; readonly message: string };
-
-/** A line of an account's ledger. */
-export interface LedgerRow {
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  readonly hash: string;
-  readonly delta: Readonly<Record<string, unknown>> & { readonly type: string };
-}
 
 export interface PerpAccountState {
   /** Decimals in units of the asset. */

@@ -2,7 +2,7 @@
  * What an account's ledger says of one action. Source of the rows: docs/perps-venue-facts.md 4.
  */
 import { readDecimal } from '../../domain/money.ts';
-import type { LedgerRow } from './client.ts';
+import type { LedgerRow } from './shared-ledger.ts';
 
 /** A row is not older than its action but for how far two clocks are apart. */
 export const CLOCKS_APART_MS = 3_600_000;

@@ -5,7 +5,6 @@
  */
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { deadline } from '../../platform/deadline.ts';
-import type { LedgerRow } from './client.ts';
 
 /** A read that began no longer ago counts for others' looks; one's own are further apart. */
 export const FRESH_MS = 4_000;
@@ -14,6 +13,14 @@ const WAIT_MS = 10_000;
 
 /** The code of the fault by which the venue says that it is asked too much. */
 export const RATE_LIMITED = 'VENUE_RATE_LIMITED';
+
+/** A line of an account's ledger. */
+export interface LedgerRow {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly hash: string;
+  readonly delta: Readonly<Record<string, unknown>> & { readonly type: string };
+}
 
 /** What a read told; not `whole` where it ended at what was wanted. */
 export interface LedgerRead {

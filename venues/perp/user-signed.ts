@@ -21,7 +21,7 @@ import { ageOf, nextLookSeconds } from '../../domain/perps/nonce-window.ts';
 import { failWhenRejected } from '../evm/errors.ts';
 import { stillUnderWay } from '../evm/send-signed.ts';
 import { bodyOf, buildAct, type BuiltAct, type PerpAct } from './actions.ts';
-import type { LedgerRow } from './client.ts';
+import type { LedgerRow } from './shared-ledger.ts';
 import { checkVenue } from './health.ts';
 import { CLOCKS_APART_MS, type Arrived } from './ledger.ts';
 import { rejected, requireMaster, type PerpLane } from './plan.ts';

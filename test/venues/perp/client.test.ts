@@ -2,7 +2,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createPerpBalances } from '../../../venues/perp/balances.ts';
 import { createPerpClient, type PerpClient } from '../../../venues/perp/client.ts';
+import { perpVenueSchema } from '../../../venues/perp/config.ts';
+import { sendRow, withdrawalRow } from '../../../venues/perp/ledger.ts';
 
 const USER = `0x${'ab'.repeat(20)}`;
 const HOUR = 3_600_000;
@@ -149,6 +152,73 @@ describe('many who look at one ledger at once', () => {
     const told = await Promise.allSettled([look(USER, HOUR, own), look(USER, HOUR, own)]);
     expect(told.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     await own.close();
+  });
+});
+
+test('a row is that of its nonce, its type and whom it pays', () => {
+  const row = (delta: object) => ({
+    ...{ time: 1, hash: '0x1' },
+    delta: { type: 'send', nonce: 7, destination: USER, amount: '2.50', fee: '0.0', ...delta },
+  });
+  expect(sendRow([row({})], 7, USER.toUpperCase().replace('X', 'x'))).toEqual({
+    ...{ received: '2.5', fee: '0', hash: '0x1', time: 1 },
+  });
+  for (const delta of [
+    { destination: `0x${'cd'.repeat(20)}` },
+    { nonce: 8 },
+    { nonce: 7_000 },
+    { type: 'withdraw' },
+    { amount: 'x' },
+  ])
+    expect(sendRow([row(delta)], 7, USER)).toBeNull();
+  const paid = { type: 'withdraw', usdc: '9.0', nonce: 7_000 };
+  expect(withdrawalRow([row(paid)], 7)).toMatchObject({ received: '9' });
+  expect(withdrawalRow([row({ ...paid, nonce: 7 })], 7)).toBeNull();
+});
+
+describe('the balance of the master', () => {
+  const venue = perpVenueSchema.parse({
+    ...{ venue_key: 'perp', provider: 'perp', account_role: 'master', account: USER },
+    ...{ url: 'http://127.0.0.1:9', network: 'Testnet', chain_id: 1, deposit_address: USER },
+    token: `USDC:0x${'0'.repeat(32)}`,
+  });
+  const told = (mode: string, withdrawable: string, accountValue: string) => {
+    answer = ({ type }) => [
+      200,
+      type === 'userAbstraction'
+        ? mode
+        : { withdrawable, marginSummary: { accountValue }, assetPositions: [{}] },
+    ];
+    return createPerpBalances(venue, client).fetch(call());
+  };
+  const pool = { account_type: 'PERP', asset: 'USDC' };
+
+  test('is what may leave, exact and never below zero', async () => {
+    expect(await told('default', '584635.8959999999', '600000.0')).toEqual([
+      {
+        ...{ ...pool, available: '584635.895999', withdrawable: '584635.895999', total: '600000' },
+        details: { open_positions: 1 },
+      },
+    ]);
+    expect(await told('disabled', '-3.5', '-3.5')).toMatchObject([
+      { withdrawable: '0', available: '0', total: '0' },
+    ]);
+  });
+
+  test('of an account that keeps perps and spot together is told by nobody', async () => {
+    expect(await told('unifiedAccount', '12', '12')).toEqual([
+      {
+        ...{ ...pool, available: null, withdrawable: null, total: null },
+        details: { mode: 'unifiedAccount' },
+      },
+    ]);
+  });
+
+  test('is none where the venue does not answer', async () => {
+    answer = () => [500, null];
+    await expect(createPerpBalances(venue, client).fetch(call())).rejects.toMatchObject({
+      name: 'ExecutorFault',
+    });
   });
 });
 

@@ -141,6 +141,10 @@ describe('nothing is deposited', () => {
     expect(await codeOf(deposit(amount, config as JsonObject))).toBe(code);
   });
 
+  it('below the least amount, and the least amount is', async () => {
+    expect(await codeOf(deposit('5'))).toBeNull();
+  });
+
   it('by another account than the master', async () => {
     const context = deposit();
     const signer = { signer_key: 's', chain_family: 'evm', address: OTHER };

@@ -345,6 +345,11 @@ describe('nothing is withdrawn', () => {
     return checked?.error_code ?? null;
   };
 
+  it('but what may leave, which is all of it', async () => {
+    const master = await newMaster('withdraws everything');
+    expect(await codeOf(master, contextOf(master, withdrawal(desk, '100', PAID)))).toBeNull();
+  });
+
   it('by another signer than the master', async () => {
     const master = await newMaster('withdraws as another');
     const context = contextOf(master, withdrawal(desk, '11', PAID));
