@@ -206,10 +206,11 @@ function callsOver(transport: Transport, prefix: Prefix): Calls {
   async function* pages(id: PagedId, input: AnyInput = {}): AsyncGenerator<unknown> {
     let { query } = input;
     for (;;) {
-      const page = (await request(id, { ...input, query })).body;
+      const reply = await request(id, { ...input, query });
+      const page = reply.body;
       const rows = isObject(page) ? page[OPERATIONS[id].paged] : undefined;
       if (!isObject(page) || !Array.isArray(rows))
-        throw new ClientUsageError(`${id} answered no page.`);
+        throw strange(reply, `to ${id}, without ${OPERATIONS[id].paged}`);
       yield* rows;
       if (typeof page['next_cursor'] !== 'string') return;
       query = { ...query, cursor: page['next_cursor'] };
