@@ -59,7 +59,7 @@ function refusal(error: ApiError): string {
     ...(retryAfterSeconds == null ? [] : [`try again in ${String(retryAfterSeconds)} s`]),
     ...(requestId == null ? [] : [`request id ${requestId}`]),
   ];
-  return parts.join('; ');
+  return parts.map((part) => part.replace(/\.$/, '')).join('; ');
 }
 
 /** What else the service said, as far as it is short. */

@@ -98,7 +98,8 @@ async function makePrograms(root, { programs, libraries }, note) {
     });
     for (const { path, text } of outputFiles) put(path, text);
     // After what they load, so that whoever is started meanwhile finds all of its own.
-    for (const name of Object.keys(programs)) put(join(dist, `${name}.js`), starter(name), COMMANDS.includes(name) ? 0o755 : 0o644);
+    for (const name of Object.keys(programs))
+      put(join(dist, `${name}.js`), starter(name), COMMANDS.includes(name) ? 0o755 : 0o644);
     const made = [
       ...outputFiles.map(({ path }) => relative(dist, path)),
       ...Object.keys(programs).map((name) => `${name}.js`),

@@ -13,6 +13,7 @@ import {
   runFundctl,
   spawnFundctl,
 } from '../support/fundctl.ts';
+import { startBadProxy } from '../support/bad-proxy.ts';
 import { freshAddress } from '../support/dashboard.ts';
 import {
   alone,
@@ -361,21 +362,41 @@ describe('what people see', () => {
 });
 
 test('a create whose answer is lost tells the key with which a repeat is safe', async () => {
-  const key = unique('key');
-  const request = ['--template', gated, '--asset', 'USDC', '--amount', '1'];
-  const first = await created('--idempotency-key', key);
-  const again = await run(
-    'movements',
-    'create',
-    ...request,
-    '--strategy',
-    'fundctl',
-    '--idempotency-key',
-    key,
+  const proxy = await startBadProxy(shared.apiUrl, ({ method, path }, text) =>
+    method === 'POST' && path === '/v3/movements' && !text.includes('would_create') ? null : text,
   );
-  expect([again.status, again.out]).toEqual([0, expect.stringContaining(first.movement_id)]);
-  expect(again.err).toContain('first request');
-});
+  const request = [
+    ...['movements', 'create', '--template', gated, '--asset', 'USDC', '--amount', '1'],
+    ...['--label', `run=${unique('lost')}`],
+  ];
+  try {
+    const lost = await runFundctl(clientEnv(proxy.url, shared.keys.admin), request);
+    expect([lost.status, lost.out]).toEqual([4, '']);
+    const key = /--idempotency-key (\S+?):/.exec(lost.err)?.[1] ?? '';
+    const again = await run(...request, '--idempotency-key', key);
+    expect([again.status, again.err]).toEqual([0, expect.stringContaining('first request')]);
+  } finally {
+    await proxy.close();
+  }
+}, 30_000);
+
+test('a plan that is not what its hash says is never approved', async () => {
+  const proxy = await startBadProxy(shared.apiUrl, ({ path }, text) =>
+    path.endsWith('/plan') ? text.replace('"amount":"1"', '"amount":"9"') : text,
+  );
+  try {
+    const { movement_id: id } = await created();
+    const env = clientEnv(proxy.url, shared.keys.admin);
+    for (const verb of ['plan', 'approve']) {
+      const yes = verb === 'approve' ? ['--yes'] : [];
+      const { status, out, err } = await runFundctl(env, ['movements', verb, id, ...yes]);
+      expect([status, out, err]).toEqual([1, '', expect.stringContaining('nothing of it')]);
+    }
+    expect((await json.run('movements show', [id]))['request_state']).toBe('PENDING_APPROVAL');
+  } finally {
+    await proxy.close();
+  }
+}, 30_000);
 
 test('profiles: a file that holds a secret is read with mode 600 alone, and never shown', async () => {
   const { keyId, secret: hmac } = shared.keys.operator;
