@@ -24,7 +24,7 @@ export function agentNamespace(authorityKey: string): string {
   return AGENT_PREFIX + authorityKey;
 }
 
-/** The namespace that a template key or an agent's path lies in: `agent/<key>`, else its first part. */
+/** The namespace that a template key or a path lies in: `agent/<key>`, else its first part. */
 export function namespaceIn(name: string): string {
   const parts = name.split('/');
   return parts.slice(0, name.startsWith(AGENT_PREFIX) ? 2 : 1).join('/');

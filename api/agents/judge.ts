@@ -1,4 +1,4 @@
-/** What is to be said of a proposal: its plan, if there is one, and everything that stands against it. */
+/** What is to be said of a proposal: its plan, if there is one, and all that stands against it. */
 import canonicalize from 'canonicalize';
 import { beyondLimits, type AuthorityLimits } from '../../domain/agents/authority.ts';
 import { blueprintOf, type Blueprint } from '../../domain/agents/blueprint.ts';

@@ -26,7 +26,7 @@ export async function detail(
     body: {
       ...toDetail(found, deps),
       attention: await attentionOf(found, input.requester, deps),
-      agent_authority: await authorityOf(found, deps),
+      ...(await authorityOf(found, deps)),
     },
   };
 }
@@ -38,17 +38,19 @@ export async function detail(
 async function authorityOf(
   { movement_id, template_key, request_state, created_by }: MovementDetail,
   deps: ApiDependencies,
-): Promise<DetailResponse['agent_authority']> {
-  if (created_by['role'] !== 'agent' || request_state !== 'PENDING_APPROVAL') return null;
+): Promise<Pick<DetailResponse, 'agent_authority'>> {
+  if (created_by['role'] !== 'agent' || request_state !== 'PENDING_APPROVAL') return {};
   const authority_key = agentOf(namespaceIn(template_key)) ?? '';
   const plan = await readPlan(deps.db, movement_id);
-  if (plan === null) return null;
+  if (plan === null) return {};
   const { limits, grant, uncovered } = await coverageOf(plan, authority_key, deps);
   const { max_notional, allowed_assets, allowed_chains } = limits;
   return {
-    ...{ authority_key, max_notional, allowed_assets, allowed_chains },
-    granted: grant === null ? null : { asset: grant.asset, amount: grant.amount },
-    uncovered: uncovered.map(({ code }) => code),
+    agent_authority: {
+      ...{ authority_key, max_notional, allowed_assets, allowed_chains },
+      granted: grant === null ? null : { asset: grant.asset, amount: grant.amount },
+      uncovered: uncovered.map(({ code }) => code),
+    },
   };
 }
 

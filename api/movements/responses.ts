@@ -185,7 +185,7 @@ export const detailResponse = z
     artifacts: listOf(artifactView),
     callbacks: z.object({ pending: z.int(), delivered: z.int(), dead_letter: z.int() }),
     attention: attention.nullable().meta({ description: 'Set while a person is needed.' }),
-    agent_authority: authorityView.nullable().meta({
+    agent_authority: authorityView.optional().meta({
       description:
         "Of an agent's movement that waits for its approval: what its authority covers now.",
     }),

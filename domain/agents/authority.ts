@@ -156,7 +156,7 @@ function otherChains(
   return named.length === 0 ? [] : [{ code: 'chain_not_allowed', chains: named }];
 }
 
-/** Every chain that a node names, each by all of its names. An exchange pays on its own networks. */
+/** Every chain that a node names, by all of its names. An exchange pays on networks of its own. */
 function placesOf(
   { action_type, config }: Pick<CompiledNode, 'action_type' | 'config'>,
   chains: ChainAssets,

@@ -98,6 +98,25 @@ export async function seed({ apiUrl, keys, chain, perp }: Seeded): Promise<Known
   const strategies = ['fuzz', 'fuzz-2'];
   for (const strategy_id of strategies)
     await send('POST', '/perp-venue/strategy-bindings', { strategy_id, max_agent_balance: '50' });
+  const proposals: string[] = [];
+  for (const requested_notional of ['10', '5000', '6000']) {
+    const proposal = {
+      ...{ asset: 'USDC', protocol_family: 'onchain_transfer', proposal_kind: 'ephemeral' },
+      ...{ source_chain: 'local-chain', destination_chain: 'local-chain', ttl_seconds: 3_600 },
+      destination_chain_id: chain.chainId,
+      destination_address: chain.accounts.treasury.address,
+      ...{ signer_profile: 'treasury', requested_notional },
+    };
+    const answer = await signedFetch(
+      keys.agent,
+      `${apiUrl}/v3/agent-authorities/dev/template-proposals`,
+      {
+        ...{ method: 'POST', body: JSON.stringify(proposal) },
+        headers: { 'content-type': 'application/json' },
+      },
+    );
+    proposals.push(String(((await answer.json()) as Json)['proposal_id']));
+  }
   const signers = await list('/signers');
   const { callbacks } = (await call('GET', '/callbacks?limit=200')) as {
     callbacks: readonly Json[];
@@ -116,6 +135,12 @@ export async function seed({ apiUrl, keys, chain, perp }: Seeded): Promise<Known
       typeof address === 'string' ? [address] : [],
     ),
     authority_key: ['dev'],
+    proposal_id: proposals,
+    source_chain: ['local-chain'],
+    destination_chain: ['local-chain'],
+    destination_chain_id: [String(chain.chainId)],
+    protocol_family: ['onchain_transfer'],
+    signer_profile: ['treasury'],
     strategy_id: strategies,
     chain: chains.map((each) => String(each['chain'])),
     src_chain: PATHS.map(([source]) => source),

@@ -37,6 +37,14 @@ import {
 } from '../../store/phases.ts';
 import { ping } from '../../store/ping.ts';
 import { noteAgentWallet, takeAgentWallets } from '../../store/perp-venue.ts';
+import {
+  createProposal,
+  expireProposals,
+  readDueProposals,
+  readGrant,
+  readProposalKeyUse,
+  type NewProposal,
+} from '../../store/proposals.ts';
 import { clearOrphans } from '../../store/registry.ts';
 import { dropOldNonces, takeNonce, takeNonces } from '../../store/request-nonces.ts';
 import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
@@ -52,6 +60,7 @@ export interface Samples {
   readonly policy_id: string;
   readonly transfer_id: string;
   readonly event_id: string;
+  readonly proposal_id: string;
   /** Movements that wait for an approval. */
   readonly waiting: readonly { readonly movement_id: string; readonly hash: string }[];
   /** Movements with a node `n1` that is being observed. */
@@ -91,6 +100,9 @@ export async function samplesOf(db: Database): Promise<Samples> {
   const transfer = await one(
     db.sql<{ transfer_id: string }>`SELECT transfer_id FROM capital_transfers LIMIT 1`,
   );
+  const proposal = await one(
+    db.sql<{ id: string }>`SELECT proposal_id::text AS id FROM template_proposals LIMIT 1`,
+  );
   const callback = await one(db.sql<{ event_id: string }>`SELECT event_id FROM callbacks LIMIT 1`);
   const policy = await one(
     db.sql<{ policy_id: string }>`
@@ -109,11 +121,31 @@ export async function samplesOf(db: Database): Promise<Samples> {
     ...{ movement_id: middle.movement_id, at: middle.at.toISOString() },
     ...{ template_id: middle.template_id, policy_id: policy.policy_id },
     ...{ transfer_id: transfer.transfer_id, event_id: callback.event_id },
+    proposal_id: proposal.id,
     waiting,
     running: running.map((row) => row.movement_id),
     dead: dead.map((row) => row.event_id),
   };
 }
+
+const PROPOSAL: NewProposal = {
+  ...{ authority_key: SEEDED.agent, proposal_kind: 'ephemeral', asset: 'USDC' },
+  ...{ requested_notional: '6', ttl_seconds: 60, request: {}, bridge_attempt: false },
+  ...{ client_scope: 'growth', idempotency_key: null, created_by: {} },
+  decided: {
+    ...{ status: 'auto_promoted', reasons: [], max_amount: '6', plan_digest: 'plan-3' },
+    template_key: `${SEEDED.agentNamespace}/pay`,
+    template: {
+      ...{ template_key: `${SEEDED.agentNamespace}/pay`, name: 'growth', owner: null },
+      ...{ nodes: [], edges: [], graph_shape: 'linear', approval_policy: {}, risk_controls: {} },
+      completion_policy: { completion_assurance: 'provider_completed' },
+      created_by: null,
+      audit: () => [],
+    },
+  },
+  limits: { max_notional: null, allowed_assets: [], allowed_chains: [], max_ttl_seconds: null },
+  audit: () => [],
+};
 
 const CHAIN_REGISTRY = '/bridge-c/chain-registry';
 const PATH_BASELINES = '/bridge-c/path-baselines';
@@ -292,6 +324,7 @@ export const CALLS: readonly Call[] = [
     { entity_type: 'executor' },
   ]).map((call, index) => (index === 0 ? call : { ...call, rows: 25_000 })),
   ...get('getAgentAuthority', `/agent-authorities/${SEEDED.agent}`),
+  ...get('getTemplateProposal', ({ proposal_id }) => `/template-proposals/${proposal_id}`),
   ...get('whoami', '/whoami'),
   ...get('getSignerRotationHistory', '/admin/signers/signer-1/rotation-history'),
   ...get('listBridgeChains', CHAIN_REGISTRY),
@@ -364,6 +397,20 @@ export const CALLS: readonly Call[] = [
     const { wallet_id, state: from, lease } = wallet;
     const note = { wallet_id, from, last_error: null, to: null, lease, next_seconds: 0 };
     await noteAgentWallet(db, note);
+  }),
+  own(['readDueProposals', 'expireProposals'], async (db) => {
+    await readDueProposals(db, 200);
+    await expireProposals(db, [randomUUID()]);
+  }),
+  own('createProposal', async (db) => {
+    await createProposal(db, PROPOSAL);
+    await readProposalKeyUse(db, 'seeded', 'proposal-20');
+  }),
+  own('readGrant', async (db) => {
+    const [of] = await db.sql<{ id: string }>`
+      SELECT template_id::text AS id FROM template_proposals
+      WHERE promotion_mode IS NOT NULL LIMIT 1`;
+    await readGrant(db, of?.id ?? '');
   }),
   own('refreshBalances', (db) => refreshBalances(db, 'venue-9', () => Promise.resolve([]))),
   own('clearOrphans', (db) => clearOrphans(db, ['signer-1'])),
@@ -441,6 +488,14 @@ export const CALLS: readonly Call[] = [
     path: `/movements/${waiting(samples, 20 + turn).movement_id}/reject`,
     body: {},
   })),
+  send('createTemplateProposal', () => ({
+    ...{ caller: 'agent', path: `/agent-authorities/${SEEDED.agent}/template-proposals` },
+    body: {
+      ...{ asset: 'USDC', protocol_family: 'pigeon', proposal_kind: 'static', ttl_seconds: 60 },
+      ...{ source_chain: 'a', destination_chain: 'b', destination_chain_id: 1 },
+      ...{ destination_address: '0x1', signer_profile: 'p', requested_notional: '5' },
+    },
+  })),
   send('redeliverCallback', ({ dead }, turn) => ({
     path: `/callbacks/${dead[turn % dead.length] ?? ''}/redeliver`,
   })),
@@ -479,6 +534,8 @@ const ONCE = 'is asked by a person once in the life of a signer, and reads all t
 
 /** Routes without a call, and why. */
 export const WITHOUT_CALL: Readonly<Record<string, string>> = {
+  createBridgeAttempt: 'makes a proposal and a movement, as the calls of these do',
+  promoteTemplateProposal: BY_KEY,
   cancelMovement: BY_KEY,
   resumeMovement: BY_KEY,
   retryMovement: BY_KEY,

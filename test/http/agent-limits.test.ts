@@ -1,4 +1,4 @@
-/** A thousand proposals at once at the edge of an authority, and movements that try to go beyond it. */
+/** A thousand proposals at once at the edge of an authority, and movements beyond it. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { compare } from '../support/amounts.ts';

@@ -39,9 +39,18 @@ export function addKeyCommands(program: Command, io: ToolIo): void {
       '--authority-key <key>',
       'for an agent: the authority that the key is bound to; made when there is none',
     )
-    .option('--max-notional <decimal>', "the authority's limit for one proposal, and for one movement in each asset; none covers no amount")
-    .option('--allowed-assets <csv>', 'assets that its proposals and movements may move; none covers no asset')
-    .option('--allowed-chains <csv>', 'chains that they may name: venue keys or decimal ids, for withdrawals also the network as the exchange calls it')
+    .option(
+      '--max-notional <decimal>',
+      "the authority's limit for one proposal, and for one movement in each asset; none covers no amount",
+    )
+    .option(
+      '--allowed-assets <csv>',
+      'assets that its proposals and movements may move; none covers no asset',
+    )
+    .option(
+      '--allowed-chains <csv>',
+      'chains that they may name: venue keys or decimal ids, for withdrawals also the network as the exchange calls it',
+    )
     .option('--max-ttl-seconds <n>', 'how long its proposals may live')
     .option('--replace', 'revoke the key that the authority has now, in the same step')
     .action(async (options: IssueOptions & { role: Role }) => {

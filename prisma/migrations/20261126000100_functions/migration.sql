@@ -2740,7 +2740,8 @@ CREATE OR REPLACE FUNCTION authority_limits(authority text) RETURNS jsonb LANGUA
 $$;
 
 -- A proposal as it is read. Whose movement it came to is told by the key that this was made under.
-CREATE OR REPLACE FUNCTION proposal_view(p template_proposals) RETURNS jsonb LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION proposal_view(p template_proposals) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
   SELECT to_jsonb(p) || jsonb_build_object('due', p.status = 'submitted'
       AND p.expires_at <= svc_now(),
     'movement_id', (SELECT m.movement_id FROM movements m
@@ -2776,7 +2777,8 @@ BEGIN
   INSERT INTO template_proposals SELECT p.* ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
-    RAISE EXCEPTION 'the idempotency key was used meanwhile' USING ERRCODE = 'serialization_failure';
+    RAISE EXCEPTION 'the idempotency key was used meanwhile'
+      USING ERRCODE = 'serialization_failure';
   END IF;
   PERFORM write_audit(with_details(doc -> 'audit', told_of(p)), at);
   RETURN jsonb_build_object('outcome', 'created', 'row', proposal_view(p));

@@ -1,4 +1,4 @@
-/** Two chains with every lane, the exchange's account and the perps venue, as proposals meet them. */
+/** Two chains with every lane, an exchange's account and the perps venue, for proposals. */
 import { createNoopExecutor } from '../../../executors/local/noop.ts';
 import type { BoundVenues } from '../../../domain/agents/blueprint.ts';
 import type { Proposal } from '../../../domain/agents/proposal.ts';
