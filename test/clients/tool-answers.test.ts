@@ -115,8 +115,8 @@ const CALLS = [
   ['get_proposal', { proposal_id: id }],
 ] as const;
 
-/** What the largest answer may have; a usual one has a hundredth of it. */
-const MOST = 150_000;
+/** What the largest answer may have, its text and its escapes included. */
+const MOST = 70_000;
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\ufeff]/;
 
 test.each(CALLS)(
