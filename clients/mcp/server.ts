@@ -1,6 +1,7 @@
 /** The tools as an MCP server. */
 import { McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { isInDoubt, refusalOf } from '../agent/refusals.ts';
+import { fit } from './fit.ts';
 import type { Log } from './log.ts';
 import { TOOLS } from './tools/index.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -50,7 +51,8 @@ async function answer(
   const said = (how: string): void =>
     context.log(`${tool.name} ${how} (${String(Date.now() - begun)} ms)`);
   try {
-    const { data, text, blocked = false } = await tool.invoke(input, context);
+    const { blocked = false, ...whole } = await tool.invoke(input, context);
+    const { data, text } = fit(whole.data, whole.text);
     said(blocked ? 'blocked' : 'done');
     return {
       content: [{ type: 'text', text }],

@@ -65,7 +65,7 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...writes),
-        fc.string({ minLength: 1, unit: 'binary' }).filter((text) => text.isWellFormed()),
+        fc.string({ minLength: 1, unit: 'binary' }).filter((text) => !/\p{Cs}/u.test(text)),
         fc.constantFrom('', '?', '/', '//', '/../', '%2F', '#', ';'),
         async ({ method, path }, value, more) => {
           const target = PREFIX + filled(path, value) + more;

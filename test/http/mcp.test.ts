@@ -102,7 +102,8 @@ test('reads: who it is, routes, balances, movements', async () => {
   expect(dataOf(rest)).toMatchObject({ routes: [{ source_venue }], total: 2 });
   const ranked = await tools.call('recommend_route', { asset: 'USDC', amount: '10', source_venue });
   expect(dataOf(ranked)).toMatchObject({ recommendations: [{ rank: 1 }, { rank: 2 }], cut: null });
-  const held = await tools.call('get_balances', { venue_key: 'paper-main', asset: 'USDC' });
+  const wanted = { venue_key: 'paper-main', asset: 'USDC', account_type: 'SPOT' };
+  const held = await tools.call('get_balances', wanted);
   expect(dataOf(held)).toMatchObject({ balances: [{ venue_key: 'paper-main' }], cut: null });
   expect(dataOf(await tools.call('list_movements'))).toEqual({
     ...{ movements: [], next_cursor: null, cut: null },

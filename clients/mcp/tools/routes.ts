@@ -189,9 +189,9 @@ export const recommendRoute = defineTool({
       data: { recommendations: rows, total, cut: part.cut },
       text: [
         `${String(rows.length)} of ${String(total)} routes, best first.`,
-        ...part.rows.map(
-          (each) =>
-            `${String(each.rank)}. ${line(each.route)}: ${each.feasibility}${each.infeasible_reasons.map((reason) => ` ${reason}`).join('')}`,
+        ...rows.map(
+          ({ rank, route, feasibility, infeasible_reasons: why }) =>
+            `${String(rank)}. ${route.template_key} v${String(route.version)}: ${[feasibility, ...why].join(' ')}`,
         ),
       ].join('\n'),
     };

@@ -49,7 +49,7 @@ export const whoami = defineTool({
           max_ttl_seconds,
         },
       },
-      text: `Role ${named(caller.role) ?? ''}, namespace ${named(caller.namespace) ?? 'none'}. One proposal may ask for ${max_notional === null ? 'no amount' : `at most ${max_notional}`}; assets: ${listed(allowed_assets)}; chains: ${listed(allowed_chains)}.`,
+      text: `Role ${named(caller.role) ?? ''}, namespace ${named(caller.namespace) ?? 'none'}. One proposal may ask for ${max_notional === null ? 'no amount' : `at most ${named(max_notional) ?? ''}`}; assets: ${listed(allowed_assets)}; chains: ${listed(allowed_chains)}.`,
     };
   },
 });
