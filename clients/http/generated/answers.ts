@@ -917,15 +917,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "description": "Set while a person is needed."
    },
    "agent_authority": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/MovementAuthority"
-     },
-     {
-      "type": "null"
-     }
-    ],
-    "description": "Of an agent's movement that waits for its approval: what its authority covers now."
+    "description": "Of an agent's movement that waits for its approval: what its authority covers now.",
+    "$ref": "#/components/schemas/MovementAuthority"
    },
    "workflow": {
     "type": "object",
@@ -984,7 +977,6 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "artifacts",
    "callbacks",
    "attention",
-   "agent_authority",
    "workflow"
   ],
   "additionalProperties": false

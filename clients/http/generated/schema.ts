@@ -143,7 +143,7 @@ export interface components {
             /** @description Set while a person is needed. */
             readonly attention: components["schemas"]["MovementAttention"] | null;
             /** @description Of an agent's movement that waits for its approval: what its authority covers now. */
-            readonly agent_authority: components["schemas"]["MovementAuthority"] | null;
+            readonly agent_authority?: components["schemas"]["MovementAuthority"];
             readonly workflow: {
                 readonly namespace: string;
                 readonly workflow_id: string;
