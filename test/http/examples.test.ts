@@ -2,9 +2,9 @@
  * Every example of the API's document is true: requests are sent as they stand there, with only the
  * ids of this run put in, and answers and errors look as they are shown (test/support/seen.ts).
  */
-import type { SigningKey } from '../../clients/signing.ts';
 import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import { low, someone } from '../dev/perp-stack.ts';
 import { at, startPerpDesk } from '../support/perp-desk.ts';
