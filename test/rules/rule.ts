@@ -13,6 +13,7 @@ export const SECTIONS = [
   "Signed for teams' executors",
   'Bridges',
   'The perps venue',
+  'Agents propose',
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 

@@ -1,4 +1,5 @@
 /** Every rule, in the order of docs/architecture.md. */
+import { agentProgramRules } from './agent-programs.ts';
 import { bridgeRules } from './bridges.ts';
 import { commandRules } from './commands.ts';
 import { finalityRules } from './finality.ts';
@@ -24,4 +25,5 @@ export const RULES: readonly Rule[] = [
   ...bridgeRules,
   ...perpRules,
   ...perpLaneRules,
+  ...agentProgramRules,
 ];
