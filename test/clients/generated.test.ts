@@ -20,6 +20,9 @@ test('every route is an operation, and every error has its code', () => {
   const operations: Readonly<Record<string, Operation>> = OPERATIONS;
   expect(Object.keys(operations)).toEqual(allRoutes().map(({ id }) => id));
   const keyed = Object.keys(operations).filter((id) => operations[id]?.idempotent);
-  expect(keyed).toEqual(['createMovement', 'createCapitalTransfer', 'topUpAgentWallet']);
+  expect(keyed).toEqual([
+    ...['createMovement', 'createCapitalTransfer', 'topUpAgentWallet'],
+    ...['createTemplateProposal', 'createBridgeAttempt'],
+  ]);
   expect(Object.keys(ERRORS)).toEqual(Object.keys(ERROR_TABLE));
 });

@@ -1,5 +1,6 @@
 /** Every rule, in the order of docs/architecture.md. */
 import { agentRules } from './agents.ts';
+import { agentProgramRules } from './agent-programs.ts';
 import { bridgeRules } from './bridges.ts';
 import { commandRules } from './commands.ts';
 import { finalityRules } from './finality.ts';
@@ -26,4 +27,5 @@ export const RULES: readonly Rule[] = [
   ...perpRules,
   ...perpLaneRules,
   ...agentRules,
+  ...agentProgramRules,
 ];
