@@ -33,7 +33,11 @@ export function readNamespaceSettings(env: NodeJS.ProcessEnv): NamespaceSettings
   return { ...rest, namespace, authorityKey };
 }
 
-/** @throws SettingsError that names everything that is missing or wrong; `needed` besides the key. */
+/**
+ * What is `needed` is so beside the key.
+ *
+ * @throws SettingsError that names everything that is missing or wrong.
+ */
 export function readAgentSettings(
   env: NodeJS.ProcessEnv,
   needed: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** The tool server of agents: its process, the official client over its streams, the real service. */
+/** The tool server of agents: its process, the official client, the real service. */
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
