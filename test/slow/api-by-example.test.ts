@@ -8,7 +8,7 @@ import { blocksOf, openTerminals, shellBlocks, shownFields } from '../support/gu
 
 const PAGE = 'docs/api-by-example.md';
 const RECEIVER = /^# receive\.py\n/;
-// Three programs of one key within a minute; a reader runs one of them.
+// Four programs of one key within a minute; a reader runs one of them.
 const opened = openTerminals({ SVC_RATE_LIMIT_WRITE_RPM: '100000' });
 afterAll(() => opened.close(), 60_000);
 
@@ -40,7 +40,7 @@ test('TypeScript: the program fits the types of the client', () => {
   );
 }, 120_000);
 
-test('curl, Python and TypeScript do what the page says, and each is called back', async () => {
+test('curl, fundctl, Python and TypeScript do what the page says, and each is called back', async () => {
   const printed = await opened.terminals.follow(shellBlocks(PAGE));
   expect(printed).toMatch(/Idempotent-Replayed: true\r?$/im);
   expect(printed).toMatch(/APPROVED\nwindow_amount_exceeded$/m);
@@ -52,8 +52,8 @@ test('curl, Python and TypeScript do what the page says, and each is called back
   expect(printed).toMatch(/APPROVED window_amount_exceeded\n[^]*available_amount: '20'/);
   const heard = (): number =>
     opened.terminals.said().match(/^[\w-]{36} \d+ request_completed$/gm)?.length ?? 0;
-  await eventually(() => Promise.resolve(heard() === 3 ? true : null), {
-    what: () => `the ends of three movements in:\n${opened.terminals.said()}`,
+  await eventually(() => Promise.resolve(heard() === 4 ? true : null), {
+    what: () => `the ends of four movements in:\n${opened.terminals.said()}`,
   });
   for (const field of shownFields(PAGE)) expect(printed).toContain(`"${field}":`);
 }, 300_000);
