@@ -3,6 +3,7 @@
 // it.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { identify } from './identity.mjs';
 import { cacheDir } from './temporal-build.mjs';
 
 const NAME = /^(\d+)\.(\d+)$/;
@@ -23,22 +24,10 @@ export function claimPort(port, folder = join(cacheDir(), 'ports')) {
   const taken = readdirSync(folder).filter((name) => {
     const [, claimed, pid] = NAME.exec(name) ?? [];
     if (Number(claimed) !== port || Number(pid) === process.pid) return false;
-    if (isAlive(Number(pid))) return true;
+    if (identify(Number(pid)) !== null) return true;
     rmSync(join(folder, name), { force: true });
     return false;
   });
   if (taken.length > 0) rmSync(own, { force: true });
   return taken.length === 0;
-}
-
-/**
- * @param {number} pid
- */
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
 }

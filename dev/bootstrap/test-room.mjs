@@ -3,6 +3,7 @@
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { identify } from './identity.mjs';
 
 const NAME = /^fund-movement-tests-(\d+)-/;
 const rooms = new Set();
@@ -41,7 +42,7 @@ export async function closeTestRooms() {
 function sweepTestRooms() {
   for (const name of readdirSync(tmpdir())) {
     const pid = NAME.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) removed(join(tmpdir(), name));
+    if (pid !== undefined && identify(Number(pid)) === null) removed(join(tmpdir(), name));
   }
 }
 
@@ -51,14 +52,5 @@ function removed(folder) {
     return true;
   } catch {
     return false;
-  }
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
   }
 }

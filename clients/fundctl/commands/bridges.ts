@@ -6,7 +6,7 @@ import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
 import { age } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
-import { YES } from '../shared.ts';
+import { asked, YES } from '../shared.ts';
 
 type Chain = Schema<'BridgeChain'>;
 type Path = Schema<'PathBaseline'>;
@@ -207,15 +207,6 @@ function pathFields(options: {
       operator_label: options.label,
     }),
   };
-}
-
-function asked(
-  session: Session,
-  question: string,
-  { body, yes }: { readonly body: object; readonly yes: boolean },
-): Promise<void> {
-  const fields = Object.entries(body).map(([name, value]) => [name, String(value)] as const);
-  return session.confirm(question, { yes, what: session.aside.record(fields) });
 }
 
 function printChain(session: Session, chain: Chain): Promise<void> {

@@ -6,7 +6,7 @@ import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
 import { moneyOf, when } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
-import { IDEMPOTENCY, REASON, YES } from '../shared.ts';
+import { asked, IDEMPOTENCY, REASON, YES } from '../shared.ts';
 
 const STRATEGY = { strategyId: 'the strategy' };
 type Binding = Schema<'StrategyBinding'>;
@@ -181,15 +181,6 @@ export const perps: Group = {
     }),
   ],
 };
-
-function asked(
-  session: Session,
-  question: string,
-  { body, yes }: { readonly body: object; readonly yes: boolean },
-): Promise<void> {
-  const fields = Object.entries(body).map(([name, value]) => [name, String(value)] as const);
-  return session.confirm(question, { yes, what: session.aside.record(fields) });
-}
 
 function printBinding(session: Session, binding: Binding): Promise<void> {
   return session.print(binding, () => bindingText(session, binding));

@@ -7,10 +7,11 @@ import type { Session } from '../../command-line/session.ts';
 import { state, type View } from '../../command-line/view.ts';
 import { jsonFile, templateRef, when } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf } from '../../http/operations.ts';
-import { YES } from '../shared.ts';
+import { asked, YES } from '../shared.ts';
 
 type Policy = ResultOf<'getAutoApprovePolicy'>;
 const POLICY = { policyId: 'id of the policy' };
+const WITHOUT_A_PERSON = 'Movements within this are approved without a person. Go on?';
 
 const LIMITS = {
   active: choice(['true', 'false'], 'whether it decides'),
@@ -74,7 +75,7 @@ export const policies: Group = {
           ...(await limitsOf(session, options)),
           ...defined({ client_id: options.client, strategy_id: options.strategy }),
         };
-        await asked(session, body, options.yes);
+        await asked(session, WITHOUT_A_PERSON, { body, yes: options.yes });
         const client = await session.client();
         const made = await client.call('createAutoApprovePolicy', {
           body: body as BodyOf<'createAutoApprovePolicy'>,
@@ -92,7 +93,10 @@ export const policies: Group = {
         const cleared = options.clearLimits ? NO_LIMITS : {};
         const body = { ...cleared, ...(await limitsOf(session, options)) };
         if (Object.keys(body).length === 0) throw usageError('Nothing is to be changed.');
-        await asked(session, { policy_id: args.policyId, ...body }, options.yes);
+        await asked(session, WITHOUT_A_PERSON, {
+          body: { policy_id: args.policyId, ...body },
+          yes: options.yes,
+        });
         const client = await session.client();
         const params = { policy_id: args.policyId };
         const answer = await client.call('updateAutoApprovePolicy', {
@@ -130,16 +134,6 @@ async function limitsOf(session: Session, options: Limits) {
       max_count_per_window: options.maxCountPerWindow,
     }),
   };
-}
-
-function asked(session: Session, body: object, yes: boolean): Promise<void> {
-  const fields = Object.entries(body).map(
-    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
-  );
-  return session.confirm('Movements within this are approved without a person. Go on?', {
-    yes,
-    what: session.aside.record(fields),
-  });
 }
 
 function print(session: Session, policy: Policy): Promise<void> {
