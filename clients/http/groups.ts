@@ -78,6 +78,12 @@ const GROUPS = {
   audit: { list: 'listAuditEvents', registry: 'listRegistryAudit' },
   registry: { verifyDrift: 'verifyRegistryDrift' },
   authorities: { get: 'getAgentAuthority' },
+  proposals: {
+    create: 'createTemplateProposal',
+    bridge: 'createBridgeAttempt',
+    get: 'getTemplateProposal',
+    promote: 'promoteTemplateProposal',
+  },
   bridge: {
     chains: 'listBridgeChains',
     createChain: 'createBridgeChain',

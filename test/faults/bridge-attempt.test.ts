@@ -11,7 +11,10 @@ afterAll(async () => {
   await own?.close();
 }, 60_000);
 
-/** Holds every new movement until it is released; `waiting` is the backend that waits. */
+/**
+ * Holds every new movement until it is released; `waiting` is the backend that waits to write one,
+ * and not one of the worker, which waits as well.
+ */
 async function holdMovements(): Promise<{
   waiting(): Promise<number>;
   release(): Promise<void>;
@@ -24,7 +27,9 @@ async function holdMovements(): Promise<{
     waiting: () =>
       eventually(async () => {
         const [row] = await own.query<{ pid: number }>(
-          `SELECT pid FROM pg_locks WHERE relation = 'movements'::regclass AND NOT granted`,
+          `SELECT l.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+           WHERE l.relation = 'movements'::regclass AND NOT l.granted
+             AND a.query LIKE '%create_movement%'`,
         );
         return row?.pid ?? null;
       }),

@@ -53,8 +53,8 @@ export const perpLaneRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/perp-fence.sql',
-      find: "WHEN b.paused THEN 'its strategy is paused'",
-      replace: "WHEN false THEN 'its strategy is paused'",
+      find: 'WHEN paused_strategy(m.strategy_id) IS NOT NULL',
+      replace: 'WHEN false',
     },
   },
   {
@@ -167,8 +167,8 @@ export const perpLaneRules: readonly Rule[] = [
     test: { file: FENCE, name: 'that is paused after its preflight stops %s at the fence' },
     broken: {
       file: 'prisma/functions/perp-fence.sql',
-      find: 'ELSIF bound.paused THEN',
-      replace: 'ELSIF bound.paused AND strategy IS NULL THEN',
+      find: 'ELSIF stopped IS NOT NULL THEN',
+      replace: 'ELSIF stopped IS NOT NULL AND strategy IS NULL THEN',
     },
   },
   {
