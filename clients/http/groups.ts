@@ -77,7 +77,12 @@ const GROUPS = {
   callbacks: { list: 'listCallbacks', redeliver: 'redeliverCallback' },
   audit: { list: 'listAuditEvents', registry: 'listRegistryAudit' },
   registry: { verifyDrift: 'verifyRegistryDrift' },
-  authorities: { get: 'getAgentAuthority' },
+  authorities: {
+    get: 'getAgentAuthority',
+    propose: 'createTemplateProposal',
+    bridgeAttempt: 'createBridgeAttempt',
+  },
+  proposals: { get: 'getTemplateProposal', promote: 'promoteTemplateProposal' },
   bridge: {
     chains: 'listBridgeChains',
     createChain: 'createBridgeChain',
