@@ -1,5 +1,11 @@
 /** Waits by looking again and again, ever more rarely while nothing changes. */
-import { ApiError, UnreachableError, WaitEndedError, WaitTimeoutError } from './errors.ts';
+import {
+  ApiError,
+  ClientUsageError,
+  UnreachableError,
+  WaitEndedError,
+  WaitTimeoutError,
+} from './errors.ts';
 import { MOVEMENT_END_STATES, TRANSFER_END_STATES } from './generated/states.ts';
 import type { ResultOf } from './operations.ts';
 import { leavesOpen, pause, random } from './retry.ts';
@@ -72,6 +78,7 @@ async function poll<Seen extends Watched>(
   },
 ): Promise<Seen> {
   const { timeoutMs = 600_000, signal, onChange } = wait;
+  if (Number.isNaN(timeoutMs)) throw new ClientUsageError('timeoutMs must be a number.');
   const name = `${wait.what} ${wait.id}`;
   const until = Date.now() + timeoutMs;
   let lastText = '';
