@@ -77,12 +77,13 @@ const GROUPS = {
   callbacks: { list: 'listCallbacks', redeliver: 'redeliverCallback' },
   audit: { list: 'listAuditEvents', registry: 'listRegistryAudit' },
   registry: { verifyDrift: 'verifyRegistryDrift' },
-  authorities: {
-    get: 'getAgentAuthority',
-    propose: 'createTemplateProposal',
-    bridgeAttempt: 'createBridgeAttempt',
+  authorities: { get: 'getAgentAuthority' },
+  proposals: {
+    create: 'createTemplateProposal',
+    bridge: 'createBridgeAttempt',
+    get: 'getTemplateProposal',
+    promote: 'promoteTemplateProposal',
   },
-  proposals: { get: 'getTemplateProposal', promote: 'promoteTemplateProposal' },
   bridge: {
     chains: 'listBridgeChains',
     createChain: 'createBridgeChain',
