@@ -92,16 +92,12 @@ export function createClient(options: ClientOptions): FundClient {
     waitFor: (id, target, how) =>
       waitForMovement(
         (signal) => calls.call('getMovement', { params: { movement_id: id }, signal }),
-        {
-          id,
-          target,
-          ...how,
-        },
+        { id, target, lookMs: options.timeoutMs, ...how },
       ),
     waitForTransfer: (id, target, how) =>
       waitForTransfer(
         (signal) => calls.call('getCapitalTransfer', { params: { transfer_id: id }, signal }),
-        { id, target, ...how },
+        { id, target, lookMs: options.timeoutMs, ...how },
       ),
   };
 }

@@ -19,7 +19,7 @@ export interface RetryNotice {
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 10_000;
 /** A timer of more fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Codes by which the service says that it accepted nothing. */
 const NOTHING_ACCEPTED: readonly (string | null)[] = [
