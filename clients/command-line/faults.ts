@@ -37,6 +37,8 @@ export function faultOf(error: unknown): Fault {
 /** Whether the request may have been carried out although no answer says so. */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof UnreachableError) return error.maybeTaken;
+  // A later try that was turned away says nothing of the one before.
+  if (error instanceof ApiError && error.maybeTaken) return true;
   if (error instanceof ApiError)
     return error.status >= 500 && !NOTHING_ACCEPTED.includes(error.rawCode ?? '');
   return error instanceof Interrupted;
@@ -56,6 +58,11 @@ function refusal(error: ApiError): string {
     rawCode === null ? message : `${rawCode} (${String(status)}): ${message}`,
     ...issues.map((issue) => `${issue.path === '' ? 'the request' : issue.path}: ${issue.message}`),
     ...contextOf(error.context),
+    // The service tells no stranger which of them it is.
+    ...(rawCode === 'unauthenticated'
+      ? ["check the key, its secret and this machine's clock"]
+      : []),
+    ...(error.maybeTaken ? ['the request may have been taken'] : []),
     ...(retryAfterSeconds == null ? [] : [`try again in ${String(retryAfterSeconds)} s`]),
     ...(requestId == null ? [] : [`request id ${requestId}`]),
   ];

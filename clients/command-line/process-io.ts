@@ -16,6 +16,8 @@ export function processIo(env: NodeJS.ProcessEnv = environment()): Io {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
+  // What ends there is only less to read: the request goes on, and how it ended is the exit status.
+  process.stderr.on('error', () => undefined);
   return {
     env,
     out: (text) => process.stdout.write(text),

@@ -1,6 +1,6 @@
 /** The file of profiles: who one is, at which service. */
 import { readFileSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { usageError } from './exit.ts';
 
@@ -34,8 +34,18 @@ export function profilesFile(env: NodeJS.ProcessEnv, program: string): string {
   const named = env['SVC_CLIENT_CONFIG'] ?? '';
   if (named !== '') return named;
   const base = env['XDG_CONFIG_HOME'] ?? '';
-  const home = env['HOME'] ?? homedir();
-  return join(isAbsolute(base) ? base : join(home, '.config'), program, 'config.json');
+  return join(isAbsolute(base) ? base : join(homeOf(env), '.config'), program, 'config.json');
+}
+
+/** Where there is no home nothing is read from the folder that the program happens to run in. */
+function homeOf(env: NodeJS.ProcessEnv): string {
+  const named = env['HOME'] ?? '';
+  if (named !== '') return named;
+  try {
+    return userInfo().homedir || '/nonexistent';
+  } catch {
+    return '/nonexistent';
+  }
 }
 
 /** The profile of this name, the file's own choice without one; a file need not be there. */

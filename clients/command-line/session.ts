@@ -72,7 +72,7 @@ export class Session {
       retryForMs: 70_000,
       onRetry: ({ waitMs, error }) => {
         if (waitMs >= WORTH_A_WORD_MS)
-          this.note(`${printable(error.message)} Asking again in ${String(waitMs)} ms …`);
+          this.note(`${error.message} Asking again in ${String(waitMs)} ms …`);
       },
     });
     return interruptible(client, this.io.signal);
@@ -105,7 +105,7 @@ export class Session {
 
   /** A line for people beside the answer. */
   note(text: string): void {
-    if (!this.#asked.quiet) this.io.err(`${text}\n`);
+    if (!this.#asked.quiet) this.io.err(`${printable(text)}\n`);
   }
 
   /** What must be seen, `--quiet` or not. */
@@ -143,7 +143,7 @@ export class Session {
     const shown = spinner({ text, stream: process.stderr, handleSignals: false }).start();
     try {
       return await work((next) => {
-        shown.text = next;
+        shown.text = printable(next);
       });
     } finally {
       shown.stop();
@@ -156,6 +156,8 @@ export class Session {
    */
   async creating<T>(given: string | undefined, send: (key: string) => Promise<T>): Promise<T> {
     const key = given ?? `${this.program.name}-${crypto.randomUUID()}`;
+    // Known before it is sent: whoever kills this program can still repeat it.
+    if (given === undefined) this.note(`Its idempotency key is ${key}`);
     try {
       return await send(key);
     } catch (error) {

@@ -34,7 +34,7 @@ export class View {
 
   /** A heading over what follows. */
   heading(text: string): string {
-    return `\n${this.paint('strong', text)}\n`;
+    return `\n${this.paint('strong', printable(text))}\n`;
   }
 }
 

@@ -1,10 +1,10 @@
 /** The dashboard's backend: the allowlist, which the API does not show. */
 import { randomBytes } from 'node:crypto';
 import { dashboardCanonicalString, hmacOf } from '../../api/auth/canonical.ts';
-import { errorOf } from '../http/answer.ts';
+import { errorOf, strange } from '../http/answer.ts';
 import { UnreachableError } from '../http/errors.ts';
 import type { Session } from '../command-line/session.ts';
-import { failure, isJson } from '../command-line/words.ts';
+import { isJson } from '../command-line/words.ts';
 
 export const ROWS = '/dashboard/allowed-addresses';
 const TIMEOUT_MS = 10_000;
@@ -43,11 +43,23 @@ export async function readRows(
   query: Readonly<Record<string, string>>,
 ): Promise<AllowedAddressList> {
   const search = new URLSearchParams(query).toString();
-  return (await asked(
-    session,
-    'GET',
-    search === '' ? ROWS : `${ROWS}?${search}`,
-  )) as AllowedAddressList;
+  return asked(session, {
+    method: 'GET',
+    target: search === '' ? ROWS : `${ROWS}?${search}`,
+    // A page that leads to itself would be read for ever.
+    isOurs: (value): value is AllowedAddressList =>
+      isList(value) && (value.next_cursor === null || value.next_cursor !== query['cursor']),
+  });
+}
+
+function isList(value: unknown): value is AllowedAddressList {
+  if (!isJson(value) || !Array.isArray(value['allowed_addresses'])) return false;
+  const { next_cursor: next } = value;
+  return next === null || typeof next === 'string';
+}
+
+function isChange(value: unknown): value is AllowedAddressChange {
+  return isJson(value) && typeof value['outcome'] === 'string' && Array.isArray(value['warnings']);
 }
 
 /** Every row. */
@@ -72,16 +84,21 @@ export async function writeRow(
   path: string,
   body: object,
 ): Promise<AllowedAddressChange> {
-  return (await asked(session, 'POST', path, JSON.stringify(body))) as AllowedAddressChange;
+  return asked(session, {
+    ...{ method: 'POST', target: path, body: JSON.stringify(body) },
+    isOurs: isChange,
+  });
+}
+
+interface Asked<T> {
+  readonly method: 'GET' | 'POST';
+  readonly target: string;
+  readonly body?: string;
+  readonly isOurs: (value: unknown) => value is T;
 }
 
 /** Sent once: a nonce is taken once, and a change that got no answer is looked up in the list. */
-async function asked(
-  session: Session,
-  method: 'GET' | 'POST',
-  target: string,
-  body?: string,
-): Promise<unknown> {
+async function asked<T>(session: Session, { method, target, body, isOurs }: Asked<T>): Promise<T> {
   const origin = session.settings.apiUrl.value;
   const headers = body === undefined ? {} : signed(session, method, target, body);
   let response: Response;
@@ -99,11 +116,19 @@ async function asked(
     session.stopIfInterrupted();
     throw unreachable(origin, error, method === 'POST');
   }
-  const { status } = response;
-  if (!response.ok) throw errorOf({ status, headers: response.headers, text });
-  const value: unknown = JSON.parse(text);
-  if (!isJson(value)) throw failure('The dashboard answered something that is not its own.');
+  const answer = { status: response.status, headers: response.headers, text };
+  if (!response.ok) throw errorOf(answer);
+  const value = jsonOf(text);
+  if (!isOurs(value)) throw strange(answer, 'with something that is not the dashboard’s');
   return value;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
 }
 
 function unreachable(address: string, error: unknown, maybeTaken: boolean): UnreachableError {

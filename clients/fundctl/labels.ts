@@ -27,11 +27,14 @@ export async function readLabels(session: Session): Promise<Labels> {
 /** Label and standing of an address. */
 export function labelOf(labels: Labels, payee: Payee, now = Date.now()): Styled {
   if ('hidden' in labels) return { text: '?', tone: 'dim' };
-  const row = labels.rows.find((each) => isAbout(each, payee));
+  const rows = labels.rows.filter((each) => isAbout(each, payee));
+  const isCooling = ({ usable_after: after }: AllowedAddress) =>
+    after !== null && Date.parse(after) > now;
+  // One that is in force is enough.
+  const row = rows.find((each) => !isCooling(each)) ?? rows[0];
   if (row === undefined) return { text: 'NOT ON THE ALLOWLIST', tone: 'bad' };
   const name = row.label ?? '(no label)';
-  const cooling = row.usable_after !== null && Date.parse(row.usable_after) > now;
-  return cooling
+  return isCooling(row)
     ? { text: `${name} (cooling until ${row.usable_after})`, tone: 'waiting' }
     : { text: name };
 }
@@ -40,7 +43,12 @@ function isAbout(row: AllowedAddress, { chain_family, address, chain_id }: Payee
   return (
     row.active &&
     row.chain_family === chain_family &&
-    row.address.toLowerCase() === address.toLowerCase() &&
+    sameCase(row.address) === sameCase(address) &&
     (row.chain_id === null || row.chain_id === chain_id)
   );
+}
+
+/** Only of addresses in hex the case says nothing; another family's is another address. */
+function sameCase(address: string): string {
+  return /^0x/i.test(address) ? address.toLowerCase() : address;
 }

@@ -3,6 +3,7 @@
  * amounts, destinations with their labels, executors and signers.
  */
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
+import { isBuiltIn } from '../../domain/plan/actions.ts';
 import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';
 import type { Session } from '../command-line/session.ts';
 import type { Cell } from '../command-line/table.ts';
@@ -55,12 +56,14 @@ export async function planText(
   { plan, hash }: ReadPlan,
 ): Promise<string> {
   const labels = await readLabels(session);
-  const { template, intent, outflow = [] } = plan;
+  const { template, intent } = plan;
+  // A plan that does not say it does not say that nothing moves.
+  const { outflow = null }: { readonly outflow?: CompiledPlan['outflow'] | null } = plan;
   return [
     view.record([
       ['plan', `${template.template_key}@${String(template.version)}`],
       ['intent', `${intent.amount} ${intent.asset}`],
-      ['moves at most', { text: moneyOf(outflow), tone: 'strong' }],
+      ['moves at most', { text: outflow === null ? 'UNKNOWN' : moneyOf(outflow), tone: 'strong' }],
       ['hash', `${hash} (made here from the plan's bytes)`],
     ]),
     view.heading('Who is paid'),
@@ -73,7 +76,25 @@ export async function planText(
       { title: 'EXECUTOR', of: (row) => row.executor },
       { title: 'SIGNER', of: (row) => row.signer },
     ]),
+    givenText(view, plan),
     ...('hidden' in labels ? [`Labels are not known here: ${labels.hidden}.\n`] : []),
+  ].join('');
+}
+
+/**
+ * A team's own executor may read whom it pays from anywhere: all that it is given stands there, so
+ * that nobody approves by the one field that looks like a payee.
+ */
+function givenText(view: View, plan: CompiledPlan): string {
+  const own = plan.nodes.filter((node) => node.sends && !isBuiltIn(node.action_type));
+  if (own.length === 0) return '';
+  return [
+    view.heading('What these executors of teams are given to decide whom they pay'),
+    view.record([
+      ['intent', JSON.stringify(plan.intent)],
+      ['parameters', JSON.stringify(plan.input_params)],
+      ...own.map((node) => [node.node_key, JSON.stringify(node.config)] as const),
+    ]),
   ].join('');
 }
 

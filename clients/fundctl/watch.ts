@@ -35,11 +35,13 @@ export async function watchMovement(
   const shown = new Shown(session);
   const end = timeoutMs === null ? null : Date.now() + timeoutMs;
   for (let look = 0; ; look += 1) {
-    const graph = await patiently(session, () => client.call('getMovementGraph', { params }));
-    if (shown.isNew(graph)) await shown.show(await client.call('getMovement', { params }), graph);
+    const draw = () => client.call('getMovementGraph', { params });
+    const read = () => patiently(session, end, () => client.call('getMovement', { params }));
+    // One that was never seen is not waited for.
+    const graph = look === 0 ? await draw() : await patiently(session, end, draw);
+    if (shown.isNew(graph)) await shown.show(await read(), graph);
     const { request_state } = graph;
-    if (until.includes(request_state) || isEnded(request_state))
-      return client.call('getMovement', { params });
+    if (until.includes(request_state) || isEnded(request_state)) return read();
     const pause = look < FIRST_LOOKS ? FIRST_LOOKS_MS : LOOK_MS;
     if (end !== null && Date.now() + pause > end)
       throw new CommandError(
@@ -56,8 +58,12 @@ export function isEnded(requestState: string): boolean {
   return MOVEMENT_END_STATES.some((each) => each === requestState);
 }
 
-async function patiently<T>(session: Session, look: () => Promise<T>): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; ;) {
+async function patiently<T>(
+  session: Session,
+  latest: number | null,
+  look: () => Promise<T>,
+): Promise<T> {
+  for (const end = Math.min(Date.now() + PATIENCE_MS, latest ?? Infinity); ;) {
     try {
       return await look();
     } catch (error) {

@@ -53,12 +53,19 @@ export function strange(answer: Answer, how: string): ApiError {
 }
 
 function about({ status, headers }: Answer) {
-  const seconds = headers.get('retry-after');
   return {
     status,
     requestId: headers.get('x-request-id'),
-    retryAfterSeconds: seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) : null,
+    retryAfterSeconds: secondsOf(headers.get('retry-after')),
   };
+}
+
+/** Seconds, or the date that proxies may give instead. */
+function secondsOf(text: string | null): number | null {
+  if (text === null) return null;
+  if (/^\d+$/.test(text)) return Number(text);
+  const time = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? null : Math.max(0, Math.ceil((time - Date.now()) / 1000));
 }
 
 export function isObject(value: unknown): value is Json {

@@ -136,6 +136,9 @@ async function verifyScheme(
 
 function assertAge(header: string, text: string, options: VerifyOptions): void {
   const { toleranceSeconds = 300, now = Math.floor(Date.now() / 1000) } = options;
+  // Compared with what is no number every age would do.
+  if (!(toleranceSeconds >= 0) || Number.isNaN(now))
+    throw new ClientUsageError('toleranceSeconds and now must be numbers of seconds.');
   if (!/^\d{1,12}$/.test(text))
     throw new CallbackError('timestamp_invalid', `${header} is no time in seconds.`);
   const age = now - Number(text);
@@ -158,6 +161,8 @@ function readerOf(headers: CallbackHeaders): (name: string) => string | null {
   );
   return (name) => {
     const value: unknown = byName.get(name);
+    // One that came several times, as `fetch` and Node show it: it is there, and must be right.
+    if (Array.isArray(value) && value.length > 0) return value.join(', ');
     return typeof value === 'string' ? value : null;
   };
 }

@@ -19,7 +19,7 @@ import {
 } from './operations.ts';
 import { unlessAborted, type RetryNotice } from './retry.ts';
 import { createSigner, type ClientKey } from './sign.ts';
-import { assertPrefix, originOf, pathOf, queryOf } from './target.ts';
+import { assertPrefix, isPrefix, originOf, pathOf, queryOf } from './target.ts';
 import { createTransport, type Reply, type Transport } from './transport.ts';
 import { waitForMovement, waitForTransfer, type WaitFor, type WaitForTransfer } from './wait.ts';
 
@@ -92,16 +92,12 @@ export function createClient(options: ClientOptions): FundClient {
     waitFor: (id, target, how) =>
       waitForMovement(
         (signal) => calls.call('getMovement', { params: { movement_id: id }, signal }),
-        {
-          id,
-          target,
-          ...how,
-        },
+        { id, target, lookMs: options.timeoutMs, ...how },
       ),
     waitForTransfer: (id, target, how) =>
       waitForTransfer(
         (signal) => calls.call('getCapitalTransfer', { params: { transfer_id: id }, signal }),
-        { id, target, ...how },
+        { id, target, lookMs: options.timeoutMs, ...how },
       ),
   };
 }
@@ -110,7 +106,8 @@ function transportOf(options: ClientOptions): Transport {
   const { retries = 5, retryForMs = 120_000, timeoutMs = 30_000 } = options;
   if (!Number.isInteger(retries) || retries < 0)
     throw new ClientUsageError('retries must be a whole number, 0 or more.');
-  if (!(timeoutMs > 0)) throw new ClientUsageError('timeoutMs must be more than 0.');
+  if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
+    throw new ClientUsageError('timeoutMs must be more than 0, and at most 24 days.');
   return createTransport({
     origin: originOf(options.baseUrl),
     sign: createSigner(options.key),
@@ -118,7 +115,7 @@ function transportOf(options: ClientOptions): Transport {
     fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
     retries,
     retryForMs,
-    timeoutMs,
+    timeoutMs: Math.ceil(timeoutMs),
     onRetry: options.onRetry,
   });
 }
@@ -129,13 +126,10 @@ async function health(transport: Transport, signal?: AbortSignal): Promise<Healt
     ...{ signed: false, writes: false, harmless: true, signal },
   });
   const { body } = reply;
-  if (!isObject(body) || typeof body['api_prefix'] !== 'string')
+  const prefix = isObject(body) ? body['api_prefix'] : undefined;
+  if (!isObject(body) || typeof prefix !== 'string' || !isPrefix(prefix))
     throw strange(reply, 'to GET /healthz, without api_prefix');
-  return {
-    ok: body['ok'] === true,
-    service: String(body['service']),
-    api_prefix: body['api_prefix'],
-  };
+  return { ok: body['ok'] === true, service: String(body['service']), api_prefix: prefix };
 }
 
 type Prefix = (signal?: AbortSignal) => Promise<string>;
@@ -154,10 +148,7 @@ function prefixOf(given: string | undefined, transport: Transport): Prefix {
   let asked: Asked | undefined;
   const ask = (): Asked => {
     const stop = new AbortController();
-    const answer = health(transport, stop.signal).then(({ api_prefix }) => {
-      assertPrefix(api_prefix);
-      return (known = api_prefix);
-    });
+    const answer = health(transport, stop.signal).then(({ api_prefix }) => (known = api_prefix));
     const made = { answer, stop, waiting: 0 };
     answer.catch(() => forget(made));
     return made;
@@ -212,8 +203,10 @@ function callsOver(transport: Transport, prefix: Prefix): Calls {
       if (!isObject(page) || !Array.isArray(rows))
         throw strange(reply, `to ${id}, without ${OPERATIONS[id].paged}`);
       yield* rows;
-      if (typeof page['next_cursor'] !== 'string') return;
-      query = { ...query, cursor: page['next_cursor'] };
+      const next = page['next_cursor'];
+      if (typeof next !== 'string') return;
+      if (next === query?.['cursor']) throw strange(reply, `to ${id}, whose next page is itself`);
+      query = { ...query, cursor: next };
     }
   }
   // What an operation takes and answers is typed by its id, from the document of the API.

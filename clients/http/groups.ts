@@ -174,7 +174,9 @@ function methodOf(calls: UntypedCalls, id: OperationId): (...args: unknown[]) =>
   const { method, path, paged } = OPERATIONS[id];
   const names = [...path.matchAll(/\{([^}+]+)\+?\}/g)].map(([, name = '']) => name);
   return (...args) => {
-    const params = Object.fromEntries(names.map((name, place) => [name, String(args[place])]));
+    const params = Object.fromEntries(
+      names.map((name, place) => [name, String(args[place] ?? '')]),
+    );
     const [given, options = {}] = args.slice(names.length) as [unknown?, CallOptions?];
     const part = method === 'GET' || method === 'DELETE' ? { query: given } : { body: given };
     const input = { ...options, params, ...part } as AnyInput;

@@ -18,6 +18,8 @@ export interface RetryNotice {
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 10_000;
+/** A timer of more fires at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Codes by which the service says that it accepted nothing. */
 const NOTHING_ACCEPTED: readonly (string | null)[] = [
@@ -41,7 +43,19 @@ export function mayRepeat(error: unknown, harmless: boolean): error is ApiError 
 /** Whether a write that was answered so may have been carried out all the same. */
 export function leavesDoubt(error: ApiError | UnreachableError): boolean {
   if (error instanceof UnreachableError) return error.maybeTaken;
-  return error.rawCode === 'internal_error' || isLostAnswer(error);
+  return error.rawCode === 'internal_error' || isLostAnswer(error) || isStrange(error);
+}
+
+/** A success that cannot be read, or a fault that is not of the service's own words. */
+function isStrange({ rawCode, status }: ApiError): boolean {
+  return rawCode === null && (status >= 500 || (status >= 200 && status <= 299));
+}
+
+/** Whether an answer says nothing of what became of the tries before it. */
+export function keepsDoubt(error: ApiError | UnreachableError): boolean {
+  if (leavesOpen(error) || leavesDoubt(error)) return true;
+  // Turned away at the door, or by somebody who is not the service: nobody has looked for the key.
+  return error instanceof ApiError && (error.rawCode === null || [401, 403].includes(error.status));
 }
 
 /** Whether what was asked stays open, since the answer says nothing of it. */
@@ -71,10 +85,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    );
     signal?.addEventListener('abort', stop, { once: true });
   });
 }

@@ -22,9 +22,14 @@ export function originOf(baseUrl: string): string {
   return url.origin;
 }
 
-/** @throws ClientUsageError unless it is a prefix as the service has it: `/v3`. */
+/** Whether it is a prefix as the service has it: `/v3`. */
+export function isPrefix(prefix: string): boolean {
+  return prefix === '' || /^(\/[A-Za-z0-9._~-]+)+$/.test(prefix);
+}
+
+/** @throws ClientUsageError unless it is one. */
 export function assertPrefix(prefix: string): void {
-  if (prefix !== '' && !/^(\/[A-Za-z0-9._~-]+)+$/.test(prefix))
+  if (!isPrefix(prefix))
     throw new ClientUsageError(
       'prefix must begin with a slash and end without one, and hold letters, digits and . _ ~ - alone.',
     );

@@ -4,8 +4,8 @@ import { type Bytes, utf8 } from './bytes.ts';
 import { ApiError, ClientUsageError, inDoubt, UnreachableError } from './errors.ts';
 import { lost, tooLate } from './lost.ts';
 import {
+  keepsDoubt,
   leavesDoubt,
-  leavesOpen,
   mayRepeat,
   pause,
   waitBefore,
@@ -71,7 +71,7 @@ export function createTransport(options: TransportOptions): Transport {
         const waitMs = waitBefore(error, attempt);
         const late = Date.now() + waitMs - begun > options.retryForMs;
         if (attempt > options.retries || late || !mayRepeat(error, sent.harmless))
-          throw doubt && leavesOpen(error) ? inDoubt(error) : error;
+          throw doubt && keepsDoubt(error) ? inDoubt(error) : error;
         options.onRetry?.({ operation: sent.operation, attempt, waitMs, error });
         await pause(waitMs, sent.signal);
       }

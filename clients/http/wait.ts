@@ -1,8 +1,14 @@
 /** Waits by looking again and again, ever more rarely while nothing changes. */
-import { ApiError, UnreachableError, WaitEndedError, WaitTimeoutError } from './errors.ts';
+import {
+  ApiError,
+  ClientUsageError,
+  UnreachableError,
+  WaitEndedError,
+  WaitTimeoutError,
+} from './errors.ts';
 import { MOVEMENT_END_STATES, TRANSFER_END_STATES } from './generated/states.ts';
 import type { ResultOf } from './operations.ts';
-import { leavesOpen, pause, random } from './retry.ts';
+import { leavesOpen, LONGEST_TIMER_MS, pause, random } from './retry.ts';
 
 export type Movement = ResultOf<'getMovement'>;
 export type MovementState = Movement['request_state'];
@@ -34,6 +40,8 @@ export type WaitForTransfer = (
 interface Wait<Seen, State> extends WaitOptions<Seen> {
   readonly id: string;
   readonly target: Target<Seen, State>;
+  /** How long after the time is over a look that was begun may go on (30,000 ms). */
+  readonly lookMs?: number | undefined;
 }
 type Look<Seen> = (signal: AbortSignal | undefined) => Promise<Seen>;
 
@@ -64,34 +72,62 @@ interface Watched {
   readonly error_code?: string | null;
 }
 
-async function poll<Seen extends Watched>(
+type Polled<Seen extends Watched> = Wait<Seen, Seen['request_state']> & {
+  readonly what: string;
+  readonly ends: readonly string[];
+};
+
+/** A look that is tried again and again would go on long after the time, so that is bounded too. */
+async function poll<Seen extends Watched>(look: Look<Seen>, wait: Polled<Seen>): Promise<Seen> {
+  const { timeoutMs = 600_000, lookMs = 30_000 } = wait;
+  if (Number.isNaN(timeoutMs)) throw new ClientUsageError('timeoutMs must be a number.');
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), Math.min(timeoutMs + lookMs, LONGEST_TIMER_MS));
+  const signals = [late.signal, ...(wait.signal === undefined ? [] : [wait.signal])];
+  const last: Last = { state: null };
+  try {
+    return await looked(look, { ...wait, timeoutMs, signal: AbortSignal.any(signals), last });
+  } catch (error) {
+    if (error !== late.signal.reason) throw error;
+    throw new WaitTimeoutError(nameOf(wait), last.state, timeoutMs);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What was seen last. */
+interface Last {
+  state: string | null;
+}
+
+function nameOf({ what, id }: { readonly what: string; readonly id: string }): string {
+  return `${what} ${id}`;
+}
+
+async function looked<Seen extends Watched>(
   look: Look<Seen>,
-  wait: Wait<Seen, Seen['request_state']> & {
-    readonly what: string;
-    readonly ends: readonly string[];
-  },
+  wait: Polled<Seen> & { readonly timeoutMs: number; readonly last: Last },
 ): Promise<Seen> {
-  const { timeoutMs = 600_000, signal, onChange } = wait;
-  const name = `${wait.what} ${wait.id}`;
+  const { timeoutMs, signal, onChange, last } = wait;
+  const name = nameOf(wait);
   const until = Date.now() + timeoutMs;
   let lastText = '';
-  let state: string | null = null;
   let waitMs = FIRST_WAIT_MS;
   for (;;) {
-    const { seen, askedMs }: Looked<Seen> = await lookOnce(look, signal, state !== null);
+    const { seen, askedMs }: Looked<Seen> = await lookOnce(look, signal, last.state !== null);
     if (seen === null) waitMs = Math.max(waitMs, askedMs);
     else {
       const text = JSON.stringify(seen);
       const changed = text !== lastText;
       lastText = text;
-      state = seen.request_state;
+      const state = (last.state = seen.request_state);
       if (changed) onChange?.(seen);
       if (isMeant(wait.target, seen)) return seen;
       if (wait.ends.includes(state)) throw new WaitEndedError(name, state, seen.error_code ?? null);
       waitMs = changed ? FIRST_WAIT_MS : Math.min(LONGEST_WAIT_MS, waitMs * 1.5);
     }
     const left = until - Date.now();
-    if (left <= 0) throw new WaitTimeoutError(name, state, timeoutMs);
+    if (left <= 0) throw new WaitTimeoutError(name, last.state, timeoutMs);
     // The last look is at the very end: what came in time is seen.
     await pause(Math.min(left, waitMs * (0.75 + random() / 2)), signal);
   }

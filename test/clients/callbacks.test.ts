@@ -102,6 +102,25 @@ test('age is bounded on either side', async () => {
   expect(await verifyCallback(BODY, just, 'secret', { toleranceSeconds: 5 })).toMatchObject(EVENT);
 });
 
+test('an age that is compared with no number is no age', async () => {
+  const headers = signed('secret');
+  for (const options of [{ toleranceSeconds: NaN }, { toleranceSeconds: -1 }, { now: NaN }])
+    await expect(
+      verifyCallback(BODY, headers, 'secret', { now: NOW + 900, ...options }),
+    ).rejects.toThrow(ClientUsageError);
+});
+
+test('a header in a list is there, and must be right', async () => {
+  const listed = (headers: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
+  const headers = signed('secret');
+  expect(await faultOf(listed(headers))).toBe('believed');
+  const wrong = { 'webhook-signature': [String(signed('other')['webhook-signature'])] };
+  expect(await faultOf({ ...headers, ...wrong })).toBe('no_match');
+  const twice = { 'X-SVC-Timestamp': [String(NOW), String(NOW)] };
+  expect(await faultOf({ ...headers, ...twice })).toBe('timestamp_invalid');
+});
+
 test('what is signed well and is no callback is said to be none', async () => {
   for (const body of ['', 'no json', '[]', '{"event_id": 1}'])
     expect(await faultOf(signed('secret', body), { body })).toBe('body_invalid');

@@ -173,6 +173,7 @@ describe('what is shown', () => {
         expect(JSON.parse(json)).toEqual({ [text]: [text] });
       }),
     );
+    expect(printable('a\u{e0041}b\u{e0100}')).toBe('a\\udb40\\udc41b\\udb40\\udd00');
     expect(printable('Zürich, 東京 🚀')).toBe('Zürich, 東京 🚀');
   });
 

@@ -8,7 +8,7 @@ import {
   WaitTimeoutError,
   type Operation,
 } from '../../clients/http/index.ts';
-import { answer, lose, refuse, startFlakyServer, type FlakyServer } from './flaky-server.ts';
+import { answer, hang, lose, refuse, startFlakyServer, type FlakyServer } from './flaky-server.ts';
 
 let server: FlakyServer;
 beforeAll(async () => {
@@ -75,6 +75,19 @@ test('time and signal end it', async () => {
   const signal = AbortSignal.timeout(50);
   const stopped = client().waitFor('m', 'COMPLETED', { signal });
   await expect(stopped).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
+test('a look that gets no answer does not go on long after the time', async () => {
+  server.script(is('EXECUTING'), hang);
+  const asking = createClient({
+    ...{ baseUrl: server.url, key: { keyId: 'k', secret: 's' }, prefix: '/v3' },
+    timeoutMs: 400,
+  });
+  const begun = Date.now();
+  const late = asking.waitFor('m', 'COMPLETED', { timeoutMs: 600 });
+  await expect(late).rejects.toMatchObject({ name: 'WaitTimeoutError', state: 'EXECUTING' });
+  // Five tries of 400 ms, with waits between, would have taken longer than that.
+  expect(Date.now() - begun).toBeLessThan(5_000);
 });
 
 test('every operation has a name for people', async () => {

@@ -1,7 +1,7 @@
 /** What a person decides about a movement as a whole. */
 import { userInfo } from 'node:os';
 import { answerOf, command } from '../../command-line/command.ts';
-import { CommandError, EXIT } from '../../command-line/exit.ts';
+import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
 import { text } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
@@ -38,13 +38,11 @@ export const approve = command({
     if (now !== 'PENDING_APPROVAL') throw wrongState(now, 'approved', ['PENDING_APPROVAL']);
     if (options.hash !== undefined && options.hash.toLowerCase() !== what.hash)
       throw failure(`The plan's hash is ${what.hash}, and not the one that was given.`);
+    const approver_id = approverOf(session, options.approver);
     await session.confirm('Approve this?', { yes: options.yes, what: what.text });
     const answer = await client.call('approveMovement', {
       params,
-      body: {
-        compiled_plan_hash: what.hash,
-        approver_id: approverOf(session, options.approver),
-      },
+      body: { compiled_plan_hash: what.hash, approver_id },
     });
     await printAction(session, answer);
     session.note(`Follow it: fundctl movements watch ${args.movementId}`);
@@ -139,7 +137,17 @@ async function whatMoves(session: Session, movementId: string) {
 }
 
 function approverOf({ settings }: Session, given: string | undefined): string {
-  return given ?? settings.approver?.value ?? userInfo().username;
+  return given ?? settings.approver?.value ?? loginName();
+}
+
+/** A container's user may have no name. */
+function loginName(): string {
+  try {
+    return userInfo().username;
+  } catch (error) {
+    const message = 'Your login has no name: say with --approver or SVC_APPROVER who decides.';
+    throw usageError(message, { cause: error });
+  }
 }
 
 /** As the service would say it; nobody is asked about what can no longer be. */

@@ -6,6 +6,7 @@ import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
 import { failure, moneyOf } from '../../command-line/words.ts';
+import type { ResultOf } from '../../http/operations.ts';
 import { IDEMPOTENCY, YES } from '../shared.ts';
 import { previewText } from './movement-create.ts';
 import { templateVersion } from './templates.ts';
@@ -86,7 +87,7 @@ export const smoke: Leaf = command({
     const [blocked] = foreseen.blocking_reasons;
     if (blocked !== undefined)
       throw new CommandError(EXIT.refused, `${blocked.error}: ${blocked.message}`);
-    requireSmall(foreseen.outflow ?? []);
+    requireSmall(foreseen.outflow);
     await session.confirm('Send this now?', {
       yes: options.yes,
       what: await previewText(session.aside, foreseen),
@@ -98,43 +99,63 @@ export const smoke: Leaf = command({
       throw failure(
         `Movement ${made.movement_id} is another plan than the one that was shown; reject it.`,
       );
+    // Whatever becomes of the next request, this is where to look.
+    session.note(`Movement ${made.movement_id} is created.`);
     const begun = Date.now();
-    if (made.request_state === 'PENDING_APPROVAL')
-      await client.call('approveMovement', {
-        params: { movement_id: made.movement_id },
-        body: {
-          compiled_plan_hash: made.compiled_plan_hash,
-          approver_id: session.settings.approver?.value ?? 'fundctl smoke',
-        },
-      });
+    if (made.request_state === 'PENDING_APPROVAL') await approved(session, made);
     const ended = await followed(session, made.movement_id, seconds);
     await report(session, ended, (Date.now() - begun) / 1000);
   },
 });
 
+/** Approves the hash of the plan's own bytes, once it is the one that was shown. */
+async function approved(session: Session, made: ResultOf<'createMovement'>): Promise<void> {
+  const { readPlan } = await import('../plan-view.ts');
+  const { hash, plan } = await readPlan(session, made.movement_id);
+  if (hash !== made.compiled_plan_hash)
+    throw failure(`Movement ${made.movement_id} has another plan than it was created with.`);
+  requireSmall(plan.outflow);
+  const client = await session.client();
+  await client.call('approveMovement', {
+    params: { movement_id: made.movement_id },
+    body: {
+      compiled_plan_hash: hash,
+      approver_id: session.settings.approver?.value ?? 'fundctl smoke',
+    },
+  });
+}
+
 /** Refuses more than a smoke test may move, and what is no stablecoin. */
 export function requireSmall(
-  moves: readonly { readonly asset: string; readonly amount: string | null }[],
+  moves: readonly { readonly asset: string; readonly amount: string | null }[] | null,
 ): void {
+  if (moves === null) throw usageError('Nobody can say what this would move.');
   for (const { asset, amount: much } of moves) {
     if (!SMOKE_ASSETS.some((each) => each === asset))
       throw usageError(
         `A smoke test moves stablecoins alone, and ${asset} is none of ${SMOKE_ASSETS.join(', ')}.`,
       );
-    if (much === null || isAbove(much, SMOKE_MOST))
-      throw usageError(
-        `A smoke test moves at most ${SMOKE_MOST} units, and this can move ${moneyOf([{ asset, amount: much }])}.`,
-      );
+    if (much === null || isAbove([much])) throw tooMuch(moves);
   }
+  // A unit of one is worth a unit of another.
+  if (isAbove(moves.flatMap(({ amount: much }) => much ?? []))) throw tooMuch(moves);
 }
 
-/** Compares decimals of up to 18 places without losing a digit. */
-function isAbove(amount: string, limit: string): boolean {
+function tooMuch(moves: Parameters<typeof moneyOf>[0]): CommandError {
+  return usageError(
+    `A smoke test moves at most ${SMOKE_MOST} units, and this can move ${moneyOf(moves)}.`,
+  );
+}
+
+/** Whether these are more than a smoke test may move; a part of the last place counts as one. */
+function isAbove(amounts: readonly string[]): boolean {
   const scaled = (text: string): bigint => {
     const [whole = '0', part = ''] = text.split('.');
-    return BigInt(whole + part.padEnd(18, '0').slice(0, 18));
+    return (
+      BigInt(whole + part.padEnd(18, '0').slice(0, 18)) + (/[1-9]/.test(part.slice(18)) ? 1n : 0n)
+    );
   };
-  return scaled(amount) > scaled(limit);
+  return amounts.reduce((sum, amount) => sum + scaled(amount), 0n) > scaled(SMOKE_MOST);
 }
 
 const ENDS = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELLED'];

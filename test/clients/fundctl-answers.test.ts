@@ -1,0 +1,295 @@
+/**
+ * What `fundctl` makes of answers that a service in good order does not give: what it says, how it
+ * ends, and what it has sent by then.
+ */
+import { createHash } from 'node:crypto';
+import { Interrupted } from '../../clients/command-line/exit.ts';
+import { fundctl } from '../../clients/fundctl/program.ts';
+import { freePort } from '../../dev/stack/ports.ts';
+import { clientEnv, runFundctl } from '../support/fundctl.ts';
+import {
+  answer,
+  hang,
+  lose,
+  refuse,
+  startFlakyServer,
+  type Act,
+  type FlakyServer,
+} from './flaky-server.ts';
+
+const KEY = { keyId: 'tester', secret: 'a-secret-that-nobody-may-see' };
+const ID = '01a2b3c4-0000-4000-8000-000000000001';
+
+let server: FlakyServer;
+beforeAll(async () => {
+  server = await startFlakyServer();
+});
+afterAll(() => server.stop());
+
+const env = () => clientEnv(server.url, KEY);
+const run = (...args: readonly string[]) => runFundctl(env(), args);
+const html: Act = (response) =>
+  response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+
+/** Acts by method and path, each list in turn and its last again. */
+function serve(acts: Readonly<Record<string, Act | readonly Act[]>>): void {
+  const left = new Map<string, Act[]>();
+  for (const [name, act] of Object.entries(acts)) left.set(name, [act].flat());
+  server.script((response, seen) => {
+    const path = seen.target.split('?')[0] ?? '';
+    const name = seen.headers['dry-run'] === 'true' ? 'dry run' : `${seen.method} ${path}`;
+    const queue = left.get(name) ?? [];
+    const act = queue.length > 1 ? queue.shift() : queue[0];
+    (act ?? refuse(404, 'route_not_found'))(response, seen);
+  });
+}
+const sent = (name: string) =>
+  server.seen.filter(
+    ({ method, target, headers }) =>
+      `${method} ${target.split('?')[0] ?? ''}` === name && headers['dry-run'] === undefined,
+  );
+const health = answer(200, { ok: true, service: 'x', api_prefix: '/v3' });
+
+const CREATED = {
+  movement_id: ID,
+  request_state: 'PENDING_APPROVAL',
+  compiled_plan_hash: '',
+  outflow: [],
+  auto_approve_result: null,
+  expires_at: null,
+};
+const PREVIEW = {
+  ...{ would_create: true, compiled_plan_hash: '', bindings: [], allowlist: [], limits: [] },
+  ...{ outflow: [], auto_approve: null, blocking_reasons: [] },
+};
+const create = ['movements', 'create', '--template', 'a@1', '--asset', 'USDC', '--amount', '1'];
+const keyOf = (body: string) => (JSON.parse(body) as { idempotency_key: string }).idempotency_key;
+
+describe('a create', () => {
+  test.each([
+    ['turned away', refuse(503, 'overloaded')],
+    ['limited', answer(429, { detail: 'rate limit exceeded' }, { 'retry-after': '0' })],
+    ['stopped by a proxy', answer(403, 'not here')],
+  ])('whose answer was lost before its repeat was %s tells the key', async (_, then) => {
+    serve({
+      'GET /healthz': health,
+      'dry run': answer(200, PREVIEW),
+      'POST /v3/movements': [lose, then],
+    });
+    const { err } = await run(...create);
+    const [first] = sent('POST /v3/movements');
+    expect(err).toContain(`--idempotency-key ${keyOf(first?.body ?? '')}: it will not be done`);
+    expect(err).toContain('the request may have been taken');
+  });
+
+  test('whose success cannot be read may have been taken', async () => {
+    serve({
+      'GET /healthz': health,
+      'dry run': answer(200, PREVIEW),
+      'POST /v3/movements': html,
+    });
+    const { status, err } = await run(...create);
+    expect([status, sent('POST /v3/movements').length]).toEqual([4, 1]);
+    expect(err).toContain('--idempotency-key fundctl-');
+  });
+
+  test('tells its key before it is sent, and once more when it is stopped', async () => {
+    let err = '';
+    let toldBefore = false;
+    const stop = new AbortController();
+    serve({
+      'GET /healthz': health,
+      'dry run': answer(200, PREVIEW),
+      'POST /v3/movements': (response, seen) => {
+        toldBefore = err.includes(keyOf(seen.body));
+        hang(response, seen);
+        stop.abort(new Interrupted());
+      },
+    });
+    const status = await fundctl(create, {
+      ...{ env: env(), out: () => undefined, err: (text) => (err += text) },
+      signal: stop.signal,
+      ...{ terminal: { in: false, out: false, err: false }, read: () => Promise.resolve('') },
+    });
+    expect([status, toldBefore]).toEqual([130, true]);
+    expect(err).toMatch(/not known whether this was carried out/);
+  });
+});
+
+/** A plan of all that pays: a transfer, a team’s own node, and one that runs on a cancel. */
+const OWN_PAYEE = 'tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb';
+const PAID = '0x52908400098527886e0f7030069857d2e4169ee7';
+const BACK = '0x8617e340b3d01fa5f11f306f4090fd50e238070d';
+const node = (node_key: string, action_type: string, config: object, more: object = {}) => ({
+  ...{ node_key, node_kind: 'action', action_type, config, asset: 'USDC', sends: true },
+  ...{ executor_binding: { executor_key: 'x' }, signer_binding: null, has_side_effect: true },
+  ...more,
+});
+const PLAN = JSON.stringify({
+  template: { template_id: ID, template_key: 'a', version: 1 },
+  intent: { asset: 'USDC', amount: '7.25' },
+  input_params: {},
+  outflow: [{ asset: 'USDC', amount: '9' }],
+  nodes: [
+    node('pay', 'evm_erc20_transfer', { destination_address: PAID, chain_id: 1, amount: '3' }),
+    node('rest', 'evm_native_transfer', {
+      ...{ destination_address: PAID, chain_id: 1, amount_ref: 'nodes.pay.output.left' },
+    }),
+    node('team', 'payroll', { destination_address: PAID, beneficiary: OWN_PAYEE }),
+    node(
+      'back',
+      'evm_erc20_transfer',
+      { destination_address: BACK, chain_id: 1 },
+      {
+        ...{ node_kind: 'compensation', has_side_effect: false },
+      },
+    ),
+  ],
+  edges: [],
+});
+const HASH = createHash('sha256').update(PLAN).digest('hex');
+const plan: Act = (response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(PLAN);
+const movement = answer(200, { request_state: 'PENDING_APPROVAL', compiled_plan_hash: HASH });
+const APPROVE = `POST /v3/movements/${ID}/approve`;
+const approving = (approve: Act, labels: Act = refuse(403, 'forbidden')) =>
+  serve({
+    'GET /healthz': health,
+    [`GET /v3/movements/${ID}/plan`]: plan,
+    [`GET /v3/movements/${ID}`]: movement,
+    'GET /dashboard/allowed-addresses': labels,
+    [APPROVE]: approve,
+  });
+const approved = answer(200, {
+  ...{ movement_id: ID, request_state: 'APPROVED', current_frontier: ['pay'] },
+  reservation_status: 'none',
+});
+
+describe('an approval', () => {
+  test('shows whomever the plan can pay, and all that a team’s executor is given', async () => {
+    approving(approved);
+    const { status, err } = await run('movements', 'approve', ID, '--yes');
+    expect(status).toBe(0);
+    const line = (key: string) => err.split('\n').find((each) => each.startsWith(`${key} `)) ?? '';
+    expect(line('pay')).toMatch(new RegExp(`3 USDC .*${PAID} on chain 1`));
+    expect(line('rest')).toMatch(new RegExp(`nodes.pay.output.left .*${PAID}`));
+    expect(line('back')).toMatch(new RegExp(`7\\.25 USDC .*${BACK}`));
+    expect(err).toContain(`"beneficiary":"${OWN_PAYEE}"`);
+    expect(err).toContain('9 USDC');
+    expect(sent(APPROVE).map(({ body }) => JSON.parse(body) as object)).toMatchObject([
+      { compiled_plan_hash: HASH },
+    ]);
+  });
+
+  test.each([
+    ['a page of a proxy', html],
+    ['another list', answer(200, { rows: [] })],
+    ['a page that leads to itself', answer(200, { allowed_addresses: [], next_cursor: 'x' })],
+  ])('goes on without labels where the list of addresses is %s', async (_, labels) => {
+    approving(approved, labels);
+    const { status, err } = await run('movements', 'approve', ID, '--yes');
+    expect([status, err]).toEqual([0, expect.stringContaining('Labels are not known here')]);
+    const { status: listed, err: said } = await run('allowlist', 'list', '--all');
+    expect([listed, said]).toEqual([4, expect.stringMatching(/^fundctl: [^\n]+\n$/)]);
+  });
+
+  test.each([
+    ['is lost', lose],
+    ['is a proxy’s 504', answer(504, 'gateway time-out')],
+    ['says that nobody knows', refuse(503, 'outcome_unknown')],
+  ])('whose answer %s was sent once, and says that it may have been taken', async (_, act) => {
+    approving(act);
+    const { status, out, err } = await run('movements', 'approve', ID, '--yes', '--quiet');
+    expect([status, out]).toEqual([4, '']);
+    expect(err).toMatch(/^fundctl: [^\n]*the request may have been taken[^\n]*\n$/);
+    expect(sent(APPROVE)).toHaveLength(1);
+  });
+});
+
+describe('a smoke test', () => {
+  const smoke = ['smoke', '--template', 'a@1', '--asset', 'USDC', '--amount', '1', '--yes'];
+  const templates = answer(200, {
+    plan_templates: [{ template_id: ID, template_key: 'a', version: 1 }],
+    next_cursor: null,
+  });
+  const foreseen = (outflow: unknown, approve: Act = approved) => {
+    serve({
+      'GET /healthz': health,
+      'GET /v3/plan-templates': templates,
+      'dry run': answer(200, { ...PREVIEW, compiled_plan_hash: HASH, outflow }),
+      'POST /v3/movements': answer(201, { ...CREATED, compiled_plan_hash: HASH }),
+      [`GET /v3/movements/${ID}/plan`]: plan,
+      [`GET /v3/movements/${ID}`]: movement,
+      [APPROVE]: approve,
+    });
+  };
+  const both = [
+    { asset: 'USDC', amount: '3' },
+    { asset: 'USDT', amount: '2.01' },
+  ];
+
+  test.each([
+    ['several assets together', both, 'this can move 3 USDC, 2.01 USDT'],
+    ['nobody knows what', null, 'Nobody can say'],
+  ])('is not created where it moves more than five units: %s', async (_, outflow, why) => {
+    foreseen(outflow);
+    const { status, err } = await run(...smoke);
+    expect([status, err]).toEqual([2, expect.stringContaining(why)]);
+    expect(sent('POST /v3/movements')).toHaveLength(0);
+  });
+
+  test('approves no plan whose bytes move more than was foreseen, and tells the movement', async () => {
+    foreseen([{ asset: 'USDC', amount: '1' }]);
+    const { status, err } = await run(...smoke);
+    expect([status, err]).toEqual([2, expect.stringContaining('this can move 9 USDC')]);
+    expect(err).toContain(`Movement ${ID} is created`);
+    expect(sent(APPROVE)).toHaveLength(0);
+  });
+});
+
+describe('the exit status', () => {
+  test.each([
+    ['a refusal', refuse(409, 'invalid_state'), 3],
+    ['a setting that is missing there', refuse(503, 'route_role_unmapped'), 3],
+    ['a fault of the service', refuse(500, 'internal_error'), 1],
+    ['nobody there now', refuse(503, 'dependency_unavailable'), 4],
+    ['an outcome that nobody knows', refuse(503, 'outcome_unknown'), 4],
+    ['a page of a proxy', html, 4],
+    ['a redirection', (response) => response.writeHead(302, { location: '/x' }).end(), 4],
+  ] satisfies [string, Act, number][])('of %s is one line', async (_, act, expected) => {
+    serve({ 'GET /healthz': health, 'GET /v3/whoami': act });
+    const { status, out, err } = await run('keys', 'whoami', '--quiet');
+    expect([status, out, err]).toEqual([expected, '', expect.stringMatching(/^fundctl: .+\n$/)]);
+    expect(err).not.toContain(KEY.secret);
+  });
+
+  test('of another server’s health is that of nobody there', async () => {
+    serve({ 'GET /healthz': answer(200, { api_prefix: 'http://elsewhere/' }) });
+    expect((await run('keys', 'whoami')).status).toBe(4);
+  });
+
+  test('of a key that is not believed says what may be wrong, the clock too', async () => {
+    serve({ 'GET /healthz': health, 'GET /v3/whoami': refuse(401, 'unauthenticated') });
+    const { status, err } = await run('keys', 'whoami');
+    expect([status, err]).toEqual([3, expect.stringContaining('clock')]);
+  });
+
+  test('a movement that is watched at a server that was never there is one line', async () => {
+    const dead = clientEnv(`http://127.0.0.1:${String(await freePort())}`, KEY);
+    const { status, out, err } = await runFundctl(dead, ['movements', 'watch', ID]);
+    expect([status, out, err]).toEqual([4, '', expect.stringMatching(/^fundctl: .+\n$/)]);
+  });
+});
+
+test('what a server puts into a note drives no terminal, and its pages end', async () => {
+  const hostile = 'next\u001b[2J\u202e';
+  serve({
+    'GET /healthz': health,
+    'GET /v3/movements': answer(200, { movements: [], next_cursor: hostile }),
+  });
+  const page = await run('movements', 'list');
+  expect(page.err).toContain('next\\u001b[2J\\u202e');
+  const all = await run('movements', 'list', '--all');
+  expect([all.status, all.err]).toEqual([4, expect.stringContaining('whose next page is itself')]);
+  expect(sent('GET /v3/movements')).toHaveLength(3);
+});
