@@ -114,6 +114,12 @@ describe('there is no blueprint', () => {
       ...(['perp_withdraw', { destination_chain: 'far', destination_chain_id: 22 }] as const),
       /pays out on far/,
     ],
+    [
+      'a withdrawal from elsewhere',
+      'perp_withdraw',
+      { source_chain: 'exchange' },
+      /venue exchange/,
+    ],
     ['a bridge that does not carry it', 'bridge_c', { asset: 'USDC' }, /does not carry USDC/],
     ['a burn of what is not listed', 'cctp', { asset: 'ETH' }, /not listed on both/],
     [
