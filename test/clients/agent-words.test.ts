@@ -1,4 +1,4 @@
-/** What an agent's programs say of rules and of what was made, whatever others wrote there. */
+/** What an agent's programs say and send, whatever others wrote or answer. */
 import { explained } from '../../clients/agent/reasons.ts';
 import { fundagent } from '../../clients/fundagent/program.ts';
 import { answer, refuse, startFlakyServer, type FlakyServer } from './flaky-server.ts';
@@ -64,4 +64,23 @@ describe('fundagent', () => {
     expect(ran.err).toContain('could not be read again');
     expect(service.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
+
+  test.each([
+    [302, 'whoami', []],
+    [307, 'bridge-attempt', flags],
+  ])(
+    'a %i is not followed: what is signed for %s goes nowhere else',
+    async (status, word, args) => {
+      const elsewhere = await startFlakyServer();
+      elsewhere.script(answer(200, { proposal_id, status: 'auto_promoted', role: 'agent' }));
+      service.script(
+        answer(200, { ok: true, service: 'x', api_prefix: '/v3' }),
+        answer(status, {}, { location: `${elsewhere.url}/v3/${word}` }),
+      );
+      const ran = await run(word, ...args);
+      expect([ran.status === 0, ran.out, elsewhere.seen]).toEqual([false, '', []]);
+      expect(ran.err).not.toContain(elsewhere.url);
+      await elsewhere.stop();
+    },
+  );
 });
