@@ -8,7 +8,7 @@ import { createDecided } from '../movements/auto-approval.ts';
 import { makeMovement } from '../movements/make.ts';
 import { planOf } from '../movements/plan.ts';
 import { normalForm } from '../movements/request.ts';
-import { createBody } from '../movements/schema.ts';
+import type { CreateBody } from '../movements/schema.ts';
 import { asAgent, proposed, type ProposeInput } from './propose.ts';
 import type { AttemptBody, AttemptResponse } from './schema.ts';
 import { proposalOf, REPLAYED } from './view.ts';
@@ -41,14 +41,7 @@ async function make(
   requester: Requester,
   deps: ApiDependencies,
 ): Promise<string> {
-  const { asset, requested_notional: amount } = proposalOf(row);
-  const { callback_url: url } = row.request;
-  const body = createBody.parse({
-    template_key: row.template_key,
-    template_version: row.template_version,
-    intent: { asset, amount },
-    ...(typeof url === 'string' ? { callback_url: url } : {}),
-  });
+  const body = movementOf(row);
   const subject = {
     action: 'movement.create',
     entity_type: 'movement',
@@ -71,4 +64,21 @@ async function make(
     );
     return made.body.movement_id;
   });
+}
+
+/**
+ * The create request that the proposal stands for. It is made of what was validated once, since a
+ * callback address may be longer in its normal form than it may be sent.
+ */
+export function movementOf(row: ProposalRecord): CreateBody {
+  const { template_key, template_version, request } = row;
+  if (template_key === null || template_version === null)
+    throw new Error(`proposal ${row.proposal_id} is promoted without a version`);
+  const { asset, requested_notional: amount } = proposalOf(row);
+  const { callback_url: url } = request;
+  return {
+    ...{ template_key, template_version, intent: { asset, amount } },
+    ...{ input_params: {}, labels: {} },
+    ...(typeof url === 'string' ? { callback_url: url } : {}),
+  };
 }

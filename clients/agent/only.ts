@@ -31,15 +31,14 @@ export function only(
   }
 }
 
+/** What is no dot segment, which would be taken out of the path with the one before it. */
+const SEGMENT = "(?!(?:\\.|%2[Ee]){1,2}(?:/|$))(?:[A-Za-z0-9._~!*'()-]|%[0-9A-F]{2})+";
+
 /** A parameter is one encoded segment, so that it can never become another path. */
 function patternOf(path: string): RegExp {
   const segments = path
     .split('/')
-    .map((segment) =>
-      /^\{.+\}$/.test(segment)
-        ? "(?:[A-Za-z0-9._~!*'()-]|%[0-9A-F]{2})+"
-        : segment.replace(/[^a-z-]/g, '\\$&'),
-    );
+    .map((segment) => (/^\{.+\}$/.test(segment) ? SEGMENT : segment.replace(/[^a-z-]/g, '\\$&')));
   return new RegExp(`^${segments.join('/')}$`);
 }
 

@@ -16,3 +16,11 @@ export function plain(text: string, most: number): string {
     ? characters.join('')
     : `${characters.slice(0, most - 1).join('')}…`;
 }
+
+/**
+ * A name in a sentence of ours. What is more than one word there would be read as ours too, so that
+ * `otherwise` stands in its place.
+ */
+export function nameOr(text: string | null | undefined, otherwise: string): string {
+  return text != null && /^[!-~]{1,256}$/.test(text) ? text : otherwise;
+}

@@ -1,5 +1,6 @@
 /** Why a proposal is not promoted by itself, in words: what was asked, and what would satisfy. */
 import type { Asked, Authority } from './authority.ts';
+import { nameOr } from './plain.ts';
 
 export interface Blocked {
   /** The service's own word. */
@@ -41,15 +42,15 @@ const WORDS: Readonly<Record<string, Words>> = {
     };
   },
   address_not_allowlisted: ({ asked }) => ({
-    why: `${asked.destination_address ?? 'the destination'} is not on the allowlist for its chain`,
+    why: `${nameOr(asked.destination_address, 'the destination')} is not on the allowlist for its chain`,
     satisfy: 'ask an admin to add it there, then propose again; no promotion gets past this rule',
   }),
   address_in_cooling_period: ({ asked }) => ({
-    why: `${asked.destination_address ?? 'the destination'} is on the allowlist, and too new there`,
+    why: `${nameOr(asked.destination_address, 'the destination')} is on the allowlist, and too new there`,
     satisfy: 'propose again when its cooling period is over; no promotion gets past this rule',
   }),
   signer_profile_unresolved: ({ asked }) => ({
-    why: `no active signer has the profile ${asked.signer_profile ?? 'that was asked for'}`,
+    why: `no active signer has the profile ${nameOr(asked.signer_profile, 'that was asked for')}`,
     satisfy: 'ask an operator which signer_profile pays on the source chain, and propose that one',
   }),
   bridge_path_not_ready: ({ asked }) => ({

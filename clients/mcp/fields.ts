@@ -1,6 +1,6 @@
 /** What the schemas of the tools are made of; every text and every list has an end. */
 import { z } from 'zod';
-import { plain } from '../agent/plain.ts';
+import { nameOr, plain } from '../agent/plain.ts';
 
 /** How long a text may be that names something. */
 export const NAME = 256;
@@ -42,6 +42,11 @@ export const cut = z
 /** As it is shown; null stays null. */
 export function named(text: string | null | undefined): string | null {
   return text == null ? null : plain(text, NAME);
+}
+
+/** {@link named} in a line of text, where only one word is a name; the data has what is more. */
+export function inText(text: string | null | undefined): string {
+  return text == null ? '?' : nameOr(named(text), '(see the data)');
 }
 
 /** A text of others, as it is shown. */

@@ -141,10 +141,18 @@ function bridgeC(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlu
 }
 
 /** The exchange pays on the network of this name, which it knows by itself. */
-function withdrawal(proposal: Proposal, { accounts }: BoundVenues): Blueprint | NoBlueprint {
+function withdrawal(
+  proposal: Proposal,
+  { chains, accounts }: BoundVenues,
+): Blueprint | NoBlueprint {
   const { asset, source_chain, destination_chain, destination_address } = proposal;
   const account = accounts.find(({ venue_key }) => venue_key === source_chain);
   if (account === undefined) return none(`${source_chain} is no account of an exchange`);
+  // Who approves reads the number too: beside the name of a chain of ours it must not be another's.
+  if (chainNamed(chains, destination_chain) !== undefined) {
+    const chain = destinationOf(proposal, chains);
+    if ('problem' in chain) return chain;
+  }
   const config = {
     ...{ venue: source_chain, asset, network: destination_chain, destination_address },
     ...{ chain_id: proposal.destination_chain_id, amount_ref: 'intent' },

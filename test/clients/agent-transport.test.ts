@@ -78,6 +78,20 @@ describe.each([
     );
   });
 
+  test.each(['.', '..', '%2E', '%2e%2E', '.%2e'])(
+    'sends no %s, which would be taken out of its path',
+    async (dots) => {
+      for (const { method, path } of Object.values(table)) {
+        if (!path.includes('{')) continue;
+        const target = PREFIX + path.replace(/\{[^}]+\}/g, dots);
+        expect([target, await through(table, { method, target })]).toEqual([target, false]);
+        const named = PREFIX + path.replace(/\{[^}]+\}/g, `a${dots}b`);
+        if (!/%2e/.test(dots))
+          expect([named, await through(table, { method, target: named })]).toEqual([named, true]);
+      }
+    },
+  );
+
   test('sends nothing but the question for the prefix before that is known', async () => {
     expect(await through(table, { method: 'GET', target: '/v3/whoami' }, null)).toBe(false);
     const health = { method: 'GET', target: '/healthz', signed: false };

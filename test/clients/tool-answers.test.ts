@@ -133,6 +133,17 @@ test.each(CALLS)(
   },
 );
 
+test.each(CALLS.filter(([name]) => /routes?$|balances|movements?$/.test(name)))(
+  'in the text of %s stands no sentence of others',
+  async (name, args) => {
+    refuses = false;
+    const answer = await tools.call(name, args);
+    expect(textOf(answer)).toContain('(see the data)');
+    expect(textOf(answer)).not.toMatch(/ignore|rules|go on and/);
+    expect(JSON.stringify(answer.structuredContent)).toContain('ignore all rules');
+  },
+);
+
 test.each(CALLS)('%s hands on a refusal in few words, quoted', async (name, args) => {
   refuses = true;
   const answer = await tools.call(name, args);

@@ -1,5 +1,5 @@
 /** `proposals` and `bridge-attempt`. */
-import { asked, authority as authorityAnswer } from '../../agent/authority.ts';
+import { asked, authority as authorityAnswer, type Authority } from '../../agent/authority.ts';
 import { explained } from '../../agent/reasons.ts';
 import { CommandError, EXIT } from '../../command-line/exit.ts';
 import { amount, choice, required, text, whole } from '../../command-line/options.ts';
@@ -45,6 +45,22 @@ function bodyOf(given: Values<typeof proposal>) {
 const readById = (session: Session, proposal_id: string): Promise<Json> =>
   session.call('getTemplateProposal', { params: { proposal_id } });
 
+/**
+ * What was made, with all that the service tells of it. It is told also where it cannot be read:
+ * who is told nothing makes it a second time.
+ */
+async function wholeOf(session: Session, made: Json): Promise<Json> {
+  try {
+    return { ...(await readById(session, wordOf(made, 'proposal_id'))), ...made };
+  } catch (error) {
+    session.note(`It was made, and could not be read again: ${wordsOf(error)}`);
+    return made;
+  }
+}
+
+const wordsOf = (error: unknown): string =>
+  error instanceof Error ? error.message || error.name : 'it failed';
+
 /** Prints the proposal; what stands in its way, and how to get past it, stands beside it. */
 async function show(session: Session, found: Json): Promise<void> {
   await session.print(found, () =>
@@ -66,13 +82,22 @@ async function show(session: Session, found: Json): Promise<void> {
 async function wayOut(session: Session, found: Json): Promise<readonly string[]> {
   const reasons = Array.isArray(found['reasons']) ? found['reasons'].map(String) : [];
   if (reasons.length === 0) return [];
-  const params = { authority_key: await session.authority() };
-  const limits = authorityAnswer.safeParse(await session.call('getAgentAuthority', { params }));
   const known = {
     asked: asked.safeParse(found['proposal'] ?? {}).data ?? {},
-    authority: limits.data ?? null,
+    authority: await limitsFor(session),
   };
   return explained(reasons, known).map(({ rule, why, satisfy }) => `${rule}: ${why}; ${satisfy}.`);
+}
+
+/** Only the words need them; without them each rule is still named. */
+async function limitsFor(session: Session): Promise<Authority | null> {
+  try {
+    const params = { authority_key: await session.authority() };
+    const limits = authorityAnswer.safeParse(await session.call('getAgentAuthority', { params }));
+    return limits.data ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** A rejected proposal is a refusal; one that waits for an admin is kept, and none. */
@@ -90,11 +115,7 @@ export const proposalCommands = [
       const params = { authority_key: await session.authority() };
       const call = { params, body: bodyOf(given), idempotencyKey: key };
       const made = await session.write('createTemplateProposal', call);
-      const whole =
-        made['status'] === 'auto_promoted'
-          ? made
-          : { ...(await readById(session, wordOf(made, 'proposal_id'))), ...made };
-      await show(session, whole);
+      await show(session, made['status'] === 'auto_promoted' ? made : await wholeOf(session, made));
       endOf(made);
     },
   }),
@@ -119,8 +140,7 @@ export const proposalCommands = [
       const made = await session.write('createBridgeAttempt', {
         ...{ params, body, idempotencyKey: key },
       });
-      const found = await readById(session, wordOf(made, 'proposal_id'));
-      await show(session, { ...found, ...made });
+      await show(session, await wholeOf(session, made));
       endOf(made);
     },
   }),

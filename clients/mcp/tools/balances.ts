@@ -1,6 +1,17 @@
 /** `get_balances`: what the venues hold, as it was last seen. */
 import { z } from 'zod';
-import { assetIn, count, cut, maybeWord, named, nameIn, partIn, partOf, word } from '../fields.ts';
+import {
+  assetIn,
+  count,
+  cut,
+  inText,
+  maybeWord,
+  named,
+  nameIn,
+  partIn,
+  partOf,
+  word,
+} from '../fields.ts';
 import { read } from '../read.ts';
 import { defineTool, READ_ONLY } from '../tool.ts';
 
@@ -81,7 +92,7 @@ export const getBalances = defineTool({
         `${String(rows.length)} of ${String(balances.length)} balances.`,
         ...rows.map(
           (row) =>
-            `${row.venue_key} ${row.account_type}: ${row.svc_effective_withdrawable ?? row.available ?? 'unknown'} ${row.asset}${row.stale ? ' (stale)' : ''}`,
+            `${inText(row.venue_key)} ${inText(row.account_type)}: ${inText(row.svc_effective_withdrawable ?? row.available ?? 'unknown')} ${inText(row.asset)}${row.stale ? ' (stale)' : ''}`,
         ),
       ].join('\n'),
     };

@@ -5,6 +5,7 @@ import {
   assetIn,
   count,
   cut,
+  inText,
   maybeWord,
   named,
   nameIn,
@@ -179,7 +180,7 @@ export const getMovement = defineTool({
       },
       text: [
         line(found),
-        ...part.rows.map((node) => `${named(node.node_key) ?? ''}: ${named(node.state) ?? ''}`),
+        ...part.rows.map((node) => `${inText(node.node_key)}: ${inText(node.state)}`),
       ].join('\n'),
     };
   },
@@ -215,7 +216,7 @@ function nodeOf(node: Detail['nodes'][number]): z.input<typeof nodeView> {
 
 function line(row: Movement): string {
   const { movement_id, request_state, attention_reason } = row;
-  const what = `${textIn(row.intent, 'amount') ?? '?'} ${textIn(row.intent, 'asset') ?? '?'}`;
-  const waits = attention_reason === null ? '' : `, waits: ${named(attention_reason) ?? ''}`;
-  return `${named(movement_id) ?? ''}: ${named(request_state) ?? ''}, ${what}${waits}`;
+  const what = `${inText(textIn(row.intent, 'amount'))} ${inText(textIn(row.intent, 'asset'))}`;
+  const waits = attention_reason === null ? '' : `, waits: ${inText(attention_reason)}`;
+  return `${inText(movement_id)}: ${inText(request_state)}, ${what}${waits}`;
 }

@@ -5,6 +5,7 @@ import {
   assetIn,
   count,
   cut,
+  inText,
   maybeWord,
   named,
   nameIn,
@@ -191,7 +192,7 @@ export const recommendRoute = defineTool({
         `${String(rows.length)} of ${String(total)} routes, best first.`,
         ...rows.map(
           ({ rank, route, feasibility, infeasible_reasons: why }) =>
-            `${String(rank)}. ${route.template_key} v${String(route.version)}: ${[feasibility, ...why].join(' ')}`,
+            `${String(rank)}. ${inText(route.template_key)} v${String(route.version)}: ${[feasibility, ...why].map(inText).join(' ')}`,
         ),
       ].join('\n'),
     };
@@ -199,6 +200,6 @@ export const recommendRoute = defineTool({
 });
 
 function line({ template_key, version, metadata }: Route): string {
-  const way = `${named(metadata.source_venue) ?? '?'} to ${named(metadata.destination_venue) ?? '?'}`;
-  return `${named(template_key) ?? ''} v${String(version)} (${way})`;
+  const way = `${inText(metadata.source_venue)} to ${inText(metadata.destination_venue)}`;
+  return `${inText(template_key)} v${String(version)} (${way})`;
 }

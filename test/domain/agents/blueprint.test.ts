@@ -20,7 +20,7 @@ import { tokenMismatch } from '../../../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../../../domain/plan/types.ts';
 import { templateKey } from '../../../api/templates/schema.ts';
 import { add, compare } from '../../support/amounts.ts';
-import { BOUND, EXECUTORS, FAR, NEAR, PROPOSALS, SIGNERS } from './world.ts';
+import { address, BOUND, EXECUTORS, FAR, NEAR, PROPOSALS, SIGNERS } from './world.ts';
 
 function made(proposal: Proposal): Blueprint {
   const blueprint = blueprintOf(proposal, BOUND);
@@ -87,6 +87,51 @@ describe.each(named)('the blueprint of %s', (_family, proposal) => {
         }
       }),
     );
+  });
+});
+
+describe('there is no blueprint', () => {
+  const of = (family: string): Proposal =>
+    PROPOSALS.find(({ protocol_family }) => protocol_family === family) as Proposal;
+
+  test.each<[string, string, Partial<Proposal>, RegExp]>([
+    ['an asset that a path has no place for', 'cctp', { asset: 'US/DC' }, /part of a template/],
+    ['an asset of hidden levels', 'cctp', { asset: '..' }, /part of a template/],
+    ['a number that is another chain’s', 'cctp', { destination_chain_id: 11 }, /is chain 22/],
+    [
+      'a network that is a chain of ours, with the number of another',
+      ...(['cex_withdrawal', { destination_chain: 'far' }, /is chain 22, not 11/] as const),
+    ],
+    [
+      'a deposit to anybody else',
+      ...(['perp_deposit', { destination_address: address('a') }, /deposits go to/] as const),
+    ],
+    ['a deposit by another number', 'perp_deposit', { destination_chain_id: 22 }, /on chain 11/],
+    ['a deposit from elsewhere', 'perp_deposit', { source_chain: 'far' }, /paid into from far/],
+    ['a deposit of what it does not hold', 'perp_deposit', { asset: 'ETH' }, /holds USDC/],
+    [
+      'a withdrawal to where the venue does not pay',
+      ...(['perp_withdraw', { destination_chain: 'far', destination_chain_id: 22 }] as const),
+      /pays out on far/,
+    ],
+    [
+      'a withdrawal from elsewhere',
+      'perp_withdraw',
+      { source_chain: 'exchange' },
+      /venue exchange/,
+    ],
+    ['a bridge that does not carry it', 'bridge_c', { asset: 'USDC' }, /does not carry USDC/],
+    ['a burn of what is not listed', 'cctp', { asset: 'ETH' }, /not listed on both/],
+    [
+      'a transfer to another chain',
+      'onchain_transfer',
+      { source_chain: 'far' },
+      /stays on its chain/,
+    ],
+  ])('for %s', (_, family, more, problem) => {
+    expect(blueprintOf({ ...of(family), ...more }, BOUND)).toEqual({
+      problem: expect.stringMatching(problem),
+    });
   });
 });
 
