@@ -409,9 +409,11 @@ export const CALLS: readonly Call[] = [
   own('readGrant', async (db) => {
     const [of] = await db.sql<{ id: string }>`
       SELECT template_id::text AS id FROM template_proposals
-      WHERE promotion_mode IS NOT NULL LIMIT 1`;
+      WHERE promotion_mode = 'admin' ORDER BY template_id LIMIT 1`;
     await readGrant(db, of?.id ?? '');
   }),
+  // What the fence of a deposit at the perps venue asks of the others.
+  own('other_deposits', (db) => db.sql`SELECT other_deposits(${randomUUID()}::uuid, 'n1', now())`),
   own('refreshBalances', (db) => refreshBalances(db, 'venue-9', () => Promise.resolve([]))),
   own('clearOrphans', (db) => clearOrphans(db, ['signer-1'])),
 

@@ -256,17 +256,17 @@ const REST = `
     template_version, plan_digest, max_amount, client_scope, idempotency_key, created_by, expires_at,
     created_at, updated_at)
     SELECT ${idOf('r.i', 8)}, '${SEEDED.agent}',
-      CASE WHEN open THEN 'submitted' WHEN ended THEN 'expired' ELSE 'auto_promoted' END,
-      CASE WHEN made THEN CASE WHEN r.i % 10000 = 40 THEN 'admin' ELSE 'auto' END END, 'ephemeral',
-      'USDC', 5, '{}', r.i % 40 = 0, '{}', CASE WHEN made THEN v.template_id END,
-      CASE WHEN made THEN v.template_key END, CASE WHEN made THEN v.version END,
-      CASE WHEN made THEN 'plan-' || r.i % 7 END, CASE WHEN made THEN 5 + r.i % 3 END, 'seeded',
-      'proposal-' || r.i, '{}', now() + CASE WHEN open THEN interval '1 day' ELSE '-1 day' END,
+      CASE WHEN o.waits THEN 'submitted' WHEN o.lapsed THEN 'expired' ELSE 'auto_promoted' END,
+      CASE WHEN m.made THEN CASE WHEN r.i % 10000 = 40 THEN 'admin' ELSE 'auto' END END, 'ephemeral',
+      'USDC', 5, '{}', r.i % 40 = 0, '{}', CASE WHEN m.made THEN v.template_id END,
+      CASE WHEN m.made THEN v.template_key END, CASE WHEN m.made THEN v.version END,
+      CASE WHEN m.made THEN 'plan-' || r.i % 7 END, CASE WHEN m.made THEN 5 + r.i % 3 END, 'seeded',
+      'proposal-' || r.i, '{}', now() + CASE WHEN o.waits THEN interval '1 day' ELSE '-1 day' END,
       r.at, r.at
     FROM seed_rows r CROSS JOIN (SELECT * FROM plan_template_versions
       WHERE template_key = '${SEEDED.agentNamespace}/pay' LIMIT 1) v
-    CROSS JOIN LATERAL (SELECT r.i % 2000 = 0 AS open, r.i % 2000 = 20 AS ended) o
-    CROSS JOIN LATERAL (SELECT NOT (open OR ended) AS made) m WHERE r.i % 20 = 0;
+    CROSS JOIN LATERAL (SELECT r.i % 2000 = 0 AS waits, r.i % 2000 = 20 AS lapsed) o
+    CROSS JOIN LATERAL (SELECT NOT (o.waits OR o.lapsed) AS made) m WHERE r.i % 20 = 0;
   INSERT INTO movement_other_assets SELECT '${SEEDED.otherAsset}', at, id FROM seed_rows
     WHERE i IN (1700, 2700);
   INSERT INTO bridge_chains (chain, endpoint_identity, finality_age_seconds, snapshot_stale,
