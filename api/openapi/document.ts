@@ -285,10 +285,16 @@ function pathParametersOf(
   const named = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
   const own = [...route.path.matchAll(/\{([^}+]+)\+?\}/g)].map(([, name]) => name);
   return parametersOf(collector.add(route.params, 'input'), 'path').map((parameter) => {
-    const name = named[own.indexOf(String(parameter['name']))];
-    return name === parameter['name']
-      ? parameter
-      : { ...parameter, name, description: `Here the \`${String(parameter['name'])}\`.` };
+    const ownName = String(parameter['name']);
+    const name = named[own.indexOf(ownName)];
+    const notes = [
+      ...(name === ownName ? [] : [`Here the \`${ownName}\`.`]),
+      // OpenAPI has no word for a parameter with slashes in it, and %2F is refused.
+      ...(route.path.endsWith(`{${ownName}+}`)
+        ? ['The rest of the path: send each `/` in it as it is, never as `%2F`.']
+        : []),
+    ];
+    return notes.length === 0 ? parameter : { ...parameter, name, description: notes.join(' ') };
   });
 }
 
