@@ -68,11 +68,14 @@ async function route(
   more: { controls?: object; node?: object; config?: object } = {},
 ): Promise<string> {
   const { template_key } = await register(
-    template([noop('a', { config: { asset, venue: asset, ...more.config }, ...more.node }), pays()], {
-      edges: UNLESS_IT_FAILS,
-      template_key: `${name}/${randomBytes(6).toString('hex')}`,
-      ...(more.controls === undefined ? {} : { risk_controls: more.controls }),
-    }),
+    template(
+      [noop('a', { config: { asset, venue: asset, ...more.config }, ...more.node }), pays()],
+      {
+        edges: UNLESS_IT_FAILS,
+        template_key: `${name}/${randomBytes(6).toString('hex')}`,
+        ...(more.controls === undefined ? {} : { risk_controls: more.controls }),
+      },
+    ),
   );
   return template_key;
 }
