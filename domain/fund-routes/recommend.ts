@@ -73,8 +73,9 @@ export function recommend<C extends Candidate>(
 }
 
 /**
- * A plan that moves nothing serves no request. A route without an asset carries the movement's own, whatever it is. A venue that is asked for
- * must be the route's: one that names none may lead anywhere.
+ * A plan that moves nothing serves no request. A route without an asset carries the movement's own,
+ * whatever it is. A venue that is asked for must be the route's: one that names none may lead
+ * anywhere.
  */
 export function serves(
   { metadata, reserved, moves_funds }: FundRoute,

@@ -110,7 +110,7 @@ async function submitUnheard(
   });
   call.on('error', () => undefined);
   call.end(body);
-  // Called off once the answer is lost: a timer that is left behind holds up the end of the process.
+  // Called off once the answer is lost: a timer that is left behind delays the end of the process.
   const limit = new AbortController();
   const { signal } = limit;
   await Promise.race([
