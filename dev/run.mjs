@@ -44,7 +44,7 @@ const TARGETS = {
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   fundctl: { needsTemporal: false, run: runProgram('embedded-fundctl') },
   mcp: { needsTemporal: false, run: runProgram('fund-mcp') },
-  fundagent: { needsTemporal: false, run: runProgram('fundagent') },
+  fundagent: { needsTemporal: false, run: runProgram('embedded-fundagent') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
   'client:pack': { needsTemporal: false, run: runProgram('client-pack') },
   'client:types': { needsTemporal: false, run: runProgram('client-types') },
