@@ -5,14 +5,14 @@
  */
 import { cancel, isCancellable } from './actions/cancel.ts';
 import type { Requester } from './actions/context.ts';
-import { resume } from './actions/resume.ts';
-import { retry } from './actions/retry.ts';
+import { nameOf, type NamedNode } from './actions/named-node.ts';
+import { resumableNode, resume } from './actions/resume.ts';
+import { retryableNode } from './actions/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
 import { onCancelTargets } from './graph/edges.ts';
 import type { OutflowEntry } from './plan/types.ts';
 import type { MovementSnapshot } from './snapshot.ts';
 import { ACTION_STATES, type MovementAction } from './states/movement.ts';
-import type { Transition } from './transition.ts';
 
 /** What `attention_of` says of a movement; of an approval only the reason. */
 export interface AttentionFacts {
@@ -41,7 +41,7 @@ export interface LaneBlocker {
 }
 
 /** Something a person may do: an action of the API, and what comes of it. */
-export interface Offer {
+export interface Offer extends NamedNode {
   readonly action: string;
   readonly consequence: string;
 }
@@ -129,7 +129,7 @@ export function offersFor(
   return [
     ...executorOffers(facts),
     ...resumeOffers(snapshot, requester),
-    ...retryOffers(snapshot, requester),
+    ...retryOffers(snapshot),
     ...resolveOffers(facts, snapshot),
     ...cancelOffers(snapshot, requester),
   ];
@@ -152,15 +152,17 @@ function executorOffers(facts: AttentionFacts): readonly Offer[] {
 
 function resumeOffers(snapshot: MovementSnapshot, requester: Requester): readonly Offer[] {
   const change = allows('resume', snapshot) ? resume(snapshot, requester) : null;
-  if (change === null) return [];
-  const node = nodeOf(change);
-  const unknown = snapshot.nodes.some((each) => each.node_key === node && each.state === 'UNKNOWN');
+  const chosen = resumableNode(snapshot);
+  if (change === null || chosen === undefined) return [];
+  const { node_key: node } = chosen;
+  const unknown = chosen.state === 'UNKNOWN';
   const begins = (change.nodes ?? [])
     .filter(({ moves }) => moves.includes('READY'))
     .map(({ node_key }) => node_key);
   return [
     {
       action: 'resume',
+      ...nameOf(chosen),
       consequence: unknown
         ? `${node} is observed again; nothing is sent.`
         : `The gate ${node} is released${begins.length === 0 ? '' : `, and ${begins.join(', ')} begins`}.`,
@@ -168,14 +170,15 @@ function resumeOffers(snapshot: MovementSnapshot, requester: Requester): readonl
   ];
 }
 
-function retryOffers(snapshot: MovementSnapshot, requester: Requester): readonly Offer[] {
-  const change = allows('retry', snapshot) ? retry(snapshot, requester) : null;
-  if (change === null) return [];
-  const node = nodeOf(change);
-  const failed = snapshot.nodes.some((each) => each.node_key === node && each.state === 'FAILED');
+function retryOffers(snapshot: MovementSnapshot): readonly Offer[] {
+  const chosen = allows('retry', snapshot) ? retryableNode(snapshot) : undefined;
+  if (chosen === undefined) return [];
+  const { node_key: node } = chosen;
+  const failed = chosen.state === 'FAILED';
   return [
     {
       action: 'retry',
+      ...nameOf(chosen),
       consequence: failed
         ? `${node} runs again as a new attempt with a new key; what the failed one gave back is taken again.`
         : `${node} is asked about under its old key first, and sent again only where it is proven that nothing landed.`,
@@ -208,9 +211,4 @@ function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonl
       consequence: `${ends}; what is in flight is followed to its end; then ${lane.join(', ')} may run.`,
     },
   ];
-}
-
-/** The node that the change is about. */
-function nodeOf({ timeline }: Transition): string {
-  return timeline.find(({ node_key }) => node_key !== undefined)?.node_key ?? '';
 }

@@ -254,6 +254,11 @@ export const ERROR_TABLE = {
     'never',
     'The plan has no on_cancel edge, so it cannot be cancelled.',
   ),
+  node_differs: rule(
+    409,
+    'never',
+    'Another node would go on than the one that was named: see `node_key`, `attempt` and `state`, and decide about that one.',
+  ),
   no_retryable_node: rule(409, 'never', 'No node is FAILED or UNKNOWN and free to be retried.'),
   idempotency_conflict: rule(
     409,

@@ -5,7 +5,8 @@
 import type { Requester } from '../../domain/actions/context.ts';
 import { expire } from '../../domain/actions/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { MovementSnapshot } from '../../domain/snapshot.ts';
+import { differs, nameOf, type NamedNode } from '../../domain/actions/named-node.ts';
+import type { MovementSnapshot, NodeSnapshot } from '../../domain/snapshot.ts';
 import {
   ACTION_STATES,
   type MovementAction,
@@ -116,6 +117,15 @@ function notAllowed(
   if (action === 'approve' && state === 'EXPIRED')
     return new ServiceError('approval_expired', { context: { movement_id: movementId } });
   return invalidState(action, state);
+}
+
+/**
+ * Throws `node_differs` where a person named another node than the one that would go on, or another
+ * attempt or state of it. Asked anew for each decision, so whatever came first counts.
+ */
+export function refuseOther(named: NamedNode, chosen: NodeSnapshot | undefined): void {
+  if (chosen !== undefined && differs(named, chosen))
+    throw new ServiceError('node_differs', { context: { ...nameOf(chosen) } });
 }
 
 /** The action is not for this state. */

@@ -146,7 +146,15 @@ const attention = z
     next_look_at: timestamp.nullable().meta({
       description: 'When it is asked again what became of it, if it is.',
     }),
-    actions: listOf(z.object({ action: z.string(), consequence: z.string() })).meta({
+    actions: listOf(
+      z.object({
+        action: z.string(),
+        consequence: z.string(),
+        node_key: z.string().optional(),
+        attempt: z.int().optional(),
+        state: z.enum(NODE_STATES).optional(),
+      }),
+    ).meta({
       description: 'What may be done now, and what comes of it.',
     }),
   })

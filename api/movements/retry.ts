@@ -1,25 +1,31 @@
 /** POST /movements/{movement_id}/actions/retry */
 import type { Requester } from '../../domain/actions/context.ts';
-import { retry as retrial } from '../../domain/actions/retry.ts';
+import type { NamedNode } from '../../domain/actions/named-node.ts';
+import { retry as retryTransition, retryableNode } from '../../domain/actions/retry.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
-import { act, invalidState } from './act.ts';
+import { act, invalidState, refuseOther } from './act.ts';
 import type { ActionResponse } from './responses.ts';
 
 /** Queues the oldest FAILED or UNKNOWN node again. */
 export function retry(
-  input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
+  input: {
+    readonly params: { readonly movement_id: string };
+    readonly body: NamedNode;
+    readonly requester: Requester;
+  },
   deps: ApiDependencies,
 ): Promise<Reply<ActionResponse>> {
-  const { params, requester } = input;
+  const { params, body, requester } = input;
   return act(
     {
       action: 'retry',
       movementId: params.movement_id,
       requester,
       decide: (snapshot) => {
-        const transition = retrial(snapshot, requester);
+        refuseOther(body, retryableNode(snapshot));
+        const transition = retryTransition(snapshot, requester);
         if (transition !== null) return transition;
         // Of a cancelled movement only a failed compensation may be retried; without one the state
         // is the reason.

@@ -26,6 +26,7 @@ import {
   createBody,
   listQuery,
   movementParams,
+  namedNodeBody,
   nodeParams,
   rejectBody,
   cancelTransactionBody,
@@ -173,9 +174,10 @@ export const movementRoutes: readonly Route[] = [
     id: 'resumeMovement',
     path: '/movements/{movement_id}/actions/resume',
     summary: 'Resume a movement',
-    description: 'Releases the oldest manual gate, or has an UNKNOWN node observed again.',
-    body: noBody,
-    errors: ['movement_not_found', 'invalid_state', 'outcome_unknown'],
+    description:
+      'Releases the oldest manual gate, or has an UNKNOWN node observed again. Name the node that was shown, so that a click that comes twice releases no other.',
+    body: namedNodeBody,
+    errors: ['movement_not_found', 'invalid_state', 'node_differs', 'outcome_unknown'],
     handler: resume,
   }),
   defineRoute({
@@ -184,11 +186,12 @@ export const movementRoutes: readonly Route[] = [
     path: '/movements/{movement_id}/actions/retry',
     summary: 'Retry a failed or unknown node',
     description:
-      'Takes the one that changed first. FAILED begins a new attempt; UNKNOWN first asks what became of the earlier send.',
-    body: noBody,
+      'Takes the one that changed first. FAILED begins a new attempt; UNKNOWN first asks what became of the earlier send. Name the node that was shown, so that a click that comes twice sends no other.',
+    body: namedNodeBody,
     errors: [
       'movement_not_found',
       'invalid_state',
+      'node_differs',
       'no_retryable_node',
       'budget_exceeded',
       'insufficient_effective_withdrawable',

@@ -1,5 +1,6 @@
 /** The wire contract of movements: what is sent. */
 import { z } from 'zod';
+import { NODE_STATES } from '../../domain/states/node.ts';
 import { isLoopbackHost } from '../../domain/callbacks/target.ts';
 import { foreignKeys, TEMPLATE_ONLY_KEYS } from '../../domain/plan/bounds.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
@@ -176,6 +177,20 @@ export const approveBody = z
         approver_id: 'desk-lead',
       },
     ],
+  });
+
+/** Of a resume or retry: the node it is meant for, as it was shown. */
+export const namedNodeBody = z
+  .strictObject({
+    node_key: text(1, 128).optional(),
+    attempt: z.int().min(1).max(2_147_483_647).optional(),
+    state: z.enum(NODE_STATES).optional(),
+  })
+  .default({})
+  .meta({
+    id: 'NamedNode',
+    description: 'What is given must be of the node that would go on, else `node_differs`.',
+    examples: [{ node_key: 'check', attempt: 1, state: 'READY' }],
   });
 
 export const rejectBody = z

@@ -6,18 +6,24 @@ import { NOW, type NodeChange, type Transition } from '../transition.ts';
 import { changeOf, nodeEvent, oldest, readied, readyEvent, replace, settleIn } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
+/** The oldest waiting gate or UNKNOWN node, which a resume would take; undefined without one. */
+export function resumableNode(snapshot: MovementSnapshot): NodeSnapshot | undefined {
+  const unknown = oldest(snapshot.nodes.filter((node) => node.state === 'UNKNOWN'));
+  const gate = oldest(
+    snapshot.nodes.filter((node) => node.node_kind === 'manual_gate' && node.state === 'READY'),
+  );
+  return snapshot.state === 'MANUAL_INTERVENTION' ? (unknown ?? gate) : (gate ?? unknown);
+}
+
 /**
  * Releases the oldest waiting gate, or has an UNKNOWN node observed again; then the walk goes on.
  * Null when there is nothing to resume (the caller answers `invalid_state`).
  */
 export function resume(snapshot: MovementSnapshot, requester: Requester): Transition | null {
   const actor = actorOf(requester);
-  const unknown = oldest(snapshot.nodes.filter((node) => node.state === 'UNKNOWN'));
-  const gate = oldest(
-    snapshot.nodes.filter((node) => node.node_kind === 'manual_gate' && node.state === 'READY'),
-  );
-  const node = snapshot.state === 'MANUAL_INTERVENTION' ? (unknown ?? gate) : (gate ?? unknown);
+  const node = resumableNode(snapshot);
   if (node === undefined) return null;
+  const unknown = node.state === 'UNKNOWN' ? node : undefined;
   const moved: NodeSnapshot =
     node === unknown
       ? { ...node, state: 'OBSERVING' }

@@ -2,7 +2,7 @@
 import { isReservedTemplate } from '../plan/actions.ts';
 import { closedAgain, isRetryable, reopened } from '../graph/retry.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
-import { toWalk, type MovementSnapshot } from '../snapshot.ts';
+import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
 import type { NodeChange, Transition } from '../transition.ts';
 import { changeOf, nodeEvent, oldest } from './changes.ts';
@@ -35,24 +35,30 @@ const FRESH_ATTEMPT = {
  */
 const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
-/**
- * Takes the oldest-updated node that may be retried: FAILED begins a new attempt, UNKNOWN first
- * asks about its earlier send. Null when no node may be; a top-up that has failed is asked for
- * anew.
- */
-export function retry(snapshot: MovementSnapshot, requester: Requester): Transition | null {
-  // Room for it was asked for when it was made, and is anybody's again once it has failed.
+/** The oldest-updated node that may be retried; undefined without one. */
+export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefined {
+  // A failed top-up is made anew: its room is free for others once it has failed.
   if (snapshot.state === 'FAILED' && isReservedTemplate(snapshot.plan.template.template_key))
-    return null;
+    return undefined;
   const input = toWalk(snapshot);
   const byKey = new Map(input.nodes.map((node) => [node.node_key, node]));
-  const node = oldest(
+  return oldest(
     snapshot.nodes.filter((each) => {
       const walked = byKey.get(each.node_key);
       return walked !== undefined && isRetryable(input, walked);
     }),
   );
+}
+
+/**
+ * Takes that node: FAILED begins a new attempt, UNKNOWN first asks about its earlier send. Null when
+ * no node may be retried.
+ */
+export function retry(snapshot: MovementSnapshot, requester: Requester): Transition | null {
+  const node = retryableNode(snapshot);
   if (node === undefined) return null;
+  const input = toWalk(snapshot);
+  const byKey = new Map(input.nodes.map((each) => [each.node_key, each]));
   const failed = node.state === 'FAILED';
   const reopens = new Set(reopened(input, node.node_key));
   const back = snapshot.nodes.filter((each) => reopens.has(each.node_key));

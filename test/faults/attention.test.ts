@@ -153,7 +153,10 @@ test('a gate says what its resume begins', async () => {
   const attention = await asks(id, 'manual_gate');
   expect(attention).toMatchObject({ node_key: 'ask', last_answer: null, next_look_at: null });
   expect(attention.actions).toEqual([
-    { action: 'resume', consequence: 'The gate ask is released, and after begins.' },
+    {
+      ...{ action: 'resume', node_key: 'ask', attempt: 1, state: 'READY' },
+      consequence: 'The gate ask is released, and after begins.',
+    },
   ]);
   await listed(id, 'manual_gate');
   await own.api.act('resume', id);

@@ -10,6 +10,7 @@ import {
   create,
   detail,
   edge,
+  expectInvalid,
   expectRefusal,
   gate,
   gated,
@@ -22,6 +23,7 @@ import {
   sql,
   timeline,
   waitFor,
+  withdrawal,
   type DetailView,
   type TemplateView,
   type Verb,
@@ -377,5 +379,58 @@ describe('a manual gate', () => {
     const answers = await Promise.all([act(movement_id, 'resume'), act(movement_id, 'resume')]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409]);
     await reaches(movement_id, 'COMPLETED');
+  });
+});
+
+describe('a resume or retry that names its node', () => {
+  /** By what a person was shown, and by what the service answers where another would go on. */
+  const name = (node_key: string, attempt: number, state: string) => ({ node_key, attempt, state });
+
+  test('that comes twice releases no second gate', async () => {
+    const { movement_id } = await run(
+      await registered([gate('first'), gate('second'), noop('after')]),
+      'WAITING_MANUAL_ACTION',
+    );
+    const first = name('first', 1, 'READY');
+    expect((await detail(movement_id))['attention']).toMatchObject({
+      actions: [{ action: 'resume', ...first }],
+    });
+    await must(200, act(movement_id, 'resume', first));
+    const second = name('second', 1, 'READY');
+    await waitFor(async () => {
+      const { request_state, current_frontier } = await detail(movement_id);
+      return request_state === 'WAITING_MANUAL_ACTION' && current_frontier[0] === 'second';
+    });
+    expectRefusal(await act(movement_id, 'resume', first), 409, 'node_differs', second);
+    for (const other of [{ node_key: 'first' }, { ...second, attempt: 2 }, { state: 'UNKNOWN' }])
+      expectRefusal(await act(movement_id, 'resume', other), 409, 'node_differs', second);
+    expect(await detail(movement_id)).toMatchObject({
+      request_state: 'WAITING_MANUAL_ACTION',
+      current_frontier: ['second'],
+    });
+    expectInvalid(await act(movement_id, 'resume', { node: 'second' }), 'node');
+    await must(200, act(movement_id, 'resume', { node_key: 'second' }));
+    await reaches(movement_id, 'COMPLETED');
+  });
+
+  test('that comes twice runs no second payment', async () => {
+    // It may not send: what is looked at is which attempt is tried again.
+    const of = await registered([withdrawal('pay')], { risk_controls: { max_amount: '1' } });
+    const { movement_id } = await run(of, 'FAILED');
+    const first = name('pay', 1, 'FAILED');
+    await must(200, act(movement_id, 'retry', first));
+    await waitFor(async () => {
+      const { request_state, nodes } = await detail(movement_id);
+      return request_state === 'FAILED' && nodes[0]?.attempt === 2;
+    });
+    const second = name('pay', 2, 'FAILED');
+    expectRefusal(await act(movement_id, 'retry', first), 409, 'node_differs', second);
+    expectRefusal(
+      await act(movement_id, 'retry', { state: 'UNKNOWN' }),
+      409,
+      'node_differs',
+      second,
+    );
+    expect(await detail(movement_id)).toMatchObject({ request_state: 'FAILED', nodes: [second] });
   });
 });

@@ -7,7 +7,7 @@ import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
 import { failure } from '../../command-line/words.ts';
-import type { ResultOf } from '../../http/operations.ts';
+import type { BodyOf, ResultOf } from '../../http/operations.ts';
 import { MOVEMENT, YES } from '../shared.ts';
 
 const APPROVER = {
@@ -15,6 +15,10 @@ const APPROVER = {
     'label',
     'who decides, as a label beside the key (SVC_APPROVER, approver of a profile, else the name of your login)',
   ),
+};
+
+const NODE = {
+  node: text('key', 'only if this is the node that would go on'),
 };
 
 export const approve = command({
@@ -71,13 +75,17 @@ export const resume = command({
   name: 'resume',
   about: 'Let a movement go on from its gate, or look again at an unknown outcome',
   args: MOVEMENT,
-  options: YES,
+  options: { ...NODE, ...YES },
   answer: answerOf('resumeMovement'),
   run: async ({ session, args, options }) => {
-    await confirmed(session, args.movementId, { question: 'Let it go on?', yes: options.yes });
+    const { nodes, attention } = await confirmed(session, args.movementId, {
+      question: 'Let it go on?',
+      yes: options.yes,
+    });
+    const body = nodeToName('resume', { nodes, attention }, options.node);
     const client = await session.client();
     const params = { movement_id: args.movementId };
-    await printAction(session, await client.call('resumeMovement', { params }));
+    await printAction(session, await client.call('resumeMovement', { params, body }));
   },
 });
 
@@ -85,13 +93,17 @@ export const retry = command({
   name: 'retry',
   about: 'Try a failed node again, or ask again about an unknown one',
   args: MOVEMENT,
-  options: YES,
+  options: { ...NODE, ...YES },
   answer: answerOf('retryMovement'),
   run: async ({ session, args, options }) => {
-    await confirmed(session, args.movementId, { question: 'Try it again?', yes: options.yes });
+    const { nodes, attention } = await confirmed(session, args.movementId, {
+      question: 'Try it again?',
+      yes: options.yes,
+    });
+    const body = nodeToName('retry', { nodes, attention }, options.node);
     const client = await session.client();
     const params = { movement_id: args.movementId };
-    await printAction(session, await client.call('retryMovement', { params }));
+    await printAction(session, await client.call('retryMovement', { params, body }));
   },
 });
 
@@ -114,7 +126,7 @@ export async function confirmed(
   session: Session,
   movementId: string,
   { question, yes }: { readonly question: string; readonly yes: boolean },
-): Promise<void> {
+): Promise<ResultOf<'getMovement'>> {
   const { text: moves, movement } = await whatMoves(session, movementId);
   const { nodes, request_state } = movement;
   const { aside } = session;
@@ -127,6 +139,33 @@ export async function confirmed(
     ]),
   ].join('');
   await session.confirm(question, { yes, what: moves + stands });
+  return movement;
+}
+
+/**
+ * The node that a resume or retry is meant for, as it was shown: the service's own offer, else the
+ * one that waited longest. With it a command that is sent late, or twice, acts on no other.
+ */
+function nodeToName(
+  action: 'resume' | 'retry',
+  { nodes, attention }: Pick<ResultOf<'getMovement'>, 'nodes' | 'attention'>,
+  wanted: string | undefined,
+): NamedNode {
+  const offered = attention?.actions.find((each) => each.action === action)?.node_key;
+  const [longest] = nodes
+    .filter(
+      ({ node_kind, state: now }) =>
+        now === 'UNKNOWN' ||
+        (action === 'retry' ? now === 'FAILED' : node_kind === 'manual_gate' && now === 'READY'),
+    )
+    .sort((a, b) => (a.updated_at < b.updated_at ? -1 : 1));
+  const key = wanted ?? offered ?? longest?.node_key;
+  const node = nodes.find(({ node_key }) => node_key === key);
+  if (wanted !== undefined && node === undefined)
+    throw usageError(`The movement has no node ${wanted}.`);
+  // Without one the service says why there is nothing to do.
+  if (node === undefined) return {};
+  return { node_key: node.node_key, attempt: node.attempt, state: node.state };
 }
 
 async function whatMoves(session: Session, movementId: string) {
@@ -159,6 +198,7 @@ function wrongState(now: string, what: string, allowed: readonly string[]): Comm
 }
 
 type Action = ResultOf<'approveMovement'>;
+type NamedNode = NonNullable<BodyOf<'resumeMovement'>>;
 
 /** What every action answers. */
 export function printAction(session: Session, answer: Action): Promise<void> {

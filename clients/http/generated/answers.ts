@@ -1289,6 +1289,29 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       },
       "consequence": {
        "type": "string"
+      },
+      "node_key": {
+       "type": "string"
+      },
+      "attempt": {
+       "type": "integer",
+       "minimum": -9007199254740991,
+       "maximum": 9007199254740991
+      },
+      "state": {
+       "type": "string",
+       "enum": [
+        "BLOCKED",
+        "READY",
+        "SUBMITTING",
+        "SUBMITTED",
+        "OBSERVING",
+        "COMPLETED",
+        "FAILED",
+        "UNKNOWN",
+        "SKIPPED",
+        "CANCELLED"
+       ]
       }
      },
      "required": [

@@ -63,6 +63,7 @@ export const ERRORS = {
   payment_mined: { status: 409, retry: 'never' },
   nothing_signed: { status: 409, retry: 'never' },
   no_on_cancel_edge: { status: 409, retry: 'never' },
+  node_differs: { status: 409, retry: 'never' },
   no_retryable_node: { status: 409, retry: 'never' },
   idempotency_conflict: { status: 409, retry: 'after_change' },
   previous_expected_address_mismatch: { status: 409, retry: 'after_change' },

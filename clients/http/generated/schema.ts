@@ -212,6 +212,10 @@ export interface components {
             readonly actions: readonly {
                 readonly action: string;
                 readonly consequence: string;
+                readonly node_key?: string;
+                readonly attempt?: number;
+                /** @enum {string} */
+                readonly state?: "BLOCKED" | "READY" | "SUBMITTING" | "SUBMITTED" | "OBSERVING" | "COMPLETED" | "FAILED" | "UNKNOWN" | "SKIPPED" | "CANCELLED";
             }[];
         };
         readonly MovementAuthority: {
@@ -1274,6 +1278,21 @@ export interface components {
             readonly compiled_plan_hash?: string;
         };
         /**
+         * @description What is given must be of the node that would go on, else `node_differs`.
+         * @default {}
+         * @example {
+         *       "node_key": "check",
+         *       "attempt": 1,
+         *       "state": "READY"
+         *     }
+         */
+        readonly NamedNode: {
+            readonly node_key?: string;
+            readonly attempt?: number;
+            /** @enum {string} */
+            readonly state?: "BLOCKED" | "READY" | "SUBMITTING" | "SUBMITTED" | "OBSERVING" | "COMPLETED" | "FAILED" | "UNKNOWN" | "SKIPPED" | "CANCELLED";
+        };
+        /**
          * @example {
          *       "outcome": "completed",
          *       "reason": "The venue shows the withdrawal as paid.",
@@ -2204,7 +2223,7 @@ export interface operations {
         };
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": Record<string, never>;
+                readonly "application/json": components["schemas"]["NamedNode"];
             };
         };
         readonly responses: {
@@ -2234,7 +2253,7 @@ export interface operations {
         };
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": Record<string, never>;
+                readonly "application/json": components["schemas"]["NamedNode"];
             };
         };
         readonly responses: {
@@ -2491,7 +2510,7 @@ export interface operations {
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
-                /** @description Here the `template_key`. */
+                /** @description Here the `template_key`. The rest of the path: send each `/` in it as it is, never as `%2F`. */
                 readonly template_id: string;
             };
             readonly cookie?: never;
