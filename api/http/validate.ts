@@ -87,9 +87,9 @@ function namesOf(schema: z.ZodType): readonly string[] | undefined {
 }
 
 /**
- * Whoever asks for a preview counts on it, so neither header nor parameter is ever ignored: not where
- * there is no preview, not when a value could be read in two ways, not when the two differ. The
- * parameter is signed; the header can be lost on the way.
+ * Whoever asks for a preview counts on it, so neither header nor parameter is ever ignored: not
+ * where there is no preview, not when a value could be read in two ways, not when the two differ.
+ * The parameter is signed; the header can be lost on the way.
  */
 function dryRunIssues(
   route: Route,

@@ -1,6 +1,6 @@
 /**
- * A proxy that passes on no header that it does not know: previews stay previews, and a repeat makes
- * nothing twice, since our clients have both in what is signed.
+ * A proxy that passes on no header that it does not know: previews stay previews, and a repeat
+ * makes nothing twice, since our clients have both in what is signed.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
