@@ -199,8 +199,13 @@ test('a person rejects, resumes, retries and cancels', async () => {
   await answers(['rejectMovement', 'POST', on(rejected.body.movement_id, 'reject')], 200, {
     body: example('rejectMovement'),
   });
-  await answers(['resumeMovement', 'POST', on(movement_id, 'actions/resume')]);
-  await answers(['retryMovement', 'POST', on(failed.movement_id, 'actions/retry')]);
+  await refuses('node_differs', post(on(movement_id, 'actions/resume'), { node_key: 'a' }));
+  await answers(['resumeMovement', 'POST', on(movement_id, 'actions/resume')], 200, {
+    body: example('resumeMovement'),
+  });
+  await answers(['retryMovement', 'POST', on(failed.movement_id, 'actions/retry')], 200, {
+    body: example('retryMovement', { node_key: 'a', state: 'FAILED' }),
+  });
   await answers(['cancelMovement', 'POST', on(cancelled.body.movement_id, 'actions/cancel')]);
 });
 

@@ -13,6 +13,20 @@ const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
+    id: 'a-command-acts-on-the-node-it-names',
+    section,
+    rule: 'A resume or retry that names its node, attempt and state acts on no other.',
+    test: {
+      file: 'test/http/movement-actions.test.ts',
+      name: 'that comes twice releases no second gate',
+    },
+    broken: {
+      file: 'api/movements/act.ts',
+      find: 'if (chosen !== undefined && differs(named, chosen))',
+      replace: 'if (chosen === undefined && differs(named, named as NodeSnapshot))',
+    },
+  },
+  {
     id: 'carried-nodes-are-left-alone',
     section,
     rule: 'A run begins no node that an activity under way may have gone on to, whatever a load shows of it.',
