@@ -11,6 +11,7 @@ import { storable } from '../../domain/text.ts';
 import { NOW, type NodeFields } from '../../domain/transition.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readMovementView, type PhaseRow } from '../../store/phases.ts';
+import { hasBegunSubmit } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
 import { Overtaken } from '../failures.ts';
@@ -99,20 +100,37 @@ export const RESTORED_NODE_UNASKED = 'RESTORED_NODE_UNASKED';
  * What stops a node before it is sent fails it, since nothing has landed. Of what was accepted once
  * nobody knows that, also where a person had it sent again because it cannot be found.
  */
-export function stopBeforeSend(
+export async function stopBeforeSend(
   deps: PhaseDependencies,
   row: PhaseRow,
   code: string,
   message: string,
 ): Promise<PhaseResult> {
   if (code === RESTORED_NODE_UNASKED) return unknownNode(deps, row, message, ['UNKNOWN']);
-  if (row.submitted_ms === null) return failNode(deps, row, code, message, ['FAILED']);
+  if (row.submitted_ms === null && !(await isTeamsWord(deps, row)))
+    return failNode(deps, row, code, message, ['FAILED']);
+  if (row.submitted_ms === null)
+    return unknownNode(
+      deps,
+      row,
+      `its submit began, and only what passed through Temporal says that it came to nothing; it cannot be sent again (${code}): ${message}`,
+      ['UNKNOWN'],
+    );
   return unknownNode(
     deps,
     row,
     `it was accepted once, and cannot be sent again (${code}): ${message}`,
     ['UNKNOWN'],
   );
+}
+
+/**
+ * That nothing came of a submit was said by a team's own worker, or in its place: enough to submit
+ * again under the same key, and not to fail the node, since a retry would pay under another.
+ */
+async function isTeamsWord({ db, executors }: PhaseDependencies, row: PhaseRow): Promise<boolean> {
+  const { kind } = executors.describe(row.node.executor_binding.executor_key) ?? {};
+  return kind === 'task_queue' && hasBegunSubmit(db, row);
 }
 
 /** Settles the node as COMPLETED with what the executor reported. */
