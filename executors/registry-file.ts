@@ -12,7 +12,7 @@ import {
 import { TASK_QUEUE } from '../domain/messages.ts';
 import { isBuiltIn } from '../domain/plan/actions.ts';
 import { describeIssues } from '../platform/issues.ts';
-import { serviceUrl } from '../platform/outgoing/url.ts';
+import { isLoopbackUrl, serviceUrl } from '../platform/outgoing/url.ts';
 import type { RemoteExecutorSettings } from './remote.ts';
 import { LEAST_SECRET_BYTES, usableSecret } from './result-signature.ts';
 import type { TaskQueueExecutorSettings } from './task-queue.ts';
@@ -65,7 +65,11 @@ const shared = {
 const remote = z.strictObject({
   ...shared,
   kind: z.literal('remote'),
-  url: serviceUrl,
+  // Whoever stands between could answer in its place, or take the token.
+  url: serviceUrl.refine(
+    (url) => url.startsWith('https:') || isLoopbackUrl(url),
+    'must be https, unless the executor is on this machine',
+  ),
   auth_token_file: name.max(4_096).exactOptional(),
 });
 const taskQueue = z.strictObject({
