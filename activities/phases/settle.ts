@@ -100,22 +100,14 @@ export const RESTORED_NODE_UNASKED = 'RESTORED_NODE_UNASKED';
  * What stops a node before it is sent fails it, since nothing has landed. Of what was accepted once
  * nobody knows that, also where a person had it sent again because it cannot be found.
  */
-export async function stopBeforeSend(
+export function stopBeforeSend(
   deps: PhaseDependencies,
   row: PhaseRow,
   code: string,
   message: string,
 ): Promise<PhaseResult> {
   if (code === RESTORED_NODE_UNASKED) return unknownNode(deps, row, message, ['UNKNOWN']);
-  if (row.submitted_ms === null && !(await isTeamsWord(deps, row)))
-    return failNode(deps, row, code, message, ['FAILED']);
-  if (row.submitted_ms === null)
-    return unknownNode(
-      deps,
-      row,
-      `its submit began, and only what passed through Temporal says that it came to nothing; it cannot be sent again (${code}): ${message}`,
-      ['UNKNOWN'],
-    );
+  if (row.submitted_ms === null) return stopUnaccepted(deps, row, code, message);
   return unknownNode(
     deps,
     row,
@@ -125,12 +117,21 @@ export async function stopBeforeSend(
 }
 
 /**
- * That nothing came of a submit was said by a team's own worker, or in its place: enough to submit
- * again under the same key, and not to fail the node, since a retry would pay under another.
+ * That nothing came of a submit may have been said by a team's own worker, or in its place: enough
+ * to submit again under the same key, and not to fail the node, since a retry would pay under
+ * another.
  */
-async function isTeamsWord({ db, executors }: PhaseDependencies, row: PhaseRow): Promise<boolean> {
-  const { kind } = executors.describe(row.node.executor_binding.executor_key) ?? {};
-  return kind === 'task_queue' && hasBegunSubmit(db, row);
+async function stopUnaccepted(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  code: string,
+  message: string,
+): Promise<PhaseResult> {
+  const { kind } = deps.executors.describe(row.node.executor_binding.executor_key) ?? {};
+  if (kind !== 'task_queue' || !(await hasBegunSubmit(deps.db, row)))
+    return failNode(deps, row, code, message, ['FAILED']);
+  const why = `its submit began, and only what passed through Temporal says that it came to nothing; it cannot be sent again (${code}): ${message}`;
+  return unknownNode(deps, row, why, ['UNKNOWN']);
 }
 
 /** Settles the node as COMPLETED with what the executor reported. */
