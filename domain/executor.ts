@@ -296,6 +296,9 @@ export const LONGEST_TIMEOUT_SECONDS = 90;
 /** The longest that an executor may say its effects take to appear. */
 export const LONGEST_SETTLE_SECONDS = 86_400;
 
+/** The longest that an executor may say its nodes are usually observed. */
+export const LONGEST_USUAL_SECONDS = 2_592_000;
+
 /** What the registry says about an executor, whichever way it is provided. */
 export interface ExecutorDescriptor extends DeclaredFacts {
   readonly executor_key: string;
@@ -306,10 +309,20 @@ export interface ExecutorDescriptor extends DeclaredFacts {
   readonly endpoint?: string;
   /** For kind `task_queue`: where the team's own worker polls for {@link ExecutorActivities}. */
   readonly task_queue?: string;
+  /**
+   * For kind `task_queue`: the file of the secret with which its worker signs what it answers. Without
+   * a signature it is not believed that a submit which began has failed.
+   */
+  readonly result_secret_file?: string;
   /** May a submit with the same key be repeated without a second effect? */
   readonly same_key_safe: boolean;
   /** How long after a send its effect may still appear in recover. */
   readonly settle_seconds: number;
+  /**
+   * How long its nodes are usually observed, for action types that are not built in: one that is
+   * for longer is shown to a person. Undefined: the default of domain/send/usual-time.ts.
+   */
+  readonly usual_seconds?: number;
   /** Time-out of one call. */
   readonly timeout_seconds: number;
   /**

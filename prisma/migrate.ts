@@ -168,10 +168,22 @@ async function loadEngine(): Promise<Glue> {
   const folder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const loaded = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as Glue;
   const module = await wasm.compile(await readFile(join(folder, 'schema_engine_bg.wasm')));
-  const { exports } = await wasm.instantiate(module, { './schema_engine_bg.js': loaded });
+  const { exports } = await wasm.instantiate(module, { './schema_engine_bg.js': unheld(loaded) });
   loaded.__wbg_set_wasm(exports);
   exports['__wbindgen_start']?.();
   return loaded;
+}
+
+/**
+ * The engine's time limits of ten seconds outlive what they limit and would hold up the end of the
+ * process; as long as it works the connection of {@link withLock} keeps the process.
+ */
+function unheld(glue: Glue): Record<string, unknown> {
+  const timer = Object.keys(glue).find((name) => name.startsWith('__wbg_setTimeout_'));
+  if (timer === undefined) return { ...glue };
+  const start = (work: () => void, milliseconds: number): NodeJS.Timeout =>
+    setTimeout(work, milliseconds >>> 0).unref();
+  return { ...glue, [timer]: start };
 }
 
 async function migrationFolders(dir: string): Promise<string[]> {

@@ -1,4 +1,8 @@
-/** Sends the callbacks of the outbox, each movement's in its order, several movements at once. */
+/**
+ * Sends the callbacks of the outbox, several movements at once. Of one movement one callback is
+ * sent at a time, by `sequence`; one that waits for its next attempt is overtaken by those behind
+ * it, so receivers read by `sequence`, not by arrival.
+ */
 import type { Logger } from 'pino';
 import {
   settle,

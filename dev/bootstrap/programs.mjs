@@ -16,6 +16,7 @@ export const PROGRAMS = {
   demo: 'dev/demo.ts',
   'embedded-fundadmin': 'dev/fundadmin.ts',
   'embedded-fundctl': 'dev/fundctl.ts',
+  'embedded-fundagent': 'dev/fundagent.ts',
   chain: 'dev/simulators/chain/proxy.ts',
   'paper-venue': 'dev/simulators/paper-venue/main.ts',
   'bridge-attester': 'dev/simulators/bridge/attester/main.ts',
@@ -46,6 +47,7 @@ export const PROGRAMS = {
   'kit-pack': 'dev/kit/main.ts',
   'replay-record': 'test/replay/record.ts',
   'rules-prove': 'test/rules/prove.ts',
+  breaks: 'test/breaks/main.ts',
   'rules-table': 'test/rules/write.ts',
   'sql-migration': 'prisma/write-functions-migration.ts',
 };

@@ -9,6 +9,16 @@ const NAME = /^fund-movement-tests-(\d+)-/;
 const rooms = new Set();
 
 /**
+ * Whether a folder of this name is the temporary folder of a run.
+ *
+ * @param {string} name
+ * @returns {boolean}
+ */
+export function isTestRoom(name) {
+  return NAME.test(name);
+}
+
+/**
  * Makes the folder, named after this process.
  *
  * @returns {string}

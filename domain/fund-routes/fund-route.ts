@@ -5,7 +5,7 @@
 import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphShape } from '../graph/types.ts';
 import { perpActionOf } from '../perps/ready.ts';
-import { isIdle, RESERVED_ACTION } from '../plan/actions.ts';
+import { isIdle, isSending, RESERVED_ACTION } from '../plan/actions.ts';
 import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
 import { bridgeLegs, type BridgeLeg } from './bridge-legs.ts';
 import { fundRouteMetadata, type FundRouteMetadata } from './metadata.ts';
@@ -37,6 +37,11 @@ export interface FundRoute {
    * Movements of it are made through a route of its own alone, so nobody can be advised to take it.
    */
   readonly reserved: boolean;
+  /**
+   * Whether any of its nodes pays. A team's own type counts as one that does: what its executor
+   * declares is not part of the version. An allowance alone pays nothing.
+   */
+  readonly moves_funds: boolean;
   readonly metadata: FundRouteMetadata;
   /** The keys of risk_controls that are about fees, as they were registered. */
   readonly fee_policy: JsonObject;
@@ -74,6 +79,9 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
     node_count: nodes.length,
     executable,
     reserved: nodes.some(({ action_type }) => action_type === RESERVED_ACTION),
+    moves_funds: nodes.some(
+      (node) => isSending(node, true) && node.action_type !== 'evm_erc20_approve',
+    ),
     metadata: fundRouteMetadata(nodes),
     fee_policy: pick(risk_controls, FEE_KEYS),
     risk_controls: pick(risk_controls, LIMIT_KEYS),

@@ -73,11 +73,15 @@ export function recommend<C extends Candidate>(
 }
 
 /**
- * A route without an asset carries the movement's own, whatever it is. A venue that is asked for
- * must be the route's: one that names none may lead anywhere.
+ * A plan that moves nothing serves no request. A route without an asset carries the movement's own,
+ * whatever it is. A venue that is asked for must be the route's: one that names none may lead
+ * anywhere.
  */
-export function serves({ metadata, reserved }: FundRoute, request: FundRouteRequest): boolean {
-  if (reserved) return false;
+export function serves(
+  { metadata, reserved, moves_funds }: FundRoute,
+  request: FundRouteRequest,
+): boolean {
+  if (reserved || !moves_funds) return false;
   if (metadata.asset !== null && metadata.asset.toUpperCase() !== request.asset) return false;
   if (request.source_venue !== null && metadata.source_venue !== request.source_venue) return false;
   return (

@@ -110,7 +110,14 @@ async function submitUnheard(
   });
   call.on('error', () => undefined);
   call.end(body);
-  await Promise.race([lossOf(call, how.lost), sleep(how.timeoutMs)]);
+  // Called off once the answer is lost: a timer that is left behind delays the end of the process.
+  const limit = new AbortController();
+  const { signal } = limit;
+  await Promise.race([
+    lossOf(call, how.lost),
+    sleep(how.timeoutMs, undefined, { signal }).catch(() => undefined),
+  ]);
+  limit.abort();
   call.destroy();
 }
 

@@ -1,6 +1,8 @@
 /** Top-ups of strategies at the perps venue: how much, how often, and for whom. */
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { low } from '../dev/perp-stack.ts';
+import { waitForLocks } from '../store/support.ts';
 import { at, startPerpDesk, type PerpDesk } from '../support/perp-desk.ts';
 
 let desk: PerpDesk;
@@ -51,6 +53,23 @@ test('of many at once there are no more than the strategy may have, with what it
   ]);
   expect((await topUp('capped', '1.000001')).status).toBe(409);
   expect((await topUp('capped', '1')).status).toBe(200);
+});
+
+test('one that is made while another is written waits, and counts it', async () => {
+  await strategy('queued', '100');
+  const other = new pg.Client({ connectionString: desk.bench.url });
+  await other.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query(`SELECT FROM perp_bindings WHERE strategy_id = 'queued' FOR UPDATE`);
+    const both = [topUp('queued', '60'), topUp('queued', '60')];
+    await waitForLocks(desk.bench, 2);
+    await other.query('ROLLBACK');
+    const answers = await Promise.all(both);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  } finally {
+    await other.end();
+  }
 });
 
 test('one that ends while the venue is asked what there is counts all the same', async () => {

@@ -1,5 +1,9 @@
 /** The agent CLI against the service: what it prints, how it ends, and what it cannot do. */
 import { createHash, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeClientEnvironments } from '../../dev/stack/client-env.ts';
 import { fundagent } from '../../clients/fundagent/program.ts';
 import { agent, promote, proposal, type Agent } from '../support/agents.ts';
 import { get, must, post, shared, sql, type CreatedView } from '../support/http.ts';
@@ -73,6 +77,31 @@ test('proposes with the flags of the contract, and makes a movement that waits f
   await must(200, post(`/movements/${movement_id}/reject`, {}));
   const over = await run(env, 'wait', movement_id);
   expect([over.status, over.err]).toEqual([1, expect.stringMatching(/ended as REJECTED/)]);
+});
+
+test('npm run fundagent finds the stack of its clone, and the environment wins over it', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'fundagent-'));
+  try {
+    const key = { keyId: env['SVC_KEY_ID'] ?? '', secret: env['SVC_HMAC_SECRET'] ?? '' };
+    const bare = { PATH: process.env['PATH'] ?? '', SVC_DATA_DIR: dataDir, SVC_OUTPUT: 'json' };
+    const whoami = (more: object = {}) =>
+      ended('embedded-fundagent', { env: { ...bare, ...more }, args: ['whoami'] });
+    expect((await whoami()).status).toBe(2);
+    writeClientEnvironments(dataDir, shared.apiUrl, { admin: key, operator: key, agent: key });
+    // It names the authority of the stack, which is not this key's.
+    const [found, named] = await Promise.all([
+      whoami({
+        SVC_AGENT_NAMESPACE: own.namespace,
+        SVC_AUTHORITY_KEY: own.namespace.slice('agent/'.length),
+      }),
+      whoami(env),
+    ]);
+    expect([found.status, found.err]).toEqual([0, expect.stringMatching(/^Using the stack in /)]);
+    expect([named.status, named.err]).toEqual([0, '']);
+    expect(JSON.parse(found.out)).toMatchObject({ key_id: key.keyId, role: 'agent' });
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
 });
 
 test('a proposal beyond the limits is kept, names its rules, and waits for an admin', async () => {

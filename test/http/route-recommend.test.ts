@@ -52,17 +52,30 @@ const ranked = (asset: string, body: object = {}): Promise<Recommended> =>
   recommended({ asset, source_venue: asset, ...body });
 const assetOf = (): string => `T${randomBytes(6).toString('hex').toUpperCase()}`;
 
-/** A route of one node for this asset; its key begins with `name`. */
+/** What makes a plan one that moves funds, without a movement of it ever getting there. */
+const pays = () => ({
+  node_key: 'pays',
+  node_kind: 'action',
+  action_type: 'cex_internal_transfer',
+  executor_selector: { action_type: 'cex_internal_transfer', provider: 'paper' },
+});
+const UNLESS_IT_FAILS = [{ from: 'a', to: 'pays', edge_type: 'on_failure' }];
+
+/** A route whose first node is of this asset; its key begins with `name`. */
 async function route(
   asset: string,
   name: string,
   more: { controls?: object; node?: object; config?: object } = {},
 ): Promise<string> {
   const { template_key } = await register(
-    template([noop('a', { config: { asset, venue: asset, ...more.config }, ...more.node })], {
-      template_key: `${name}/${randomBytes(6).toString('hex')}`,
-      ...(more.controls === undefined ? {} : { risk_controls: more.controls }),
-    }),
+    template(
+      [noop('a', { config: { asset, venue: asset, ...more.config }, ...more.node }), pays()],
+      {
+        edges: UNLESS_IT_FAILS,
+        template_key: `${name}/${randomBytes(6).toString('hex')}`,
+        ...(more.controls === undefined ? {} : { risk_controls: more.controls }),
+      },
+    ),
   );
   return template_key;
 }
@@ -218,7 +231,8 @@ describe('a route with one executor that cannot work, though its other is up', (
   /** A noop that is up beside a node of this action type, in a route of its own. */
   const feasibility = async (asset: string, node: Readonly<Record<string, unknown>>) => {
     const { template_key } = await register(
-      template([noop('a', { config: { asset, venue: asset } }), noop('b', node)], {
+      template([noop('a', { config: { asset, venue: asset } }), noop('b', node), pays()], {
+        edges: [{ from: 'a', to: 'b', edge_type: 'on_success' }, ...UNLESS_IT_FAILS],
         template_key: `beside/${asset}`,
       }),
     );
@@ -286,7 +300,9 @@ test('venues and asset choose; a route without an asset carries any', async () =
   const out = await route(asset, 'b', { config: { source_venue: here } });
   const other = await route(assetOf(), 'c', { config: { venue: here, destination_venue: there } });
   const { template_key: any } = await register(
-    template([noop('a', { config: { venue: here } }), gate('g')]),
+    template([noop('a', { config: { venue: here } }), gate('g'), pays()], {
+      edges: [{ from: 'a', to: 'g', edge_type: 'on_success' }, ...UNLESS_IT_FAILS],
+    }),
   );
   const found = async (body: object) => keysOf(await recommended({ asset, ...body }));
   expect(await found({ source_venue: here })).toEqual([both, out, any].sort());
@@ -294,6 +310,15 @@ test('venues and asset choose; a route without an asset carries any', async () =
   expect(await found({ destination_venue: there })).toEqual([both]);
   expect(await found({ source_venue: there })).toEqual([]);
   expect(await found({ source_venue: here })).not.toContain(other);
+});
+
+test('a plan that moves nothing is never ranked, and stands in the catalog', async () => {
+  const asset = assetOf();
+  const config = { asset, venue: asset };
+  const observes = { node_kind: 'observe', action_type: 'cex_deposit_observe', config };
+  for (const node of [{ config }, observes]) await register(template([noop('a', node)]));
+  const moving = await route(asset, 'a');
+  expect(keysOf(await ranked(asset))).toEqual([moving]);
 });
 
 test('what is reserved for a route of its own is not recommended', async () => {

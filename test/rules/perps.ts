@@ -151,7 +151,21 @@ export const perpRules: readonly Rule[] = [
     broken: {
       file: 'prisma/functions/perp-top-up.sql',
       find: 'IF under_way > room THEN',
-      replace: 'IF under_way > room * 1000 THEN',
+      replace: 'IF false THEN',
+    },
+  },
+  {
+    id: 'top-ups-wait-for-their-strategy',
+    section,
+    rule: 'A top-up sums what is on its way to its strategy alone with the row of that strategy.',
+    test: {
+      file: 'test/api/perp-top-up.test.ts',
+      name: 'one that is made while another is written waits, and counts it',
+    },
+    broken: {
+      file: 'prisma/functions/perp-top-up.sql',
+      find: '  PERFORM 1 FROM perp_bindings WHERE strategy_id = strategy FOR UPDATE;\n',
+      replace: '',
     },
   },
   {

@@ -1,27 +1,19 @@
 /**
  * Takes each rule out, in a copy of the project, and runs the test that should notice. Ends with a
  * line `N noticed, M missed`; a rule that no test misses is missed. Slow: half an hour for all
- * rules. `--sample` takes the tenth whose turn it is at this commit, `--only <rule>…`
+ * rules. `--sample` takes the tenth that is drawn by this commit's hash, `--only <rule>…`
  * those that are named; `--times 5` asks each five times, as the rules whose test tries random
  * cases want it.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { commandsEnded, runCommand, signalCommands } from '../../dev/bootstrap/command.mjs';
+import { commandsEnded, signalCommands } from '../../dev/bootstrap/command.mjs';
 import { takeSignals } from '../../dev/stack/foreground.ts';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { findTemporalServer } from '../../dev/stack/temporal-binary.ts';
+import { copyProject, put, removeCopy, runJest, type TestRun } from './copy.ts';
 import { plainName, projectOf, type Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 import { sampleOf } from './sample.ts';
@@ -49,80 +41,23 @@ function choose(): readonly Rule[] {
   if (unknown.length > 0)
     throw new Error(`no such rule: ${unknown.join(', ')}; docs/rules.md lists them`);
   if (wanted.length > 0) return RULES.filter(({ id }) => wanted.includes(id));
-  return values.sample ? sampleOf(RULES, commits()) : RULES;
+  return values.sample ? sampleOf(RULES, head()) : RULES;
 }
 
-function commits(): number {
-  const { status, stdout, stderr } = spawnSync('git', ['rev-list', '--count', 'HEAD'], {
+function head(): string {
+  const { status, stdout, stderr } = spawnSync('git', ['rev-parse', 'HEAD'], {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`the commits cannot be counted: ${stderr}`);
-  return Number(stdout);
+  if (status !== 0) throw new Error(`the commit cannot be read: ${stderr}`);
+  return stdout.trim();
 }
 
-function copyProject(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'rules-'));
-  const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  for (const file of listed.stdout.split('\n').filter((name) => name !== '')) {
-    mkdirSync(join(copy, dirname(file)), { recursive: true });
-    cpSync(join(ROOT, file), join(copy, file));
-  }
-  cpSync(join(ROOT, 'prisma', 'generated'), join(copy, 'prisma', 'generated'), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-}
-
-/** What became of the rule's test in the copy. It may not have run at all. */
-async function runTest(
-  copy: string,
-  rule: Rule,
-): Promise<{ readonly ran: boolean; readonly failed: boolean; readonly output: string }> {
+/** What became of the rule's test in the copy. */
+function runTest(copy: string, rule: Rule): Promise<TestRun> {
   const pattern = plainName(rule).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const jest = join('node_modules', 'jest', 'bin', 'jest.js');
-  const args = [
-    '--experimental-vm-modules',
-    '--no-warnings',
-    jest,
-    '--selectProjects',
-    projectOf(rule.test.file),
-    '-t',
-    pattern,
-  ];
-  const logFile = join(copy, '.data', 'rule.log');
-  const succeeded = await runCommand(process.execPath, [...args, '--', rule.test.file], {
-    cwd: copy,
-    env: { ...process.env, RULES_PROOF: 'true' },
-    logFile,
-    signal: AbortSignal.timeout(LONGEST_MS),
-  }).then(
-    () => true,
-    () => false,
-  );
-  const output = readFileSync(logFile, 'utf8');
-  return {
-    ran: /^Tests: .*(passed|failed)/m.test(output),
-    failed: !succeeded && /^Tests: .*failed/m.test(output),
-    output,
-  };
-}
-
-/**
- * Writes a text of the copy, and what is made from it: the database knows SQL only by its
- * migration.
- */
-function put(copy: string, file: string, text: string): void {
-  writeFileSync(join(copy, file), text);
-  if (!file.startsWith('prisma/functions/')) return;
-  const { status, stderr } = spawnSync(process.execPath, ['dev/run.mjs', 'sql:migration'], {
-    cwd: copy,
-    encoding: 'utf8',
-  });
-  if (status !== 0)
-    throw new Error(`the migration of the functions could not be written: ${stderr}`);
+  const args = ['--selectProjects', projectOf(rule.test.file), '-t', pattern];
+  return runJest(copy, [...args, '--', rule.test.file], LONGEST_MS);
 }
 
 async function prove(copy: string, rule: Rule): Promise<boolean> {
@@ -166,7 +101,7 @@ async function proveAll(chosen: readonly Rule[]): Promise<number> {
       }
     } finally {
       if (foreground.status !== null) await commandsEnded(15_000);
-      rmSync(copy, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+      removeCopy(copy);
     }
   };
   await Promise.all(Array.from({ length: Math.min(LANES, chosen.length) }, lane));

@@ -25,11 +25,18 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function runCheck(
   args: readonly string[],
-): Promise<{ code: number; stdout: string; stderr: string }> {
+): Promise<{ code: number; stdout: string; stderr: string; lingered_ms: number }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [built('executor-check'), ...args], (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
+    let spoke = Date.now();
+    const child = execFile(
+      process.execPath,
+      [built('executor-check'), ...args],
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : Number(error.code);
+        resolve({ code, stdout, stderr, lingered_ms: Date.now() - spoke });
+      },
+    );
+    child.stdout?.on('data', () => (spoke = Date.now()));
   });
 }
 
@@ -110,6 +117,8 @@ test('what was not covered is no plain pass, and one cause is told once', async 
       verdict: expect.stringMatching(/^(FAILED|PASSED_WITHOUT)$/),
       not_covered: ['effects (--effects-url)', 'crashes (--command)'],
     });
+    // Its time-out of a call is 30 s: no timer of an answer that was lost holds up the end.
+    expect(bare.lingered_ms).toBeLessThan(15_000);
     expect(narrow.stdout).toMatch(
       /not run, left out by --only: [\s\S]*\nPASSED WITHOUT effects \(--effects-url\), [^\n]*\(--only\): /,
     );

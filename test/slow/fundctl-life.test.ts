@@ -42,7 +42,11 @@ afterAll(() => own?.close(), 60_000);
 interface Movement {
   readonly movement_id: string;
   readonly request_state: string;
-  readonly nodes: readonly { readonly node_key: string; readonly state: string }[];
+  readonly nodes: readonly {
+    readonly node_key: string;
+    readonly state: string;
+    readonly error_code: string | null;
+  }[];
 }
 
 /** What a person types, and after what of the program's words. */
@@ -205,6 +209,20 @@ test('a transaction that is not mined is called off', async () => {
     });
     const why = ['--reason', 'not worth its fee', '--yes'];
     await json.run('movements cancel-transaction', [id, 'sweep', ...why]);
+    // The payment's nonce is used up by a transfer of the signer to itself before a block is made.
+    await eventually(async () => {
+      const kinds = await own.query<{ kind: string }>(
+        'SELECT kind FROM evm_transactions WHERE movement_id = $1::uuid AND raw_tx IS NOT NULL',
+        [id],
+      );
+      return kinds.some(({ kind }) => kind === 'cancel') ? true : null;
+    });
+    await own.chainFaults({ mining: 'automatic' });
+    await eventually(async () => {
+      const { nodes } = await json.run<Movement>('movements show', [id]);
+      const node = nodes.find(({ node_key }) => node_key === 'sweep');
+      return node?.error_code === 'TRANSACTION_CANCELLED' ? true : null;
+    });
   } finally {
     await own.chainFaults({ mining: 'automatic' });
   }

@@ -143,13 +143,14 @@ export async function startStoreBench(): Promise<StoreBench> {
   };
 }
 
-/** Returns once so many statements of the database wait for a lock. */
+/** Returns once so many statements of the database wait for a lock; fails after 20 seconds. */
 export async function waitForLocks(bench: StoreBench, count: number): Promise<void> {
-  for (;;) {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
     const [row] = await bench.sql<{ waiting: number }>(
       `SELECT count(*)::integer AS waiting FROM pg_stat_activity
        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
     if ((row?.waiting ?? 0) >= count) return;
   }
+  throw new Error(`${String(count)} statements should wait for a lock, and do not`);
 }

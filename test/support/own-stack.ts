@@ -23,6 +23,7 @@ import type { SigningKey } from '../../dev/stack/keys.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
 import type { MovementView, TimelineView } from './evidence.ts';
+import { copyCluster } from './migrated-cluster.ts';
 
 const PREFIX = '/v3';
 export const WITHDRAW_TO_TREASURY = 'starter/withdraw-to-treasury';
@@ -239,6 +240,7 @@ export async function startOwnStack({
   const lines: string[] = [];
   let stack: Stack;
   try {
+    await copyCluster(dataDir);
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
     const folder = join(dataDir, 'test-config');
     mkdirSync(folder, { recursive: true });
@@ -324,6 +326,7 @@ export async function startOwnDatabase(): Promise<{
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
+    await copyCluster(dataDir);
     const { spec, databaseUrl } = await postgresPart({
       dataDir,
       port: await freePort(),

@@ -95,7 +95,7 @@ export interface components {
             readonly current_frontier: readonly string[];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -118,7 +118,7 @@ export interface components {
             readonly current_frontier: readonly string[];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -193,7 +193,7 @@ export interface components {
         };
         readonly MovementAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable";
+            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
             /** @description The reason in a sentence. */
             readonly message: string;
             /** @description The node that it is about; null for an approval. */
@@ -414,6 +414,8 @@ export interface components {
             readonly execution_seconds?: number;
             /** @description From the submit to the proven end; absent means no end. */
             readonly observe_seconds?: number;
+            /** @description From the submit: a node that is observed for longer needs a person (`observed_long`). It ends nothing; absent means the usual time of the action type. */
+            readonly attention_seconds?: number;
         };
         /** @description For errors of preflight, prepare, recover and observe; a submit is never repeated by it. */
         readonly RetryPolicy: {
@@ -1650,7 +1652,7 @@ export interface components {
             /** @default null */
             readonly max_count_per_window?: number | null;
         };
-        /** @description Without a version, or with null, every version of the key is allowed. */
+        /** @description Without a version, or with null, every version of the key is allowed. A key in the namespace of an agent (`agent/…`) needs one. */
         readonly AllowedTemplateEntry: {
             /**
              * @description Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.
@@ -1933,7 +1935,9 @@ export interface components {
         readonly RequestId: string;
         /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
         readonly IdempotencyKey: string;
-        /** @description `true` writes nothing and answers 200 with what would happen; `false` is the same as no header. Any other value, and the header on an operation that does not list it, is 422. */
+        /** @description `true` writes nothing and answers 200 with what would happen. It is signed with the query, so that nothing on the way can turn a preview into a create. */
+        readonly DryRunQuery: "true" | "false";
+        /** @description The same as the parameter `dry_run`, but not signed: a proxy that drops it makes a create of a preview. The two must not differ; any other value, and the header on an operation that does not list it, is 422. */
         readonly DryRun: "true" | "false";
     };
     requestBodies: never;
@@ -2011,13 +2015,16 @@ export interface operations {
     };
     readonly createMovement: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description `true` writes nothing and answers 200 with what would happen. It is signed with the query, so that nothing on the way can turn a preview into a create. */
+                readonly dry_run?: components["parameters"]["DryRunQuery"];
+            };
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `true` writes nothing and answers 200 with what would happen; `false` is the same as no header. Any other value, and the header on an operation that does not list it, is 422. */
+                /** @description The same as the parameter `dry_run`, but not signed: a proxy that drops it makes a create of a preview. The two must not differ; any other value, and the header on an operation that does not list it, is 422. */
                 readonly "Dry-Run"?: components["parameters"]["DryRun"];
             };
             readonly path?: never;
@@ -2029,7 +2036,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, with the header `Idempotent-Replayed: true`. */
+            /** @description With `dry_run=true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, with the header `Idempotent-Replayed: true`. */
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -2491,7 +2498,7 @@ export interface operations {
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
-                /** @description Here the `template_key`. */
+                /** @description Here the `template_key`. The rest of the path: send each `/` in it as it is, never as `%2F`. */
                 readonly template_id: string;
             };
             readonly cookie?: never;

@@ -191,26 +191,38 @@ describe('what is covered', () => {
         config: fc.record(
           {
             amount: amounts,
-            asset: fc.constantFrom('USDC', 'ETH', 'usdc', 'EURC'),
-            amount_ref: fc.constantFrom('intent', 'nodes.n0.output.sent'),
+            asset: fc.constantFrom('USDC', 'USDC', 'USDC', 'ETH', 'ETH', 'usdc', 'EURC'),
+            amount_ref: fc.constantFrom('intent', 'intent', 'intent', 'nodes.n0.output.sent'),
           },
           { requiredKeys: [] },
         ),
-        action_type: fc.constantFrom('acme_payout', 'evm_native_transfer', 'cex_withdrawal'),
+        // Mostly where an agent may act, so that what it adds up to is what decides.
+        action: fc.constantFrom<readonly [string, JsonObject]>(
+          ['acme_payout', { chain_id: 11 }],
+          ['evm_native_transfer', { chain_id: 11 }],
+          ['cex_withdrawal', { network: 'erc20' }],
+          ['cex_withdrawal', {}],
+        ),
       }),
-      { minLength: 1, maxLength: 4 },
+      { minLength: 1, maxLength: 3 },
     );
+    const added = fc.oneof(
+      { weight: 3, arbitrary: fc.constant({}) },
+      { weight: 1, arbitrary: attacks },
+    );
+    let judged = 0;
     fc.assert(
-      fc.property(nodes, attacks, amounts, (drawn, input, amount) => {
+      fc.property(nodes, added, amounts, (drawn, input, amount) => {
         fc.pre(amount !== '1e3');
         const plan = open(
-          drawn.map(({ action_type, config }, n) =>
-            node(`n${String(n)}`, action_type, JSON.parse(JSON.stringify(config)) as JsonObject),
+          drawn.map(({ action: [action_type, place], config }, n) =>
+            node(`n${String(n)}`, action_type, { ...place, ...config }),
           ),
           input,
           amount,
         );
         if (uncoveredBy(plan, LIMITS, null, BOUND.chains).length > 0) return;
+        judged += 1;
         // Without edges every node draws what its config says, else what the intent does.
         const sums = new Map<string, string>();
         for (const { asset, config } of plan.nodes) {
@@ -225,6 +237,8 @@ describe('what is covered', () => {
       }),
       { numRuns: 500 },
     );
+    // Else it would only say that nothing is covered.
+    expect(judged).toBeGreaterThan(60);
   });
 
   it('is nothing where no limit is set', () => {

@@ -28,7 +28,7 @@ export function source(more: Partial<FundRouteSource> = {}): FundRouteSource {
     name: 'A route',
     graph_shape: 'linear',
     risk_controls: {},
-    nodes: [node('noop')],
+    nodes: [node('cex_internal_transfer')],
     edges: [],
     ...more,
   };

@@ -50,7 +50,7 @@ const fields: fc.Arbitrary<CandidateFields> = fc.record({
   stats,
   health: fc.constantFrom('healthy' as const, 'degraded' as const, 'unavailable' as const),
   can_work: fc.boolean(),
-  nodes: fc.constantFrom([node('noop')], [node('cctp_burn')]),
+  nodes: fc.constantFrom([node('cex_internal_transfer')], [node('cctp_burn')]),
   bridge: fc.option<RouteBridge>(
     fc.record({
       latency_baseline_seconds: fc.option(fc.nat(100_000)),

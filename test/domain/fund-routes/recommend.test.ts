@@ -4,7 +4,7 @@ import { infeasibleReasons, recommend, serves } from '../../../domain/fund-route
 import { candidate, node, request, statsOf } from './build.ts';
 
 const serving = (config: Record<string, string>, asked: Parameters<typeof request>[0]) =>
-  serves(candidate({ nodes: [node('noop', { config })] }).route, request(asked));
+  serves(candidate({ nodes: [node('cex_internal_transfer', { config })] }).route, request(asked));
 
 describe('a route serves', () => {
   test.each([

@@ -12,15 +12,8 @@ import { planOfNodes } from './flow-arbitrary.ts';
 
 const KINDS = ['arrive', 'arrive', 'look', 'idle', 'gate', 'spend', 'spend', 'spend'] as const;
 const TYPES: readonly EdgeType[] = [
-  ...([
-    'on_success',
-    'on_success',
-    'on_success',
-    'on_success',
-    'on_success',
-    'on_manual_resume',
-  ] as const),
-  ...(['on_failure', 'on_timeout', 'on_cancel'] as const),
+  ...Array.from({ length: 14 }, () => 'on_success' as const),
+  ...(['on_manual_resume', 'on_failure', 'on_timeout', 'on_cancel'] as const),
 ];
 const ACTIONS = {
   send: 'bridge_c_send',
@@ -37,15 +30,15 @@ const LEADING = ['idle', 'send', 'arrive'] as const;
 
 const drawnNode = fc.record({
   kind: fc.constantFrom(...KINDS),
-  outcome: fc.constantFrom('done', 'done', 'done', 'done', 'failed', 'late'),
+  outcome: fc.constantFrom(...Array.from({ length: 10 }, () => 'done' as const), 'failed', 'late'),
 });
 const drawnEdge = fc.record({
   type: fc.constantFrom(...TYPES),
   from: fc.nat(),
-  step: fc.constantFrom(0, 0, 0, 1, 2),
-  priority: fc.constantFrom(0, 0, 0, 1),
+  step: fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 2),
+  priority: fc.constantFrom(0, 0, 0, 0, 0, 1),
   join_key: fc.constantFrom(null, null, 'j'),
-  condition: fc.constantFrom(null, null, null, false),
+  condition: fc.constantFrom(...Array.from({ length: 9 }, () => null), false),
 });
 const runs = fc.record({
   nodes: fc.array(drawnNode, { minLength: 4, maxLength: 7 }),
@@ -151,5 +144,6 @@ test('no run spends as passed on what no second leg has brought', () => {
     }),
     { numRuns: 6_000 },
   );
-  expect(passed).toBeGreaterThan(5);
+  // Else most runs would never come to a spend that passes on.
+  expect(passed).toBeGreaterThan(150);
 });
