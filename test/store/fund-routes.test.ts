@@ -236,6 +236,7 @@ test('a version that is registered later is found, and the kept ones are what th
     node_count: 3,
     executable: true,
     reserved: false,
+    moves_funds: false,
     metadata: {
       transport_family: 'mixed',
       source_venue: 'v1',
