@@ -161,7 +161,8 @@ async function templates(prefix: string, count: number): Promise<void> {
   await bench.sql(
     `INSERT INTO plan_nodes (id, template_id, position, node_key, node_kind, action_type,
       has_side_effect, config)
-     SELECT gen_random_uuid(), template_id, p, 'n' || p, 'action', 'noop', true,
+     SELECT gen_random_uuid(), template_id, p, 'n' || p, 'action',
+       CASE WHEN p = 3 THEN 'cex_internal_transfer' ELSE 'noop' END, true,
        jsonb_build_object('asset', 'USDC', 'venue', 'v' || p)
      FROM plan_template_versions, generate_series(1, 3) AS p WHERE template_key LIKE '${prefix}-%'`,
   );
@@ -212,8 +213,8 @@ async function statements(): Promise<{
 }
 
 test('a recommendation takes as many statements for a thousand templates as for ten', async () => {
-  // One is there from the start.
-  await templates('few', 9);
+  // The one that is there from the start moves nothing.
+  await templates('few', 10);
   const few = await statements();
   await templates('many', 990);
   const many = await statements();
@@ -236,7 +237,7 @@ test('a version that is registered later is found, and the kept ones are what th
     node_count: 3,
     executable: true,
     reserved: false,
-    moves_funds: false,
+    moves_funds: true,
     metadata: {
       transport_family: 'mixed',
       source_venue: 'v1',
@@ -245,9 +246,13 @@ test('a version that is registered later is found, and the kept ones are what th
     },
     fee_policy: {},
     risk_controls: { max_amount: '50' },
-    selectors: [{ action_type: 'noop' }, { action_type: 'noop' }, { action_type: 'noop' }],
+    selectors: [
+      { action_type: 'noop' },
+      { action_type: 'noop' },
+      { action_type: 'cex_internal_transfer' },
+    ],
     // A noop is always there.
-    working_selectors: [],
+    working_selectors: [{ action_type: 'cex_internal_transfer' }],
     perp_selectors: [],
     bridge_legs: [],
   });
