@@ -107,7 +107,7 @@ describe('a withdrawal', () => {
     'waits before its fence while the clock of %s differs, and is looked for all the same',
     async (clock, ms) => {
       const node = await ready('perp_withdraw', { amount: '12' });
-      const differences = new Map([[clock, ms]]);
+      const differences = new Map<string, number>([[clock, ms]]);
       const apart = () => ({ ...worker(), clocks: { differences } });
       const waits = (): Promise<PhaseResult> =>
         inActivity(() => runPhase(apart(), STEPS.submit, node));
