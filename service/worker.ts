@@ -4,6 +4,8 @@ import { createTransferActivities } from '../activities/capital-transfers/activi
 import { workflowBundle } from '../activities/bundle.ts';
 import { startWorker, type RunningWorker } from '../activities/worker.ts';
 import { createEvmSigning } from '../venues/evm/signing.ts';
+import { createClocks } from '../activities/relays/clocks.ts';
+import { PERP_CLOCK } from '../domain/send/clocks.ts';
 import { startLoops } from './loops.ts';
 import type { Parts } from './parts.ts';
 
@@ -11,6 +13,13 @@ import type { Parts } from './parts.ts';
 export async function startWork(parts: Parts): Promise<RunningWorker> {
   const { config, log, db, temporal, tracing, payloadCodec, bound, desk, stops } = parts;
   const { executors, signers, chains, transferProviders: providers } = bound;
+  const { perp } = bound;
+  const clocks = createClocks({
+    ...{ db, log },
+    venues: perp === null ? {} : { [PERP_CLOCK]: (signal) => perp.client.time({ signal }) },
+  });
+  const measuring = clocks.start(config.healthIntervalSeconds * 1_000);
+  stops.push(() => measuring.stop());
   const worker = startWorker({
     address: config.temporalAddress,
     namespace: config.temporalNamespace,
@@ -25,6 +34,7 @@ export async function startWork(parts: Parts): Promise<RunningWorker> {
         bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         signing: createEvmSigning(chains, bound.lanes),
+        clocks,
       }),
       ...createTransferActivities({
         ...{ db, log, providers },

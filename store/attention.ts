@@ -5,6 +5,8 @@ import {
   type ToldAttention,
 } from '../domain/attention-reasons.ts';
 import type { MovementState } from '../domain/states/movement.ts';
+import { CALLBACK_EVENTS } from '../domain/events.ts';
+import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { agentOf } from './namespaces.ts';
@@ -118,4 +120,44 @@ export async function readTold(
   return new Map(
     rows.map(({ movement_id, reason, node_key }) => [movement_id, { reason, node_key }]),
   );
+}
+
+/** How many changes of attention are written in one turn; the rest in the next. */
+const MOST_NOTED = 200;
+
+/**
+ * Writes each change of a movement's attention to a reason that no state tells, with its callback
+ * `request_attention`. `needed` is what {@link readTold} has just read; what is written is decided
+ * by the database again. Any number of processes may do this.
+ */
+export async function noteAttention(
+  db: Database,
+  needed: ReadonlyMap<string, NonNullable<ToldAttention>>,
+): Promise<void> {
+  const known = JSON.stringify(
+    [...needed].map(([movement_id, { reason }]) => ({ movement_id, reason })),
+  );
+  const rows = await run(
+    () => db.sql<{ movement_id: string }>`
+      SELECT m.movement_id
+      FROM jsonb_to_recordset(${known}::jsonb) AS x (movement_id uuid, reason text)
+      JOIN movements m USING (movement_id) WHERE m.attention_told IS DISTINCT FROM x.reason
+      UNION
+      SELECT m.movement_id FROM movements m
+      WHERE m.attention_told IS NOT NULL AND m.ended_at IS NULL
+        AND NOT ${known}::jsonb @> jsonb_build_array(jsonb_build_object('movement_id', m.movement_id))
+      UNION
+      -- Whatever becomes of its nodes, a cancelled one changes its state no more.
+      SELECT m.movement_id FROM movements m
+      WHERE m.request_state = 'CANCELLED' AND m.attention_told IS NULL AND (m.ended_at IS NULL
+        OR m.ended_badly_at > (SELECT svc_now()) - interval '10 minutes')
+        AND attention_of(m, svc_now()) IS NOT NULL
+      LIMIT ${MOST_NOTED}::integer`,
+  );
+  for (const { movement_id } of rows)
+    await run(
+      () => db.sql`
+        SELECT note_attention(${movement_id}::uuid, ${newId()}::uuid,
+          ${`{${TOLD_REASONS.join(',')}}`}::text[], ${JSON.stringify(CALLBACK_EVENTS)}::jsonb)`,
+    );
 }

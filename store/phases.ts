@@ -196,3 +196,14 @@ export async function noteNextLook(
         AND attempt = ${node.attempt}::integer`,
   );
 }
+
+/** From now on its `execution_seconds` stand still, until its next change of state. */
+export async function freezeNode(
+  db: Database,
+  { movement_id, node_key }: Pick<PhaseRow, 'movement_id' | 'node_key'>,
+): Promise<void> {
+  await run(
+    () =>
+      db.sql`SELECT freeze_node(${movement_id}::uuid, ${node_key}::text, svc_now())::text AS done`,
+  );
+}

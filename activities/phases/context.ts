@@ -7,6 +7,7 @@ import type {
   ExecutorDescriptor,
 } from '../../domain/executor.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
+import type { Differences } from '../../domain/send/clocks.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
 import type { Signing } from '../../domain/signing.ts';
 import type { Unhurried } from '../failures.ts';
@@ -24,6 +25,8 @@ export interface PhaseDependencies extends Unhurried, PathSources {
   };
   readonly signers: { get(key: string): Signer | undefined };
   readonly signing: Signing;
+  /** How far other clocks are from this host; none is measured when left out. */
+  readonly clocks?: { readonly differences: Differences };
   /**
    * How long looks at what became of a send may tell nothing before a person is asked; 15 minutes
    * when left out.

@@ -1,5 +1,6 @@
 /** The fence's one write. */
 import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
+import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
 import type { AskedAddress } from '../../domain/allowlist/match.ts';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
@@ -69,7 +70,9 @@ export function fenceWrite(
           submit_epoch: epoch,
           send_not_after,
           amount: context.amount,
-          ...(row.error_code === LANE_BLOCKED ? { error_code: null, error_message: null } : {}),
+          ...(row.error_code === LANE_BLOCKED || row.error_code === CLOCK_DIFFERENCE
+            ? { error_code: null, error_message: null }
+            : {}),
         },
         ...(claim === undefined ? {} : { nonce: claim }),
       },

@@ -28,6 +28,7 @@ import { fenceWrite } from './fence-write.ts';
 import { isFollowed, signedNode } from './followed.ts';
 import { nonceClaim } from './nonce-claim.ts';
 import { perpRequired } from './perp-terms.ts';
+import { clockStops, waitForClock } from './clock-wait.ts';
 import { waitForLane } from './lane-wait.ts';
 import { alreadyBeyond, result } from './results.ts';
 import { phaseRow } from './row.ts';
@@ -133,6 +134,8 @@ export async function passFence(
   deps: PhaseDependencies,
   row: PhaseRow,
 ): Promise<Fenced | PhaseResult> {
+  const apart = clockStops(deps, row);
+  if (apart !== null) return waitForClock(deps, row, apart);
   try {
     const asked = await askFence(deps, row, []);
     if ('fenced' in asked) return asked.fenced;
@@ -162,6 +165,7 @@ export async function passFenceAtOnce(
   row: PhaseRow,
   found: readonly NodeWrite[],
 ): Promise<Fenced | null> {
+  if (clockStops(deps, row) !== null) return null;
   try {
     const asked = await askFence(deps, row, found);
     return 'fenced' in asked ? asked.fenced : null;

@@ -17,8 +17,9 @@ export async function waitForLane(
   deps: PhaseDependencies,
   row: PhaseRow,
   why: string,
+  code: string = LANE_BLOCKED,
 ): Promise<PhaseResult> {
-  if (row.error_code !== LANE_BLOCKED || row.error_message !== why || row.error_count > 0) {
+  if (row.error_code !== code || row.error_message !== why || row.error_count > 0) {
     await applyTransition(deps.db, {
       movement_id: row.movement_id,
       nodes: [
@@ -30,7 +31,7 @@ export async function waitForLane(
           epoch: row.epoch,
           // Faults that it met while it waited are no tries of its own.
           set: {
-            error_code: LANE_BLOCKED,
+            error_code: code,
             error_message: storable(why, 1_000),
             error_count: 0,
           },

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
-import { readTold } from '../../store/attention.ts';
+import { noteAttention, readTold } from '../../store/attention.ts';
 
 /** Movements that are told of; what is beyond shows in the API alone until these are dealt with. */
 const MOST = 5_000;
@@ -53,7 +53,9 @@ export function startAttentionTeller(options: {
     work: async () => {
       const began = performance.now();
       if (began < restUntil) return;
-      const asked = signature(await readTold(db, MOST));
+      const known = await readTold(db, MOST);
+      await noteAttention(db, known);
+      const asked = signature(known);
       if (asked === settled.needed && began < settled.until) return;
       // In this order: what becomes true in between is told the next time.
       const shown = await temporal.listTold();

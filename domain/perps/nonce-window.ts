@@ -16,6 +16,9 @@ export const REPEAT_MS = DAY_MS;
 /** Then no call with it can be carried out any more, and whatever was carried out is told. */
 export const WINDOW_MS = 2 * DAY_MS + HOUR_MS;
 
+/** So long before the time that a nonce says a venue may have taken it, by its own clock. */
+export const FIRST_TAKEN_MS = DAY_MS;
+
 export type NonceAge = 'repeatable' | 'open' | 'over';
 
 /** Both in milliseconds since 1970. */

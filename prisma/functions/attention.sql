@@ -114,3 +114,35 @@ BEGIN
   END IF;
   RETURN found;
 END $$;
+
+-- Writes that a movement has come to need a person for a reason that no change of its state tells,
+-- with the callback `request_attention`: once for each change to a reason. `reasons`: those of which
+-- states tell nothing; a cancelled movement stays CANCELLED whatever becomes of its nodes. It
+-- touches nothing that a run or the sweeper reads. False where nothing has changed.
+CREATE OR REPLACE FUNCTION note_attention(movement uuid, event_id uuid, reasons text[],
+  callback_types jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  m movements;
+  at timestamptz;
+  facts jsonb;
+  why text;
+  seq integer;
+BEGIN
+  SELECT * INTO m FROM movements WHERE movement_id = movement FOR NO KEY UPDATE;
+  at := svc_now();
+  facts := attention_of(m, at);
+  why := CASE WHEN m.request_state = 'CANCELLED' OR facts ->> 'reason' = ANY (reasons)
+    THEN facts ->> 'reason' END;
+  IF m.movement_id IS NULL OR m.attention_told IS NOT DISTINCT FROM why THEN RETURN false; END IF;
+  seq := m.next_sequence;
+  IF why IS NOT NULL THEN
+    seq := append_timeline(movement, seq, m.callback_url, m.request_state, m.current_frontier,
+      m.error_code, jsonb_build_array(jsonb_build_object('event_id', event_id,
+        'event_type', 'request_attention', 'node_key', facts -> 'node_key',
+        'attempt', facts -> 'attempt', 'actor', '{"type": "system"}'::jsonb,
+        'message', 'A person is needed: ' || why, 'data', jsonb_build_object('reason', why))),
+      callback_types, at);
+  END IF;
+  UPDATE movements SET attention_told = why, next_sequence = seq WHERE movement_id = movement;
+  RETURN true;
+END $$;

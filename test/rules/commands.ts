@@ -148,6 +148,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'long-observed-is-shown',
+    section,
+    rule: 'A node that is observed for longer than is usual for its action type needs a person.',
+    test: {
+      file: 'test/store/observed-long.test.ts',
+      name: 'a node that is observed for longer than usual needs a person',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: "WHEN overdue_at(n) <= at THEN 'observed_long'",
+      replace: "WHEN overdue_at(n) > at THEN 'observed_long'",
+    },
+  },
+  {
     id: 'what-is-told-is-read',
     section,
     rule: 'What a run is told of its movement is read as hostile: text that fits nothing changes nothing and stops no run.',

@@ -83,6 +83,45 @@ export const perpLaneRules: readonly Rule[] = [
     },
   },
   {
+    id: 'sends-wait-for-clocks',
+    section,
+    rule: 'Nothing new is sent while the clock of the database or of the venue is more than a minute from ours.',
+    test: {
+      file: 'test/store/perp-phases.test.ts',
+      name: 'waits before its fence while the clock of %s differs, and is looked for all the same',
+    },
+    broken: {
+      file: 'domain/send/clocks.ts',
+      find: 'Math.abs(differences.get(clock) ?? 0) > MOST_APART_MS',
+      replace: '(differences.get(clock) ?? 0) > 10 * MOST_APART_MS',
+    },
+  },
+  {
+    id: 'rows-are-looked-for-a-day-before',
+    section,
+    rule: 'The row of an action is looked for from a day before its nonce, since the venue takes it so early.',
+    test: {
+      file: SENT,
+      name: 'is completed by its row though its nonce is half a day ahead of the venue',
+    },
+    broken: {
+      file: 'domain/perps/nonce-window.ts',
+      find: 'export const FIRST_TAKEN_MS = DAY_MS;',
+      replace: 'export const FIRST_TAKEN_MS = HOUR_MS;',
+    },
+  },
+  {
+    id: 'absence-proves-by-the-venues-clock-too',
+    section,
+    rule: 'A top-up is failed by its absence only when its nonce is too old by the venue’s clock as well.',
+    test: { file: SENT, name: 'that is not found is not failed before its nonce is too old' },
+    broken: {
+      file: 'venues/perp/user-signed.ts',
+      find: 'if (ageOf(nonce, await lane.client.time(call)) !== ',
+      replace: 'if (ageOf(nonce, perp.now_ms) !== ',
+    },
+  },
+  {
     id: 'refusals-prove-with-their-nonce',
     section,
     rule: 'Of a repeated action only a refusal that used up its nonce proves that nothing moved.',

@@ -1,5 +1,6 @@
 /** What is observed for longer than usual, or shows another amount, is shown to a person. */
 import { USUAL_SECONDS, usualSeconds } from '../../domain/send/usual-time.ts';
+import { noteAttention, readTold } from '../../store/attention.ts';
 import { readMovement } from '../../store/movement-reads.ts';
 import { paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-const sent = async (state: string, ago: string, code: string | null, more: DraftOptions = {}) => {
+const begun = async (state: string, ago: string, code: string | null, more: DraftOptions = {}) => {
   const { movement_id } = await bench.movement(more);
   await bench.sql(
     "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
@@ -25,8 +26,10 @@ const sent = async (state: string, ago: string, code: string | null, more: Draft
       WHERE movement_id = $1::uuid`,
     ...[movement_id, state, ago, code],
   );
-  return (await readMovement(bench.db, movement_id))?.attention ?? null;
+  return movement_id;
 };
+const sent = async (...how: Parameters<typeof begun>) =>
+  (await readMovement(bench.db, await begun(...how)))?.attention ?? null;
 const shape = (attention_seconds: number): DraftOptions => ({
   shape: {
     nodes: [{ ...paying('pay', { venue: 'v' }), timeout_policy: { attention_seconds } }],
@@ -67,4 +70,49 @@ test('each type has its own usual time, and a team’s is that of its registry e
   expect(usualSeconds('acme_payout', { declared: 60 })).toBe(60);
   expect(usualSeconds('cex_withdrawal', { declared: 60 })).toBe(7_200);
   expect(usualSeconds('cex_withdrawal', { attention_seconds: 5, declared: 60 })).toBe(5);
+});
+
+test('each change to a reason calls back once, whatever the state says', async () => {
+  const turn = async (): Promise<void> => noteAttention(bench.db, await readTold(bench.db, 5_000));
+  const set = (movement_id: string, what: string): Promise<unknown> =>
+    bench.sql(`UPDATE movement_nodes SET ${what} WHERE movement_id = $1::uuid`, movement_id);
+  const called = async (movement_id: string) =>
+    (
+      await bench.sql<{ reason: string }>(
+        `SELECT t.data ->> 'reason' AS reason FROM callbacks c JOIN timeline_events t USING (event_id)
+          WHERE c.movement_id = $1::uuid AND c.event_type = 'request_attention' ORDER BY t.sequence`,
+        movement_id,
+      )
+    ).map(({ reason }) => reason);
+  const id = await begun('OBSERVING', '1 minute', null);
+  await bench.sql(
+    "UPDATE movements SET callback_url = 'http://callback.test/' WHERE movement_id = $1::uuid",
+    id,
+  );
+  await turn();
+  expect(await called(id)).toEqual([]);
+  await set(id, "error_code = 'BRIDGE_DELIVERY_LATE'");
+  await Promise.all([turn(), turn()]);
+  await turn();
+  expect(await called(id)).toEqual(['delivery_late']);
+  await set(id, "error_code = NULL, submitted_at = now() - interval '2 hours'");
+  await turn();
+  await turn();
+  expect(await called(id)).toEqual(['delivery_late', 'observed_long']);
+  // Nothing is needed any more, and then it is again.
+  await set(id, 'submitted_at = now()');
+  await turn();
+  await set(id, "submitted_at = now() - interval '2 hours'");
+  await turn();
+  expect(await called(id)).toEqual(['delivery_late', 'observed_long', 'observed_long']);
+  // Of one that is cancelled, an unknown outcome changes no state.
+  await bench.sql(
+    "UPDATE movements SET request_state = 'CANCELLED' WHERE movement_id = $1::uuid",
+    id,
+  );
+  await set(id, "state = 'UNKNOWN'");
+  await turn();
+  await turn();
+  expect((await called(id)).at(-1)).toBe('unknown_outcome');
+  expect(await called(id)).toHaveLength(4);
 });

@@ -103,6 +103,43 @@ describe('a withdrawal', () => {
     await expectOnce(node, 1);
   });
 
+  test.each([['database', 61_000] as const, ['perp', -61_000] as const])(
+    'waits before its fence while the clock of %s differs, and is looked for all the same',
+    async (clock, ms) => {
+      const node = await ready('perp_withdraw', { amount: '12' });
+      const differences = new Map<string, number>([[clock, ms]]);
+      const apart = () => ({ ...worker(), clocks: { differences } });
+      const waits = (): Promise<PhaseResult> =>
+        inActivity(() => runPhase(apart(), STEPS.submit, node));
+      expect(await waits()).toMatchObject({ state: 'READY', next: 'submit' });
+      expect(await waits()).toMatchObject({ state: 'READY', next: 'submit' });
+      const [row] = await bench.sql(
+        `SELECT error_code, error_count, submit_epoch, frozen_since IS NOT NULL AS stands
+          FROM movement_nodes WHERE movement_id = $1::uuid`,
+        node.movement_id,
+      );
+      expect(row).toEqual({
+        ...{ error_code: 'CLOCK_DIFFERENCE', error_count: 0, submit_epoch: 0, stands: true },
+      });
+      expect((await readPerpAction(bench.db, node))?.signature).toBeNull();
+      // As far apart as may be: it is sent.
+      differences.set(clock, Math.sign(ms) * 60_000);
+      expect(await waits()).toMatchObject({ state: 'SUBMITTED' });
+      differences.set(clock, ms);
+      for (;;) {
+        const state = await inActivity(() => runPhase(apart(), STEPS.observe, node)).then(
+          () => 'looked',
+          (error: unknown) =>
+            error instanceof ApplicationFailure ? 'again' : Promise.reject(error),
+        );
+        if (state === 'looked') break;
+        await sleep(50);
+      }
+      expect(await standing(bench, node)).toBe('COMPLETED');
+      await expectOnce(node, 1);
+    },
+  );
+
   it('whose answer is lost is recovered with the same bytes', async () => {
     const node = await ready('perp_withdraw');
     await perp().faults({ ...SOON, lose_answer_rate: 1, calls: ['exchange'] });

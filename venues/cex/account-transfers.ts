@@ -14,10 +14,9 @@ import { createCexAccounts, type CexAccount, type CexAccounts } from './accounts
 import type { CcxtVenue } from './config.ts';
 import type { ExchangeTransfer, Period, TransferEndOfExchange, TransferRecord } from './dialect.ts';
 import { toFault } from './errors.ts';
-import { isAsset } from './plan.ts';
+import { isAsset, periodSince } from './plan.ts';
 
 const POLL_SECONDS = 2;
-const MARGIN_MS = 3_600_000;
 
 /**
  * One provider for each master among the bindings, with its sub-accounts; none for a sub-account
@@ -71,18 +70,14 @@ function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider
       return sendTransfer(master, transfer, call);
     },
     find: async (order, call) => {
-      const since = Date.parse(order.created_at) - MARGIN_MS;
+      const since = Date.parse(order.created_at);
       if (Number.isNaN(since))
         throw new ExecutorFault(
           'protocol',
           'CREATED_AT_INVALID',
           'the order tells no time of its creation',
         );
-      return findTransfer(
-        master,
-        { transfer: read(order), period: { from: since, to: Date.now() + 60_000 } },
-        call,
-      );
+      return findTransfer(master, { transfer: read(order), period: periodSince(since) }, call);
     },
   };
 }

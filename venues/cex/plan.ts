@@ -61,13 +61,21 @@ export function checkAssurance(context: ExecutionContext, strongest: CompletionA
   );
 }
 
-/** Clocks differ, and a history may be a little ahead of either. */
-const MARGIN_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /** From before the movement was made, since nothing of it can be older, until after now. */
 export function lifetimeOf({ movement_id }: ExecutionContext, now = Date.now()): Period {
   const isTimed = isId(movement_id) && movement_id[14] === '7';
-  // A movement that tells no time of its own is looked for as far back as one search reaches.
-  const from = isTimed ? idTime(movement_id) : now - 6 * 86_400_000;
-  return { from: from - MARGIN_MS, to: now + 60_000 };
+  return periodSince(isTimed ? idTime(movement_id) : null, now);
+}
+
+/**
+ * A history has the exchange's times, and what was made here another clock's: a day on either side.
+ * `now` is within seconds of the exchange's time, which refuses a question that is signed at
+ * another. `since` is null where no time is known, and proves nothing where it lies ahead of `now`:
+ * then the search goes back as far as one reaches.
+ */
+export function periodSince(since: number | null, now = Date.now()): Period {
+  const from = since === null || since > now ? now - 6 * DAY_MS : since;
+  return { from: from - DAY_MS, to: now + DAY_MS };
 }

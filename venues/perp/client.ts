@@ -77,6 +77,8 @@ export interface PerpClient {
     how?: LedgerLook,
   ): Promise<readonly LedgerRow[]>;
   state(user: string, call: CallOptions): Promise<PerpAccountState>;
+  /** The venue's own time in milliseconds. */
+  time(call: CallOptions): Promise<number>;
   agents(master: string, call: CallOptions): Promise<readonly ListedAgent[]>;
   role(user: string, call: CallOptions): Promise<PerpRole>;
   /** How the account keeps its money: only `default` and `disabled` keep perps by themselves. */
@@ -104,6 +106,7 @@ const stateSchema = z.object({
   withdrawable: decimal,
   assetPositions: z.array(z.unknown()),
 });
+const statusSchema = z.object({ time: milliseconds });
 const rowsSchema = z.array(
   z.object({
     time: milliseconds,
@@ -222,6 +225,9 @@ export function createPerpClient(
         withdrawable: told.withdrawable,
         open_positions: told.assetPositions.length,
       };
+    },
+    async time(call) {
+      return (await ask(statusSchema, call, (client) => client.exchangeStatus())).time;
     },
     async agents(master, call) {
       const told = await ask(agentsSchema, call, (client) =>

@@ -25,7 +25,7 @@ import { settleAct } from '../evm/settle.ts';
 import { transferOn } from '../evm/transfer-act.ts';
 import { requireMode, requireRail, requireRoom } from './account.ts';
 import { checkVenue } from './health.ts';
-import { CLOCKS_APART_MS, depositRows } from './ledger.ts';
+import { depositRows, rowsSince } from './ledger.ts';
 import { depositRefusal, readDepositPlan, requireMaster, type PerpLane } from './plan.ts';
 
 export const PERP_DEPOSIT_DESCRIPTOR: ExecutorDescriptor = {
@@ -60,12 +60,18 @@ export function createDepositExecutor(lane: PerpLane): Executor {
         const { transfer, value } = await requireDeposit(lane, context, call);
         const prepared = await prepareTransfer(chains, transfer, call);
         if (prepared.next_state === 'FAILED') return prepared;
+        // Rows have the venue's time, however far ours is from it.
+        const venue_ms = await lane.client.time(call);
         // The time before the account was asked: what was deposited since may not be in its value.
         const prepared_ms = context.perp?.now_ms ?? 0;
         const account_value = value === null ? {} : { account_value: value };
         return {
           ...prepared,
-          prepared_action: { ...prepared.prepared_action, prepared_ms, ...account_value },
+          prepared_action: {
+            ...prepared.prepared_action,
+            ...{ prepared_ms, venue_ms },
+            ...account_value,
+          },
         };
       }),
     submit: (input, call) => {
@@ -188,8 +194,8 @@ async function creditOf(
   hash: Hash,
   call: CallOptions,
 ) {
-  const { prepared_ms } = prior?.prepared_action ?? {};
-  const since = typeof prepared_ms === 'number' ? prepared_ms - CLOCKS_APART_MS : 0;
+  const { prepared_ms, venue_ms = prepared_ms } = prior?.prepared_action ?? {};
+  const since = typeof venue_ms === 'number' ? rowsSince(venue_ms) : 0;
   const account = perp?.master_address ?? venue.account;
   // Its absence decides nothing, so a look of a moment ago will do.
   return depositRows(await client.ledger(account, since, call, { shared: true }), hash);

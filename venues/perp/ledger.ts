@@ -2,10 +2,17 @@
  * What an account's ledger says of one action. Source of the rows: docs/perps-venue-facts.md 4.
  */
 import { readDecimal } from '../../domain/money.ts';
+import { FIRST_TAKEN_MS } from '../../domain/perps/nonce-window.ts';
 import type { LedgerRow } from './shared-ledger.ts';
 
-/** A row is not older than its action but for how far two clocks are apart. */
-export const CLOCKS_APART_MS = 3_600_000;
+/**
+ * From when on a row may be there, by the venue's clock. It takes a nonce of a day ahead of its own
+ * time (docs/perps-venue-facts.md 2), so what was signed with one may have been carried out a day
+ * before it.
+ */
+export function rowsSince(nonce: number): number {
+  return Math.max(0, nonce - FIRST_TAKEN_MS);
+}
 
 export interface Arrived {
   /** In units of the asset. */

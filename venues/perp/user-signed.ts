@@ -23,7 +23,7 @@ import { stillUnderWay } from '../evm/send-signed.ts';
 import { bodyOf, buildAct, type BuiltAct, type PerpAct } from './actions.ts';
 import type { LedgerRow } from './shared-ledger.ts';
 import { checkVenue } from './health.ts';
-import { CLOCKS_APART_MS, type Arrived } from './ledger.ts';
+import { rowsSince, type Arrived } from './ledger.ts';
 import { rejected, requireMaster, type PerpLane } from './plan.ts';
 
 /** One kind of them. */
@@ -200,6 +200,13 @@ async function recover<Plan>(
         'the ledger does not show it, which proves nothing before its nonce is too old',
       );
     case 'over':
+      // By the venue's clock, too: ours alone may be ahead, and what the venue may still take
+      // proves nothing by its absence.
+      if (ageOf(nonce, await lane.client.time(call)) !== 'over')
+        return unknown(
+          'ACTION_UNPROVEN',
+          'by the venue’s clock its nonce may still be taken, so that its absence proves nothing',
+        );
       if (of.row_comes === 'when_paid')
         return unknown(
           'ACTION_UNPROVEN',
@@ -244,7 +251,7 @@ async function foundIn<Plan>(
   call: CallOptions,
 ): Promise<ExecutionResult | null> {
   const plan = of.read(context);
-  const since = Math.max(0, nonce - CLOCKS_APART_MS);
+  const since = rowsSince(nonce);
   const isWanted = (row: LedgerRow): boolean => of.find([row], nonce, plan) !== null;
   const rows = await client.ledger(perp.master_address, since, call, { isWanted, shared });
   const arrived = of.find(rows, nonce, plan);

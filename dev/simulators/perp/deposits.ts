@@ -3,7 +3,7 @@
  * token, credited to its sender; less than 5 USDC is lost.
  */
 import type { PerpChain } from './chain.ts';
-import type { PerpFaults } from './faults.ts';
+import { venueNow, type PerpFaults } from './faults.ts';
 import { LEAST_DEPOSIT, writeUsd } from './money.ts';
 import { record, type Store } from './store.ts';
 
@@ -29,7 +29,7 @@ export function createDepositWatch({ store, chain, faults }: DepositParts): () =
     const arrivals = await chain.arrivals(from > deepest ? deepest : from, deepest);
     for (const { transaction, key, from: sender, units } of arrivals) {
       if (store.book.deposits.has(key) || sender === chain.bridge) continue;
-      const at = Date.now();
+      const at = venueNow(faults());
       const credited = units >= LEAST_DEPOSIT && !faults().swallow_deposits;
       const by = units.toString();
       const delta = { type: 'deposit', usdc: writeUsd(units) };

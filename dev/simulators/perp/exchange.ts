@@ -7,7 +7,7 @@ import { envelopeSchema, isUserSigned, ownNonce, type Envelope, type Hex } from 
 import { Refused } from './asked.ts';
 import { masterOf, type Book } from './book.ts';
 import type { Effect, ExchangeEntry } from './events.ts';
-import type { PerpFaults } from './faults.ts';
+import { venueNow, type PerpFaults } from './faults.ts';
 import { refusalOfNonce } from './nonces.ts';
 import { actionHash, perform } from './perform.ts';
 import { recoverSigner, type Network } from './signing.ts';
@@ -42,7 +42,7 @@ export async function takeAction(
   }
   const signer = await recoverSigner(read.value, parts.network);
   // From here on nothing waits: what is looked at is what is changed.
-  const now = Date.now();
+  const now = venueNow(parts.faults());
   const outcome = decide(parts, read.value, { signer, now });
   write(parts.store, call, outcome, now);
   return outcome.answer;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 const rate = z.number().min(0).max(1).default(0);
 const milliseconds = z.int().min(0).max(600_000).default(0);
+const CLOCKS_APART_MS = 7 * 86_400_000;
 
 export const perpFaultsSchema = z.strictObject({
   /** Waits this long before anything else. */
@@ -25,6 +26,8 @@ export const perpFaultsSchema = z.strictObject({
     .strictObject({ text: z.string().min(1) })
     .nullable()
     .default(null),
+  /** The venue's clock is so far ahead of this machine's, or behind it. */
+  clock_ahead_ms: z.int().min(-CLOCKS_APART_MS).max(CLOCKS_APART_MS).default(0),
   /** Answers of /info are those of so long ago. */
   stale_info_ms: milliseconds,
   /** Rows come into the ledgers so long after their time. */
@@ -45,3 +48,8 @@ export const perpFaultsSchema = z.strictObject({
   usdc_route: z.enum(['bridge', 'cctp']).default('bridge'),
 });
 export type PerpFaults = z.infer<typeof perpFaultsSchema>;
+
+/** The venue's time in milliseconds. */
+export function venueNow({ clock_ahead_ms }: PerpFaults): number {
+  return Date.now() + clock_ahead_ms;
+}

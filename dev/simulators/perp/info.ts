@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { addressSchema, type Hex } from './actions.ts';
 import { agentsOf, balanceOf, masterOf, subAccountsOf, type Book } from './book.ts';
-import type { PerpFaults } from './faults.ts';
+import { venueNow, type PerpFaults } from './faults.ts';
 import { writeUsd } from './money.ts';
 import type { Store } from './store.ts';
 import { readJson, type Answer } from './wire.ts';
@@ -51,7 +51,7 @@ export function answerInfo(
 
 function tell(parts: Parts, question: Question): unknown {
   const faults = parts.faults();
-  const now = Date.now() - faults.stale_info_ms;
+  const now = venueNow(faults) - faults.stale_info_ms;
   const book = faults.stale_info_ms > 0 ? parts.store.bookAt(now) : parts.store.book;
   switch (question.type) {
     case 'clearinghouseState':

@@ -7,6 +7,7 @@ import type { Withdrawal } from './book.ts';
 import type { DepositParts } from './deposits.ts';
 import { WITHDRAWAL_FEE, writeUsd } from './money.ts';
 import { record } from './store.ts';
+import { venueNow } from './faults.ts';
 
 /** Brings every withdrawal as far as it can go now. */
 export function createPayouts({ store, chain, faults }: DepositParts): () => Promise<void> {
@@ -33,7 +34,7 @@ export function createPayouts({ store, chain, faults }: DepositParts): () => Pro
     if (receipt === null) return chain.send(payout.raw);
     if (head - receipt.block + 1n < BigInt(faults().confirmations)) return;
     if (!receipt.succeeded) return record(store, 'chain', [{ does: 'payout_failed', key }]);
-    const time = Date.now();
+    const time = venueNow(faults());
     const delta = {
       ...{ type: 'withdraw', usdc: writeUsd(net), nonce: nonce * 1_000 },
       fee: writeUsd(WITHDRAWAL_FEE),
@@ -60,7 +61,8 @@ export function createPayouts({ store, chain, faults }: DepositParts): () => Pro
     const head = await chain.head();
     for (const each of open()) {
       const { withdrawal_seconds, hold_withdrawals } = faults();
-      const due = each.askedAt + withdrawal_seconds * 1_000 <= Date.now() && !hold_withdrawals;
+      const due =
+        each.askedAt + withdrawal_seconds * 1_000 <= venueNow(faults()) && !hold_withdrawals;
       if (each.payout !== null) await follow(each, head);
       else if (due) await pay(each);
     }

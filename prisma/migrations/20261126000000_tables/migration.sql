@@ -110,6 +110,8 @@ CREATE TABLE movements (
   pooled               boolean NOT NULL DEFAULT false,
   -- The authority in whose namespace its template lies; null for a template of nobody's.
   agent                text,
+  -- The reason of which a callback was last sent that no change of a state tells (note_attention).
+  attention_told       text,
   -- When anything was last written of one that ended and may need a person all the same; else null.
   -- An index of this keeps still while a movement runs, as one of updated_at would not: its row can
   -- then change without any index being written (HOT).
@@ -146,6 +148,9 @@ CREATE INDEX movements_by_state ON movements (request_state, created_at DESC, mo
 -- Those that ended and may need a person all the same, for a while (attention_of).
 CREATE INDEX movements_ended_badly ON movements (ended_badly_at)
   INCLUDE (created_at, movement_id, request_state) WHERE ended_badly_at IS NOT NULL;
+
+CREATE INDEX movements_attention_told ON movements (movement_id)
+  WHERE attention_told IS NOT NULL AND ended_at IS NULL;
 
 CREATE INDEX movements_by_strategy ON movements (strategy_id, created_at DESC, movement_id DESC)
   WHERE strategy_id IS NOT NULL;

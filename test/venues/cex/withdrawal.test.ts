@@ -331,8 +331,20 @@ describe('recover', () => {
     await send(executor, context);
     books().withdrawals[0] = { ...books().withdrawals[0]!, time: Date.now() - 13 * 86_400_000 };
     expect(await recover(executor, context)).toMatchObject({ next_state: 'COMPLETED' });
-    expect(desk.exchange.requests.filter(({ path }) => path.endsWith('history'))).toHaveLength(3);
+    expect(desk.exchange.requests.filter(({ path }) => path.endsWith('history'))).toHaveLength(4);
   });
+
+  test.each([20, -20])(
+    'finds what an exchange paid whose clock is %d hours from ours',
+    async (hours) => {
+      // The movement's id has the time of whoever made it, the record that of the exchange.
+      const movement_id = at(Date.now() + hours * 3_600_000);
+      const context = withdrawal({}, { movement_id });
+      await send(executor, context);
+      expect(books().withdrawals).toHaveLength(1);
+      expect(await recover(executor, context)).toMatchObject({ next_state: 'COMPLETED' });
+    },
+  );
 
   test('cannot tell of what the exchange no longer keeps', async () => {
     const context = withdrawal({}, { movement_id: at(Date.now() - 120 * 86_400_000) });

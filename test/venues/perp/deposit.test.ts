@@ -10,7 +10,16 @@ import type { PerpClient } from '../../../venues/perp/client.ts';
 import { perpActs } from '../../../venues/perp/lane.ts';
 import { eventually, usdb } from '../../dev/bridge-stack.ts';
 import { TOKEN, WHALE, low, someone, tokensOf } from '../../dev/perp-stack.ts';
-import { call, contextOf, entriesOf, masterOf, mined, openDesk, type Desk } from './perp-desk.ts';
+import {
+  HOUR,
+  call,
+  contextOf,
+  entriesOf,
+  masterOf,
+  mined,
+  openDesk,
+  type Desk,
+} from './perp-desk.ts';
 
 let desk: Desk;
 beforeAll(async () => {
@@ -60,6 +69,16 @@ describe('a deposit', () => {
     expect(await executor.recover(sent.context, call(), sent.journal)).toMatchObject({
       next_state: 'COMPLETED',
     });
+  });
+
+  test.each([30, -30])('is found by a clock of ours that is %d hours apart', async (hours) => {
+    const context = at(deposit('17'), Date.now() + hours * HOUR);
+    const sent = await mined(desk, master(), context);
+    const answer = await eventually(async () => {
+      const given = await master().deposit.observe(sent.context, call(), sent.journal);
+      return given.next_state === 'OBSERVING' ? null : given;
+    });
+    expect(answer).toMatchObject({ next_state: 'COMPLETED', external_ref: sent.hash });
   });
 
   it('that is not credited is observed on, and told after minutes', async () => {

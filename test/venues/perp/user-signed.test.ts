@@ -10,6 +10,7 @@ import {
   call,
   contextOf,
   masterOf,
+  nextNonce,
   openDesk,
   signedBy,
   withdrawal,
@@ -94,6 +95,15 @@ describe('a withdrawal', () => {
     const receipt = await desk.chain.client.getTransactionReceipt({ hash });
     expect(receipt.status).toBe('success');
     expect(await tokensOf(desk.chain, PAID)).toBe(before + usdb('10'));
+    expect(await signed.recover()).toMatchObject({ next_state: 'COMPLETED' });
+    await expectOnce(signed, 1);
+  });
+
+  it('is completed by its row though its nonce is half a day ahead of the venue', async () => {
+    const master = await newMaster('is ahead');
+    const signed = await signedWithdrawal(master, '11', Date.now() + 12 * HOUR);
+    await signed.send();
+    expect(await ended(signed)).toMatchObject({ next_state: 'COMPLETED' });
     expect(await signed.recover()).toMatchObject({ next_state: 'COMPLETED' });
     await expectOnce(signed, 1);
   });
@@ -436,11 +446,30 @@ describe('a top-up', () => {
     expect(await heard(signed)).toHaveLength(1);
     await desk.perp.faults({ rate_limited: true, calls: ['info'] });
     await expect(signed.recover(50 * HOUR)).rejects.toMatchObject({ name: 'ExecutorFault' });
-    await desk.perp.faults({});
+    // Our clock alone proves nothing: by the venue's it could still be taken.
+    await desk.perp.faults({ clock_ahead_ms: 48 * HOUR });
+    expect(await signed.recover(50 * HOUR)).toMatchObject({
+      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+      error_message: expect.stringContaining('clock'),
+    });
+    await desk.perp.faults({ clock_ahead_ms: 50 * HOUR });
     expect(await signed.recover(50 * HOUR)).toMatchObject({
       ...{ next_state: 'FAILED', error_code: 'SUBMIT_NOT_LANDED' },
     });
     expect(await heard(signed)).toHaveLength(1);
+  });
+
+  it('that landed is found by clocks half a day apart, and never failed', async () => {
+    const { master, sub, context } = await bound('is found by clocks apart');
+    const nonce = nextNonce() + 12 * HOUR;
+    const signed = await signedBy(master, master.topUp, context('20', { action: { nonce } }));
+    await desk.perp.faults({ lose_answer_rate: 1, calls: ['exchange'] });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({ clock_ahead_ms: 72 * HOUR });
+    expect(await signed.recover(50 * HOUR)).toMatchObject({ next_state: 'COMPLETED' });
+    await desk.perp.faults({});
+    expect(await desk.perp.perp(sub)).toBe('20.0');
+    await expectOnce(signed, 1);
   });
 
   it('pays no other account than the strategy’s own sub-account', async () => {

@@ -1,0 +1,69 @@
+/**
+ * Measures how far the clocks of the database and of venues are from this host. A clock that tests
+ * set (svc.clock_offset_ms) is not measured: the database's own is read.
+ */
+import type { Logger } from 'pino';
+import { Gauge } from 'prom-client';
+import { DATABASE_CLOCK, type Differences } from '../../domain/send/clocks.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
+import { within } from '../../platform/time-limit.ts';
+import type { Database } from '../../prisma/client.ts';
+import { readDatabaseClock } from '../../store/clock.ts';
+
+/** How long a clock may take to answer; half of it is the most that a difference is wrong by. */
+const ANSWER_LIMIT_MS = 5_000;
+
+const differences = new Gauge({
+  name: 'svc_clock_difference_seconds',
+  help: 'How far a clock is ahead of this host (negative: behind); absent for one that cannot be read.',
+  labelNames: ['clock'],
+});
+
+/** The time that it says, in milliseconds. */
+export type ReadClock = (signal: AbortSignal) => Promise<number>;
+
+export interface Clocks {
+  /** As last measured; empty before that. */
+  readonly differences: Differences;
+  /** Reads every clock; one that does not answer is as if it were not there. */
+  measure(): Promise<void>;
+  start(pauseMs: number): Loop;
+}
+
+/** The database's clock and these of venues, by their names. */
+export function createClocks(options: {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly venues: Readonly<Record<string, ReadClock>>;
+}): Clocks {
+  const { db, log, venues } = options;
+  const measured = new Map<string, number>();
+  const read: readonly (readonly [string, ReadClock])[] = [
+    [DATABASE_CLOCK, () => readDatabaseClock(db)],
+    ...Object.entries(venues),
+  ];
+  const measureOne = async (clock: string, readClock: ReadClock): Promise<void> => {
+    const limit = new AbortController();
+    const before = Date.now();
+    try {
+      const told = await within(readClock(limit.signal), ANSWER_LIMIT_MS);
+      const difference = told - (before + Date.now()) / 2;
+      measured.set(clock, difference);
+      differences.set({ clock }, difference / 1_000);
+    } catch (error) {
+      measured.delete(clock);
+      differences.remove({ clock });
+      log.warn({ clock, err: error }, 'a clock cannot be read');
+    } finally {
+      limit.abort();
+    }
+  };
+  const measure = async (): Promise<void> => {
+    await Promise.all(read.map(([clock, readClock]) => measureOne(clock, readClock)));
+  };
+  return {
+    differences: measured,
+    measure,
+    start: (pauseMs) => startLoop({ name: 'clocks', pauseMs, log, work: measure }),
+  };
+}

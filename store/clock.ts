@@ -1,0 +1,13 @@
+/** The database's own clock. */
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+/** Milliseconds since 1970, whatever a test has made of `svc_now()`. */
+export async function readDatabaseClock(db: Database): Promise<number> {
+  const [row] = await run(
+    () => db.sql<{ ms: number }>`
+      SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS ms`,
+  );
+  if (row === undefined) throw new Error('the database told no time');
+  return row.ms;
+}
