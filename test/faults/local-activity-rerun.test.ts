@@ -1,4 +1,7 @@
 /** An activity that runs twice, or in two workers at once, has one effect. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
@@ -12,6 +15,7 @@ import {
   ExecutorFault,
   type ExecutionResult,
   type Executor,
+  type ExecutorDescriptor,
   type ExecutorPhase,
 } from '../../domain/executor.ts';
 import type {
@@ -24,6 +28,7 @@ import type {
   TeamAnswer,
 } from '../../domain/messages.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
+import { signedResult } from '../../executors/result-signature.ts';
 import { createLocalSigner } from '../../signers/local.ts';
 import { allow } from '../../dev/stack/allowlist.ts';
 import { connectDatabase, type Database, type SqlValue } from '../../prisma/client.ts';
@@ -235,6 +240,9 @@ function watched(): { readonly watching: Database; readonly said: boolean[] } {
  * The activities of one worker, which has all the time in the world. Each call runs in an activity
  * context of its own.
  */
+/** What the registry says where the executor is a team's own worker. */
+let team: Partial<ExecutorDescriptor> = {};
+
 function worker(
   its: Database = db,
   more: { readonly soonMs: number } = { soonMs: 600_000 },
@@ -242,7 +250,10 @@ function worker(
   const activities = createMovementActivities({
     db: its,
     log,
-    executors: { get: () => memory.executor, describe: () => memory.executor.descriptor },
+    executors: {
+      get: () => memory.executor,
+      describe: () => ({ ...memory.executor.descriptor, ...team }),
+    },
     signers: { get: () => slow.signer },
     signing: {
       ...createEvmSigning(createEvmChains([])),
@@ -618,16 +629,28 @@ describe.each([
 });
 
 describe("a record of a team's answer that runs again", () => {
+  const SECRET = 'what only the team has';
+  const folder = mkdtempSync(join(tmpdir(), 'team-secret-'));
+  beforeAll(() => {
+    const result_secret_file = join(folder, 'secret');
+    writeFileSync(result_secret_file, SECRET);
+    team = { kind: 'task_queue', task_queue: 'memory', in_process: false, result_secret_file };
+  });
+  afterAll(() => {
+    team = {};
+    rmSync(folder, { recursive: true });
+  });
   const asked = async (args: PhaseArgs, phase: Phase): Promise<RecordArgs> => {
     const answer = await worker().ask({ ...args, phase });
     if ('result' in answer)
       throw new Error(`${phase} asks nobody: ${JSON.stringify(answer.result)}`);
-    const { epoch, errors } = answer.ask;
+    const { epoch, errors, question } = answer.ask;
     return {
       ...args,
       phase,
       epoch,
       ...(errors === undefined ? {} : { errors }),
+      ...(question === undefined ? {} : { question }),
       given: { answer: null },
     };
   };
@@ -660,10 +683,17 @@ describe("a record of a team's answer that runs again", () => {
       { state: 'READY', next: 'submit' },
     ],
   ])('of a submit that came to %s says the same and writes nothing', async (_what, given, says) => {
-    const { movement, submitted } = await fenced();
-    const first = await worker().record({ ...submitted, given });
+    const { movement, args, submitted } = await fenced();
+    const { movement_id, node_key, attempt } = args;
+    const call = {
+      idempotency_key: `${movement_id}:${node_key}:${String(attempt)}`,
+      phase: 'submit',
+    } as const;
+    const answer = 'answer' in given ? given.answer : null;
+    const signed = answer === null ? given : { answer: signedResult(SECRET, call, answer) };
+    const first = await worker().record({ ...submitted, given: signed });
     const [told, row] = [await events(movement), await node(movement)];
-    const again = await worker().record({ ...submitted, given });
+    const again = await worker().record({ ...submitted, given: signed });
     expect(again).toMatchObject(says);
     expect(again.delay_ms).toBe(first.delay_ms);
     expect(await events(movement)).toEqual(told);
