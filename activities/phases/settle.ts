@@ -4,13 +4,14 @@ import { settle, type Settlement } from '../../domain/actions/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import type { ExecutionResult } from '../../domain/executor.ts';
-import { followsCompletion } from '../../domain/decision.ts';
+import { followsCompletion, isAlone } from '../../domain/decision.ts';
 import type { Advance, DecideArgs, PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { storable } from '../../domain/text.ts';
 import { NOW, type NodeFields } from '../../domain/transition.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readMovementView, type PhaseRow } from '../../store/phases.ts';
+import { hasBegunSubmit } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
 import { Overtaken } from '../failures.ts';
@@ -106,13 +107,31 @@ export function stopBeforeSend(
   message: string,
 ): Promise<PhaseResult> {
   if (code === RESTORED_NODE_UNASKED) return unknownNode(deps, row, message, ['UNKNOWN']);
-  if (row.submitted_ms === null) return failNode(deps, row, code, message, ['FAILED']);
+  if (row.submitted_ms === null) return stopUnaccepted(deps, row, code, message);
   return unknownNode(
     deps,
     row,
     `it was accepted once, and cannot be sent again (${code}): ${message}`,
     ['UNKNOWN'],
   );
+}
+
+/**
+ * That nothing came of a submit may have been said by a team's own worker, or in its place: enough
+ * to submit again under the same key, and not to fail the node, since a retry would pay under
+ * another.
+ */
+async function stopUnaccepted(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  code: string,
+  message: string,
+): Promise<PhaseResult> {
+  const { kind } = deps.executors.describe(row.node.executor_binding.executor_key) ?? {};
+  if (kind !== 'task_queue' || !(await hasBegunSubmit(deps.db, row)))
+    return failNode(deps, row, code, message, ['FAILED']);
+  const why = `its submit began, and only what passed through Temporal says that it came to nothing; it cannot be sent again (${code}): ${message}`;
+  return unknownNode(deps, row, why, ['UNKNOWN']);
 }
 
 /** Settles the node as COMPLETED with what the executor reported. */
@@ -165,8 +184,11 @@ async function completeAndDecide(
   write: NodeWrite,
 ): Promise<Advance | null> {
   if (row.course === undefined) return null;
-  const { then } = row.course;
-  const known = then === null ? null : await writeBoth(deps, row, write, then);
+  // Of two that complete at once, each would miss in this view what the other leads to.
+  const { view: before } = row.course;
+  const alone =
+    before !== null && isAlone(before, row) ? followsCompletion(before, row) : undefined;
+  const known = alone === undefined ? null : await writeBoth(deps, row, write, alone);
   if (known !== null) return known;
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
     const view = await readMovementView(deps.db, row.movement_id);

@@ -10,6 +10,7 @@ import { lockRules } from './locks.ts';
 import { signedRules } from './signed.ts';
 import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
+import { teamRules } from './teams.ts';
 import { perpRules } from './perps.ts';
 import { perpLaneRules } from './perp-lanes.ts';
 import type { Rule } from './rule.ts';
@@ -18,6 +19,7 @@ export const RULES: readonly Rule[] = [
   ...commandRules,
   ...lockRules,
   ...moneyRules,
+  ...teamRules,
   ...laneRules,
   ...finalityRules,
   ...graphRules,
