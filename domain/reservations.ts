@@ -1,13 +1,12 @@
 /**
  * Whether a movement holds what it should, and uses up what it should of its policy's budget,
- * computed anew for `fundadmin reservations verify`: from plan and node states, with rules of its
- * own (it knows nothing of draw terms, of the database's functions, nor of what was stored beside a
- * node).
+ * computed anew for `fundadmin reservations verify`: from the plan that was approved, by the sums
+ * that decide (domain/plan/flow.ts), and from node states. What was stored beside a node is not
+ * read. That the sums are right is for the models in test/ to say.
  */
 import type { JsonObject } from './json.ts';
-import type { EdgeType, GraphEdge } from './graph/types.ts';
 import { add, compare, isDecimal } from './money.ts';
-import { flowsOf } from './plan/flow.ts';
+import { drawTerms, flowsOf, limitAmount, sumOf } from './plan/flow.ts';
 import type { CompiledNode, CompiledPlan } from './plan/types.ts';
 import type { ApprovalStatus, MovementState } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';
@@ -147,32 +146,34 @@ function budgetDue(
   drawing: readonly Drawing[],
 ): string {
   if (!by_policy || approval_status !== 'approved') return '0';
-  const { asset, amount: intended } = plan.intent;
-  const own = drawing.filter(({ node }) => node.asset === asset);
-  const needs = neededSteps(plan);
-  const dearestOf = (
-    amountOf: (each: Drawing) => string,
-    states: ReadonlyMap<string, NodeState>,
-  ): string =>
-    dearest(
-      own.map((each) => ({ amount: amountOf(each), steps: stepsOf(each.node, needs) })),
-      0,
-      states,
-    );
-  const outflow = dearestOf(
-    ({ node }) => allowanceDraw(node, plan) ?? plannedAmount(node, plan) ?? '0',
-    new Map(),
-  );
-  const most = compare(outflow, intended) > 0 ? outflow : intended;
+  const own = drawing.filter(({ node }) => node.asset === plan.intent.asset);
+  const most = limitAmount(plan) ?? plan.intent.amount;
   if (request_state !== 'FAILED' && request_state !== 'CANCELLED') return most;
   const gone = own.reduce((sum, { sent, doubtful }) => add(sum, add(sent, doubtful)), '0');
-  const states = new Map(nodes.map(({ node_key, state }) => [node_key, state]));
   const coming =
     request_state === 'FAILED'
       ? '0'
-      : dearestOf(({ open, doubtful }) => (doubtful === '0' ? open : '0'), states);
+      : drawnBy(own, plan, nodes, ({ open, doubtful }) => (doubtful === '0' ? open : '0'));
   const due = add(gone, coming);
   return compare(due, most) < 0 ? due : most;
+}
+
+/** What nodes draw together by the plan's own terms, in the states that they are in. */
+function drawnBy(
+  drawing: readonly Drawing[],
+  plan: CompiledPlan,
+  nodes: readonly ReservingNode[],
+  amountOf: (each: Drawing) => string,
+): string {
+  const amounts = new Map(drawing.map((each) => [each.node.node_key, amountOf(each)]));
+  const states = new Map(nodes.map(({ node_key, state }) => [node_key, state]));
+  return (
+    sumOf(
+      drawTerms(plan),
+      (key) => amounts.get(key) ?? '0',
+      (key) => states.get(key),
+    ) ?? '0'
+  );
 }
 
 interface Drawing {
@@ -190,21 +191,23 @@ interface Drawing {
 function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readonly Drawing[] {
   const rows = new Map(nodes.map((node) => [node.node_key, node]));
   const over = request_state === 'COMPLETED' || request_state === 'FAILED';
+  const flows = flowsOf(plan);
   return plan.nodes.flatMap((node): readonly Drawing[] => {
     const row = rows.get(node.node_key);
-    if (row === undefined || !node.sends || spendsOf(node, plan) !== null) return [];
-    const amount = allowanceDraw(node, plan) ?? row.amount ?? plannedAmount(node, plan) ?? '0';
+    const flow = flows.get(node.node_key);
+    if (row === undefined || flow === undefined || flow.from !== null) return [];
+    // An allowance draws what its plan says, whatever it allows.
+    const allows = node.action_type === 'evm_erc20_approve';
+    const amount = (allows ? (flow.amount ?? row.amount) : (row.amount ?? flow.amount)) ?? '0';
     const ended = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(row.state);
     const begun =
       ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(row.state) ||
       (row.state === 'READY' && row.recover_first);
-    const told = row.output?.['submitted_amount'];
+    // What a mint brings is what arrived.
+    const told =
+      row.output?.[node.action_type === 'cctp_mint' ? 'received_amount' : 'submitted_amount'];
     const part =
-      typeof told === 'string' &&
-      isDecimal(told) &&
-      (row.amount === null || compare(told, row.amount) < 0)
-        ? told
-        : amount;
+      typeof told === 'string' && isDecimal(told) && compare(told, amount) < 0 ? told : amount;
     const sent = row.state === 'COMPLETED' ? part : '0';
     return [
       {
@@ -216,57 +219,6 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
       },
     ];
   });
-}
-
-/**
- * The earlier sending node, of the same asset, whose funds a node spends; null for one that draws.
- */
-function spendsOf(node: CompiledNode, plan: CompiledPlan): CompiledNode | null {
-  const { amount_ref: ref, burn_from: burn } = node.config;
-  const named =
-    node.action_type === 'cctp_mint' && typeof burn === 'string'
-      ? burn
-      : /^nodes\.(.+)\.output\.\w+$/.exec(String(ref))?.[1];
-  if (named === undefined || !leadsTo(plan.edges, named, node.node_key)) return null;
-  const find = (key: unknown): CompiledNode | undefined =>
-    plan.nodes.find(({ node_key }) => node_key === key);
-  const other = find(named);
-  const source = other?.sends === false ? find(other.config['match_from']) : other;
-  return source !== undefined && source.sends && source !== node && source.asset === node.asset
-    ? source
-    : null;
-}
-
-function leadsTo(edges: readonly GraphEdge[], from: string, to: string): boolean {
-  const reached = new Set([from]);
-  for (const key of reached) for (const edge of edges) if (edge.from === key) reached.add(edge.to);
-  return from !== to && reached.has(to);
-}
-
-/** An allowance draws what it allows beyond what is pulled by it; null for any other node. */
-function allowanceDraw(node: CompiledNode, plan: CompiledPlan): string | null {
-  return node.action_type === 'evm_erc20_approve'
-    ? (flowsOf(plan).get(node.node_key)?.amount ?? null)
-    : null;
-}
-
-/** The amount that the plan gives, else the tightest limit where it is in the node's asset. */
-function plannedAmount(
-  { config, asset, risk_patch }: CompiledNode,
-  { intent, risk_controls }: CompiledPlan,
-): string | null {
-  const { amount, amount_ref: ref } = config;
-  if (typeof amount === 'string' && isDecimal(amount)) return amount;
-  if (amount === undefined && (ref === undefined || ref === 'intent')) return intent.amount;
-  if (asset !== intent.asset) return null;
-  const limits = [risk_controls['max_amount'], risk_patch?.['max_amount']].filter(
-    (limit) => limit !== undefined,
-  );
-  return limits.length === 0
-    ? null
-    : limits
-        .map((limit) => (typeof limit === 'string' && isDecimal(limit) ? limit : '0'))
-        .reduce((a, b) => (compare(a, b) < 0 ? a : b));
 }
 
 function poolOf(
@@ -285,130 +237,17 @@ function poolOf(
 
 /** What of each pool may still be drawn. */
 function holdsDue(
-  movement: ReservingMovement,
+  { approval_status, plan, nodes }: ReservingMovement,
   drawing: readonly Drawing[],
 ): ReadonlyMap<string, string> {
-  if (movement.approval_status !== 'approved' || drawing.every(({ open }) => open === '0'))
-    return new Map();
-  const states = new Map(movement.nodes.map(({ node_key, state }) => [node_key, state]));
-  const needs = neededSteps(movement.plan);
+  if (approval_status !== 'approved' || drawing.every(({ open }) => open === '0')) return new Map();
   const pools = new Set(drawing.flatMap(({ pool }) => (pool === null ? [] : [pool])));
   return new Map(
-    [...pools].map((pool) => {
-      const draws = drawing.map(({ node, pool: from, open }) => ({
-        amount: from === pool ? open : '0',
-        steps: stepsOf(node, needs),
-      }));
-      return [pool, dearest(draws, 0, states)] as const;
-    }),
+    [...pools].map((pool) => [
+      pool,
+      drawnBy(drawing, plan, nodes, (each) => (each.pool === pool ? each.open : '0')),
+    ]),
   );
-}
-
-/**
- * A way that is taken out of a node: one of its outcomes, or one priority of its edges of a type.
- */
-interface Step {
-  readonly id: string;
-  readonly node_key: string;
-  /** Steps of one fork exclude each other. */
-  readonly fork: string;
-  readonly way: string;
-}
-
-const step = (node_key: string, kind: string, way: string): Step => ({
-  id: JSON.stringify([node_key, kind, way]),
-  node_key,
-  fork: JSON.stringify([node_key, kind]),
-  way,
-});
-
-const OUTCOME: Readonly<Record<EdgeType, string | null>> = {
-  on_success: 'success',
-  on_manual_resume: 'success',
-  on_failure: 'failure',
-  on_timeout: 'timeout',
-  on_cancel: null,
-};
-
-/** The steps that every path to a node takes, the earliest first. */
-function neededSteps({ nodes, edges }: CompiledPlan): ReadonlyMap<string, readonly Step[]> {
-  const known = new Map<string, readonly Step[]>();
-  const stepsTo = (key: string): readonly Step[] => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const paths = edges
-      .filter(({ to }) => to === key)
-      .map((edge) => {
-        const outcome = OUTCOME[edge.edge_type];
-        const own =
-          outcome === null
-            ? []
-            : [
-                step(edge.from, 'outcome', outcome),
-                step(edge.from, edge.edge_type, String(edge.priority)),
-              ];
-        return [...stepsTo(edge.from), ...own];
-      });
-    const [first = [], ...others] = paths;
-    const shared = first.filter(({ id }) =>
-      others.every((path) => path.some((each) => each.id === id)),
-    );
-    known.set(key, shared);
-    return shared;
-  };
-  for (const { node_key } of nodes) stepsTo(node_key);
-  return known;
-}
-
-/** What has to happen for a node to draw: the steps that lead to it, and its own success. */
-function stepsOf(
-  { node_key }: CompiledNode,
-  needs: ReadonlyMap<string, readonly Step[]>,
-): readonly Step[] {
-  return [...(needs.get(node_key) ?? []), step(node_key, 'outcome', 'success')];
-}
-
-interface Draw {
-  readonly amount: string;
-  readonly steps: readonly Step[];
-}
-
-/**
- * What draws with the same first `depth` steps come to: of the ways of a fork the dearest,
- * everything else is added.
- */
-function dearest(
-  draws: readonly Draw[],
-  depth: number,
-  states: ReadonlyMap<string, NodeState>,
-): string {
-  let total = '0';
-  const forks = new Map<string, Map<string, Draw[]>>();
-  for (const draw of draws) {
-    const next = draw.steps[depth];
-    if (next === undefined) {
-      total = add(total, draw.amount);
-      continue;
-    }
-    const ways = forks.get(next.fork) ?? new Map<string, Draw[]>();
-    ways.set(next.way, [...(ways.get(next.way) ?? []), draw]);
-    forks.set(next.fork, ways);
-  }
-  for (const ways of forks.values()) {
-    const excluding = ways.has('failure') || ways.has('timeout');
-    const amounts = [...ways].map(([way, inside]) => {
-      const state = states.get(inside[0]?.steps[depth]?.node_key ?? '');
-      const closed =
-        excluding &&
-        (state === 'COMPLETED' ? way !== 'success' : state === 'FAILED' && way === 'success');
-      return closed ? '0' : dearest(inside, depth + 1, states);
-    });
-    total = add(
-      total,
-      amounts.reduce((a, b) => (compare(a, b) > 0 ? a : b), '0'),
-    );
-  }
-  return total;
 }
 
 function differences(

@@ -6,7 +6,7 @@
  */
 import type { SignRequest } from '../executor.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { isBuiltIn } from '../plan/actions.ts';
+import { factsOf, isBuiltIn, type PayeeFact } from '../plan/actions.ts';
 import type { CompiledNode, Intent } from '../plan/types.ts';
 import type { Destination } from './destination.ts';
 import { declaredBeside, ownDestinations, type DeclaredPayees } from './declared.ts';
@@ -25,27 +25,6 @@ export interface Paying {
   readonly output?: JsonObject | null;
   readonly sign_request?: SignRequest | null;
 }
-
-/** Action types that pay no address. */
-const PAYS_NOBODY: readonly string[] = [
-  'cex_internal_transfer',
-  'cex_deposit_observe',
-  'evm_balance_observe',
-  'bridge_c_observe',
-  // It pays the sub-account of the movement's strategy, which the fence asks for.
-  'agent_wallet_top_up',
-  'manual_gate',
-  'noop',
-];
-/**
- * What they send arrives elsewhere than where it leaves from, so a row must say on which chain: the
- * one that this field names.
- */
-const STRICT: Readonly<Record<string, 'chain_id' | 'destination_chain_id'>> = {
-  cctp_burn: 'destination_chain_id',
-  bridge_c_send: 'destination_chain_id',
-  perp_withdraw: 'chain_id',
-};
 
 /** Everything the node pays, each once. Empty where it pays nobody. */
 export function destinationsOf(paying: Paying): readonly Destination[] {
@@ -97,15 +76,14 @@ export function shownDestination({
 }
 
 function found(paying: Paying): readonly Destination[] {
-  const { action_type } = paying.node;
-  if (!isBuiltIn(action_type)) return ownDestinations(paying);
-  return [...ofType(paying), ...declaredBeside(paying)];
+  const pays = factsOf(paying.node.action_type)?.pays;
+  if (pays === undefined) return ownDestinations(paying);
+  return [...ofType(paying, pays), ...declaredBeside(paying)];
 }
 
-function ofType(paying: Paying): readonly Destination[] {
-  const { action_type } = paying.node;
-  if (PAYS_NOBODY.includes(action_type)) return [];
-  return action_type === 'cex_withdrawal' ? ofWithdrawal(paying) : ofChain(paying);
+function ofType(paying: Paying, pays: PayeeFact): readonly Destination[] {
+  if (pays === 'nobody') return [];
+  return pays === 'exchange' ? ofWithdrawal(paying) : ofChain(paying, pays);
 }
 
 /**
@@ -141,15 +119,11 @@ function ofWithdrawal({
  * Executors are given all of these, so all of them have to be on the list, on every chain that is
  * named with them.
  */
-function ofChain({
-  node,
-  intent,
-  input_params,
-  prepared_action,
-  output,
-  sign_request,
-}: Paying): readonly Destination[] {
-  const arrival = STRICT[node.action_type] ?? null;
+function ofChain(
+  { node, intent, input_params, prepared_action, output, sign_request }: Paying,
+  pays: PayeeFact,
+): readonly Destination[] {
+  const arrival = typeof pays === 'object' ? pays.strict : null;
   const strict = arrival !== null;
   const own = chainsOf(node.config, arrival);
   const asked = intent.chain_id === undefined ? [] : [intent.chain_id];
@@ -167,7 +141,7 @@ function ofChain({
   const { node_config: merged, ...others } = input_params;
   const params = isObject(merged) ? others : input_params;
   const { spender } = node.config;
-  const allowed = node.action_type === 'evm_erc20_approve' ? [String(spender ?? '')] : [];
+  const allowed = pays === 'spender' ? [String(spender ?? '')] : [];
   const signed = sign_request == null ? null : signedChain(sign_request);
   return [
     ...on([...allowed, ...payeesIn(node.config, 'any')], chains),

@@ -4,6 +4,7 @@ import { rootNodes } from '../graph/shape.ts';
 import type { GraphEdge } from '../graph/types.ts';
 import type { JsonValue } from '../json.ts';
 import { readDecimal } from '../money.ts';
+import { factsOf } from '../plan/actions.ts';
 import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
 
 export const BRIDGE_LANES = ['burn_and_mint', 'bridge_c'] as const;
@@ -31,11 +32,6 @@ export interface BridgeLeg {
   readonly after: readonly string[];
 }
 
-/** Nodes that begin a crossing; what ends it says nothing of its own. */
-const LANES: Readonly<Record<string, BridgeLane>> = {
-  cctp_burn: 'burn_and_mint',
-  bridge_c_send: 'bridge_c',
-};
 const ONWARD: readonly string[] = ['on_success', 'on_manual_resume'];
 
 /** In the order in which funds pass them. */
@@ -99,8 +95,10 @@ function legsBefore(
   return before;
 }
 
+/** Of a node that starts a crossing; what ends it says nothing of its own. */
 function laneOf(actionType: string): BridgeLane | undefined {
-  return Object.hasOwn(LANES, actionType) ? LANES[actionType] : undefined;
+  const crossing = factsOf(actionType)?.crossing;
+  return crossing?.leg === 1 ? crossing.lane : undefined;
 }
 
 function chainId(value: JsonValue | undefined): number | null {

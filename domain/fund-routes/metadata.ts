@@ -1,15 +1,9 @@
 /** What a plan says of the way it takes, read from its nodes in their order. */
 import type { JsonValue } from '../json.ts';
+import { factsOf, type TransportFamily } from '../plan/actions.ts';
 import type { TemplateNode } from '../plan/types.ts';
 
-export const TRANSPORT_FAMILIES = [
-  'cex_withdrawal',
-  'onchain_transfer',
-  'bridge',
-  'perp',
-  'mixed',
-] as const;
-export type TransportFamily = (typeof TRANSPORT_FAMILIES)[number];
+export { TRANSPORT_FAMILIES, type TransportFamily } from '../plan/actions.ts';
 
 export interface FundRouteMetadata {
   readonly transport_family: TransportFamily;
@@ -17,25 +11,6 @@ export interface FundRouteMetadata {
   readonly destination_venue: string | null;
   readonly asset: string | null;
 }
-
-/**
- * Only action types that carry funds from one place to another; watching for them and moving them
- * within a venue is no way.
- */
-const FAMILIES: Readonly<Record<string, TransportFamily>> = {
-  cex_withdrawal: 'cex_withdrawal',
-  evm_native_transfer: 'onchain_transfer',
-  evm_erc20_transfer: 'onchain_transfer',
-  cctp_burn: 'bridge',
-  cctp_mint: 'bridge',
-  bridge_c_send: 'bridge',
-  perp_deposit: 'perp',
-  perp_withdraw: 'perp',
-  agent_wallet_top_up: 'perp',
-};
-
-/** They move nothing out of their venue, so they say nothing of the family. */
-const WITHIN_A_VENUE: readonly string[] = ['cex_internal_transfer', 'evm_erc20_approve'];
 
 export function fundRouteMetadata(nodes: readonly TemplateNode[]): FundRouteMetadata {
   return {
@@ -68,10 +43,12 @@ function transportFamily(nodes: readonly TemplateNode[]): TransportFamily {
   return families.every((family) => family === first) ? first : 'mixed';
 }
 
+/** Watching for funds and moving them within a venue says nothing of the family. */
 function familyOf({ action_type, has_side_effect }: TemplateNode): TransportFamily[] {
-  const family = Object.hasOwn(FAMILIES, action_type) ? FAMILIES[action_type] : undefined;
-  if (family !== undefined) return [family];
-  return has_side_effect && !WITHIN_A_VENUE.includes(action_type) ? ['mixed'] : [];
+  const facts = factsOf(action_type);
+  if (facts === undefined) return has_side_effect ? ['mixed'] : [];
+  if (facts.transport !== null) return [facts.transport];
+  return has_side_effect && !facts.sends ? ['mixed'] : [];
 }
 
 function text(value: JsonValue | undefined): string | undefined {

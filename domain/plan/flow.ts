@@ -8,6 +8,7 @@ import { rootNodes } from '../graph/shape.ts';
 import type { EdgeType, GraphEdge } from '../graph/types.ts';
 import { add, compare, subtract } from '../money.ts';
 import { maxAmount, parseAmountSource, resolveAmount } from './amount.ts';
+import type { NodeState } from '../states/node.ts';
 import { mayCountOn } from './legs.ts';
 import type { CompiledNode, CompiledPlan, OutflowEntry } from './types.ts';
 
@@ -207,18 +208,34 @@ export function limitAmount({
   return dearest(outflowIn(outflow, intent.asset), intent.amount);
 }
 
-/** The value of terms, given what each node draws; null (unknown) is larger than anything. */
+/**
+ * The value of terms, given what each node draws; null (unknown) is larger than anything. Given
+ * states too, ways that the outcome of their node has closed count nothing, as in `sum_of` of
+ * prisma/functions/flow.sql.
+ */
 export function sumOf(
   terms: readonly Term[],
   valueOf: (nodeKey: string) => string | null,
+  stateOf: (nodeKey: string) => NodeState | undefined = () => undefined,
 ): string | null {
-  return terms.map((term) => valueOfTerm(term, valueOf)).reduce<string | null>(plus, '0');
+  return terms.map((term) => valueOfTerm(term, valueOf, stateOf)).reduce<string | null>(plus, '0');
 }
 
-function valueOfTerm(term: Term, valueOf: (nodeKey: string) => string | null): string | null {
+function valueOfTerm(
+  term: Term,
+  valueOf: (nodeKey: string) => string | null,
+  stateOf: (nodeKey: string) => NodeState | undefined,
+): string | null {
   if (typeof term === 'string') return valueOf(term);
-  const ways = 'one' in term ? term.one : [term.success, term.failure, term.timeout];
-  return ways.map((way) => sumOf(way, valueOf)).reduce<string | null>(dearest, '0');
+  const state = 'one' in term ? undefined : stateOf(term.of);
+  const ways =
+    'one' in term
+      ? term.one
+      : [
+          ...(state === 'FAILED' ? [] : [term.success]),
+          ...(state === 'COMPLETED' ? [] : [term.failure, term.timeout]),
+        ];
+  return ways.map((way) => sumOf(way, valueOf, stateOf)).reduce<string | null>(dearest, '0');
 }
 
 function plus(a: string | null, b: string | null): string | null {

@@ -3,7 +3,7 @@
  * plain data.
  */
 import type { ChainFinality } from '../chains/finality.ts';
-import { isUserSigned } from '../perps/ready.ts';
+import { factsOf } from './actions.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface ChainToken {
@@ -123,17 +123,6 @@ export interface TokenMismatch {
   readonly token_asset: string | null;
 }
 
-/** Built-in actions whose token stands in their config, with the field of their chain. */
-const TOKEN_ACTIONS: Readonly<Record<string, 'chain_id' | 'source_chain_id'>> = {
-  evm_native_transfer: 'chain_id',
-  evm_erc20_transfer: 'chain_id',
-  evm_erc20_approve: 'chain_id',
-  perp_deposit: 'chain_id',
-  cctp_burn: 'source_chain_id',
-  // What arrives has to be what the node says that it waits for.
-  evm_balance_observe: 'chain_id',
-};
-
 /**
  * Whether a built-in node on a chain moves what it says: null, or what is wrong. The config is the
  * one that its executor is given.
@@ -142,17 +131,14 @@ export function tokenMismatch(
   node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>,
   chains: ChainAssets,
 ): TokenMismatch | null {
-  if (node.action_type === 'bridge_c_send') return notCarried(node, chains);
-  if (isUserSigned(node.action_type)) return notHeld(node, chains);
-  const field = Object.hasOwn(TOKEN_ACTIONS, node.action_type)
-    ? TOKEN_ACTIONS[node.action_type]
-    : undefined;
-  if (field === undefined) return null;
-  const { [field]: chain, token_address: token } = node.config;
+  const fact = factsOf(node.action_type)?.token ?? null;
+  // The second leg of a bridge has the asset of its first, whatever its config says.
+  if (fact === null || fact === 'first_leg') return null;
+  if (fact === 'bridge') return notCarried(node, chains);
+  if (fact === 'perp') return notHeld(node, chains);
+  const { [fact.chain]: chain, token_address: token } = node.config;
   const chain_id = typeof chain === 'number' ? chain : null;
-  const native =
-    node.action_type === 'evm_native_transfer' ||
-    (node.action_type === 'evm_balance_observe' && token === undefined);
+  const native = fact.named === 'native' || (fact.named === 'optional' && token === undefined);
   const token_address = native || typeof token !== 'string' ? null : token;
   const known = chain_id !== null && (native || token_address !== null);
   const token_asset = known ? assetOf(chains, chain_id, token_address) : null;

@@ -37,7 +37,7 @@ BEGIN
   END IF;
   hex := paid ~* '^0x[0-9a-f]{40}$';
   IF jsonb_typeof(config -> 'destination_address') IS DISTINCT FROM 'string'
-    OR (NOT hex AND paid !~ '^[!-~]{1,256}$')
+    OR (NOT hex AND (paid !~ '^[!-~]+$' OR length(paid) > 256))
      OR (NOT hex AND paid ~* '^0x') THEN RETURN NULL; END IF;
   IF also IS NOT NULL AND (CASE WHEN hex THEN lower(also) <> lower(paid) ELSE also <> paid END)
     THEN RETURN NULL; END IF;

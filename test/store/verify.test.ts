@@ -3,12 +3,15 @@
  * found by `fundadmin reservations verify`.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { GraphEdge } from '../../domain/graph/types.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
 import type { PolicyRecord } from '../../store/auto-approve.ts';
 import { fundadmin } from '../../tools/command-line.ts';
 import { verifyReservations, type VerifyResult } from '../../tools/reservations/verify.ts';
 import { CLIENT, worldOf, type World } from './holds-world.ts';
 import { storePolicy } from './policies.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { paying, startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
 let policy: PolicyRecord;
@@ -18,12 +21,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-/**
- * Sent 4 of the first pool; a gate waits before 1 more, and a cancel would lead to 0.1. A policy
- * approved it.
- */
-async function waiting(): Promise<{ readonly id: string; readonly world: World }> {
-  const world = worldOf(bench);
+/** 100 in each pool of the world's venues. */
+async function fund(world: World): Promise<void> {
   const rows = JSON.stringify(
     ['SPOT', 'FUNDING'].map((account_type) => ({
       account_type,
@@ -37,6 +36,15 @@ async function waiting(): Promise<{ readonly id: string; readonly world: World }
       venue,
       rows,
     );
+}
+
+/**
+ * Sent 4 of the first pool; a gate waits before 1 more, and a cancel would lead to 0.1. A policy
+ * approved it.
+ */
+async function waiting(): Promise<{ readonly id: string; readonly world: World }> {
+  const world = worldOf(bench);
+  await fund(world);
   // Where a row may be moved to.
   await bench.sql(
     "INSERT INTO reservation_pools (venue_key, account_type, asset) SELECT $1, account_type, asset FROM (VALUES ('FUNDING', 'USDC'), ('SPOT', 'USDT')) AS t (account_type, asset)",
@@ -253,4 +261,36 @@ test('the tool names a pool and a movement, and ends with 1; once it is mended i
   });
   await bench.sql(change(HELD, 'amount = amount - 0.000000000000000001'), id);
   expect(await run()).toMatchObject({ status: 0 });
+});
+
+test('what pays beside a bridge is held, and is found in order', async () => {
+  const world = worldOf(bench);
+  const action = (node_key: string, action_type: string, config: JsonObject): TemplateNode => ({
+    ...{ node_key, node_kind: 'action', action_type, has_side_effect: true, config },
+  });
+  const edge = (from: string, to: string): GraphEdge => ({
+    ...{ from, to, edge_type: 'on_success', priority: 0, condition_expr: null, join_key: null },
+  });
+  const burnt = 'nodes.burn.output.submitted_amount';
+  const { movement_id } = await bench.movement({
+    shape: {
+      nodes: [
+        action('burn', 'cctp_burn', { asset: 'USDC' }),
+        action('mint', 'cctp_mint', { burn_from: 'burn' }),
+        // Nothing says that the burn was brought by then: it draws from its own account.
+        paying('pay', { venue: world.venues[0], asset: 'USDC', amount_ref: burnt }),
+      ],
+      edges: [edge('burn', 'mint'), edge('burn', 'pay')],
+    },
+  });
+  await bench.sql(
+    `UPDATE movement_nodes SET amount = 3 WHERE movement_id = $1::uuid AND node_key = 'pay'`,
+    movement_id,
+  );
+  await fund(world);
+  expect(await world.act('approve', movement_id)).toMatchObject({ ok: true });
+  const { holds } = await rowsOf(movement_id);
+  expect(holds).toEqual([{ amount: '3', node_key: null, status: 'held' }]);
+  const { first_faults } = await verifyReservations(bench.db);
+  expect(first_faults.filter((fault) => fault.movement_id === movement_id)).toEqual([]);
 });

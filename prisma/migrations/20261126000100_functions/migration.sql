@@ -1348,7 +1348,7 @@ BEGIN
   END IF;
   hex := paid ~* '^0x[0-9a-f]{40}$';
   IF jsonb_typeof(config -> 'destination_address') IS DISTINCT FROM 'string'
-    OR (NOT hex AND paid !~ '^[!-~]{1,256}$')
+    OR (NOT hex AND (paid !~ '^[!-~]+$' OR length(paid) > 256))
      OR (NOT hex AND paid ~* '^0x') THEN RETURN NULL; END IF;
   IF also IS NOT NULL AND (CASE WHEN hex THEN lower(also) <> lower(paid) ELSE also <> paid END)
     THEN RETURN NULL; END IF;
@@ -3309,7 +3309,8 @@ $$;
 
 -- Of each node that is bound to a replaced signer and may still sign: why it stays, or null. What
 -- spends what a node of the old address brought there, or uses an allowance that one gave, stays
--- with it.
+-- with it; so does an allowance of which a node that stays may make use: given by the replacement it
+-- would leave that one without, and stay open itself.
 CREATE OR REPLACE FUNCTION signer_ties(m movements, without_room boolean) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -3324,12 +3325,15 @@ BEGIN
     AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED');
   LOOP
     SELECT jsonb_object_agg(n.node_key,
-      CASE WHEN o.action_type = 'evm_erc20_approve' THEN 'allowance' ELSE 'passes_on' END)
+      CASE WHEN 'evm_erc20_approve' IN (o.action_type, n.action_type) THEN 'allowance'
+        ELSE 'passes_on' END)
     INTO more FROM movement_nodes n
     JOIN movement_nodes o ON o.movement_id = n.movement_id AND o.node_key <> n.node_key
       AND o.signer_binding = n.signer_binding
       AND (o.state = 'COMPLETED' OR ties ->> o.node_key IS NOT NULL)
-      AND (o.node_key = n.flow ->> 'from' OR o.action_type = 'evm_erc20_approve')
+      AND (o.node_key = n.flow ->> 'from' OR o.action_type = 'evm_erc20_approve'
+        OR (n.action_type = 'evm_erc20_approve' AND o.flow IS NOT NULL
+          AND ties ->> o.node_key IS NOT NULL))
     WHERE n.movement_id = m.movement_id AND ties ? n.node_key AND ties ->> n.node_key IS NULL;
     EXIT WHEN more IS NULL;
     ties := ties || more;

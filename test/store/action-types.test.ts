@@ -1,0 +1,41 @@
+/** What the database reads from an action type by itself, for every built-in one. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { BUILT_IN_ACTIONS, type ActionFacts } from '../../domain/plan/actions.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+test.each(Object.entries(BUILT_IN_ACTIONS) as [string, ActionFacts][])(
+  '%s is the same in SQL as in domain/plan/actions.ts',
+  async (action_type, { stays, pays }) => {
+    const node = JSON.stringify({ action_type, state: 'READY', attempt: 1 });
+    const [row] = await bench.sql<{ tie: string | null; plain: unknown }>(
+      `SELECT signer_tie(NULL, '{}', jsonb_populate_record(NULL::movement_nodes, $1::jsonb || '{"recover_first": false, "restored": false}'),
+         ARRAY[]::text[], false) AS tie,
+       plain_addresses($2, '{"destination_address": "bank"}', '{}', '{}', NULL, NULL, '[]') AS plain`,
+      node,
+      action_type,
+    );
+    expect(row?.tie).toBe(stays);
+    // What is left to the long way is judged by the same facts; only this much is decided here.
+    // (A top-up pays nobody by its config, and goes the long way all the same.)
+    const plainly =
+      pays === 'nobody' && action_type !== 'agent_wallet_top_up'
+        ? []
+        : pays === 'exchange'
+          ? [{ chain_family: 'cex', address: 'bank' }]
+          : null;
+    expect(row?.plain).toEqual(plainly);
+  },
+);
+
+test('a type that the database has not heard of pays nobody only where it was declared so', async () => {
+  const [row] = await bench.sql<{ plain: unknown }>(
+    `SELECT plain_addresses('made_up', '{}', '{}', '{}', NULL, NULL, '[]') AS plain`,
+  );
+  expect(row?.plain).toBeNull();
+});
