@@ -169,6 +169,11 @@ export type SendObstacle =
       readonly hashes: readonly string[];
     };
 
+/** By whom or what a movement is approved: an authenticated key, a policy, a template's cap. */
+export type Approval =
+  | { readonly by: 'key' | 'policy' | 'template_cap'; readonly name: string }
+  | { readonly by: 'auth_off' };
+
 export interface Transition {
   readonly movement_id: string;
   /** The states the movement must be in; any when absent. */
@@ -182,6 +187,8 @@ export interface Transition {
   readonly bump?: boolean;
   readonly expiry?: 'future' | 'past';
   readonly plan_hash?: string;
+  /** Approves the plan of that hash; without the row that it leaves, nothing is sent. */
+  readonly approval?: Approval;
   readonly require?: {
     readonly executors: readonly string[];
     readonly signers: readonly { readonly signer_key: string; readonly address?: string }[];
@@ -218,6 +225,7 @@ export const REFUSALS = [
   'expired',
   'not_expired',
   'plan_hash',
+  'not_approved',
   'node_state',
   'frozen',
   'send_not_over',

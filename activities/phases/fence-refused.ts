@@ -18,6 +18,7 @@ export function refusedFence(
   row: PhaseRow,
   outcome: TransitionOutcome & { readonly ok: false },
 ): PhaseResult | null {
+  if (outcome.reason === 'not_approved') return result('READY', 'stop');
   if (outcome.reason === 'frozen') return result('READY', 'wait');
   if (outcome.reason === 'binding') {
     const [first] = outcome.problems;

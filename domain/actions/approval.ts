@@ -4,7 +4,13 @@ import { rootNodes } from '../graph/shape.ts';
 import type { CompiledPlan } from '../plan/types.ts';
 import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
-import { NOW, type MovementFields, type TimelineEntry, type Transition } from '../transition.ts';
+import {
+  NOW,
+  type Approval,
+  type MovementFields,
+  type TimelineEntry,
+  type Transition,
+} from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
 /** The executors and signers that nodes are bound to, as an approval and a fence require them. */
@@ -38,6 +44,7 @@ export function approve(
   requester: Requester,
 ): Transition {
   const { compiled_plan_hash, approver_id } = request;
+  const { key_id } = requester.caller;
   return {
     ...approval(
       snapshot,
@@ -45,11 +52,12 @@ export function approve(
         plan_hash: compiled_plan_hash,
         actor: actorOf(requester, approver_id),
         message: 'Approved',
+        approval: key_id === null ? { by: 'auth_off' } : { by: 'key', name: key_id },
       },
       (set) => ({
         ...set,
         approver_id,
-        approved_by: requester.caller.key_id,
+        approved_by: key_id,
       }),
     ),
     ...movementAudit(requester, 'movement.approve', snapshot.movement_id, {
@@ -69,6 +77,10 @@ export function approveAutomatically(
     plan_hash: compiled_plan_hash,
     actor: SYSTEM_ACTOR,
     message: `Approved automatically: ${result.reason}`,
+    approval:
+      result.policy_id === undefined
+        ? ({ by: 'template_cap', name: snapshot.plan.template.template_key } as const)
+        : ({ by: 'policy', name: result.policy_id } as const),
   };
   const approved = approval(snapshot, by);
   const about = {
@@ -114,7 +126,12 @@ export function autoApproveEvent(result: AutoApproveResult): TimelineEntry {
 /** PENDING_APPROVAL to APPROVED: the frontier becomes READY and the reservation is held. */
 function approval(
   snapshot: MovementSnapshot,
-  by: { readonly plan_hash: string; readonly actor: Actor; readonly message: string },
+  by: {
+    readonly plan_hash: string;
+    readonly actor: Actor;
+    readonly message: string;
+    readonly approval: Approval;
+  },
   withNames: (set: MovementFields) => MovementFields = (set) => set,
 ): Transition {
   const roots = rootNodes(snapshot.plan);
@@ -124,6 +141,7 @@ function approval(
     to: 'APPROVED',
     expiry: 'future',
     plan_hash: by.plan_hash,
+    approval: by.approval,
     bump: true,
     // Who signs is as it was read, or it is read again.
     version: snapshot.version,

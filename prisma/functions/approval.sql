@@ -227,6 +227,12 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'policy', policy_view(p));
 END $$;
 
+-- Whether the plan that the movement has was approved.
+CREATE OR REPLACE FUNCTION is_approved(movement uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM movement_approvals a JOIN movement_plans p USING (movement_id)
+    WHERE a.movement_id = movement AND a.plan_hash = p.compiled_plan_hash)
+$$;
+
 -- A movement is approved once, whichever way, and never approved again: the time follows from the
 -- change itself.
 CREATE OR REPLACE FUNCTION stamp_approval() RETURNS trigger LANGUAGE plpgsql AS $$

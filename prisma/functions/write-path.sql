@@ -112,6 +112,16 @@ BEGIN
       SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
       THEN 'plan_hash' END;
 
+  -- After a cancel, a node that may have been sent before a restore is readied to be looked for; no
+  -- fence lets it through.
+  IF refusal IS NULL AND (fenced IS NOT NULL
+      OR doc -> 'set' ->> 'request_state' IN ('APPROVED', 'EXECUTING')
+      OR (doc -> 'set' ->> 'request_state' IS DISTINCT FROM 'CANCELLED'
+        AND jsonb_path_exists(nodes, '$[*].set.state ? (@ == "READY")')))
+    AND NOT (doc ?& ARRAY['approval', 'plan_hash'] OR is_approved(m.movement_id)) THEN
+    refusal := 'not_approved';
+  END IF;
+
   IF refusal IS NULL THEN
     IF jsonb_array_length(nodes) > 1 THEN
       nodes := (SELECT jsonb_agg(value ORDER BY value ->> 'node_key')
@@ -193,6 +203,12 @@ BEGIN
       'node', other, 'send', send);
   END IF;
 
+  -- That the plan has this hash is compared above.
+  IF doc ?& ARRAY['approval', 'plan_hash'] THEN
+    INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, name, at)
+    VALUES (m.movement_id, doc ->> 'plan_hash', doc -> 'approval' ->> 'by',
+      doc -> 'approval' ->> 'name', at);
+  END IF;
   FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
     part := nodes -> i;
     fields := part -> 'set';

@@ -27,6 +27,17 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'nothing-is-sent-without-an-approval-row',
+    section,
+    rule: 'No node is readied or sent, and no movement is approved or run, without the row of an approval of its stored plan.',
+    test: { file: STORE, name: 'nothing is readied, run or sent of a plan that was not approved' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "    AND NOT (doc ?& ARRAY['approval', 'plan_hash'] OR is_approved(m.movement_id)) THEN",
+      replace: '    AND false THEN',
+    },
+  },
+  {
     id: 'decisions-are-computed-by-their-writer',
     section,
     rule: 'Whoever writes a decision computes it from what is stored: one that a workflow hands over and that differs is refused.',

@@ -115,6 +115,7 @@ describe('the fence in one statement', () => {
     pays_nobody = ['bank'],
   }: Node = {}) {
     const { movement_id } = await bench.movement({ input_params });
+    await bench.approve(movement_id);
     await bench.db.sql`
       UPDATE movements SET request_state = 'EXECUTING',
         intent = intent || ${JSON.stringify(intent)}::jsonb

@@ -64,6 +64,7 @@ async function ready(shaped: TemplateNode, executorSends: boolean): Promise<stri
     shape: { nodes: [shaped], edges: [] },
     executor_sends: executorSends,
   });
+  await bench.approve(movement_id);
   await bench.sql(
     "UPDATE movements SET request_state = 'EXECUTING', approval_status = 'approved' WHERE movement_id = $1::uuid",
     movement_id,

@@ -111,6 +111,7 @@ async function running(
   given: Readonly<Record<string, { state: NodeState; amount?: string; output?: JsonObject }>> = {},
 ) {
   const { movement_id } = await bench.movement({ shape, amount: '10' });
+  await bench.approve(movement_id);
   await bench.sql(
     "UPDATE movements SET request_state = 'EXECUTING', approval_status = 'approved' WHERE movement_id = $1::uuid",
     movement_id,

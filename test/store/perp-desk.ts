@@ -195,6 +195,7 @@ export async function newNode(
       edges: [],
     },
   });
+  await bench.approve(movement_id);
   await bench.sql(
     "UPDATE movements SET request_state = 'EXECUTING', approval_status = 'approved' WHERE movement_id = $1::uuid",
     movement_id,

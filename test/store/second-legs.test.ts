@@ -58,6 +58,7 @@ async function cancelled(next: TemplateNode, state: string): Promise<string> {
       ],
     },
   });
+  await bench.approve(movement_id);
   await bench.sql(
     `UPDATE movements SET request_state = 'CANCELLED', approval_status = 'approved'
       WHERE movement_id = $1::uuid`,

@@ -16,6 +16,8 @@ export interface StoreBench {
   movement(more?: DraftOptions): Promise<CreateOutcome>;
   /** What such a movement is made of. */
   draft(more?: DraftOptions): Omit<NewMovement, 'auto_approve_result'>;
+  /** Writes the row that an approval leaves, for a movement that a test puts under way itself. */
+  approve(movementId: string): Promise<void>;
   sql<T>(text: string, ...values: unknown[]): Promise<T[]>;
   close(): Promise<void>;
 }
@@ -135,6 +137,12 @@ export async function startStoreBench(): Promise<StoreBench> {
     db,
     draft,
     movement: (more) => createMovement(db, { ...draft(more), auto_approve_result: null }),
+    approve: async (movementId) => {
+      await db.sql`
+        INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, at)
+        SELECT movement_id, compiled_plan_hash, 'auth_off', svc_now() FROM movement_plans
+        WHERE movement_id = ${movementId}::uuid`;
+    },
     sql: (text, ...values) => db.$queryRawUnsafe(text, ...values),
     close: async () => {
       await db.$disconnect();

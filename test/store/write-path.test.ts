@@ -5,7 +5,7 @@ import type { Transition } from '../../domain/transition.ts';
 import type { Database, SqlValue } from '../../prisma/client.ts';
 import { claimCommands } from '../../store/commands.ts';
 import { databaseFault, run } from '../../store/faults.ts';
-import { applyTransition } from '../../store/transition.ts';
+import { applyTransition, tryFence } from '../../store/transition.ts';
 import { paying, startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -19,8 +19,10 @@ const created = async (
   ...pools: readonly (readonly [venue: string, amount: string])[]
 ): Promise<string> => {
   const nodes = pools.map(([venue, amount], index) => paying(`n${index}`, { venue, amount }));
-  return (await bench.movement(pools.length === 0 ? {} : { shape: { nodes, edges: [] } }))
-    .movement_id;
+  const shaped = pools.length === 0 ? {} : { shape: { nodes, edges: [] } };
+  const { movement_id } = await bench.movement(shaped);
+  await bench.approve(movement_id);
+  return movement_id;
 };
 const note = (movement_id: string): Transition => ({
   movement_id,
@@ -295,6 +297,53 @@ test('a lease covers one movement, its oldest command first, until it ends', asy
   const [first, ...others] = await claimCommands(bench.db, 10);
   expect([first?.kind, others]).toEqual(['create', []]);
   expect(await claimCommands(bench.db, 10)).toEqual([]);
+});
+
+test('nothing is readied, run or sent of a plan that was not approved', async () => {
+  const { movement_id } = await bench.movement();
+  const ready = { node_key: 'pay', from: 'BLOCKED', moves: ['READY'] } as const;
+  const send = { node_key: 'pay', from: 'READY', moves: ['SUBMITTING'] } as const;
+  const timeline: Transition['timeline'] = [];
+  const tries: readonly Transition[] = [
+    { movement_id, from: ['PENDING_APPROVAL'], to: 'APPROVED', timeline },
+    { movement_id, nodes: [ready], timeline },
+    { movement_id, nodes: [{ ...send, set: { submit_epoch: 1 } }], timeline },
+  ];
+  const outcomes = async () => {
+    const all = [];
+    for (const transition of tries) all.push(await applyTransition(bench.db, transition));
+    return all.map((outcome) => (outcome.ok ? 'written' : outcome.reason));
+  };
+  expect(await outcomes()).toEqual(tries.map(() => 'not_approved'));
+  // As whoever writes past the functions leaves it: READY behind its preflight, in EXECUTING.
+  await bench.sql(
+    "UPDATE movements SET request_state = 'EXECUTING', approval_status = 'approved' WHERE movement_id = $1::uuid",
+    movement_id,
+  );
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'READY', preflight_passed = true, started_at = svc_now(),
+       amount = 3, prepared_action = '{}' WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  const short = {
+    ...{ movement_id, node_key: 'pay', attempt: 1, executor_key: 'acme.payouts' },
+    ...{ window_seconds: 5, pays_nobody: ['acme_payout'] },
+  };
+  expect((await tryFence(bench.db, short)).passed).toBe(false);
+  expect(await applyTransition(bench.db, tries[2]!)).toMatchObject({ reason: 'not_approved' });
+  // Nor of another plan than the approved one.
+  await bench.sql(
+    `INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, at)
+     VALUES ($1::uuid, repeat('0', 64), 'auth_off', svc_now())`,
+    movement_id,
+  );
+  expect((await tryFence(bench.db, short)).passed).toBe(false);
+  expect(await applyTransition(bench.db, tries[2]!)).toMatchObject({ reason: 'not_approved' });
+  await bench.sql('ALTER TABLE movement_approvals DISABLE TRIGGER USER');
+  await bench.sql('DELETE FROM movement_approvals WHERE movement_id = $1::uuid', movement_id);
+  await bench.sql('ALTER TABLE movement_approvals ENABLE TRIGGER USER');
+  await bench.approve(movement_id);
+  expect((await tryFence(bench.db, short)).passed).toBe(true);
 });
 
 test('no fence lets a node through that is to be asked about first, whoever read it before', async () => {

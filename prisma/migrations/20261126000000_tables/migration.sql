@@ -138,6 +138,17 @@ CREATE TABLE movement_plans (
   created_by         jsonb NOT NULL
 );
 
+-- By whom and for which plan a movement was approved, written in the approving transaction. Nothing
+-- is made ready or sent without it; see apply_transition.
+CREATE TABLE movement_approvals (
+  movement_id uuid PRIMARY KEY REFERENCES movements (movement_id),
+  plan_hash   text NOT NULL,
+  approved_by text NOT NULL CHECK (approved_by IN ('key', 'auth_off', 'policy', 'template_cap')),
+  -- The key's id, the policy's, or the template's key.
+  name        text CHECK ((name IS NULL) = (approved_by = 'auth_off')),
+  at          timestamptz(3) NOT NULL
+);
+
 CREATE UNIQUE INDEX movements_idempotency ON movements (client_scope, idempotency_key)
   WHERE idempotency_key IS NOT NULL;
 
@@ -1123,6 +1134,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('plan_edges', 'SELECT, INSERT'),
   ('movements', 'SELECT, INSERT, UPDATE'),
   ('movement_plans', 'SELECT, INSERT'),
+  ('movement_approvals', 'SELECT, INSERT'),
   ('movement_other_assets', 'SELECT, INSERT'),
   ('movement_nodes', 'SELECT, INSERT, UPDATE'),
   ('node_attempts', 'SELECT, INSERT, UPDATE'),

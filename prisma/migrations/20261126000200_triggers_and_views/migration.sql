@@ -24,6 +24,9 @@ CREATE TRIGGER plan_template_versions_immutable BEFORE UPDATE
 CREATE TRIGGER movement_plans_immutable BEFORE UPDATE
   OR DELETE ON movement_plans FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER movement_approvals_append_only BEFORE UPDATE
+  OR DELETE ON movement_approvals FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
 CREATE TRIGGER api_client_keys_guard BEFORE UPDATE
   OR DELETE ON api_client_keys FOR EACH ROW EXECUTE FUNCTION guard_key_change();
 
