@@ -12,12 +12,14 @@ import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
 import { perpRules } from './perps.ts';
 import { perpLaneRules } from './perp-lanes.ts';
+import { stopRules } from './stops.ts';
 import type { Rule } from './rule.ts';
 
 export const RULES: readonly Rule[] = [
   ...commandRules,
   ...lockRules,
   ...moneyRules,
+  ...stopRules,
   ...laneRules,
   ...finalityRules,
   ...graphRules,
