@@ -54,6 +54,7 @@ const TARGETS = {
   'kit:pack': { needsTemporal: false, run: runProgram('kit-pack') },
   'docs:tables': { needsTemporal: false, run: runProgram('docs-tables') },
   'replay:record': { needsTemporal: true, run: runProgram('replay-record') },
+  breaks: { needsTemporal: true, run: runProgram('breaks') },
   'rules:prove': { needsTemporal: true, run: runProgram('rules-prove') },
   'rules:table': { needsTemporal: false, run: runProgram('rules-table') },
   'sql:migration': { needsTemporal: false, run: runProgram('sql-migration') },

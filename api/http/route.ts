@@ -66,7 +66,10 @@ export interface RouteSpec<
   /** `z.undefined()`-like routes use `noBody`: no body or `{}`. */
   readonly body: B;
   readonly response: R;
-  /** What `Dry-Run: true` answers with 200; a route without it refuses the header. */
+  /**
+   * What `?dry_run=true`, or the header `Dry-Run: true`, answers with 200; a route without it
+   * refuses both.
+   */
   readonly preview?: V;
   /** What the success is when it is sent as plain text, for a route that can do that too. */
   readonly text?: string;

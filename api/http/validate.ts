@@ -56,7 +56,14 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   const parsedQuery = parseQuery(raw.query);
   issues.push(...parsedQuery.issues);
   const known = new Set(parsedQuery.issues.map((issue) => issue.path));
-  const query = check(route.query, parsedQuery.values, namesOf(route.query));
+  const { dry_run: dryRunParameter, ...own } = parsedQuery.values;
+  const asked = { header: raw.dryRun, parameter: dryRunParameter };
+  // Without a preview the parameter is unknown, as any other.
+  const query = check(
+    route.query,
+    route.preview === undefined ? parsedQuery.values : own,
+    namesOf(route.query),
+  );
   let body: unknown;
   if (route.method === 'GET') {
     if (raw.body !== undefined)
@@ -64,7 +71,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   } else {
     body = check(route.body, raw.body);
   }
-  issues.push(...dryRunIssues(route, raw.dryRun));
+  issues.push(...dryRunIssues(route, asked));
   if (issues.length > 0)
     throw invalidRequest(
       issues.filter(
@@ -72,7 +79,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
           !(known.has(issue.path) && issues.findIndex((each) => each.path === issue.path) < at),
       ),
     );
-  return { params, query, body, dryRun: raw.dryRun === 'true' };
+  return { params, query, body, dryRun: Object.values(asked).includes('true') };
 }
 
 function namesOf(schema: z.ZodType): readonly string[] | undefined {
@@ -80,20 +87,32 @@ function namesOf(schema: z.ZodType): readonly string[] | undefined {
 }
 
 /**
- * Whoever sends the header counts on it, so it is never ignored: not where there is no preview, and
- * not when its value could be read in two ways.
+ * Whoever asks for a preview counts on it, so neither header nor parameter is ever ignored: not
+ * where there is no preview, not when a value could be read in two ways, not when the two differ.
+ * The parameter is signed; the header can be lost on the way.
  */
-function dryRunIssues(route: Route, header: string | undefined): readonly Issue[] {
-  if (header === undefined) return [];
-  if (route.preview === undefined) {
-    return [
-      {
-        path: 'dry-run',
-        code: 'unsupported',
-        message: 'this request has no preview; send it without the header',
-      },
-    ];
-  }
-  if (header === 'true' || header === 'false') return [];
-  return [{ path: 'dry-run', code: 'invalid_value', message: 'must be `true` or `false`' }];
+function dryRunIssues(
+  route: Route,
+  {
+    header,
+    parameter,
+  }: { readonly header: string | undefined; readonly parameter: string | undefined },
+): readonly Issue[] {
+  if (route.preview === undefined)
+    return header === undefined
+      ? []
+      : [
+          {
+            path: 'dry-run',
+            code: 'unsupported',
+            message: 'this request has no preview; send it without the header',
+          },
+        ];
+  const sent = { 'dry-run': header, dry_run: parameter };
+  const malformed = Object.entries(sent)
+    .filter(([, value]) => value !== undefined && value !== 'true' && value !== 'false')
+    .map(([path]) => ({ path, code: 'invalid_value', message: 'must be `true` or `false`' }));
+  if (malformed.length > 0 || header === undefined || parameter === undefined) return malformed;
+  if (header === parameter) return [];
+  return [{ path: 'dry_run', code: 'invalid_value', message: 'differs from the Dry-Run header' }];
 }

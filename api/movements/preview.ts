@@ -1,4 +1,4 @@
-/** POST /movements with `Dry-Run: true`: what the same request would do, with nothing written. */
+/** POST /movements?dry_run=true: what the same request would do, with nothing written. */
 import type { Requester } from '../../domain/actions/context.ts';
 import { asJson } from '../../domain/auto-approve/result.ts';
 import type { ServiceError } from '../../domain/errors.ts';

@@ -56,7 +56,7 @@ export const movementRoutes: readonly Route[] = [
       'Compiles the plan of a template version for the intent and stores it; the movement then waits for approval. ' +
       'A repeat with the same idempotency key and an equal request answers 200 with the first movement as it is now and `Idempotent-Replayed: true`. ' +
       'The key is looked up before every other precondition, and a request that was refused does not use it up. ' +
-      'With `Dry-Run: true` nothing is written, audited or woken and no key is used; the answer is 200 with what would happen. ' +
+      'With `dry_run=true` nothing is written, audited or woken and no key is used; the answer is 200 with what would happen. ' +
       'What does not fit the schema and a version that does not exist are errors then too; every other refusal is among `blocking_reasons`.',
     params: noParams,
     query: noQuery,

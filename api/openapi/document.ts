@@ -150,13 +150,22 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
             'Stands for `idempotency_key` of the body; where both are given they are equal.',
           schema: { type: 'string', minLength: 1, maxLength: 128 },
         },
+        DryRunQuery: {
+          name: 'dry_run',
+          in: 'query',
+          required: false,
+          description:
+            '`true` writes nothing and answers 200 with what would happen. It is signed with the query, ' +
+            'so that nothing on the way can turn a preview into a create.',
+          schema: { type: 'string', enum: ['true', 'false'], default: 'false' },
+        },
         DryRun: {
           name: 'Dry-Run',
           in: 'header',
           required: false,
           description:
-            '`true` writes nothing and answers 200 with what would happen; `false` is the same as no header. ' +
-            'Any other value, and the header on an operation that does not list it, is 422.',
+            'The same as the parameter `dry_run`, but not signed: a proxy that drops it makes a create of a preview. ' +
+            'The two must not differ; any other value, and the header on an operation that does not list it, is 422.',
           schema: { type: 'string', enum: ['true', 'false'], default: 'false' },
         },
       },
@@ -222,7 +231,12 @@ function operation(
       ...parametersOf(collector.add(route.query, 'input'), 'query'),
       { $ref: '#/components/parameters/RequestId' },
       ...(keyInHeader ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-      ...(preview === undefined ? [] : [{ $ref: '#/components/parameters/DryRun' }]),
+      ...(preview === undefined
+        ? []
+        : [
+            { $ref: '#/components/parameters/DryRunQuery' },
+            { $ref: '#/components/parameters/DryRun' },
+          ]),
     ],
     ...(body === null ? {} : { requestBody: body }),
     responses: {
@@ -253,7 +267,7 @@ function otherSuccess(
       ? { 200: { ...succeeded, content, description: REPEATED, headers: REPLAYED } }
       : {};
   const description =
-    'With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, ' +
+    'With `dry_run=true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, ' +
     'with the header `Idempotent-Replayed: true`.';
   return { 200: { ...succeeded, description, headers: REPLAYED, content } };
 }

@@ -2,7 +2,7 @@
  * The API as a program of an agent has it. It is built over the table that it is given and not over
  * the table of all operations, so that no other operation is in its bundle.
  */
-import { isObject, strange } from '../http/answer.ts';
+import { DRY_RUN, isObject, previewOf, strange } from '../http/answer.ts';
 import { randomHex } from '../http/bytes.ts';
 import { ClientUsageError } from '../http/errors.ts';
 import type { RetryNotice } from '../http/retry.ts';
@@ -30,7 +30,10 @@ export interface AgentCall {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
-  /** Of a write; one is made for the call where none is given, and all its tries share it. */
+  /**
+   * Of a write, sent in its body; one is made for the call where none is given, and all its tries
+   * share it.
+   */
   readonly idempotencyKey?: string | undefined;
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -66,7 +69,8 @@ export function createAgentApi<Id extends string>(
     if (!Object.hasOwn(table, id)) throw new ClientUsageError(`There is no operation ${id}.`);
     const { signal } = call;
     learnt.prefix ??= await askPrefix(send, signal);
-    return send({ operation: id, ...sentOf(table[id], learnt.prefix, call), signal });
+    const reply = await send({ operation: id, ...sentOf(table[id], learnt.prefix, call), signal });
+    return call.dryRun === true ? previewOf(reply) : reply;
   };
   return { request, call: async (id, call) => (await request(id, call)).body };
 }
@@ -81,17 +85,20 @@ function sentOf(
   const writes = operation.writes === true && !dryRun;
   return {
     method: operation.method,
-    target: prefix + pathOf(operation.path, params) + queryOf(query),
-    body,
-    headers: {
-      ...(dryRun ? { 'Dry-Run': 'true' } : {}),
-      ...(writes ? { 'Idempotency-Key': idempotencyKey ?? randomHex(16) } : {}),
-    },
+    target:
+      prefix + pathOf(operation.path, params) + queryOf({ ...query, ...(dryRun ? DRY_RUN : {}) }),
+    // In the body the key is signed; a header could be lost on the way.
+    body: writes && isObject(body) ? withKey(body, idempotencyKey) : body,
+    headers: {},
     signed: true,
     writes,
     // A write goes out with its key, always.
     harmless: true,
   };
+}
+
+function withKey(body: Readonly<Record<string, unknown>>, key = randomHex(16)) {
+  return { idempotency_key: key, ...body };
 }
 
 async function askPrefix(send: Transport, signal: AbortSignal | undefined): Promise<string> {

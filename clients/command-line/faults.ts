@@ -2,6 +2,7 @@
 import {
   ApiError,
   ClientUsageError,
+  PreviewError,
   UnreachableError,
   WaitEndedError,
   WaitTimeoutError,
@@ -27,6 +28,7 @@ export function faultOf(error: unknown): Fault {
     return { message: error.message, status: EXIT.unreachable };
   if (error instanceof WaitTimeoutError) return { message: error.message, status: EXIT.timedOut };
   if (error instanceof WaitEndedError) return { message: error.message, status: EXIT.failure };
+  if (error instanceof PreviewError) return { message: error.message, status: EXIT.failure };
   if (error instanceof ClientUsageError) return { message: error.message, status: EXIT.usage };
   // The prompt's own words for Ctrl-C.
   if (error instanceof Error && /^(ExitPrompt|AbortPrompt)Error$/.test(error.name))

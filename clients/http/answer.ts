@@ -1,5 +1,5 @@
 /** Reads answers: a body where it is a success, an {@link ApiError} where it is none. */
-import { ApiError, type Issue } from './errors.ts';
+import { ApiError, PreviewError, type Issue } from './errors.ts';
 
 export interface Answer {
   readonly status: number;
@@ -50,6 +50,19 @@ export function strange(answer: Answer, how: string): ApiError {
     context: {},
     issues: [],
   });
+}
+
+/** The parameter that makes a request a preview; it is signed, as a header would not be. */
+export const DRY_RUN = { dry_run: 'true' } as const;
+
+/** The answer of a dry run; throws {@link PreviewError} for one that is no preview. */
+export function previewOf<Got extends { readonly status: number; readonly body: unknown }>(
+  reply: Got,
+): Got {
+  const body = isObject(reply.body) ? reply.body : {};
+  if (reply.status === 200 && typeof body['would_create'] === 'boolean') return reply;
+  const id = body['movement_id'];
+  throw new PreviewError(reply.status, typeof id === 'string' ? id : null);
 }
 
 function about({ status, headers }: Answer) {

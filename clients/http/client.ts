@@ -1,5 +1,5 @@
 /** The typed client of the API: every operation by its id, and by names for people. */
-import { isObject, strange } from './answer.ts';
+import { DRY_RUN, isObject, previewOf, strange } from './answer.ts';
 import { randomHex } from './bytes.ts';
 import { ClientUsageError } from './errors.ts';
 import { groupsOver, type Groups } from './groups.ts';
@@ -175,22 +175,24 @@ function prefixOf(given: string | undefined, transport: Transport): Prefix {
 function callsOver(transport: Transport, prefix: Prefix): Calls {
   const request = async (id: OperationId, input: AnyInput = {}): Promise<Reply> => {
     const operation = operationOf(id);
-    const { params = {}, query = {}, headers = {}, dryRun = false, signal } = input;
+    const { params = {}, headers = {}, dryRun = false, signal } = input;
     if (dryRun && !operation.dryRun) throw new ClientUsageError(`${id} has no dry run.`);
+    const query = { ...input.query, ...(dryRun ? DRY_RUN : {}) };
     const target = pathOf(operation.path, params) + queryOf(query);
     const body = withKey(id, input);
     const writes = operation.method !== 'GET' && !dryRun;
-    return transport({
+    const reply = await transport({
       operation: id,
       method: operation.method,
       target: (await prefix(signal)) + target,
       body,
-      headers: dryRun ? { ...headers, 'Dry-Run': 'true' } : headers,
+      headers,
       signed: true,
       writes,
       harmless: !writes || operation.idempotent,
       signal,
     });
+    return dryRun ? previewOf(reply) : reply;
   };
   const call = async (id: OperationId, input?: AnyInput): Promise<unknown> =>
     (await request(id, input)).body;

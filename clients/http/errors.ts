@@ -93,6 +93,27 @@ export function inDoubt(error: ApiError | UnreachableError): ApiError | Unreacha
     : new UnreachableError({ ...error, maybeTaken: true });
 }
 
+/**
+ * A preview was answered by something that is no preview: an alarm, since the request may have been
+ * carried out.
+ */
+export class PreviewError extends Error {
+  override readonly name = 'PreviewError';
+  readonly status: number;
+  /** The movement that was made, null when the answer names none. */
+  readonly movementId: string | null;
+
+  constructor(status: number, movementId: string | null) {
+    super(
+      movementId === null
+        ? `ALARM: a preview was answered ${String(status)} with no preview. Something between you and the service changes requests or answers; look for what was made.`
+        : `ALARM: a preview was carried out (${String(status)}): movement ${movementId} was made. Reject or cancel it, and find what between you and the service changes requests.`,
+    );
+    this.status = status;
+    this.movementId = movementId;
+  }
+}
+
 /** What was waited for did not come in time; it may still come. */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError';

@@ -11,6 +11,7 @@ export {
   ApiError,
   ClientUsageError,
   isErrorCode,
+  PreviewError,
   UnreachableError,
   WaitEndedError,
   WaitTimeoutError,

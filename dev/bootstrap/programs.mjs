@@ -47,6 +47,7 @@ export const PROGRAMS = {
   'kit-pack': 'dev/kit/main.ts',
   'replay-record': 'test/replay/record.ts',
   'rules-prove': 'test/rules/prove.ts',
+  breaks: 'test/breaks/main.ts',
   'rules-table': 'test/rules/write.ts',
   'sql-migration': 'prisma/write-functions-migration.ts',
 };

@@ -4,6 +4,7 @@
     SVC_API_URL=http://localhost:8100 SVC_KEY_ID=… SVC_HMAC_SECRET=… \\
         python3 fund_api.py GET /v3/movements?limit=5
     … python3 fund_api.py POST /v3/movements '{"template_key": …}'
+    … python3 fund_api.py POST '/v3/movements?dry_run=true' '{"template_key": …}'
 """
 
 import hashlib
@@ -42,6 +43,16 @@ def signed_headers(key_id, secret, method, target, body=b""):
     }
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A signature is for one target: the answer 3xx is handed back as it is."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+OPENER = urllib.request.build_opener(NoRedirects)
+
+
 def exchange(base_url, key_id, secret, method, target, body=None, headers=None):
     """Sends one request; answers (status, headers, bytes), whatever the status."""
     data = b"" if body is None else json.dumps(body).encode("utf-8")
@@ -51,10 +62,27 @@ def exchange(base_url, key_id, secret, method, target, body=None, headers=None):
         sent["Content-Type"] = "application/json"
     request = urllib.request.Request(base_url + target, data=data or None, headers=sent, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with OPENER.open(request, timeout=30) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as refusal:
         return refusal.code, refusal.headers, refusal.read()
+
+
+class PreviewAlarm(Exception):
+    """What was to be a preview may have been carried out; the message names what was made."""
+
+
+def assert_preview(target, status, answer):
+    """Anything but 200 with `would_create` on a success of `?dry_run=true` is an alarm."""
+    query = urllib.parse.parse_qs(target.partition("?")[2])
+    if status >= 400 or query.get("dry_run") != ["true"]:
+        return
+    known = answer if isinstance(answer, dict) else {}
+    if status == 200 and isinstance(known.get("would_create"), bool):
+        return
+    made = known.get("movement_id")
+    what = f"movement {made} was made; reject or cancel it" if made else "look for what was made"
+    raise PreviewAlarm(f"ALARM: a preview was answered {status} with no preview: {what}")
 
 
 def send(base_url, key_id, secret, method, target, body=None, headers=None):
@@ -64,9 +92,10 @@ def send(base_url, key_id, secret, method, target, body=None, headers=None):
     try:
         answer = text if got.get_content_type() == "text/plain" else json.loads(text)
     except ValueError:
-        if status < 400:
+        if status < 300:
             raise
         answer = text.strip()
+    assert_preview(target, status, answer)
     return status, answer, got.get("X-Request-Id")
 
 
@@ -113,9 +142,12 @@ def main():
         status, answer, request_id = send(base_url, *key, sys.argv[1], sys.argv[2], body)
     except (urllib.error.URLError, OSError) as fault:
         fail(f"{base_url} does not answer: {getattr(fault, 'reason', fault)}")
+    except PreviewAlarm as alarm:
+        print(f"error: {alarm}", file=sys.stderr)
+        sys.exit(1)
     except ValueError as fault:
         fail(f"{base_url} answered with something that is no JSON: {fault}")
-    if status >= 400:
+    if status >= 300:
         print(refusal_line(status, answer, request_id), file=sys.stderr)
         sys.exit(1)
     print(answer if isinstance(answer, str) else json.dumps(answer, indent=2))

@@ -37,7 +37,7 @@ function serve(acts: Readonly<Record<string, Act | readonly Act[]>>): void {
   for (const [name, act] of Object.entries(acts)) left.set(name, [act].flat());
   server.script((response, seen) => {
     const path = seen.target.split('?')[0] ?? '';
-    const name = seen.headers['dry-run'] === 'true' ? 'dry run' : `${seen.method} ${path}`;
+    const name = isDryRun(seen.target) ? 'dry run' : `${seen.method} ${path}`;
     const queue = left.get(name) ?? [];
     const act = queue.length > 1 ? queue.shift() : queue[0];
     (act ?? refuse(404, 'route_not_found'))(response, seen);
@@ -45,9 +45,9 @@ function serve(acts: Readonly<Record<string, Act | readonly Act[]>>): void {
 }
 const sent = (name: string) =>
   server.seen.filter(
-    ({ method, target, headers }) =>
-      `${method} ${target.split('?')[0] ?? ''}` === name && headers['dry-run'] === undefined,
+    ({ method, target }) => `${method} ${target.split('?')[0] ?? ''}` === name && !isDryRun(target),
   );
+const isDryRun = (target: string): boolean => target.endsWith('?dry_run=true');
 const health = answer(200, { ok: true, service: 'x', api_prefix: '/v3' });
 
 const CREATED = {

@@ -213,8 +213,9 @@ describe('between it and the service', () => {
     void way.next(path, 'lose');
     const made = await here.call('propose_template', proposal());
     expect(dataOf(made)).toMatchObject({ status: 'auto_promoted' });
-    const tries = way.seen.filter(({ url }) => url === path);
-    const keys = tries.map(({ headers }) => headers['idempotency-key']);
+    const keys = way.bodies
+      .filter((_, at) => way.seen[at]?.url === path)
+      .map((body) => (JSON.parse(body) as { readonly idempotency_key?: string }).idempotency_key);
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0]]);
     expect(await countOf(alone.authority)).toBe(1);
     await here.close();

@@ -6,22 +6,14 @@
  * cases want it.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { commandsEnded, runCommand, signalCommands } from '../../dev/bootstrap/command.mjs';
+import { commandsEnded, signalCommands } from '../../dev/bootstrap/command.mjs';
 import { takeSignals } from '../../dev/stack/foreground.ts';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { findTemporalServer } from '../../dev/stack/temporal-binary.ts';
+import { copyProject, put, removeCopy, runJest, type TestRun } from './copy.ts';
 import { plainName, projectOf, type Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 import { sampleOf } from './sample.ts';
@@ -61,68 +53,11 @@ function head(): string {
   return stdout.trim();
 }
 
-function copyProject(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'rules-'));
-  const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  for (const file of listed.stdout.split('\n').filter((name) => name !== '')) {
-    mkdirSync(join(copy, dirname(file)), { recursive: true });
-    cpSync(join(ROOT, file), join(copy, file));
-  }
-  cpSync(join(ROOT, 'prisma', 'generated'), join(copy, 'prisma', 'generated'), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-}
-
-/** What became of the rule's test in the copy. It may not have run at all. */
-async function runTest(
-  copy: string,
-  rule: Rule,
-): Promise<{ readonly ran: boolean; readonly failed: boolean; readonly output: string }> {
+/** What became of the rule's test in the copy. */
+function runTest(copy: string, rule: Rule): Promise<TestRun> {
   const pattern = plainName(rule).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const jest = join('node_modules', 'jest', 'bin', 'jest.js');
-  const args = [
-    '--experimental-vm-modules',
-    '--no-warnings',
-    jest,
-    '--selectProjects',
-    projectOf(rule.test.file),
-    '-t',
-    pattern,
-  ];
-  const logFile = join(copy, '.data', 'rule.log');
-  const succeeded = await runCommand(process.execPath, [...args, '--', rule.test.file], {
-    cwd: copy,
-    env: { ...process.env, RULES_PROOF: 'true' },
-    logFile,
-    signal: AbortSignal.timeout(LONGEST_MS),
-  }).then(
-    () => true,
-    () => false,
-  );
-  const output = readFileSync(logFile, 'utf8');
-  return {
-    ran: /^Tests: .*(passed|failed)/m.test(output),
-    failed: !succeeded && /^Tests: .*failed/m.test(output),
-    output,
-  };
-}
-
-/**
- * Writes a text of the copy, and what is made from it: the database knows SQL only by its
- * migration.
- */
-function put(copy: string, file: string, text: string): void {
-  writeFileSync(join(copy, file), text);
-  if (!file.startsWith('prisma/functions/')) return;
-  const { status, stderr } = spawnSync(process.execPath, ['dev/run.mjs', 'sql:migration'], {
-    cwd: copy,
-    encoding: 'utf8',
-  });
-  if (status !== 0)
-    throw new Error(`the migration of the functions could not be written: ${stderr}`);
+  const args = ['--selectProjects', projectOf(rule.test.file), '-t', pattern];
+  return runJest(copy, [...args, '--', rule.test.file], LONGEST_MS);
 }
 
 async function prove(copy: string, rule: Rule): Promise<boolean> {
@@ -166,7 +101,7 @@ async function proveAll(chosen: readonly Rule[]): Promise<number> {
       }
     } finally {
       if (foreground.status !== null) await commandsEnded(15_000);
-      rmSync(copy, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+      removeCopy(copy);
     }
   };
   await Promise.all(Array.from({ length: Math.min(LANES, chosen.length) }, lane));

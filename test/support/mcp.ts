@@ -100,6 +100,8 @@ export interface Between {
   readonly url: string;
   /** Requests that were seen, in their order. */
   readonly seen: readonly IncomingMessage[];
+  /** The bodies of those, each as far as it has come. */
+  readonly bodies: readonly string[];
   /** What becomes of the next request to this path: told, then held, or cut off when answered. */
   next(path: string, does: 'hold' | 'lose'): Promise<{ readonly gone: Promise<void> }>;
   close(): Promise<void>;
@@ -109,12 +111,15 @@ export interface Between {
 export async function between(apiUrl: string): Promise<Between> {
   const target = new URL(apiUrl);
   const seen: IncomingMessage[] = [];
+  const bodies: string[] = [];
   const spoiled = new Map<
     string,
     { does: 'hold' | 'lose'; arrived: (gone: Promise<void>) => void }
   >();
   const server = createServer((request, response) => {
-    seen.push(request);
+    const at = seen.push(request) - 1;
+    bodies[at] = '';
+    request.on('data', (chunk: Buffer) => (bodies[at] += chunk.toString('utf8')));
     const path = (request.url ?? '').split('?')[0] ?? '';
     const spoil = spoiled.get(path);
     spoiled.delete(path);
@@ -141,6 +146,7 @@ export async function between(apiUrl: string): Promise<Between> {
   return {
     url: `http://127.0.0.1:${String(port)}`,
     seen,
+    bodies,
     next: (path, does) =>
       new Promise((resolve) => {
         spoiled.set(path, { does, arrived: (gone) => resolve({ gone }) });

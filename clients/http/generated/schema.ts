@@ -1933,7 +1933,9 @@ export interface components {
         readonly RequestId: string;
         /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
         readonly IdempotencyKey: string;
-        /** @description `true` writes nothing and answers 200 with what would happen; `false` is the same as no header. Any other value, and the header on an operation that does not list it, is 422. */
+        /** @description `true` writes nothing and answers 200 with what would happen. It is signed with the query, so that nothing on the way can turn a preview into a create. */
+        readonly DryRunQuery: "true" | "false";
+        /** @description The same as the parameter `dry_run`, but not signed: a proxy that drops it makes a create of a preview. The two must not differ; any other value, and the header on an operation that does not list it, is 422. */
         readonly DryRun: "true" | "false";
     };
     requestBodies: never;
@@ -2011,13 +2013,16 @@ export interface operations {
     };
     readonly createMovement: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description `true` writes nothing and answers 200 with what would happen. It is signed with the query, so that nothing on the way can turn a preview into a create. */
+                readonly dry_run?: components["parameters"]["DryRunQuery"];
+            };
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `true` writes nothing and answers 200 with what would happen; `false` is the same as no header. Any other value, and the header on an operation that does not list it, is 422. */
+                /** @description The same as the parameter `dry_run`, but not signed: a proxy that drops it makes a create of a preview. The two must not differ; any other value, and the header on an operation that does not list it, is 422. */
                 readonly "Dry-Run"?: components["parameters"]["DryRun"];
             };
             readonly path?: never;
@@ -2029,7 +2034,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description With `Dry-Run: true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, with the header `Idempotent-Replayed: true`. */
+            /** @description With `dry_run=true`: what would happen, nothing was written. Else a repeat of an idempotency key: the first result, with the header `Idempotent-Replayed: true`. */
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -2491,7 +2496,7 @@ export interface operations {
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
-                /** @description Here the `template_key`. */
+                /** @description Here the `template_key`. The rest of the path: send each `/` in it as it is, never as `%2F`. */
                 readonly template_id: string;
             };
             readonly cookie?: never;

@@ -197,11 +197,11 @@ describe('what is covered', () => {
           { requiredKeys: [] },
         ),
         // Mostly where an agent may act, so that what it adds up to is what decides.
-        action: fc.constantFrom(
-          ['acme_payout', { chain_id: 11 }] as const,
-          ['evm_native_transfer', { chain_id: 11 }] as const,
-          ['cex_withdrawal', { network: 'erc20' }] as const,
-          ['cex_withdrawal', {}] as const,
+        action: fc.constantFrom<readonly [string, JsonObject]>(
+          ['acme_payout', { chain_id: 11 }],
+          ['evm_native_transfer', { chain_id: 11 }],
+          ['cex_withdrawal', { network: 'erc20' }],
+          ['cex_withdrawal', {}],
         ),
       }),
       { minLength: 1, maxLength: 3 },
