@@ -3,22 +3,12 @@
  * a stop is on, by no way. The evidence is the chain's own and the perps venue's books.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  createPublicClient,
-  createWalletClient,
-  erc20Abi,
-  http,
-  parseUnits,
-  type Address,
-  type Hex,
-} from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { PERP_TEMPLATES } from '../../dev/stack/starter-templates.ts';
 import { transfersOnChain, type NodeView } from '../support/evidence.ts';
 import { fundSigner } from '../support/funds.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 import { perpBooks, type PerpBooks } from '../support/perp-books.ts';
-import { edge, noop, storeTemplate, transfer } from '../support/plans.ts';
+import { compensation, edge, noop, storeTemplate, transfer } from '../support/plans.ts';
 
 let own: OwnStack;
 let books: PerpBooks;
@@ -45,7 +35,6 @@ beforeAll(async () => {
     });
   pays = await plan({});
   impatient = await plan({ timeout_policy: { observe_seconds: 1 } });
-  await fundWallet('1000');
   await own.api.expect(201, 'POST', '/perp-venue/master-account', {
     ...{ master_address: perp!.account, signer_key: 'dev-treasury', network: 'testnet' },
   });
@@ -57,17 +46,6 @@ afterEach(async () => {
   await books.faults(null);
 });
 afterAll(() => own?.close(), 60_000);
-
-async function fundWallet(amount: string): Promise<void> {
-  const { chain, perp } = own.stack;
-  const transport = http(chain.rpcUrl);
-  const account = privateKeyToAccount(chain.accounts.venueHotWallet.privateKey as Hex);
-  const hash = await createWalletClient({ account, transport }).writeContract({
-    ...{ chain: null, abi: erc20Abi, address: perp!.tokenAddress as Address },
-    ...{ functionName: 'transfer', args: [perp!.account as Address, parseUnits(amount, 6)] },
-  });
-  await createPublicClient({ transport }).waitForTransactionReceipt({ hash });
-}
 
 interface Sent extends Created {
   readonly amount: string;
@@ -184,7 +162,7 @@ test.each([
       await nodeIs(movement, ({ state }) => state === 'FAILED', 'to be FAILED');
       expect(await nodeOf(movement)).toMatchObject({ error_code: 'TRANSACTION_CANCELLED' });
       const { nodes } = await own.api.reaches(movement.movement_id, end);
-      expect(nodes[1]!.state).not.toBe('COMPLETED');
+      expect(nodes.slice(1).map(({ state }) => state)).not.toContain('COMPLETED');
       expect(await paid(movement)).toBe(0);
     } finally {
       await go();
@@ -226,6 +204,12 @@ test('what an endpoint took is followed and repeated in every mode', async () =>
 describe('a withdrawal of the perps venue whose first send failed', () => {
   const admitted = async (): Promise<number> =>
     (await books.heard('withdraw3')).filter((each) => each.admitted).length;
+
+  /** The venue pays it out later. */
+  async function isAdmitted(movement: Created, count: number): Promise<void> {
+    await own.api.nodeReaches(movement.movement_id, 'move', ['OBSERVING', 'COMPLETED'], 60_000);
+    await eventually(async () => ((await admitted()) === count ? true : null));
+  }
 
   async function unsent(): Promise<Created> {
     await books.faults({ refuse_rate: 1, calls: ['exchange'] });
@@ -274,7 +258,6 @@ describe('a withdrawal of the perps venue whose first send failed', () => {
     await nodeIs(movement, ({ state }) => state === 'UNKNOWN', 'to be UNKNOWN again');
     expect(await admitted()).toBe(before);
     await own.api.act('retry', movement.movement_id);
-    await own.api.reaches(movement.movement_id, 'COMPLETED', 90_000);
-    expect(await admitted()).toBe(before + 1);
+    await isAdmitted(movement, before + 1);
   }, 180_000);
 });
