@@ -11,6 +11,7 @@ export const ATTENTION_REASONS = [
   'lane_blocked',
   'delivery_late',
   'executor_unavailable',
+  'observed_long',
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 

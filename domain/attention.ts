@@ -28,6 +28,8 @@ export interface AttentionFacts {
   readonly executor_health?: string | null;
   /** As Postgres writes it. */
   readonly next_look_at?: string | null;
+  /** As Postgres writes it. */
+  readonly observed_since?: string | null;
   readonly blocked_by?: LaneBlocker | null;
 }
 
@@ -80,7 +82,18 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       return `${node} waits longer than its path of the bridge allows: ${facts.error_message ?? 'it was not delivered'}. It is asked on, since tokens never return by themselves.`;
     case 'executor_unavailable':
       return `${node} does not go on: ${whyUnavailable(facts, executor)}.`;
+    case 'observed_long':
+      return AMOUNTS_DIFFER.includes(facts.error_code ?? '')
+        ? `What ${executor} shows of ${node} is not what was sent: ${facts.error_message ?? 'the amounts differ'}. It is observed on; look at both sides.`
+        : `${node} is observed for longer than usual${since(facts)} and has not ended. It is observed on; look at what ${executor} shows of it.`;
   }
+}
+
+/** Codes by which `attention_of` (prisma/functions) knows that waiting changes nothing. */
+const AMOUNTS_DIFFER = ['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'];
+
+function since({ observed_since }: AttentionFacts): string {
+  return observed_since == null ? '' : ` (since ${new Date(observed_since).toISOString()})`;
 }
 
 function whyUnavailable(facts: AttentionFacts, executor: string): string {

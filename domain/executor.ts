@@ -302,6 +302,9 @@ export const LONGEST_TIMEOUT_SECONDS = 90;
 /** The longest that an executor may say its effects take to appear. */
 export const LONGEST_SETTLE_SECONDS = 86_400;
 
+/** The longest that an executor may say its nodes are usually observed. */
+export const LONGEST_USUAL_SECONDS = 2_592_000;
+
 /** What the registry says about an executor, whichever way it is provided. */
 export interface ExecutorDescriptor extends DeclaredFacts {
   readonly executor_key: string;
@@ -316,6 +319,11 @@ export interface ExecutorDescriptor extends DeclaredFacts {
   readonly same_key_safe: boolean;
   /** How long after a send its effect may still appear in recover. */
   readonly settle_seconds: number;
+  /**
+   * How long its nodes are usually observed, for action types that are not built in: one that is
+   * for longer is shown to a person. Undefined: the default of domain/send/usual-time.ts.
+   */
+  readonly usual_seconds?: number;
   /** Time-out of one call. */
   readonly timeout_seconds: number;
   /**

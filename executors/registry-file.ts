@@ -7,6 +7,7 @@ import {
   COMPLETION_ASSURANCES,
   LEAST_ASSURANCES,
   LONGEST_SETTLE_SECONDS,
+  LONGEST_USUAL_SECONDS,
   LONGEST_TIMEOUT_SECONDS,
 } from '../domain/executor.ts';
 import { TASK_QUEUE } from '../domain/messages.ts';
@@ -50,6 +51,7 @@ const shared = {
   timeout_seconds: z.number().min(0.1).max(LONGEST_TIMEOUT_SECONDS).default(30),
   same_key_safe: z.boolean().default(false),
   settle_seconds: z.number().min(0).max(LONGEST_SETTLE_SECONDS).default(0),
+  usual_seconds: z.number().min(1).max(LONGEST_USUAL_SECONDS).exactOptional(),
   action_types: z.array(name).min(1).max(100),
   provider: name.exactOptional(),
   chain_family: name.exactOptional(),

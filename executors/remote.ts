@@ -29,6 +29,7 @@ export interface RemoteExecutorSettings extends DeclaredFacts {
   readonly timeout_seconds: number;
   readonly same_key_safe: boolean;
   readonly settle_seconds: number;
+  readonly usual_seconds?: number;
   readonly action_types: readonly string[];
   readonly provider?: string;
   readonly chain_family?: string;
@@ -124,6 +125,7 @@ function describeRemote(settings: RemoteExecutorSettings): ExecutorDescriptor {
     endpoint: settings.url,
     same_key_safe: settings.same_key_safe,
     settle_seconds: settings.settle_seconds,
+    ...(settings.usual_seconds === undefined ? {} : { usual_seconds: settings.usual_seconds }),
     timeout_seconds: settings.timeout_seconds,
     in_process: false,
     sends: settings.sends,

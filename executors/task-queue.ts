@@ -12,6 +12,7 @@ export interface TaskQueueExecutorSettings extends DeclaredFacts {
   readonly timeout_seconds: number;
   readonly same_key_safe: boolean;
   readonly settle_seconds: number;
+  readonly usual_seconds?: number;
   readonly action_types: readonly string[];
   readonly provider?: string;
   readonly chain_family?: string;

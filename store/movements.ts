@@ -8,6 +8,7 @@ import { poolOf, type Pool } from '../domain/plan/pools.ts';
 import { firstLegOf } from '../domain/plan/legs.ts';
 import type { ChainAssets } from '../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
+import { usualSeconds } from '../domain/send/usual-time.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../domain/snapshot.ts';
 import {
   asJson,
@@ -40,6 +41,8 @@ export interface NewMovement {
   readonly compiled_plan_hash: string;
   /** Whose pools nodes that are signed draw from. */
   readonly chains: ChainAssets;
+  /** `usual_seconds` of the registry, by executor; absent: no entry says any. */
+  readonly declared_seconds?: ReadonlyMap<string, number>;
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly frontier: readonly string[];
@@ -243,9 +246,10 @@ interface NodeDocument {
   readonly conditional: boolean;
   /** Of a bridge's second leg: the node whose funds it brings. */
   readonly brings: string | null;
+  readonly usual_seconds: number;
 }
 
-function nodeDocuments({ plan, chains }: NewMovement): readonly NodeDocument[] {
+function nodeDocuments({ plan, chains, declared_seconds }: NewMovement): readonly NodeDocument[] {
   const flows = flowsOf(plan);
   const { edges } = plan;
   return plan.nodes.map((node) => {
@@ -259,6 +263,10 @@ function nodeDocuments({ plan, chains }: NewMovement): readonly NodeDocument[] {
         ({ from, condition_expr }) => from === node.node_key && condition_expr !== null,
       ),
       brings: firstLegOf(node),
+      usual_seconds: usualSeconds(node.action_type, {
+        attention_seconds: node.timeout_policy?.attention_seconds,
+        declared: declared_seconds?.get(node.executor_binding.executor_key),
+      }),
     };
   });
 }

@@ -109,6 +109,8 @@ function waits(view: LoadedMovement, told: ToldAttention): string {
       return ` · ${node} waits for a bridge, longer than it should`;
     case 'executor_unavailable':
       return ` · ${node} waits for its executor`;
+    case 'observed_long':
+      return ` · ${node} is observed for longer than usual`;
   }
 }
 

@@ -41,6 +41,7 @@ export async function makeMovement(
     plan,
     compiled_plan_hash,
     chains: deps.chains,
+    declared_seconds: declaredSeconds(deps),
     strategy_id: making.strategy_id,
     labels: making.labels,
     frontier,
@@ -82,6 +83,17 @@ export async function makeMovement(
       created_at: outcome.created_at,
     },
   };
+}
+
+/** How long nodes of a team's executor are usually observed, where its entry says it. */
+function declaredSeconds({ executors }: ApiDependencies): ReadonlyMap<string, number> {
+  return new Map(
+    executors
+      .list()
+      .flatMap(({ executor_key, usual_seconds }) =>
+        usual_seconds === undefined ? [] : [[executor_key, usual_seconds] as const],
+      ),
+  );
 }
 
 function countDecision({ auto_approve_result: result }: CreatedMovement): void {

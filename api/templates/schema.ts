@@ -65,6 +65,10 @@ const timeoutPolicy = z
     observe_seconds: seconds(YEAR)
       .exactOptional()
       .meta({ description: 'From the submit to the proven end; absent means no end.' }),
+    attention_seconds: seconds(YEAR).exactOptional().meta({
+      description:
+        'From the submit: a node that is observed for longer needs a person (`observed_long`). It ends nothing; absent means the usual time of the action type.',
+    }),
   })
   .meta({ id: 'TimeoutPolicy' });
 

@@ -22,6 +22,7 @@ export const BUILT_IN_ACTIONS = {
   manual_gate: { signer: false, sends: false },
   noop: { signer: false, sends: false },
 } as const satisfies Record<string, { readonly signer: boolean; readonly sends: boolean }>;
+export type BuiltInAction = keyof typeof BUILT_IN_ACTIONS;
 
 /** Reachable only through its own route, never through a plain movement. */
 export const RESERVED_ACTION = 'agent_wallet_top_up';
@@ -55,14 +56,12 @@ export function isIdle(actionType: string): boolean {
 }
 
 /** Whether the service itself knows what nodes of this action type do. */
-export function isBuiltIn(actionType: string): boolean {
+export function isBuiltIn(actionType: string): actionType is BuiltInAction {
   return Object.hasOwn(BUILT_IN_ACTIONS, actionType);
 }
 
 function builtIn(
   actionType: string,
 ): { readonly signer: boolean; readonly sends: boolean } | undefined {
-  return isBuiltIn(actionType)
-    ? BUILT_IN_ACTIONS[actionType as keyof typeof BUILT_IN_ACTIONS]
-    : undefined;
+  return isBuiltIn(actionType) ? BUILT_IN_ACTIONS[actionType] : undefined;
 }

@@ -28,6 +28,8 @@ export interface TimeoutPolicy {
   readonly execution_seconds?: number;
   /** From the fence to the proven end; absent means no end. */
   readonly observe_seconds?: number;
+  /** From the send: observed for longer, it is shown to a person. Ends nothing. */
+  readonly attention_seconds?: number;
 }
 
 /** For preflight, prepare, recover and observe errors; never for submit. */

@@ -40,6 +40,14 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- From when on a node that is observed has been observed for longer than is usual; NULL for one that
+-- is not. The seconds are those of domain/send/usual-time.ts, written with the movement.
+CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
+    THEN n.submitted_at + make_interval(secs => n.usual_seconds) END
+$$;
+
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
 -- Lists and details both read this. What each reason lets a person do: domain/attention.ts.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
@@ -66,7 +74,8 @@ BEGIN
     'errors', n.error_count + n.unanswered,
     'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
       ELSE n.error_code END,
-    'error_message', n.error_message, 'executor_key', e.executor_key,
+    'error_message', n.error_message, 'observed_since',
+      CASE WHEN r.why = 'observed_long' THEN n.submitted_at END, 'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
     'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END)
@@ -86,13 +95,18 @@ BEGIN
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
+    -- What was credited, paid or attested is not what was sent: time will not change that.
+    WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') AND n.error_code IN (
+      'DEPOSIT_AMOUNT_MISMATCH',
+      'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH') THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+    WHEN overdue_at(n) <= at THEN 'observed_long'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
-    'delivery_late', 'executor_unavailable'], r.why), n.updated_at, n.position
+    'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
   IF found IS NULL AND m.request_state = 'FAILED' THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,

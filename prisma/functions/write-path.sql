@@ -375,12 +375,12 @@ BEGIN
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
       executor_binding, signer_binding, own_plan, on_cancel_target, brings,
-      conditional, flow, updated_at)
+      conditional, usual_seconds, flow, updated_at)
     SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
       n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
       nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
       (f ->> 'on_cancel_target')::boolean, f ->> 'brings', (f ->> 'conditional')::boolean,
-      f -> 'flow', at
+      (f ->> 'usual_seconds')::double precision, f -> 'flow', at
     FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
     CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
     RETURNING position, own_plan

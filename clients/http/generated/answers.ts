@@ -678,7 +678,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "failed",
        "lane_blocked",
        "delivery_late",
-       "executor_unavailable"
+       "executor_unavailable",
+       "observed_long"
       ]
      },
      {
@@ -804,7 +805,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "failed",
        "lane_blocked",
        "delivery_late",
-       "executor_unavailable"
+       "executor_unavailable",
+       "observed_long"
       ]
      },
      {
@@ -1207,7 +1209,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "failed",
      "lane_blocked",
      "delivery_late",
-     "executor_unavailable"
+     "executor_unavailable",
+     "observed_long"
     ]
    },
    "message": {
@@ -2390,6 +2393,12 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    },
    "observe_seconds": {
     "description": "From the submit to the proven end; absent means no end.",
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "maximum": 31536000
+   },
+   "attention_seconds": {
+    "description": "From the submit: a node that is observed for longer needs a person (`observed_long`). It ends nothing; absent means the usual time of the action type.",
     "type": "number",
     "exclusiveMinimum": 0,
     "maximum": 31536000

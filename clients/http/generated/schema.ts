@@ -95,7 +95,7 @@ export interface components {
             readonly current_frontier: readonly string[];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -118,7 +118,7 @@ export interface components {
             readonly current_frontier: readonly string[];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -193,7 +193,7 @@ export interface components {
         };
         readonly MovementAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable";
+            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
             /** @description The reason in a sentence. */
             readonly message: string;
             /** @description The node that it is about; null for an approval. */
@@ -414,6 +414,8 @@ export interface components {
             readonly execution_seconds?: number;
             /** @description From the submit to the proven end; absent means no end. */
             readonly observe_seconds?: number;
+            /** @description From the submit: a node that is observed for longer needs a person (`observed_long`). It ends nothing; absent means the usual time of the action type. */
+            readonly attention_seconds?: number;
         };
         /** @description For errors of preflight, prepare, recover and observe; a submit is never repeated by it. */
         readonly RetryPolicy: {

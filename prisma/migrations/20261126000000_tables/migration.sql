@@ -269,6 +269,8 @@ CREATE TABLE movement_nodes (
   on_cancel_target  boolean NOT NULL DEFAULT false,
   -- Of a bridge's second leg: the node whose funds it brings; it goes on in CANCELLED, too.
   brings            text,
+  -- Observed for longer, it needs a person (overdue_at).
+  usual_seconds     double precision NOT NULL DEFAULT 3600 CHECK (usual_seconds > 0),
   -- Some edge that leaves here has a condition, so settling the node settles that too.
   conditional       boolean NOT NULL DEFAULT false,
   -- Of a sending node: {"asset", "amount", "from", "pool": {"venue_key", "account_type"}}; amount

@@ -1,0 +1,70 @@
+/** What is observed for longer than usual, or shows another amount, is shown to a person. */
+import { USUAL_SECONDS, usualSeconds } from '../../domain/send/usual-time.ts';
+import { readMovement } from '../../store/movement-reads.ts';
+import { paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+  await bench.sql(
+    `INSERT INTO executors (executor_key, kind, action_types, health_state, created_at, updated_at)
+      VALUES ('acme.payouts', 'local', '{acme_payout}', 'up', now(), now())`,
+  );
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const sent = async (state: string, ago: string, code: string | null, more: DraftOptions = {}) => {
+  const { movement_id } = await bench.movement(more);
+  await bench.sql(
+    "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
+    movement_id,
+  );
+  await bench.sql(
+    `UPDATE movement_nodes SET state = $2, submitted_at = now() - $3::interval, error_code = $4,
+        error_message = $4
+      WHERE movement_id = $1::uuid`,
+    ...[movement_id, state, ago, code],
+  );
+  return (await readMovement(bench.db, movement_id))?.attention ?? null;
+};
+const shape = (attention_seconds: number): DraftOptions => ({
+  shape: {
+    nodes: [{ ...paying('pay', { venue: 'v' }), timeout_policy: { attention_seconds } }],
+    edges: [],
+  },
+});
+
+test('a node that is observed for longer than usual needs a person', async () => {
+  expect(await sent('OBSERVING', '59 minutes', null)).toBeNull();
+  for (const state of ['SUBMITTED', 'OBSERVING'])
+    expect(await sent(state, '61 minutes', 'PENDING')).toMatchObject({
+      ...{ reason: 'observed_long', node_key: 'pay', error_code: 'PENDING' },
+      observed_since: expect.any(String),
+    });
+  expect(await sent('COMPLETED', '61 minutes', null)).toBeNull();
+});
+
+test('what the template says of it wins', async () => {
+  expect(await sent('OBSERVING', '61 seconds', null, shape(60))).toMatchObject({
+    reason: 'observed_long',
+  });
+  expect(await sent('OBSERVING', '61 minutes', null, shape(7_200))).toBeNull();
+});
+
+test.each(['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'])(
+  'another amount or row (%s) is shown at once',
+  async (code) => {
+    expect(await sent('OBSERVING', '1 second', code)).toMatchObject({ reason: 'observed_long' });
+  },
+);
+
+test('each type has its own usual time, and a team’s is that of its registry entry', () => {
+  expect(USUAL_SECONDS).toMatchObject({
+    ...{ cex_withdrawal: 7_200, cex_deposit_observe: 3_600, cctp_mint: 3_600, cctp_burn: 7_200 },
+    ...{ perp_deposit: 1_800, bridge_c_send: 3_600, evm_native_transfer: 600 },
+  });
+  expect(usualSeconds('acme_payout')).toBe(3_600);
+  expect(usualSeconds('acme_payout', { declared: 60 })).toBe(60);
+  expect(usualSeconds('cex_withdrawal', { declared: 60 })).toBe(7_200);
+  expect(usualSeconds('cex_withdrawal', { attention_seconds: 5, declared: 60 })).toBe(5);
+});
