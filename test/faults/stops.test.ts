@@ -30,9 +30,13 @@ beforeAll(async () => {
   books = perpBooks(perp!);
   await fundSigner(own, '1000');
   const plan = (more: object) =>
-    storeTemplate(own.api, [transfer(chain, 'pay', { more }), noop('instead')], {
-      edges: [edge('pay', 'instead', 'on_failure')],
-    });
+    storeTemplate(
+      own.api,
+      [transfer(chain, 'pay', { more }), noop('instead'), compensation('undo')],
+      {
+        edges: [edge('pay', 'instead', 'on_failure'), edge('pay', 'undo', 'on_cancel')],
+      },
+    );
   pays = await plan({});
   impatient = await plan({ timeout_policy: { observe_seconds: 1 } });
   await own.api.expect(201, 'POST', '/perp-venue/master-account', {
