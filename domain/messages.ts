@@ -262,6 +262,8 @@ export interface Ask {
    * histories before 0.3.0.
    */
   readonly errors?: number;
+  /** The question that is open for the answer; absent in histories before 0.5.0. */
+  readonly question?: string;
 }
 
 export type AskResult = { readonly ask: Ask } | { readonly result: PhaseResult };
@@ -277,6 +279,7 @@ export type TeamAnswer =
 export interface RecordArgs extends AskArgs {
   readonly epoch: number;
   readonly errors?: number;
+  readonly question?: string;
   readonly given: TeamAnswer;
 }
 

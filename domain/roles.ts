@@ -24,6 +24,11 @@ export function agentNamespace(authorityKey: string): string {
   return AGENT_PREFIX + authorityKey;
 }
 
+/** Whether an agent makes the versions of this template key, as many as it likes. */
+export function isAgentsTemplate(templateKey: string): boolean {
+  return templateKey.startsWith(AGENT_PREFIX);
+}
+
 /** The namespace that a template key or a path lies in: `agent/<key>`, else its first part. */
 export function namespaceIn(name: string): string {
   const parts = name.split('/');

@@ -27,11 +27,19 @@ export type SignerFaultCode = 'SIGNER_UNREACHABLE' | 'SIGNER_REFUSED' | 'SIGNER_
 
 /** Its message names the signer's fault and never holds what was signed, a token or an answer. */
 export class SignerFault extends Error {
-  override readonly name = 'SignerFault';
+  override readonly name: string = 'SignerFault';
   readonly code: SignerFaultCode;
   constructor(code: SignerFaultCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
     this.code = code;
+  }
+}
+
+/** It answered who it is, and that is no address. */
+export class IdentityFault extends SignerFault {
+  override readonly name = 'IdentityFault';
+  constructor(message: string) {
+    super('SIGNER_ANSWER_INVALID', message);
   }
 }
 

@@ -4,10 +4,12 @@ import { ApplicationFailure, type PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import {
   REJECTED_FAILURE,
+  type ExecutionContext,
   type ExecutionResult,
   type ExecutorActivities,
   type ExecutorPhase,
 } from '../domain/executor.ts';
+import { LEAST_SECRET_BYTES, signedResult, usableSecret } from '../executors/result-signature.ts';
 import { deadline } from '../platform/deadline.ts';
 import { createPayloadCodec } from '../platform/payload-codec.ts';
 import { parsePayloadKeys } from '../platform/payload-keys.ts';
@@ -16,6 +18,7 @@ import type { CallOptions, DefinedExecutor } from './define.ts';
 import { installRuntime } from './runtime.ts';
 
 export type { ExecutorActivities } from '../domain/executor.ts';
+export { signedResult } from '../executors/result-signature.ts';
 
 export interface WorkerOptions {
   /** host:port of Temporal's front end. */
@@ -25,6 +28,11 @@ export interface WorkerOptions {
   readonly taskQueue: string;
   /** As the service's SVC_PAYLOAD_KEYS: needed where it encrypts what passes through Temporal. */
   readonly payloadKeys?: string | undefined;
+  /**
+   * What the file holds that `result_secret_file` of the registry entry names. Without it the
+   * service does not believe FAILED of a submit that began, and asks a person.
+   */
+  readonly resultSecret?: string | undefined;
   readonly log?: (line: string) => void;
 }
 
@@ -46,12 +54,12 @@ export async function runExecutorWorker(
   options: WorkerOptions,
 ): Promise<RunningExecutorWorker> {
   installRuntime('WARN');
-  const { address, namespace, taskQueue, payloadKeys, log } = options;
+  const { address, namespace, taskQueue, payloadKeys, resultSecret, log } = options;
   const converter = withPayloadKeys(payloadKeys);
   const connection = await NativeConnection.connect({ address });
   let worker: Worker;
   try {
-    const activities = { ...executorActivities(executor, log) };
+    const activities = { ...executorActivities(executor, log, resultSecret) };
     worker = await Worker.create({
       connection,
       namespace,
@@ -89,11 +97,19 @@ export function withPayloadKeys(keys: string | undefined): {
   return { dataConverter: { payloadCodecs: [createPayloadCodec(parsed.keys)] } };
 }
 
-/** The activities of a worker, for teams that register them beside others of their own. */
+/**
+ * The activities of a worker, for teams that register them beside others of their own.
+ *
+ * @throws Error when the secret has fewer than 16 bytes.
+ */
 export function executorActivities(
   executor: DefinedExecutor,
   log = (line: string): void => void process.stderr.write(`${line}\n`),
+  resultSecret?: string,
 ): ExecutorActivities {
+  const secret = resultSecret === undefined ? undefined : usableSecret(resultSecret);
+  if (secret === null)
+    throw new Error(`the result secret must have ${String(LEAST_SECRET_BYTES)} bytes at least`);
   const run = async (
     phase: ExecutorPhase,
     request: unknown,
@@ -112,7 +128,9 @@ export function executorActivities(
   ): Promise<ExecutionResult> => {
     const result = await run(phase, request, call);
     if (result === null) throw new Error(`${phase} gave no answer`);
-    return result;
+    return secret === undefined
+      ? result
+      : signedResult(secret, { idempotency_key: keyOf(request), phase }, result);
   };
   const activities: ExecutorActivities = {
     preflight: (context) => run('preflight', context, callOptions()),
@@ -123,6 +141,12 @@ export function executorActivities(
     cancel: (context) => answer('cancel', context),
   };
   return activities;
+}
+
+/** The key of what was asked, which the executor has checked by now. */
+function keyOf(request: unknown): string {
+  const { context = request } = request as { readonly context?: unknown };
+  return (context as ExecutionContext).idempotency_key;
 }
 
 async function submitInTime(

@@ -13,8 +13,9 @@ import {
 import { TASK_QUEUE } from '../domain/messages.ts';
 import { isBuiltIn } from '../domain/plan/actions.ts';
 import { describeIssues } from '../platform/issues.ts';
-import { serviceUrl } from '../platform/outgoing/url.ts';
+import { isLoopbackUrl, serviceUrl } from '../platform/outgoing/url.ts';
 import type { RemoteExecutorSettings } from './remote.ts';
+import { LEAST_SECRET_BYTES, usableSecret } from './result-signature.ts';
 import type { TaskQueueExecutorSettings } from './task-queue.ts';
 
 const key = z
@@ -66,7 +67,11 @@ const shared = {
 const remote = z.strictObject({
   ...shared,
   kind: z.literal('remote'),
-  url: serviceUrl,
+  // Whoever stands between could answer in its place, or take the token.
+  url: serviceUrl.refine(
+    (url) => url.startsWith('https:') || isLoopbackUrl(url),
+    'must be https, unless the executor is on this machine',
+  ),
   auth_token_file: name.max(4_096).exactOptional(),
 });
 const taskQueue = z.strictObject({
@@ -78,6 +83,7 @@ const taskQueue = z.strictObject({
       'must not have control characters or outer spaces',
     )
     .refine((queue) => queue !== TASK_QUEUE, "must not be the service's own queue"),
+  result_secret_file: name.max(4_096).exactOptional(),
 });
 
 /** One entry of `executors`. */
@@ -145,7 +151,16 @@ function parseRegistry<Signer>(
     ...undeclaredPayees(parsed.data.executors),
   ];
   const executors = parsed.data.executors.map((entry, index) => {
-    if (entry.kind === 'task_queue' || entry.auth_token_file === undefined) return entry;
+    if (entry.kind === 'task_queue') {
+      if (entry.result_secret_file === undefined) return entry;
+      const result_secret_file = resolve(folder, entry.result_secret_file);
+      if (!holdsSecret(result_secret_file))
+        problems.push(
+          `executors[${index}].result_secret_file: ${result_secret_file} cannot be read, or holds fewer than ${String(LEAST_SECRET_BYTES)} bytes`,
+        );
+      return { ...entry, result_secret_file };
+    }
+    if (entry.auth_token_file === undefined) return entry;
     const auth_token_file = resolve(folder, entry.auth_token_file);
     if (!isReadableFile(auth_token_file))
       problems.push(`executors[${index}].auth_token_file: ${auth_token_file} cannot be read`);
@@ -179,6 +194,10 @@ function undeclaredPayees(entries: readonly ExecutorEntry[]): string[] {
         'for that field of config and prepared action; [] when a plan cannot choose whom; or "sends": false when nothing is moved',
     ];
   });
+}
+
+function holdsSecret(path: string): boolean {
+  return isReadableFile(path) && usableSecret(readFileSync(path, 'utf8')) !== null;
 }
 
 function isReadableFile(path: string): boolean {

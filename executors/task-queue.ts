@@ -16,6 +16,7 @@ export interface TaskQueueExecutorSettings extends DeclaredFacts {
   readonly action_types: readonly string[];
   readonly provider?: string;
   readonly chain_family?: string;
+  readonly result_secret_file?: string;
 }
 
 /** What the registry says about it. */

@@ -7,6 +7,7 @@ import { Agent } from 'undici';
 import { z } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import {
+  IdentityFault,
   SignerFault,
   type Signer,
   type SignerDescriptor,
@@ -74,7 +75,7 @@ export function createRemoteSigner(
     });
     const reading = readIdentity(address);
     if (reading.ok) return reading.address;
-    throw fault('SIGNER_ANSWER_INVALID', 'told an identity that is no address');
+    throw new IdentityFault('the remote signer returned an identity that is no address');
   });
   const sign = <T>(answer: z.ZodType<T>, call: SignCall): Promise<T> => {
     const id = randomUUID();

@@ -11,7 +11,7 @@ import { allowedAmount } from './amount.ts';
 import { contextOf, type PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
 import { countFault, unanswered } from './faults.ts';
-import { failNode, stopBeforeSend } from './settle.ts';
+import { stopBeforeSend } from './settle.ts';
 import { question, type PhaseSteps, type Question } from './phase.ts';
 import { result } from './results.ts';
 
@@ -66,7 +66,7 @@ export async function failIfLate(
     return null;
   }
   if (row.now_ms - row.started_ms < limit * 1000) return null;
-  return failNode(deps, row, 'NODE_TIMED_OUT', `not sent within ${limit} s`, ['FAILED']);
+  return stopBeforeSend(deps, row, 'NODE_TIMED_OUT', `not sent within ${limit} s`);
 }
 
 /** The clock of `execution_seconds` starts with the first try, not with the first success. */

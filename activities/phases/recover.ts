@@ -44,6 +44,8 @@ import type { Given, PhaseSteps, Question } from './phase.ts';
 
 const FORGOTTEN =
   'the database was restored and may have forgotten a later attempt; the executor shows nothing of this one, and others it was not asked about';
+const UNPROVEN =
+  'its executor says that nothing landed, which only a signed FAILED of recover proves; it is not sent again';
 const UNDER_WAY = 'under way, but not observed to its end in time';
 
 export const recover: PhaseSteps = {
@@ -228,6 +230,9 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
     case 'person':
       return unknown(deps, row, whyAPerson(row, follows.why));
     case 'fail': {
+      // Its worker's word alone is no proof: a retry would pay under another key.
+      if (descriptor.kind === 'task_queue' && !isFollowed(deps, row))
+        return unknown(deps, row, UNPROVEN);
       const [code, message] =
         follows.why === 'late'
           ? ['NODE_TIMED_OUT', 'nothing landed within observe_seconds']

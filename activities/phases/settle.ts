@@ -11,6 +11,7 @@ import { storable } from '../../domain/text.ts';
 import { NOW, type NodeFields } from '../../domain/transition.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readMovementView, type PhaseRow } from '../../store/phases.ts';
+import { hasBegunSubmit } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
 import { Overtaken } from '../failures.ts';
@@ -113,13 +114,31 @@ export function stopBeforeSend(
   message: string,
 ): Promise<PhaseResult> {
   if (code === RESTORED_NODE_UNASKED) return unknownNode(deps, row, message, ['UNKNOWN']);
-  if (row.submitted_ms === null) return failNode(deps, row, code, message, ['FAILED']);
+  if (row.submitted_ms === null) return stopUnaccepted(deps, row, code, message);
   return unknownNode(
     deps,
     row,
     `it was accepted once, and cannot be sent again (${code}): ${message}`,
     ['UNKNOWN'],
   );
+}
+
+/**
+ * That nothing came of a submit may have been said by a team's own worker, or in its place: enough
+ * to submit again under the same key, and not to fail the node, since a retry would pay under
+ * another.
+ */
+async function stopUnaccepted(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  code: string,
+  message: string,
+): Promise<PhaseResult> {
+  const { kind } = deps.executors.describe(row.node.executor_binding.executor_key) ?? {};
+  if (kind !== 'task_queue' || !(await hasBegunSubmit(deps.db, row)))
+    return failNode(deps, row, code, message, ['FAILED']);
+  const why = `its submit began, and only what passed through Temporal says that it came to nothing; it cannot be sent again (${code}): ${message}`;
+  return unknownNode(deps, row, why, ['UNKNOWN']);
 }
 
 /** Settles the node as COMPLETED with what the executor reported. */

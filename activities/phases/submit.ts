@@ -15,6 +15,7 @@ import { tryFence } from '../../store/transition.ts';
 import { maxAttempts } from '../failures.ts';
 import { within } from '../call.ts';
 import { failIfLate } from './before-send.ts';
+import { descriptorOf } from './bound-executor.ts';
 import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
 import { withOwnMessage } from './own-message.ts';
@@ -224,10 +225,12 @@ async function accepted(
 }
 
 /**
- * A call that no worker ever took: nothing was sent, so the node goes back before its fence, as
- * often as it may be tried.
+ * A call that no worker ever took, as Temporal says: the node goes back before its fence, as often
+ * as it may be tried. The same key is submitted again then, so of an executor that does not take a
+ * key twice it is asked first what became of it.
  */
 export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
+  if (!descriptorOf(deps, row).same_key_safe) return result('SUBMITTING', 'recover');
   const { retry_policy } = row.node;
   const count = row.error_count + 1;
   if (count >= maxAttempts(retry_policy)) {

@@ -2,7 +2,11 @@
  * The two halves of a phase whose executor is a team's own worker: `ask` says what that worker is
  * called with, `record` makes its answer durable. Fence, checks and writes stay here.
  */
-import { ExecutorFault, type TaskQueueSubmit } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type ExecutorDescriptor,
+  type TaskQueueSubmit,
+} from '../../domain/executor.ts';
 import type {
   Ask,
   AskArgs,
@@ -13,7 +17,8 @@ import type {
 } from '../../domain/messages.ts';
 import { parseResult } from '../../executors/protocol.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { backoffSeconds, delayOf, lookPauseSeconds } from '../failures.ts';
+import { closeQuestion, isOpenQuestion, openQuestion } from '../../store/questions.ts';
+import { backoffSeconds, delayOf, lookPauseSeconds, Overtaken } from '../failures.ts';
 import { measured, noteAsking, takeAsking } from '../phase-metrics.ts';
 import { cancellable, noteAsked } from './cancel.ts';
 import { descriptorOf } from './bound-executor.ts';
@@ -25,7 +30,9 @@ import type { Given, PhaseSteps, Question } from './phase.ts';
 import { preflight } from './preflight.ts';
 import { prepare } from './prepare.ts';
 import { recover } from './recover.ts';
+import { movesTo, unknownNode } from './settle.ts';
 import { notStarted, submit } from './submit.ts';
+import { teamOf, whyDoubtful } from './team-word.ts';
 
 /** Every phase by its name. */
 export const STEPS: Readonly<Record<Phase, PhaseSteps>> = {
@@ -36,7 +43,13 @@ export const STEPS: Readonly<Record<Phase, PhaseSteps>> = {
   recover,
 };
 
-export function ask(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
+/** A wish to look, and no more: the node's executor is no team's worker, or nobody asked it. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** What a team's worker is asked. Of a node of any other executor nothing is asked or written. */
+export async function ask(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
+  const row = await phaseRow(deps, args);
+  if (teamOf(deps, row) === null) return { result: lookAgain(row) };
   return waiting(
     () => (args.phase === 'cancel' ? askCancel(deps, args) : askPhase(deps, args.phase, args)),
     (again) => ({ result: again }),
@@ -48,23 +61,30 @@ async function askPhase(deps: PhaseDependencies, phase: Phase, args: AskArgs): P
   const begun = await STEPS[phase].begin(deps, args);
   if ('next' in begun) return { result: begun };
   noteAsking(askedKey(args), started);
-  return {
-    ask: {
-      input: phase === 'submit' ? submitInput(begun) : begun.context,
-      ...limits(deps, begun.row),
-    },
-  };
+  const input = phase === 'submit' ? submitInput(begun) : begun.context;
+  return { ask: { input, ...(await limits(deps, phase, begun.row)) } };
+}
+
+function lookAgain(row: PhaseRow): PhaseResult {
+  return { ...result(row.state, 'again'), delay_ms: LOOK_AGAIN_MS };
 }
 
 async function askCancel(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
   const asked = await cancellable(deps, args);
   return asked === null
     ? { result: { state: 'OBSERVING', next: 'stop', error_code: null } }
-    : { ask: { input: asked.context, ...limits(deps, asked.row) } };
+    : { ask: { input: asked.context, ...(await limits(deps, 'cancel', asked.row)) } };
 }
 
-function limits(deps: PhaseDependencies, row: PhaseRow): Omit<Ask, 'input'> {
+async function limits(
+  deps: PhaseDependencies,
+  phase: AskArgs['phase'],
+  row: PhaseRow,
+): Promise<Omit<Ask, 'input'>> {
+  const question = await openQuestion(deps.db, phase, row);
+  if (question === null) throw new Overtaken(`${row.node_key} changed while it was asked about`);
   return {
+    question,
     timeout_ms: Math.round(descriptorOf(deps, row).timeout_seconds * 1000),
     epoch: row.epoch,
     errors: errorsOf(row),
@@ -96,6 +116,10 @@ function submitInput({ row, context, prepared_action, sign_result }: Question): 
   };
 }
 
+/**
+ * Takes the answer of a team's worker to a question that is open. Anybody who reaches Temporal can
+ * call this with anything: whatever answers no question changes nothing.
+ */
 export function record(deps: PhaseDependencies, args: RecordArgs): Promise<PhaseResult> {
   return waiting(
     () =>
@@ -104,14 +128,43 @@ export function record(deps: PhaseDependencies, args: RecordArgs): Promise<Phase
   );
 }
 
+/** Whether the answer is that of an open question. */
+async function answersQuestion(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  { phase, question, attempt, epoch }: RecordArgs,
+): Promise<boolean> {
+  if (question === undefined || row.attempt !== attempt || row.epoch !== epoch) return false;
+  return isOpenQuestion(deps.db, phase, row, question);
+}
+
+/** Closes the question once its answer is durable, also where that says to look again later. */
+async function andClose(
+  deps: PhaseDependencies,
+  { phase, question = '' }: RecordArgs,
+  row: PhaseRow,
+  write: () => Promise<PhaseResult>,
+): Promise<PhaseResult> {
+  try {
+    const said = await write();
+    await closeQuestion(deps.db, phase, row, question);
+    return said;
+  } catch (error) {
+    if (delayOf(error) !== null) await closeQuestion(deps.db, phase, row, question);
+    throw error;
+  }
+}
+
 async function recordPhase(
   deps: PhaseDependencies,
   phase: Phase,
   args: RecordArgs,
 ): Promise<PhaseResult> {
   const row = await phaseRow(deps, args);
+  const team = teamOf(deps, row);
+  if (team === null) return lookAgain(row);
   const started = takeAsking(askedKey(args));
-  const finish = (): Promise<PhaseResult> => finishPhase(deps, phase, args, row);
+  const finish = (): Promise<PhaseResult> => finishPhase(deps, phase, args, row, team);
   return started === null ? finish() : measured(deps, phase, { row, started }, finish);
 }
 
@@ -124,6 +177,7 @@ async function finishPhase(
   phase: Phase,
   args: RecordArgs,
   row: PhaseRow,
+  team: ExecutorDescriptor,
 ): Promise<PhaseResult> {
   // Somebody took over meanwhile; what they wrote is what the phase says when it begins anew.
   if (row.attempt !== args.attempt || row.epoch !== args.epoch)
@@ -134,13 +188,26 @@ async function finishPhase(
   if (recorded !== null) return recorded;
   if (args.errors !== undefined && errorsOf(row) > args.errors)
     return { ...result(row.state, 'again'), delay_ms: pauseOf(row) };
-  if (phase === 'submit' && 'fault' in args.given && args.given.fault.kind === 'not_started')
-    return notStarted(deps, row);
-  return STEPS[phase].finish(deps, args, row, read(args));
+  if (!(await answersQuestion(deps, row, args)))
+    return phase === 'submit' ? result(row.state, 'recover') : lookAgain(row);
+  return andClose(deps, args, row, async () => {
+    if (phase === 'submit' && 'fault' in args.given && args.given.fault.kind === 'not_started')
+      return notStarted(deps, row);
+    const doubtful = await whyDoubtful(deps, team, row, args);
+    if (doubtful === null) return STEPS[phase].finish(deps, args, row, read(args));
+    if (args.from_unknown !== true)
+      return unknownNode(deps, row, doubtful, movesTo(row, 'UNKNOWN'));
+    const answer = { next_state: 'UNKNOWN', error_message: doubtful } as const;
+    return STEPS[phase].finish(deps, args, row, { answer });
+  });
 }
 
 async function recordCancel(deps: PhaseDependencies, args: RecordArgs): Promise<PhaseResult> {
-  if ('answer' in args.given) await noteAsked(deps, args);
+  const row = await phaseRow(deps, args);
+  if (teamOf(deps, row) !== null && (await answersQuestion(deps, row, args))) {
+    if ('answer' in args.given) await noteAsked(deps, args);
+    await closeQuestion(deps.db, 'cancel', row, args.question ?? '');
+  }
   return { state: 'OBSERVING', next: 'stop', error_code: null };
 }
 

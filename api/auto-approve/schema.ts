@@ -1,5 +1,6 @@
 /** The wire contract of automatic approval policies. */
 import { z } from 'zod';
+import { isAgentsTemplate } from '../../domain/roles.ts';
 import { assetCode, decimalString, int32, listOf, text, timestamp, uuid } from '../http/schemas.ts';
 import { templateKey } from '../templates/schema.ts';
 
@@ -8,9 +9,18 @@ const MOST_ENTRIES = 1_000;
 
 const allowedTemplate = z
   .strictObject({ template_key: templateKey, template_version: int32(1).nullable().default(null) })
+  .refine(
+    ({ template_key, template_version }) =>
+      template_version !== null || !isAgentsTemplate(template_key),
+    {
+      path: ['template_version'],
+      message: "must name a version: an agent can make more of this key's",
+    },
+  )
   .meta({
     id: 'AllowedTemplateEntry',
-    description: 'Without a version, or with null, every version of the key is allowed.',
+    description:
+      'Without a version, or with null, every version of the key is allowed. A key in the namespace of an agent (`agent/…`) needs one.',
   });
 
 const limits = {

@@ -1,5 +1,5 @@
 /** What a signer says that it is, asked afresh and outside of any transaction. */
-import type { Signer } from '../../domain/signer.ts';
+import { IdentityFault, type Signer } from '../../domain/signer.ts';
 import { within } from '../../platform/time-limit.ts';
 import { readIdentity } from '../../signers/identity.ts';
 
@@ -14,6 +14,12 @@ export type LiveIdentity =
       readonly answered: boolean;
     };
 
+const INVALID = {
+  address: null,
+  problem: 'signer_runtime_identity_invalid',
+  answered: true,
+} as const;
+
 /** Never throws; a signer that is not here, or does not answer in time, tells nothing. */
 export async function liveIdentity(signer: Signer | undefined): Promise<LiveIdentity> {
   const unavailable = (answered: boolean): LiveIdentity => ({
@@ -26,10 +32,8 @@ export async function liveIdentity(signer: Signer | undefined): Promise<LiveIden
     const told = await within(signer.identity(), ANSWER_LIMIT_MS);
     if (told === null) return unavailable(true);
     const reading = readIdentity(told);
-    return reading.ok
-      ? { address: reading.address, problem: null }
-      : { address: null, problem: 'signer_runtime_identity_invalid', answered: true };
-  } catch {
-    return unavailable(false);
+    return reading.ok ? { address: reading.address, problem: null } : INVALID;
+  } catch (error) {
+    return error instanceof IdentityFault ? INVALID : unavailable(false);
   }
 }

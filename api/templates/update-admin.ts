@@ -17,7 +17,7 @@ export const updateTemplateAdminRoute = defineRoute({
   tag: 'Plan templates',
   summary: 'Change the auto-approve fields of a template key',
   description:
-    'They hold for every version of the key. The key is the rest of the path and may contain `/`.',
+    'They hold for every version of the key; of a key in the namespace of an agent (`agent/…`) they approve nothing. The key is the rest of the path and may contain `/`.',
   params: z.strictObject({ template_key: templateKey }),
   query: noQuery,
   body: planTemplateAdminUpdate,

@@ -6,7 +6,7 @@ import { EXIT, CommandError, Interrupted, usageError } from './exit.ts';
 import { isOutcomeUnknown } from './faults.ts';
 import type { Io } from './io.ts';
 import { painter, wantsColour } from './paint.ts';
-import { readSettings, type SecretSource, type Settings } from './settings.ts';
+import { exposedAddress, readSettings, type SecretSource, type Settings } from './settings.ts';
 import type { Column } from './table.ts';
 import { View } from './view.ts';
 
@@ -45,7 +45,13 @@ export class Session {
 
   get settings(): Settings {
     const { profile, output } = this.#asked;
-    this.#settings ??= readSettings(this.io.env, { program: this.program.name, profile, output });
+    if (this.#settings !== null) return this.#settings;
+    this.#settings = readSettings(this.io.env, { program: this.program.name, profile, output });
+    const exposed = exposedAddress(this.#settings);
+    if (exposed !== null)
+      this.warn(
+        `${exposed} is plain http to another machine: whoever stands between reads what is sent, and can change the answers. Use https.`,
+      );
     return this.#settings;
   }
 

@@ -59,6 +59,14 @@ const VARIABLES: Readonly<Record<keyof Profile, string>> = {
   dashboard_secret_file: 'SVC_DASHBOARD_SECRET_FILE',
 };
 
+/** The service's address where what is sent there can be read and changed on the way; else null. */
+export function exposedAddress({ apiUrl: { value } }: Pick<Settings, 'apiUrl'>): string | null {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url?.protocol !== 'http:') return null;
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  return isHere ? null : url.origin;
+}
+
 /** Reads them all; what is wrong with one is said, what is missing is null. */
 export function readSettings(env: NodeJS.ProcessEnv, asked: AskedFor): Settings {
   const profiles = readProfiles(profilesFile(env, asked.program), asked.profile);

@@ -19,7 +19,11 @@ const KINDS: Readonly<
     { readonly key: string; readonly paths: readonly string[]; readonly called: string }
   >
 > = {
-  executors: { key: 'executor_key', paths: ['auth_token_file'], called: 'executor' },
+  executors: {
+    key: 'executor_key',
+    paths: ['auth_token_file', 'result_secret_file'],
+    called: 'executor',
+  },
   signers: {
     key: 'signer_key',
     paths: ['private_key_file', 'auth_token_file'],

@@ -3,6 +3,7 @@
  * the sum of a day.
  */
 import { add, compare } from '../money.ts';
+import { isAgentsTemplate } from '../roles.ts';
 import { limitAmount } from '../plan/flow.ts';
 import type { OutflowEntry } from '../plan/types.ts';
 import { limitOf } from './limits.ts';
@@ -94,7 +95,8 @@ function checksOf(
     setting: when(!enabled, 'auto_approve_disabled_settings'),
     template: when(template === null, 'template_not_found'),
     template_enabled: when(
-      template?.auto_approve_enabled !== true,
+      // A cap holds for every version, and of an agent's key the agent makes them.
+      template?.auto_approve_enabled !== true || isAgentsTemplate(request.template_key),
       'template_auto_approve_disabled',
     ),
     asset: when(!assets.every((asset) => asset === template?.daily_cap_asset), 'asset_mismatch'),

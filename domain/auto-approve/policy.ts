@@ -3,6 +3,7 @@
  * checks in their order.
  */
 import { compare } from '../money.ts';
+import { isAgentsTemplate } from '../roles.ts';
 import { limitAmount } from '../plan/flow.ts';
 import type { OutflowEntry } from '../plan/types.ts';
 import { checksAt, firstFailure, forLateReasons, type Check } from './checks.ts';
@@ -12,7 +13,7 @@ import type { AutoApproveResult, Evaluation, LateReason, PolicyReason } from './
 
 export interface AllowedTemplate {
   readonly template_key: string;
-  /** Null allows every version. */
+  /** Null allows every version, save of an agent's key, which may have more of them tomorrow. */
   readonly template_version: number | null;
 }
 
@@ -130,7 +131,9 @@ function allows(entry: AllowedTemplate, request: PolicyRequest): boolean {
   const { template_key, template_version } = entry;
   return (
     template_key === request.template_key &&
-    (template_version === null || template_version === request.template_version)
+    (template_version === null
+      ? !isAgentsTemplate(template_key)
+      : template_version === request.template_version)
   );
 }
 

@@ -27,6 +27,8 @@ const { values } = parseArgs({
      * others.
      */
     'payload-keys-file': { type: 'string' },
+    /** Holds what `result_secret_file` of the registry entry holds: signs what the desk answers. */
+    'result-secret-file': { type: 'string' },
     /**
      * Also answers over HTTP, so that the check can count effects; the same executor can be served
      * both ways.
@@ -40,12 +42,14 @@ async function main(): Promise<void> {
   const executor = createPayoutExecutor(journal, Number(values['delay-ms']));
   const port = values['http-port'];
   const keysFile = values['payload-keys-file'];
+  const secretFile = values['result-secret-file'];
   const served = port === undefined ? null : await serveExecutor(executor, { port: Number(port) });
   const worker = await runExecutorWorker(executor, {
     address: values['temporal-address'],
     namespace: values.namespace,
     taskQueue: values['task-queue'],
     payloadKeys: keysFile === undefined ? undefined : readFileSync(keysFile, 'utf8').trim(),
+    resultSecret: secretFile === undefined ? undefined : readFileSync(secretFile, 'utf8'),
   });
   worker.done.catch(fail);
   stopOnSignal(async () => {

@@ -1,9 +1,14 @@
 /** A rotation whose replacement does not stay who it is: nothing is asked of the database then. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { rotate } from '../../api/signers/rotate.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import type { Requester } from '../../domain/actions/context.ts';
 import type { Signer } from '../../domain/signer.ts';
+import { createRemoteSigner } from '../../signers/remote.ts';
+import { PROXY_TOKEN, startSignerProxy, type SignerProxy } from '../support/signer-proxy.ts';
 import { dependencies } from './support.ts';
 
 const PINNED = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -28,6 +33,29 @@ function signer(...answers: readonly (string | null | Error)[]): Signer {
     signEvmTransaction: refuse,
     signEvmTypedData: refuse,
   };
+}
+
+let proxy: SignerProxy;
+let folder: string;
+const opened: Signer[] = [];
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rotation-'));
+  writeFileSync(join(folder, 'token'), PROXY_TOKEN, { mode: 0o600 });
+  proxy = await startSignerProxy(`0x${'11'.repeat(32)}`);
+});
+afterAll(async () => {
+  for (const each of opened) await each.close?.();
+  await proxy.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A signer behind HTTP that says this of who it is. */
+async function remote(claimed: string): Promise<Signer> {
+  proxy.claimed = claimed;
+  const settings = { url: proxy.url, auth_token_file: join(folder, 'token'), timeout_seconds: 5 };
+  const made = createRemoteSigner({ signer_key: 'next', chain_family: 'evm' }, settings);
+  opened.push(made);
+  return made;
 }
 
 function world(next: Signer): { readonly deps: ApiDependencies; readonly written: string[] } {
@@ -64,11 +92,16 @@ test.each<[string, string, readonly (string | null | Error)[]]>([
   ['tells nothing', 'signer_runtime_identity_unavailable', [null]],
   ['tells no address', 'signer_runtime_identity_invalid', ['0x12']],
   ['tells zero', 'signer_runtime_identity_invalid', [`0x${'0'.repeat(40)}`]],
+  ['is remote and returns no address', 'signer_runtime_identity_invalid', ['0x12']],
+  ['is remote and returns zero', 'signer_runtime_identity_invalid', [`0x${'0'.repeat(40)}`]],
+  ['is remote and returns nothing', 'signer_runtime_identity_invalid', ['']],
   ['tells another address', 'signer_identity_mismatch', [OTHER]],
   ['tells another address the next time', 'signer_runtime_identity_unavailable', [PINNED, OTHER]],
   ['tells nothing the next time', 'signer_runtime_identity_unavailable', [PINNED, null]],
-])('a replacement that %s is refused', async (_what, code, answers) => {
-  const { deps, written } = world(signer(...answers));
+])('a replacement that %s is refused', async (what, code, answers) => {
+  const isRemote = what.startsWith('is remote');
+  const next = isRemote ? await remote(String(answers[0])) : signer(...answers);
+  const { deps, written } = world(next);
   await expect(ask(deps)).rejects.toMatchObject({ code });
   expect(written).toEqual(['read_rotation(', 'write_audit(']);
 });

@@ -7,6 +7,7 @@ import { ROOT } from '../../dev/stack/ports.ts';
 const OTHERS: Readonly<Record<string, string>> = {
   'api/auth/canonical.ts': 'what the service compares a signature with',
   'examples/dashboard-signing/signing.js': "a dashboard's writes, with keys of their own",
+  'executors/result-signature.ts': "what a team's worker answers, which passes through Temporal",
   'platform/audit-chain.ts': 'seals of the audit',
   'platform/callback-signature.ts': 'callbacks',
 };

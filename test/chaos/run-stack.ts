@@ -8,7 +8,7 @@ import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { signedFetch } from '../support/signed-fetch.ts';
 import type { Parts } from './storm.ts';
-import { createTeam, TEAM_EXECUTOR, type Team } from './team.ts';
+import { createTeam, teamExecutor, type Team } from './team.ts';
 
 const CALLBACK_SETTINGS = {
   SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1',
@@ -86,7 +86,11 @@ export async function startRunStack(
     // On one lane there is no team, and nobody stands by: every movement has to come to its end by
     // itself.
     const more =
-      lane === 'mix' ? { executors: [TEAM_EXECUTOR] } : lane === 'perps' ? agent(dataDir) : {};
+      lane === 'mix'
+        ? { executors: [teamExecutor(dataDir)] }
+        : lane === 'perps'
+          ? agent(dataDir)
+          : {};
     stack = await startStack({
       settings: { dataDir, ports },
       split: true,

@@ -4,7 +4,8 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { built } from '../../dev/bootstrap/programs.mjs';
@@ -15,8 +16,15 @@ const READY_MS = 60_000;
 /** A team's supervisor starts again what has ended by itself, as while Temporal is away. */
 const AGAIN_MS = 500;
 
-/** Its entry of the registry file. */
-export const TEAM_EXECUTOR = {
+const secretFile = (dataDir: string): string => join(dataDir, 'team.secret');
+
+/** Its entry of the registry file, whose secret is made in the data folder. */
+export function teamExecutor(dataDir: string): object {
+  writeFileSync(secretFile(dataDir), randomBytes(32).toString('hex'), { mode: 0o600 });
+  return { ...TEAM_EXECUTOR, result_secret_file: secretFile(dataDir) };
+}
+
+const TEAM_EXECUTOR = {
   executor_key: 'team.payouts',
   kind: 'task_queue',
   task_queue: TASK_QUEUE,
@@ -67,6 +75,8 @@ export function createTeam(dataDir: string, temporalAddress: string): Team {
       data,
       '--delay-ms',
       '300',
+      '--result-secret-file',
+      secretFile(dataDir),
     ];
     const started = spawn(process.execPath, [built('executor-task-queue'), ...args], {
       stdio: ['ignore', 'pipe', log],

@@ -3,9 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { profilesFile } from '../../clients/command-line/profiles.ts';
-import { readSettings } from '../../clients/command-line/settings.ts';
+import { exposedAddress, readSettings } from '../../clients/command-line/settings.ts';
 import type { AllowedAddress } from '../../clients/fundctl/dashboard.ts';
 import { labelOf } from '../../clients/fundctl/labels.ts';
+import { runFundctl } from '../support/fundctl.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fundctl-settings-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -79,4 +80,22 @@ describe('the label of an address', () => {
     for (const none of [row({ active: false }), row({ chain_id: 2 })])
       expect(label([none], 'TAbc')).toMatch(/^NOT ON/);
   });
+});
+
+test('plain http to another machine is what one is warned of', () => {
+  const seen = (SVC_API_URL: string) =>
+    exposedAddress(
+      readSettings({ SVC_API_URL, SVC_CLIENT_CONFIG: '/nonexistent/x' }, { program: 'fundctl' }),
+    );
+  for (const url of ['https://fund.example', 'http://localhost:8100', 'http://127.0.0.1:1'])
+    expect(seen(url)).toBeNull();
+  for (const url of ['http://fund.example', 'http://10.0.0.7:8100', 'http://localhost.example'])
+    expect(seen(url)).toBe(url);
+});
+
+test('the warning stands on standard error, also when one wants to hear nothing else', async () => {
+  const env = { SVC_API_URL: 'http://fund.invalid:8100', SVC_CLIENT_CONFIG: '/nonexistent/x' };
+  const ran = await runFundctl(env, ['movements', 'list', '--quiet', '--output', 'json']);
+  expect(ran.err).toContain('http://fund.invalid:8100 is plain http to another machine');
+  expect(ran.out).toBe('');
 });

@@ -113,6 +113,23 @@ describe('a policy', () => {
     );
   });
 
+  it('allows of an agent’s key the version that it names, and none where it names none', () => {
+    const key = 'agent/rebalancer/way';
+    const allowing = (template_version: number | null) =>
+      reasonOf(
+        evaluatePolicy(
+          { ...REQUEST, template_key: key },
+          policy({ allowed_templates: [{ template_key: key, template_version }] }),
+          false,
+        ),
+      );
+    expect([allowing(2), allowing(1), allowing(null)]).toEqual([
+      'policy_passed',
+      'template_not_allowed',
+      'template_not_allowed',
+    ]);
+  });
+
   it('does not limit what it has no cap for', () => {
     const open = policy({
       max_amount_per_request: null,
@@ -253,6 +270,11 @@ describe("a template's daily cap", () => {
       guard: { template_key: 'a/b', daily_cap_amount: '30', daily_cap_asset: 'USDC' },
     });
     expect(evaluation.result.checks.map(({ check }) => check)).toEqual([...FREE_CHECKS]);
+  });
+
+  it('approves nothing of a key of which an agent makes the versions', () => {
+    const request = { ...REQUEST, template_key: 'agent/rebalancer/way' };
+    expect(reasonOf(evaluateFree(request, FREE))).toBe('template_auto_approve_disabled');
   });
 
   it.each([

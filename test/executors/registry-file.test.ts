@@ -116,7 +116,7 @@ test('a task-queue entry has no URL and no token, and its queue a name', () => {
     problems({
       executors: [
         { ...entry, auth_token_file: 'secrets/token' },
-        { ...entry, executor_key: 'r', url: 'http://a.example' },
+        { ...entry, executor_key: 'r', url: 'https://a.example' },
         { ...entry, executor_key: 's', task_queue: ' s' },
         { ...entry, executor_key: 't', task_queue: undefined },
         { ...entry, executor_key: 'u', task_queue: TASK_QUEUE },
@@ -224,4 +224,29 @@ test('a file that is missing or no JSON is named', () => {
   expect(() => readRegistryFile(join(folder, 'none.json'), signer)).toThrow(
     /none\.json cannot be used/,
   );
+});
+
+test('an executor on another machine is called over https alone', () => {
+  const at = (url: string) => ({ executors: [{ ...minimal, url }] });
+  for (const url of ['http://a.example', 'http://10.0.0.1:8300', 'http://localhost.example'])
+    expect(problems(at(url))).toEqual([
+      'executors[0].url: must be https, unless the executor is on this machine',
+    ]);
+  for (const url of ['http://127.0.0.1:8300', 'http://localhost:8300', 'http://[::1]:8300'])
+    expect(read(at(url)).executors).toMatchObject([{ url }]);
+});
+
+test('the secret of a team’s results has its place, and a length that can be used', () => {
+  const { url: _none, ...entry } = minimal;
+  const at = (result_secret_file: string) => ({
+    executors: [{ ...entry, kind: 'task_queue', task_queue: 'q', result_secret_file }],
+  });
+  writeFileSync(join(folder, 'secrets', 'result'), `${'s'.repeat(16)}\n`);
+  expect(read(at('secrets/result')).executors).toMatchObject([
+    { result_secret_file: join(folder, 'secrets', 'result') },
+  ]);
+  for (const file of ['secrets/token', 'secrets/none'])
+    expect(problems(at(file))).toEqual([
+      expect.stringMatching(/^executors\[0\]\.result_secret_file: .*fewer than 16 bytes$/),
+    ]);
 });

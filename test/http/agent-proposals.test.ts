@@ -406,7 +406,7 @@ describe('a movement of an agent', () => {
       201,
       post('/auto-approve-policies', {
         ...policy,
-        allowed_templates: [{ template_key: made.template_key, template_version: null }],
+        allowed_templates: [{ template_key: made.template_key, template_version: 1 }],
         max_amount_per_request: '1000',
       }),
     );

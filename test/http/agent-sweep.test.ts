@@ -84,7 +84,7 @@ beforeAll(async () => {
   );
   const policy = { client_id: stranger.clientId, strategy_id, allowed_assets: ['USDC'] };
   const caps = { window_hours: 24, max_amount_per_window: '777777' };
-  const allowed_templates = [{ template_key: way.template_key, template_version: null }];
+  const allowed_templates = [{ template_key: way.template_key, template_version: 1 }];
   await must(201, post('/auto-approve-policies', { ...policy, ...caps, allowed_templates }));
   await sql(
     `INSERT INTO perp_bindings (strategy_id, created_at, updated_at) VALUES ($1, now(), now())`,

@@ -150,6 +150,12 @@ describe('a policy', () => {
       await post(PATH, body({ allowed_templates: [{ template_key: 'a', versions: 1 }] })),
       'allowed_templates[0].versions',
     );
+    const agents = { allowed_templates: [{ template_key: 'agent/x/way' }] };
+    expectInvalid(await post(PATH, body(agents)), 'allowed_templates[0].template_version');
+    expectInvalid(
+      await patch(`${PATH}/${randomUUID()}`, agents),
+      'allowed_templates[0].template_version',
+    );
     expectInvalid(await post(PATH, body({ policy_id: randomUUID() })), 'policy_id');
     expectInvalid(await patch(`${PATH}/${randomUUID()}`, { strategy_id: 'x' }), 'strategy_id');
     expectInvalid(await get(`${PATH}/nothing`), 'policy_id');

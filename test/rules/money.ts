@@ -332,8 +332,8 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/phases/settle.ts',
-      find: '  if (row.submitted_ms === null) return failNode(',
-      replace: '  if (row.epoch >= 0) return failNode(',
+      find: '  if (row.submitted_ms === null) return stopUnaccepted(',
+      replace: '  if (row.epoch >= 0) return stopUnaccepted(',
     },
   },
   {

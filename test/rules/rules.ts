@@ -10,6 +10,7 @@ import { lockRules } from './locks.ts';
 import { signedRules } from './signed.ts';
 import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
+import { teamRules } from './teams.ts';
 import { perpRules } from './perps.ts';
 import { perpLaneRules } from './perp-lanes.ts';
 import { stopRules } from './stops.ts';
@@ -20,6 +21,7 @@ export const RULES: readonly Rule[] = [
   ...lockRules,
   ...moneyRules,
   ...stopRules,
+  ...teamRules,
   ...laneRules,
   ...finalityRules,
   ...graphRules,

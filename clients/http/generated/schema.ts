@@ -1652,7 +1652,7 @@ export interface components {
             /** @default null */
             readonly max_count_per_window?: number | null;
         };
-        /** @description Without a version, or with null, every version of the key is allowed. */
+        /** @description Without a version, or with null, every version of the key is allowed. A key in the namespace of an agent (`agent/…`) needs one. */
         readonly AllowedTemplateEntry: {
             /**
              * @description Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.

@@ -254,6 +254,8 @@ CREATE TABLE movement_nodes (
   unanswered_since  timestamptz,
   -- When it is asked again what became of it, as it was planned at the last look.
   next_look_at      timestamptz,
+  -- Questions to a team's own worker that are open, by phase: {"id", "attempt", "epoch", "state"}.
+  questions         jsonb,
   -- When it came to its fence while the switch was frozen, and its time stopped.
   frozen_since      timestamptz,
   external_ref      text,

@@ -1,0 +1,50 @@
+/**
+ * What the word of a team's worker is worth: whoever reaches Temporal can answer in its place.
+ */
+import type { ExecutorDescriptor } from '../../domain/executor.ts';
+import { isObject } from '../../domain/json.ts';
+import type { RecordArgs } from '../../domain/messages.ts';
+import { isSignedResult } from '../../executors/result-signature.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { idempotencyKey, type PhaseDependencies } from './context.ts';
+import { isFollowed } from './followed.ts';
+import { onlyLooks } from './settle.ts';
+
+/** The registry's entry of the node's executor, where that is a team's own worker; else null. */
+export function teamOf(
+  { executors }: PhaseDependencies,
+  row: PhaseRow,
+): (ExecutorDescriptor & { readonly kind: 'task_queue' }) | null {
+  const found = executors.describe(row.node.executor_binding.executor_key);
+  return found?.kind === 'task_queue' ? { ...found, kind: 'task_queue' } : null;
+}
+
+/**
+ * Why a FAILED is not believed: it ends the node, and a retry pays under another key, so once a
+ * submit began it takes the signature of the executor's own secret. Null for every other answer,
+ * and where the chain has the last word.
+ */
+export async function whyDoubtful(
+  deps: PhaseDependencies,
+  { result_secret_file }: ExecutorDescriptor,
+  row: PhaseRow,
+  { phase, given }: RecordArgs,
+): Promise<string | null> {
+  if (phase !== 'submit' && phase !== 'observe' && phase !== 'recover') return null;
+  if (!('answer' in given) || !isObject(given.answer) || given.answer['next_state'] !== 'FAILED')
+    return null;
+  if (onlyLooks(row) || isFollowed(deps, row)) return null;
+  const call = { idempotency_key: idempotencyKey(row), phase };
+  if (
+    result_secret_file !== undefined &&
+    (await isSignedResult(result_secret_file, call, given.answer))
+  )
+    return null;
+  const { error_code, error_message } = given.answer;
+  const said = [error_code, error_message].filter((part) => typeof part === 'string').join(': ');
+  const why =
+    result_secret_file === undefined
+      ? 'its registry entry names no result_secret_file'
+      : 'it is not signed with the secret of its registry entry';
+  return `its executor says FAILED (${said === '' ? 'no reason given' : said}), which is not believed: ${why}`;
+}

@@ -1,0 +1,243 @@
+/**
+ * What the service believes that arrives over Temporal: a team's worker answers the questions that
+ * were put to it, and a client that has only Temporal's address ends nothing.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { TASK_QUEUE, type AskResult, type RecordArgs } from '../../domain/messages.ts';
+import { openQueueCaller, type QueueCaller } from '../../executor-kit/check/queue-caller.ts';
+import { completed, failed, pending } from '../../executor-kit/define.ts';
+import { installRuntime } from '../../executor-kit/runtime.ts';
+import {
+  executorActivities,
+  runExecutorWorker,
+  signedResult,
+  type RunningExecutorWorker,
+} from '../../executor-kit/task-queue.ts';
+import { optionsOf } from '../executor-kit/support/check.ts';
+import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
+import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { storeTemplate, withdrawal, type PlanNode } from '../support/plans.ts';
+
+const SECRET = 'the secret of the desk';
+const KINDS = ['signed', 'plain', 'unsafe'] as const;
+type Kind = (typeof KINDS)[number];
+
+let own: OwnStack;
+let data: string;
+let stranger: QueueCaller;
+const workers: RunningExecutorWorker[] = [];
+const templates = new Map<Kind, string>();
+/** Movements that observe, or submit, ends as failed. */
+const failing = new Map<string, 'submit' | 'observe'>();
+const waiting = new Set<string>();
+const submits: string[] = [];
+
+const team = memoryExecutor((_, sound) => ({
+  submit: (submission, call) => {
+    submits.push(submission.context.idempotency_key);
+    return failing.get(submission.context.movement_id) === 'submit'
+      ? Promise.resolve(failed('DESK_CLOSED', 'the desk is closed'))
+      : sound.submit(submission, call);
+  },
+  observe: async ({ movement_id }) => {
+    if (failing.get(movement_id) === 'observe') return failed('WITHDRAWN', 'it was withdrawn');
+    return waiting.has(movement_id) ? pending(0.5) : completed();
+  },
+}));
+
+const node = (kind: Kind): PlanNode => ({
+  node_key: 'pay',
+  node_kind: 'action',
+  action_type: `team_${kind}`,
+  executor_selector: { action_type: `team_${kind}` },
+  has_side_effect: true,
+  retry_policy: { max_attempts: 3, initial_interval_seconds: 0.2 },
+});
+
+beforeAll(async () => {
+  installRuntime('ERROR');
+  data = mkdtempSync(join(tmpdir(), 'team-answers-'));
+  const secretFile = join(data, 'result.secret');
+  writeFileSync(secretFile, `${SECRET}\n`, { mode: 0o600 });
+  own = await startOwnStack({
+    executors: () =>
+      KINDS.map((kind) => ({
+        executor_key: `team.${kind}`,
+        kind: 'task_queue',
+        task_queue: kind,
+        action_types: [`team_${kind}`],
+        timeout_seconds: 2,
+        settle_seconds: 0,
+        same_key_safe: kind !== 'unsafe',
+        payees: [],
+        ...(kind === 'signed' ? { result_secret_file: secretFile } : {}),
+      })),
+  });
+  const to = { address: own.stack.temporalAddress, namespace: 'default' };
+  for (const kind of KINDS) {
+    const secret = kind === 'signed' ? { resultSecret: SECRET } : {};
+    if (kind !== 'unsafe')
+      workers.push(await runExecutorWorker(team, { ...to, taskQueue: kind, ...secret }));
+    const plan = [node(kind)];
+    templates.set(kind, await storeTemplate(own.api, plan, { assurance: 'provider_completed' }));
+  }
+  stranger = await openQueueCaller(optionsOf('the service', { temporalAddress: to.address }));
+}, 120_000);
+afterAll(async () => {
+  await stranger?.close();
+  await Promise.all(workers.map((worker) => worker.stop()));
+  await own?.close();
+  rmSync(data, { recursive: true, force: true });
+}, 60_000);
+
+async function approved(
+  kind: Kind,
+  prepare: (id: string) => unknown = () => null,
+): Promise<string> {
+  const movement = await own.api.create(templates.get(kind) ?? '', { amount: '5' });
+  prepare(movement.movement_id);
+  await own.api.approve(movement);
+  return movement.movement_id;
+}
+
+/** What any client of Temporal can do: schedule an activity on the service's own queue. */
+async function calls(activity: 'ask' | 'record', input: unknown): Promise<unknown> {
+  const call = { phase: activity, input, task_queue: TASK_QUEUE };
+  const outcome = await stranger.call({ ...call, timeout_ms: 20_000, pickup_ms: 20_000 });
+  return outcome.ok ? outcome.answer : outcome;
+}
+
+interface Standing {
+  readonly state: string;
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly questions: Readonly<Record<string, { readonly id: string }>> | null;
+}
+
+async function standing(id: string): Promise<Standing> {
+  const [row] = await own.query<Standing>(
+    `SELECT state, attempt, submit_epoch AS epoch, questions FROM movement_nodes
+      WHERE movement_id = $1`,
+    [id],
+  );
+  if (row === undefined) throw new Error(`no node of ${id}`);
+  return row;
+}
+
+const FAILED = { next_state: 'FAILED', error_code: 'FORGED', error_message: 'made up' } as const;
+const COMPLETED = { next_state: 'COMPLETED', output: {} } as const;
+
+function madeUp(id: string, node_key: string, at: Standing, more: Partial<RecordArgs>): RecordArgs {
+  const { attempt, epoch } = at;
+  const given = { answer: FAILED };
+  return { movement_id: id, node_key, attempt, epoch, phase: 'observe', given, ...more };
+}
+
+test('nothing is recorded of a node whose executor is no team, whatever a client of Temporal says', async () => {
+  await own.venueFaults({ processing_ms: 6_000 });
+  const plan = [withdrawal(own.stack.chain, 'pay')];
+  const movement = await own.api.create(await storeTemplate(own.api, plan), { amount: '5' });
+  await own.api.approve(movement);
+  const id = movement.movement_id;
+  await own.api.nodeReaches(id, 'pay', ['SUBMITTED', 'OBSERVING']);
+  const at = await standing(id);
+  for (const phase of ['submit', 'observe', 'recover'] as const)
+    for (const answer of [FAILED, COMPLETED]) {
+      const asked = { movement_id: id, node_key: 'pay', attempt: at.attempt, phase };
+      expect(await calls('ask', { ...asked, from_observe: true })).toMatchObject({
+        result: { next: 'again' },
+      });
+      const args = madeUp(id, 'pay', at, { phase, from_observe: true, given: { answer } });
+      expect(await calls('record', args)).toMatchObject({ next: 'again' });
+    }
+  expect(await standing(id)).toMatchObject({ epoch: at.epoch, questions: null });
+  const end = await own.api.reaches(id, 'COMPLETED');
+  await own.venueFaults(null);
+  expect(end.nodes).toMatchObject([{ state: 'COMPLETED', attempt: 1 }]);
+}, 90_000);
+
+test('an answer without a question changes nothing, and one to an open question is the team’s', async () => {
+  const id = await approved('signed', (movement) => waiting.add(movement));
+  await own.api.nodeReaches(id, 'pay', ['OBSERVING']);
+  const before = await standing(id);
+  const length = (await own.api.timeline(id)).length;
+  for (const answer of [FAILED, COMPLETED])
+    for (const question of [undefined, '00000000-0000-4000-8000-000000000000'])
+      for (const phase of ['submit', 'observe', 'recover', 'cancel'] as const) {
+        const named = question === undefined ? {} : { question };
+        const args = madeUp(id, 'pay', before, { phase, given: { answer }, ...named });
+        await calls('record', { ...args, from_observe: true });
+      }
+  expect(await standing(id)).toMatchObject({ state: 'OBSERVING', epoch: before.epoch });
+  expect(await own.api.timeline(id)).toHaveLength(length);
+  waiting.delete(id);
+  await own.api.reaches(id, 'COMPLETED');
+}, 90_000);
+
+test('FAILED after the submit began is believed with the signature of the entry, and only so', async () => {
+  for (const phase of ['submit', 'observe'] as const) {
+    const code = phase === 'submit' ? 'DESK_CLOSED' : 'WITHDRAWN';
+    const signed = await approved('signed', (id) => failing.set(id, phase));
+    expect((await own.api.reaches(signed, 'FAILED')).nodes).toMatchObject([{ error_code: code }]);
+    const plain = await approved('plain', (id) => failing.set(id, phase));
+    const asked = await own.api.reaches(plain, 'MANUAL_INTERVENTION');
+    expect(asked.nodes).toMatchObject([{ state: 'UNKNOWN', error_code: 'RECOVERY_INCONCLUSIVE' }]);
+    expect(asked.nodes[0]?.error_message).toMatch(new RegExp(`${code}.*result_secret_file`));
+  }
+}, 90_000);
+
+test('who reads the question from a history still fails nothing without the secret', async () => {
+  const id = await approved('signed', (movement) => waiting.add(movement));
+  await own.api.nodeReaches(id, 'pay', ['OBSERVING']);
+  const at = await standing(id);
+  const asked = { movement_id: id, node_key: 'pay', attempt: at.attempt, phase: 'observe' };
+  const told = (await calls('ask', asked)) as AskResult;
+  if (!('ask' in told)) throw new Error('nothing was asked');
+  const { question = '', epoch } = told.ask;
+  const call = { idempotency_key: `${id}:pay:1`, phase: 'recover' } as const;
+  const answer = signedResult('a secret of the stranger', call, FAILED);
+  const said = await calls(
+    'record',
+    madeUp(id, 'pay', { ...at, epoch }, { question, given: { answer } }),
+  );
+  expect(said).toMatchObject({ state: 'UNKNOWN' });
+  expect(await standing(id)).toMatchObject({ state: 'UNKNOWN', attempt: 1 });
+  waiting.delete(id);
+  // Asked without end what became of it, the team says so.
+  await own.api.nodeReaches(id, 'pay', ['UNKNOWN']);
+}, 90_000);
+
+test('a submit that nobody took is not made again by an executor that takes no key twice', async () => {
+  const all = executorActivities(team, () => undefined);
+  const connection = await NativeConnection.connect({ address: own.stack.temporalAddress });
+  const worker = (activities: object): Promise<Worker> =>
+    Worker.create({ connection, namespace: 'default', taskQueue: 'unsafe', activities });
+  const first = await worker({
+    preflight: all.preflight,
+    prepare: async (context: Parameters<typeof all.prepare>[0]) => {
+      first.shutdown();
+      return all.prepare(context);
+    },
+  });
+  const firstDone = first.run();
+  const id = await approved('unsafe');
+  await firstDone;
+  await eventually(async () => ((await standing(id)).epoch > 1 ? true : null), {
+    timeoutMs: 60_000,
+    what: () => 'the submit that nobody took to be asked about',
+  });
+  const second = await worker({ ...all });
+  const secondDone = second.run();
+  try {
+    const end = await own.api.reaches(id, 'MANUAL_INTERVENTION', 60_000);
+    expect(end.nodes).toMatchObject([{ state: 'UNKNOWN' }]);
+    expect(submits).not.toContain(`${id}:pay:1`);
+  } finally {
+    second.shutdown();
+    await secondDone;
+    await connection.close();
+  }
+}, 150_000);

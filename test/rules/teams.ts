@@ -1,0 +1,52 @@
+import type { Rule } from './rule.ts';
+
+const section = 'Money is spent at most once';
+const file = 'test/faults/team-answers.test.ts';
+
+/** What is believed of a team's own worker, and of whoever answers in its place. */
+export const teamRules: readonly Rule[] = [
+  {
+    id: 'only-teams-are-recorded',
+    section,
+    rule: "What arrives over Temporal is taken as an executor's answer only of nodes whose executor is a team's worker.",
+    test: { file, name: 'nothing is recorded of a node whose executor is no team' },
+    broken: {
+      file: 'activities/phases/team.ts',
+      find: 'if (teamOf(deps, row) === null) return { result: lookAgain(row) };',
+      replace: '',
+    },
+  },
+  {
+    id: 'answers-need-a-question',
+    section,
+    rule: "A team's answer counts only for a question that was put and is still open, in the node's attempt, epoch and state.",
+    test: { file, name: 'an answer without a question changes nothing' },
+    broken: {
+      file: 'activities/phases/team.ts',
+      find: 'return isOpenQuestion(deps.db, phase, row, question);',
+      replace: 'return true;',
+    },
+  },
+  {
+    id: 'failed-takes-the-teams-secret',
+    section,
+    rule: "FAILED of a team's worker after its submit began ends the node only with the signature of its registry entry's secret.",
+    test: { file, name: 'who reads the question from a history still fails nothing' },
+    broken: {
+      file: 'activities/phases/team-word.ts',
+      find: '(await isSignedResult(result_secret_file, call, given.answer))',
+      replace: 'result_secret_file.length > 0',
+    },
+  },
+  {
+    id: 'unsafe-keys-are-submitted-once',
+    section,
+    rule: 'A submit that no worker took is made again only of an executor that takes one key twice.',
+    test: { file, name: 'a submit that nobody took is not made again' },
+    broken: {
+      file: 'activities/phases/submit.ts',
+      find: 'if (!descriptorOf(deps, row).same_key_safe)',
+      replace: 'if (row.attempt === 0)',
+    },
+  },
+];
