@@ -246,8 +246,7 @@ describe('a withdrawal of the perps venue whose first send failed', () => {
       } finally {
         await go();
       }
-      await own.api.reaches(movement.movement_id, 'COMPLETED', 90_000);
-      expect(await admitted()).toBe(before + 1);
+      await isAdmitted(movement, before + 1);
     },
     180_000,
   );
