@@ -1,9 +1,7 @@
 /** The activities of a movement, built from explicit dependencies. */
-import { advance } from '../domain/actions/advance.ts';
 import { expire } from '../domain/actions/approval.ts';
 import { decide, decided, nextOf } from '../domain/decision.ts';
 import type {
-  DecideArgs,
   LoadArgs,
   LoadedMovement,
   MovementActivities,
@@ -11,9 +9,9 @@ import type {
   RecoverArgs,
 } from '../domain/messages.ts';
 import type { MovementState } from '../domain/states/movement.ts';
-import type { TransitionOutcome } from '../domain/transition.ts';
-import { loadMovement, readEnd } from '../store/phases.ts';
+import { loadMovement } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
+import { writeDecision, writeIfItFollows } from './decisions.ts';
 import { beating, named } from './guarded.ts';
 import { cancel } from './phases/cancel.ts';
 import {
@@ -34,10 +32,9 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
   return {
     load: (args) => load(deps, args),
     async decide(args) {
-      const outcome = await writeDecision(deps, args);
-      const decided = { applied: outcome.ok, version: outcome.head?.version ?? args.version };
+      const decided = await writeIfItFollows(deps.db, args);
       const { begin } = args;
-      if (!outcome.ok || begin === undefined) return decided;
+      if (!decided.applied || begin === undefined) return decided;
       const begun = await orTooLate(deps, () => preflightAndPrepare(deps, begin));
       return begun === null ? decided : { ...decided, begun };
     },
@@ -68,17 +65,6 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
   };
 }
 
-/** Writes a decision of the run. A refusal is a result: somebody else has decided. */
-async function writeDecision(
-  { db }: PhaseDependencies,
-  args: DecideArgs,
-): Promise<TransitionOutcome> {
-  const end = args.ended
-    ? await readEnd(db, args.movement_id)
-    : { reservation: 'none' as const, spent: false };
-  return applyTransition(db, advance(args, end.reservation, end.spent));
-}
-
 /**
  * The movement as it is once what follows from it is written, if `decides`: the run then has
  * nothing to write before it begins what is ready.
@@ -92,7 +78,7 @@ async function load(
   const decision = decide(view, nextOf(view), new Set());
   if (decision === null) return view;
   try {
-    const outcome = await writeDecision(deps, decision);
+    const outcome = await writeDecision(deps.db, decision);
     return outcome.ok ? decided(view, decision, outcome.head?.version ?? view.version) : view;
   } catch (error) {
     // What this load has marked as seen is told once, so it is told; the run decides by itself.

@@ -3,12 +3,7 @@
  */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type {
-  ConditionResults,
-  DecideArgs,
-  LoadedMovement,
-  RecoverArgs,
-} from '../domain/messages.ts';
+import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
 import type { CompiledNode, CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementState, ReservationStatus } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
@@ -72,10 +67,10 @@ export interface PhaseRow {
     readonly output: JsonObject | null;
   } | null;
   /**
-   * What its run wants written with its completion, or that this is to be looked for; no read has
-   * it.
+   * The decision that follows from its completion is to be written with it. `view`: the movement as
+   * it was when the node was read, where its run expects that nothing else is at work.
    */
-  readonly course?: { readonly then: DecideArgs | null };
+  readonly course?: { readonly view: LoadedMovement | null };
 }
 
 /** The node, or null when the movement or node does not exist. */
@@ -91,6 +86,21 @@ export async function readPhase(
       }>`SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS answer`,
   );
   return rows[0]?.answer ?? null;
+}
+
+/** The node and its movement as a run sees it, both as of one moment. */
+export async function readPhaseAndView(
+  db: Database,
+  movementId: string,
+  nodeKey: string,
+): Promise<{ readonly row: PhaseRow; readonly view: LoadedMovement | null } | null> {
+  const rows = await run(
+    () => db.sql<{ row: PhaseRow | null; view: LoadedMovement | null }>`
+      SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS row,
+        movement_view(${movementId}::uuid, svc_now()) AS view`,
+  );
+  const [found] = rows;
+  return found === undefined || found.row === null ? null : { row: found.row, view: found.view };
 }
 
 /** Every node of a movement as far as it says whose addresses are the plan's own. */

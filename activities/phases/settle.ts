@@ -4,7 +4,7 @@ import { settle, type Settlement } from '../../domain/actions/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import type { ExecutionResult } from '../../domain/executor.ts';
-import { followsCompletion } from '../../domain/decision.ts';
+import { followsCompletion, isAlone } from '../../domain/decision.ts';
 import type { Advance, DecideArgs, PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { storable } from '../../domain/text.ts';
@@ -191,8 +191,11 @@ async function completeAndDecide(
   write: NodeWrite,
 ): Promise<Advance | null> {
   if (row.course === undefined) return null;
-  const { then } = row.course;
-  const known = then === null ? null : await writeBoth(deps, row, write, then);
+  // Of two that complete at once, each would miss in this view what the other leads to.
+  const { view: before } = row.course;
+  const alone =
+    before !== null && isAlone(before, row) ? followsCompletion(before, row) : undefined;
+  const known = alone === undefined ? null : await writeBoth(deps, row, write, alone);
   if (known !== null) return known;
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
     const view = await readMovementView(deps.db, row.movement_id);

@@ -375,18 +375,46 @@ describe('a local activity that runs again', () => {
     const movement = await api.create(PAY, { amount: '5' });
     await api.approve(movement);
     const first = await firstDecision(movement);
-    const second: DecideArgs = {
-      ...first,
-      version: first.version + 1,
-      from: 'EXECUTING',
-      frontier: ['pay', 'elsewhere'],
-    };
+    const second: DecideArgs = { ...first, version: first.version + 1, from: 'EXECUTING' };
     for (const decision of [first, second]) {
+      // What is left to write of the second is the frontier.
+      await db.sql`UPDATE movements SET current_frontier = '{}'
+        WHERE movement_id = ${movement.movement_id}::uuid`;
       const all = await Promise.all(Array.from({ length: 8 }, () => worker().decide(decision)));
       expect(all.filter(({ applied }) => applied)).toHaveLength(1);
       expect((await loadOf(movement))!.version).toBe(decision.version + 1);
     }
     expect((await events(movement)).filter((type) => type === 'frontier_advanced')).toHaveLength(1);
+  });
+
+  test('a decide that does not follow from what is stored is refused', async () => {
+    const waiting = await api.create(PAY, { amount: '5' });
+    const { movement } = await executing(PAY);
+    const from = async (of: Created, made: Partial<DecideArgs>): Promise<DecideArgs> => {
+      const { version, state } = (await loadOf(of))!;
+      return { ...(await firstDecision(of)), version, from: state, ...made };
+    };
+    const pay = [{ node_key: 'pay', attempt: 1 }];
+    const failure = { node_key: 'pay', error_code: 'MADE_UP' };
+    const made = [
+      await from(waiting, { to: 'APPROVED', ready: pay }),
+      await from(waiting, { to: 'EXECUTING', ready: pay }),
+      await from(waiting, { to: 'CANCELLED', ended: true }),
+      await from(movement, { to: 'EXECUTING', frontier: ['pay', 'elsewhere'] }),
+      await from(movement, { to: 'COMPLETED', ended: true, frontier: [] }),
+      await from(movement, { to: 'FAILED', ended: true, frontier: [], failure }),
+      await from(movement, { to: 'MANUAL_INTERVENTION' }),
+      await from(movement, { to: 'EXECUTING', stop: pay }),
+    ];
+    const before = await Promise.all([waiting, movement].map(events));
+    for (const decision of made)
+      expect(await worker().decide(decision)).toEqual({
+        applied: false,
+        version: decision.version,
+      });
+    expect(await Promise.all([waiting, movement].map(events))).toEqual(before);
+    expect(await node(waiting)).toMatchObject({ state: 'BLOCKED' });
+    expect(await node(movement)).toMatchObject({ state: 'READY' });
   });
 
   test('a decide that a command has overtaken is refused', async () => {
@@ -926,12 +954,23 @@ describe('a node in one activity', () => {
     });
   });
 
-  test('writes no decision that was made for another version: it looks what holds', async () => {
+  test('looks what holds where its run decided for another version', async () => {
     const { movement, args, begin } = await executing(PAY);
     const version = await versionOf(movement);
     const then: DecideArgs = { ...begin, from: 'EXECUTING', version: version - 1 };
     expect(await worker().submit({ ...args, whole: true, decides: true, then })).toMatchObject({
       advance: { decision: { version, to: 'COMPLETED' } },
+    });
+    expect(await stateOf(movement)).toBe('COMPLETED');
+  });
+
+  test('writes no decision that was made up for it, but the one that follows', async () => {
+    const { movement, args, begin } = await executing(PAY);
+    const version = await versionOf(movement);
+    const failure = { node_key: 'pay', error_code: 'MADE_UP' };
+    const then: DecideArgs = { ...begin, from: 'EXECUTING', to: 'FAILED', version, failure };
+    expect(await worker().submit({ ...args, whole: true, decides: true, then })).toMatchObject({
+      advance: { decision: { version, to: 'COMPLETED', failure: null } },
     });
     expect(await stateOf(movement)).toBe('COMPLETED');
   });

@@ -13,6 +13,18 @@ const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
+    id: 'decisions-are-computed-by-their-writer',
+    section,
+    rule: 'Whoever writes a decision computes it from what is stored: one that a workflow hands over and that differs is refused.',
+    test: { file: RERUN, name: 'a decide that does not follow from what is stored is refused' },
+    broken: {
+      file: 'activities/decisions.ts',
+      find: 'return isDeepStrictEqual(decision, expected) ? decision : null;',
+      replace:
+        'return decision === null || isDeepStrictEqual(decision, expected) ? decision : handed;',
+    },
+  },
+  {
     id: 'carried-nodes-are-left-alone',
     section,
     rule: 'A run begins no node that an activity under way may have gone on to, whatever a load shows of it.',
@@ -60,7 +72,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'A decision that was made for another version of its movement is not written with a completion.',
     test: {
       file: RERUN,
-      name: 'writes no decision that was made for another version: it looks what holds',
+      name: 'of eight decides at once exactly one is written, also where the state stays',
     },
     broken: {
       file: 'domain/actions/advance.ts',
@@ -245,7 +257,10 @@ export const commandRules: readonly Rule[] = [
     id: 'decisions-compare-versions',
     section,
     rule: 'A decision of the workflow is written only on the version it was made from; refused means load and walk again.',
-    test: { file: RERUN, name: 'a decide that a command has overtaken is refused' },
+    test: {
+      file: RERUN,
+      name: 'of eight decides at once exactly one is written, also where the state stays',
+    },
     broken: {
       file: 'prisma/functions/write-path.sql',
       find: "WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'",

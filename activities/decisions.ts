@@ -1,0 +1,51 @@
+/**
+ * Writes what follows for a movement. Whoever reaches Temporal can schedule an activity with
+ * arguments of their own, so a decision is computed again from what is stored, and one that was
+ * handed over only says which one is expected.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { advance } from '../domain/actions/advance.ts';
+import { attemptOf, decide, nextOf } from '../domain/decision.ts';
+import { onCancelTargets } from '../domain/graph/edges.ts';
+import type { DecideArgs, DecideResult, LoadedMovement } from '../domain/messages.ts';
+import type { TransitionOutcome } from '../domain/transition.ts';
+import type { Database } from '../prisma/client.ts';
+import { readEnd, readMovementView } from '../store/phases.ts';
+import { applyTransition } from '../store/transition.ts';
+
+/** Not applied: another one has decided, or a node has changed since; the run loads again. */
+export async function writeIfItFollows(db: Database, handed: DecideArgs): Promise<DecideResult> {
+  const view = await readMovementView(db, handed.movement_id);
+  if (view === null) return { applied: false, version: handed.version };
+  const decision = decisionFor(view, handed);
+  if (decision === null) return { applied: false, version: view.version };
+  const outcome = await writeDecision(db, decision);
+  return { applied: outcome.ok, version: outcome.head?.version ?? view.version };
+}
+
+/** Writes a decision that was computed from what is stored, if the movement is still as it was. */
+export async function writeDecision(
+  db: Database,
+  decision: DecideArgs,
+): Promise<TransitionOutcome> {
+  const end = decision.ended
+    ? await readEnd(db, decision.movement_id)
+    : { reservation: 'none' as const, spent: false };
+  return applyTransition(db, advance(decision, end.reservation, end.spent));
+}
+
+/**
+ * The decision that the view leads to, if it is the one that was handed over. What a cancel has
+ * overtaken only the run knows: a READY node that nothing was sent for may be stopped, unless it
+ * outlives the cancel.
+ */
+function decisionFor(view: LoadedMovement, handed: DecideArgs): DecideArgs | null {
+  const lasting = onCancelTargets(view.edges);
+  const named = new Set(handed.stop.map(attemptOf));
+  const stopped = view.nodes
+    .filter((node) => !node.recover_first && (node.brings ?? null) === null)
+    .filter((node) => !lasting.has(node.node_key) && named.has(attemptOf(node)));
+  const decision = decide(view, nextOf(view), new Set(stopped.map(attemptOf)));
+  const { begin: _, ...expected } = handed;
+  return isDeepStrictEqual(decision, expected) ? decision : null;
+}
