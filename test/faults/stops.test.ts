@@ -23,7 +23,7 @@ beforeAll(async () => {
     env: {
       SVC_LANE_INTERVAL_SECONDS: '1',
       SVC_UNPROVEN_ASK_SECONDS: '1',
-      SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5',
+      SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '20',
     },
   });
   const { chain, perp } = own.stack;
