@@ -9,6 +9,7 @@
 import type { ChainFamily } from './allowlist/address.ts';
 import type { PathTerms } from './bridges/path-ready.ts';
 import type { JsonObject } from './json.ts';
+import type { Held } from './send/stops.ts';
 
 /** The completion assurances a plan can ask for, weakest first. */
 export const COMPLETION_ASSURANCES = [
@@ -106,8 +107,6 @@ export interface PerpTerms {
   readonly now_ms: number;
   /** Of what is signed for the venue: the attempt's nonce, and what was signed first with it. */
   readonly action?: { readonly nonce: number; readonly signature?: string };
-  /** Why what was signed may not be sent again now; absent where it may. */
-  readonly held?: string;
 }
 
 /** What a prepare asks the bound signer to sign; the answer reaches submit as `sign_result`. */
@@ -163,6 +162,8 @@ export interface JournaledTransaction {
   readonly unsigned: EvmUnsignedTransaction;
   /** Seconds since it was stored. */
   readonly age_seconds: number;
+  /** An endpoint took its bytes, or the chain shows them. Absent: not known. */
+  readonly accepted?: boolean;
   readonly tx_hash?: string;
   readonly raw_tx?: string;
 }
@@ -209,8 +210,13 @@ export interface SubmitJournal {
    * signer is bound.
    */
   nextVersion?(version: NextVersion): Promise<VersionOutcome>;
-  /** A person has asked that a transaction which moves nothing takes this attempt's nonce. */
-  readonly cancelAsked?: boolean;
+  /**
+   * What holds back now what `address` signed; null where it may be sent (again). Asked right
+   * before each send but the first, which the fence is asked for.
+   */
+  held(signed: { readonly address: string; readonly accepted: boolean }): Promise<Held | null>;
+  /** Keeps that something outside has taken these bytes: an endpoint, or the chain shows them. */
+  accepted(tx_hash: string): Promise<void>;
   /**
    * Drops the node's claim on a nonce that another, finalized transaction has used. False when
    * `transaction` is no longer its newest version, or a recovery took over: it is looked again.

@@ -78,6 +78,8 @@ export interface LoadedNode {
   readonly state: NodeState;
   readonly attempt: number;
   readonly resumed: boolean;
+  /** FAILED because a stop ended its send. Absent in histories of 0.4.0. */
+  readonly ended_by_stop?: boolean;
   readonly recover_first: boolean;
   readonly error_code: string | null;
   readonly settled_order: number;
@@ -218,6 +220,8 @@ export interface PhaseResult {
   /** The phase that says so, where it is not the one that was asked for but one chained to it. */
   readonly phase?: Phase;
   readonly error_code: string | null;
+  /** FAILED because a stop ended its send: no failure edge fires. */
+  readonly ended_by_stop?: boolean;
   /** Pause before the next phase: for a submit that recovery found unlanded, and for `again`. */
   readonly delay_ms?: number;
   /** Results of the conditions on the edges that leave a settled node. */

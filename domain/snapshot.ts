@@ -23,6 +23,8 @@ export interface NodeSnapshot {
    */
   readonly restored: boolean;
   readonly resumed: boolean;
+  /** FAILED because a stop ended its send. */
+  readonly ended_by_stop?: boolean;
   /** As it was resolved; null before. */
   readonly amount: string | null;
   readonly output: JsonObject | null;
@@ -93,7 +95,7 @@ export function walkNode(
     NodeSnapshot,
     'node_key' | 'node_kind' | 'state' | 'resumed' | 'error_code' | 'settled_order'
   > &
-    Pick<WalkNode, 'brings'>,
+    Pick<WalkNode, 'brings' | 'ended_by_stop'>,
 ): WalkNode {
   return {
     node_key: node.node_key,
@@ -104,6 +106,7 @@ export function walkNode(
     error_code: node.error_code,
     settled_order: node.settled_order,
     ...(node.brings == null ? {} : { brings: node.brings }),
+    ...(node.ended_by_stop === true ? { ended_by_stop: true } : {}),
   };
 }
 

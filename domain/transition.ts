@@ -38,6 +38,8 @@ export interface NodeFields {
   readonly recover_first?: boolean;
   readonly restored?: boolean;
   readonly resumed?: boolean;
+  /** A person had an unknown outcome looked at: until a retry nothing of it is sent. */
+  readonly only_look?: boolean;
   /** The attempt whose transaction a person wants cancelled. */
   readonly cancel_asked?: number;
   readonly error_count?: number;

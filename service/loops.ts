@@ -11,6 +11,7 @@ import { startProposalExpirer } from '../activities/relays/proposals.ts';
 import { startNonceCleaner } from '../activities/relays/request-nonces.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startScout, UNPOKED_MS } from '../activities/relays/scout.ts';
+import { replacementHeld } from '../activities/phases/stops.ts';
 import { startSealer } from '../activities/relays/seals.ts';
 import { startSweeper, startWaitingSweeper } from '../activities/relays/sweeper.ts';
 import type { Parts } from './parts.ts';
@@ -64,6 +65,12 @@ export function startLoops({
     startCountFolder({ db, log }),
     startLaneTender({
       ...{ db, log, chains: bound.chains, signers },
+      heldBack: (claim, address) =>
+        replacementHeld(
+          { ...{ db, executors, signers }, chains: bound.chainAssets },
+          claim,
+          address,
+        ),
       pauseMs: config.laneIntervalSeconds * 1_000,
     }),
     ...(bound.perp === null

@@ -32,7 +32,8 @@ export async function readTransactions(
       SELECT jsonb_build_object('transaction_id', transaction_id,
         'claim', coalesce(replaces, transaction_id), 'kind', kind, 'chain_id', chain_id,
         'from', address, 'nonce', nonce, 'unsigned', unsigned, 'tx_hash', tx_hash,
-        'raw_tx', raw_tx, 'age_seconds', extract(epoch FROM svc_now() - created_at)) AS answer
+        'raw_tx', raw_tx, 'age_seconds', extract(epoch FROM svc_now() - created_at),
+        'accepted', accepted_at IS NOT NULL) AS answer
       FROM evm_transactions
       WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key}
         AND attempt = ${owner.attempt}

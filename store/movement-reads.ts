@@ -49,6 +49,8 @@ export interface NodeRecord {
   readonly attempt: number;
   /** Completed after an operator's resume in its present attempt. */
   readonly resumed: boolean;
+  /** FAILED because a stop ended its send: no failure edge fires. */
+  readonly ended_by_stop: boolean;
   readonly executor_binding: JsonObject;
   readonly signer_binding: JsonObject | null;
   /** As its plan has it. */
@@ -293,7 +295,8 @@ async function readMovements(
                 own_plan ->> 'asset' AS asset, prepared_action,
               coalesce(trim_scale(amount)::text, CASE WHEN flow ->> 'from' IS NULL
                 THEN flow ->> 'amount' END) AS amount, external_ref, output, error_code,
-                error_message, started_at, updated_at, completed_at
+                error_message, coalesce(error_code = 'TRANSACTION_CANCELLED'
+                  AND cancel_asked IS DISTINCT FROM attempt, false) AS ended_by_stop, started_at, updated_at, completed_at
             FROM movement_nodes WHERE movement_id = m.movement_id
           ) n
         ) AS nodes,

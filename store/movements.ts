@@ -334,6 +334,8 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
         SELECT json_agg(n ORDER BY n.position) FROM (
           SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first,
             submitted_at IS NOT NULL AS accepted, restored, resumed,
+            coalesce(error_code = 'TRANSACTION_CANCELLED'
+              AND cancel_asked IS DISTINCT FROM attempt, false) AS ended_by_stop,
             trim_scale(amount)::text AS amount, output,
                  error_code, updated_at, completed_at,
             coalesce(signer_binding ->> 'signer_key', signer_binding #>> '{}') AS signer_key
@@ -362,6 +364,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
       accepted: node.accepted,
       restored: node.restored,
       resumed: node.resumed,
+      ended_by_stop: node.ended_by_stop === true,
       amount: node.amount,
       output: node.output,
       error_code: node.error_code,

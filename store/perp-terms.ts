@@ -7,8 +7,6 @@ import type { PerpAction } from './perp-actions.ts';
 export interface PerpTermsRow extends PerpFacts {
   /** The attempt's own, once it has a nonce. */
   readonly action: PerpAction | null;
-  /** Why what is signed may not be sent again now; null where it may. */
-  readonly held: string | null;
 }
 
 /**

@@ -41,6 +41,8 @@ export interface NodeRun {
 export interface NodeEnd {
   readonly state: LoadedNode['state'];
   readonly error_code: string | null;
+  /** FAILED because a stop ended its send. */
+  readonly ended_by_stop?: boolean;
   /** The movement starts nothing more in this lane. */
   readonly stopped: boolean;
   /** What the conditions behind it came to. */
@@ -126,6 +128,7 @@ export async function runNode(
         return {
           state: result.state,
           error_code: result.error_code,
+          ended_by_stop: result.ended_by_stop === true,
           stopped: !isSettled(result.state) && result.state !== 'UNKNOWN',
           conditions: result.conditions ?? {},
           ...(result.advance === undefined ? {} : { advance: result.advance }),
@@ -165,6 +168,7 @@ export async function askAboutUnknown(
         return {
           state: said.state,
           error_code: said.error_code,
+          ended_by_stop: said.ended_by_stop === true,
           stopped: false,
           conditions: said.conditions ?? {},
         };

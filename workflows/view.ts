@@ -39,7 +39,8 @@ export function withEnds(view: LoadedMovement, ends: ReadonlyMap<string, NodeEnd
   const nodes = view.nodes.map((node) => {
     const end = ends.get(node.node_key);
     if (end === undefined || end.state === node.state) return node;
-    return { ...node, state: end.state, error_code: end.error_code, settled_order: Date.now() };
+    const { state, error_code, ended_by_stop = false } = end;
+    return { ...node, state, error_code, ended_by_stop, settled_order: Date.now() };
   });
   const conditions = [...ends.values()].reduce<ConditionResults>(
     (all, end) => ({ ...all, ...end.conditions }),

@@ -19,9 +19,12 @@ export interface NotAllowed {
   readonly message: string;
 }
 
+/** What says who is paid. */
+type AllowlistSources = Pick<PhaseDependencies, 'db' | 'executors' | 'signers' | 'chains'>;
+
 /** What the fence has to find on the list, or why nothing could be found. */
 export async function askedBy(
-  deps: PhaseDependencies,
+  deps: AllowlistSources,
   row: PhaseRow,
 ): Promise<
   | { readonly ok: true; readonly asked: readonly AskedAddress[] }
@@ -44,7 +47,7 @@ export async function askedBy(
  * What the node pays. The rest of its plan is only read where an address might be a token or a
  * signer of it.
  */
-async function paidBy(deps: PhaseDependencies, row: PhaseRow): Promise<readonly Destination[]> {
+async function paidBy(deps: AllowlistSources, row: PhaseRow): Promise<readonly Destination[]> {
   const { node, plan, prepared_action, output, sign_request } = row;
   const { intent, input_params } = plan;
   const executor = deps.executors.describe(node.executor_binding.executor_key);

@@ -7,8 +7,10 @@ import {
   type Account,
 } from '../../store/evm-transactions.ts';
 import type { PhaseRow } from '../../store/phases.ts';
+import { noteAccepted } from '../../store/stops.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
 import { nextVersion } from './next-version.ts';
+import { heldNow } from './stops.ts';
 
 /** The submit's durable memory for this attempt. */
 export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal {
@@ -18,7 +20,9 @@ export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal
     releaseNonce: (transaction) =>
       releaseNonce(deps.db, { ...owner, epoch: row.epoch }, transaction),
     nextVersion: (version) => nextVersion(deps, row, version),
-    cancelAsked: row.cancel_asked,
+    held: ({ address, accepted }) =>
+      heldNow(deps, row, accepted ? 'repeat_accepted' : 'repeat_unaccepted', address),
+    accepted: (tx_hash) => noteAccepted(deps.db, owner, tx_hash),
     ...(row.restored
       ? {
           unknownNonces: (account: Account, count: number) =>

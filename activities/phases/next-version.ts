@@ -18,6 +18,7 @@ import { applyTransition } from '../../store/transition.ts';
 import { askedBy } from './allowlist.ts';
 import { mustBeWithinBudget, usablePath } from './bridge-path.ts';
 import type { PhaseDependencies } from './context.ts';
+import { heldNow } from './stops.ts';
 
 /** A refusal, with the sentence that says why. */
 const no = (why: string): VersionOutcome => ({ ok: false, why });
@@ -91,6 +92,9 @@ async function requirements(
   { over, kind, unsigned }: NextVersion,
 ): Promise<Pick<Transition, 'require'> | (VersionOutcome & { readonly ok: false })> {
   if (kind === 'cancel') return {};
+  const way = over.accepted === true ? 'replace_accepted' : 'replace_unaccepted';
+  const held = await heldNow(deps, row, way, over.from);
+  if (held !== null) return { ok: false, why: held.why };
   const by = await askedBy(deps, row);
   if (!by.ok) return { ok: false, why: by.message };
   const path = await pathOf(deps, row, unsigned.value);
@@ -99,7 +103,7 @@ async function requirements(
   return {
     require: {
       ...path,
-      executors: [],
+      executors: [row.node.executor_binding.executor_key],
       signers: [{ signer_key, address: over.from }],
       addresses: by.asked,
     },

@@ -62,6 +62,7 @@ async function conclude(deps: PhaseDependencies, row: PhaseRow, told: Given): Pr
   const given = await withOwnMessage(deps, row, told);
   if ('fault' in given) {
     if (isOver(row)) return timedOut(deps, row);
+    if (given.fault.kind === 'not_yet') return unanswered(deps, row, given.fault);
     return unanswered(deps, row, given.fault, whoIsAsked(deps, row, given.fault));
   }
   const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'OBSERVING' });

@@ -74,7 +74,7 @@ function mustBeGiven(claimed: PerpAction | NonceAhead): PerpAction {
 function told(
   chains: ChainAssets,
   { now_ms }: PhaseRow,
-  { master_address: master, binding, action, held }: PerpTermsRow,
+  { master_address: master, binding, action }: PerpTermsRow,
 ): Pick<ExecutionContext, 'perp'> {
   if (master === null) return {};
   const { sub_account_address: sub, max_agent_balance: most } = binding ?? {};
@@ -85,7 +85,6 @@ function told(
     ...(sub == null ? {} : { sub_account_address: sub.toLowerCase() }),
     ...(most == null ? {} : { max_agent_balance: most }),
     ...(action === null ? {} : { action: toldOf(action) }),
-    ...(held === null ? {} : { held }),
   };
   return { perp };
 }
@@ -131,6 +130,12 @@ export function perpRequired(
     ...(action_type === 'perp_deposit' ? { deposit: amount, ...accountOf(row) } : {}),
     ...subAccountOf(row),
   };
+}
+
+/** What must still hold of the perps venue before what is signed is sent again. */
+export function perpStill(row: PhaseRow, signer: string): PerpRequirement | undefined {
+  if (perpActionOf(row.node.action_type) === null) return undefined;
+  return { node_key: row.node_key, signer, ...subAccountOf(row) };
 }
 
 /** What the account of a deposit had when it was prepared, where that was asked. */

@@ -89,6 +89,8 @@ async function conclude(
   const given = await withOwnMessage(deps, row, told);
   if ('fault' in given) {
     const { fault } = given;
+    // A stop holds it back: that is no silence, and it ends when the stop does.
+    if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
     return unanswered(deps, row, fault, {
       impatient: isLate(row),
       person: () => unknown(deps, row, fault.message),

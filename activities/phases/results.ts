@@ -41,7 +41,12 @@ export function sendPrepared(row: PhaseRow): PhaseResult {
  * What a settled node says of itself: also what its conditions came to, for a run that missed that.
  */
 export function settled(row: PhaseRow): PhaseResult {
-  const told = result(row.state, 'settled', row.error_code);
+  const stopped =
+    row.state === 'FAILED' && row.error_code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;
+  const told = {
+    ...result(row.state, 'settled', row.error_code),
+    ...(stopped ? { ended_by_stop: true } : {}),
+  };
   return row.conditions === null ? told : { ...told, conditions: row.conditions };
 }
 

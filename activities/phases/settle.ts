@@ -50,7 +50,13 @@ export async function failNode(
   message: string,
   moves: readonly NodeState[],
 ): Promise<PhaseResult> {
-  const conditions = await settlement(deps, row, { state: 'FAILED', error_code: code });
+  // Where no person asked for it, a stop was the cause: no failure edge takes that.
+  const ended_by_stop = code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;
+  const conditions = await settlement(deps, row, {
+    state: 'FAILED',
+    error_code: code,
+    ended_by_stop,
+  });
   await mustWrite(deps, row, {
     moves,
     ...(conditions === null ? {} : { conditions }),
@@ -67,6 +73,7 @@ export async function failNode(
   });
   return {
     ...result('FAILED', 'settled', code),
+    ...(ended_by_stop ? { ended_by_stop: true } : {}),
     ...(conditions === null ? {} : { conditions: conditions.results }),
   };
 }
@@ -225,7 +232,7 @@ async function writeBoth(
 async function settlement(
   deps: PhaseDependencies,
   row: PhaseRow,
-  end: Partial<ConditionNode> & { state: NodeState },
+  end: Partial<ConditionNode> & { state: NodeState; ended_by_stop?: boolean },
 ): Promise<Settlement | null> {
   if (!row.conditional) return null;
   const { nodes, ...plan } = await readConditionScope(deps.db, row.movement_id);

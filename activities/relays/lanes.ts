@@ -40,6 +40,8 @@ export interface LaneTenderOptions {
   readonly log: Logger;
   readonly chains: EvmChains;
   readonly signers: { get(key: string): Signer | undefined };
+  /** Why no new bytes of the claim's payment may be signed now; null where they may. */
+  readonly heldBack: (claim: OpenClaim, address: string) => Promise<string | null>;
   readonly pauseMs: number;
 }
 
@@ -181,7 +183,8 @@ async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction
   await sendVersion(connection, newest);
   const last = claim.versions.at(-1) ?? newest;
   const isOutbid = last.kind === 'cancel';
-  if (reorged && (isOutbid || last.age_seconds >= connection.venue.replace_after_seconds))
+  if (!reorged || !(isOutbid || last.age_seconds >= connection.venue.replace_after_seconds)) return;
+  if ((await turn.heldBack(claim, turn.lane.address)) === null)
     await store(turn, claim, await dearer(connection, newest, last.unsigned));
 }
 

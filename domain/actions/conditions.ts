@@ -24,6 +24,8 @@ export interface SettledNode {
   readonly resumed: boolean;
   readonly output: JsonObject | null;
   readonly error_code: string | null;
+  /** FAILED because a stop ended its send. */
+  readonly ended_by_stop?: boolean;
 }
 
 /** `nodes` as they are before `source` settles. */
@@ -36,10 +38,10 @@ export function settle(
   nodes: Readonly<Record<string, ConditionNode>>,
   source: SettledNode,
 ): Settlement {
-  const { node_key, attempt, state, resumed, output, error_code } = source;
+  const { node_key, attempt, state, resumed, output, error_code, ended_by_stop = false } = source;
   const { results, errors } = settleConditions(
     { ...plan, nodes: Object.keys(nodes).map((key) => ({ node_key: key })) },
-    { node_key, state, resumed, timed_out: isTimedOut(error_code) },
+    { node_key, state, resumed, timed_out: isTimedOut(error_code), ended_by_stop },
     { ...nodes, [node_key]: { state, output, error_code } },
   );
   return {

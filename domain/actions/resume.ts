@@ -44,6 +44,7 @@ export function resume(snapshot: MovementSnapshot, requester: Requester): Transi
             error_count: 0,
             unanswered: 0,
             resumed: true,
+            only_look: true,
           },
         }
       : { ...changeOf(node, ['COMPLETED']), set: { resumed: true, completed_at: NOW } };

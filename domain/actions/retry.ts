@@ -17,6 +17,7 @@ const FRESH_ATTEMPT = {
   sign_request: null,
   send_not_after: null,
   resumed: false,
+  only_look: false,
   cancel_asked: 0,
   error_count: 0,
   unanswered: 0,
@@ -91,6 +92,7 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
             }
           : {
               recover_first: true,
+              only_look: false,
               error_code: null,
               error_message: null,
               error_count: 0,

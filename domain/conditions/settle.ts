@@ -31,6 +31,7 @@ export function settleConditions(
     readonly state: NodeState;
     readonly resumed: boolean;
     readonly timed_out: boolean;
+    readonly ended_by_stop?: boolean;
   },
   nodes: Readonly<Record<string, ConditionNode>>,
 ): SettledConditions {

@@ -93,7 +93,7 @@ function statusOf(
  */
 export function triggers(
   edge: Pick<GraphEdge, 'edge_type'>,
-  source: Pick<WalkNode, 'state' | 'resumed' | 'timed_out'>,
+  source: Pick<WalkNode, 'state' | 'resumed' | 'timed_out' | 'ended_by_stop'>,
   siblings: readonly Pick<GraphEdge, 'edge_type'>[],
 ): boolean {
   if (source.state === 'COMPLETED') {
@@ -104,7 +104,7 @@ export function triggers(
       (type === 'on_manual_resume' && source.resumed)
     );
   }
-  if (source.state !== 'FAILED') return false;
+  if (source.state !== 'FAILED' || source.ended_by_stop === true) return false;
   const byTimeout = source.timed_out && siblings.some((other) => other.edge_type === 'on_timeout');
   return edge.edge_type === (byTimeout ? 'on_timeout' : 'on_failure');
 }

@@ -59,6 +59,7 @@ export function reopened(input: WalkInput, retried: string): readonly string[] {
         state: 'READY',
         resumed: false,
         timed_out: false,
+        ended_by_stop: false,
         error_code: null,
         settled_order: 0,
       };

@@ -9,6 +9,8 @@ export interface WalkNode extends GraphNode {
   readonly resumed: boolean;
   /** FAILED by time-out. */
   readonly timed_out: boolean;
+  /** FAILED because a stop ended its send: no edge takes that failure. */
+  readonly ended_by_stop?: boolean;
   readonly error_code: string | null;
   /**
    * Orders failures: the first one names the movement's error. Any monotone number, 0 when not

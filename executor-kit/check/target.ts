@@ -40,4 +40,9 @@ export interface Target {
 export type MalformedOutcome = 'refused' | { readonly instead: string };
 
 /** The service's own journal of transactions: remote and task-queue executors never see it. */
-export const NO_JOURNAL = { transactions: async () => [], releaseNonce: async () => true };
+export const NO_JOURNAL = {
+  transactions: async () => [],
+  releaseNonce: async () => true,
+  held: async () => null,
+  accepted: async () => undefined,
+};

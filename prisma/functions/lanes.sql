@@ -117,7 +117,8 @@ CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
   SELECT jsonb_agg(jsonb_build_object('transaction_id', v.transaction_id,
     'claim', claim.transaction_id, 'chain_id', v.chain_id, 'from', v.address, 'nonce', v.nonce,
     'kind', v.kind, 'unsigned', v.unsigned, 'tx_hash', v.tx_hash, 'raw_tx', v.raw_tx,
-    'age_seconds', extract(epoch FROM svc_now() - v.created_at))
+    'age_seconds', extract(epoch FROM svc_now() - v.created_at),
+    'accepted', v.accepted_at IS NOT NULL)
     ORDER BY v.created_at, v.transaction_id)
   FROM evm_transactions v
   WHERE v.transaction_id = claim.transaction_id OR v.replaces = claim.transaction_id

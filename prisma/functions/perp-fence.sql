@@ -86,26 +86,6 @@ BEGIN
     THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason) END;
 END $$;
 
--- Why what is signed for the venue may not be sent again now, or null. To a venue that has never
--- heard of it a repeat is the first send, so what would have stopped that stops it too; and what
--- waits for a person is sent by nobody.
-CREATE OR REPLACE FUNCTION repeat_held(movement uuid, key text) RETURNS text
-  LANGUAGE sql STABLE AS $$
-  SELECT CASE
-    WHEN paused_strategy(m.strategy_id) IS NOT NULL
-      THEN 'strategy ' || paused_strategy(m.strategy_id) || ' is paused'
-    WHEN (SELECT mode FROM cutover) = 'frozen' THEN 'the cutover mode is frozen'
-    WHEN s.status NOT IN ('active', 'deprecated') THEN 'its signer is ' || s.status
-    WHEN m.request_state = 'CANCELLED' AND NOT n.on_cancel_target
-      THEN 'its movement is cancelled'
-    WHEN n.state = 'UNKNOWN' THEN 'it waits for a person'
-  END
-  FROM movements m
-  JOIN movement_nodes n USING (movement_id)
-  LEFT JOIN signers s ON s.signer_key = n.signer_binding ->> 'signer_key'
-  WHERE m.movement_id = movement AND n.node_key = key
-$$;
-
 -- What a phase is told of the perps venue for its node. `wanted`: of a deposit, its amount.
 CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt integer, wanted numeric)
   RETURNS jsonb LANGUAGE sql VOLATILE AS $$
@@ -116,7 +96,6 @@ CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt inte
       'sub_account_address', b.sub_account_address,
       'max_agent_balance', trim_scale(b.max_agent_balance)::text) END,
     'equal_deposit', CASE WHEN wanted IS NOT NULL THEN equal_deposit(movement, key, wanted) END,
-    'held', repeat_held(movement, key),
     'action', (SELECT jsonb_build_object('address', a.address, 'nonce', a.nonce,
         'signature', a.signature)
       FROM perp_actions a

@@ -227,6 +227,7 @@ BEGIN
       recover_first = coalesce((fields ->> 'recover_first')::boolean, recover_first),
       restored = coalesce((fields ->> 'restored')::boolean, restored),
       resumed = coalesce((fields ->> 'resumed')::boolean, resumed),
+      only_look = coalesce((fields ->> 'only_look')::boolean, only_look),
       cancel_asked = coalesce((fields ->> 'cancel_asked')::integer, cancel_asked),
       error_count = coalesce((fields ->> 'error_count')::integer, error_count),
       unanswered = coalesce((fields ->> 'unanswered')::integer, unanswered),
@@ -438,6 +439,8 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
     'nodes', (SELECT jsonb_agg(jsonb_build_object(
         'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt,
           'resumed', n.resumed,
+        'ended_by_stop', coalesce(n.error_code = 'TRANSACTION_CANCELLED'
+          AND n.cancel_asked IS DISTINCT FROM n.attempt, false),
         'recover_first', n.recover_first, 'error_code', n.error_code,
           'executor_key', n.executor_binding ->> 'executor_key',
         'signs', n.signer_binding IS NOT NULL, 'brings', n.brings,

@@ -261,7 +261,12 @@ export function withdrawal(key: string, changes: Partial<ExecutionContext> = {})
 }
 
 export const call = () => ({ signal: new AbortController().signal });
-export const journal = { transactions: async () => [], releaseNonce: async () => true };
+export const journal = {
+  transactions: async () => [],
+  releaseNonce: async () => true,
+  held: async () => null,
+  accepted: async () => undefined,
+};
 
 /** Prepares and submits; what prepare refuses is the answer. */
 export async function submit(

@@ -19,7 +19,12 @@ import { memoryExecutor } from './support/memory-executor.ts';
 jest.setTimeout(60_000);
 
 const call = { signal: new AbortController().signal };
-const journal = { transactions: async () => [], releaseNonce: async () => true };
+const journal = {
+  transactions: async () => [],
+  releaseNonce: async () => true,
+  held: async () => null,
+  accepted: async () => undefined,
+};
 let served: ServedExecutor | undefined;
 let logged: string[] = [];
 

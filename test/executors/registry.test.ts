@@ -4,7 +4,12 @@ import { createExecutorRegistry } from '../../executors/registry.ts';
 import { contextOf, settingsOf } from './fake-server.ts';
 
 const call = { signal: new AbortController().signal };
-const journal = { transactions: async () => [], releaseNonce: async () => true };
+const journal = {
+  transactions: async () => [],
+  releaseNonce: async () => true,
+  held: async () => null,
+  accepted: async () => undefined,
+};
 
 test('local and remote executors stand in one list and are found by key', async () => {
   const registry = createExecutorRegistry({

@@ -13,6 +13,8 @@ import { contextOf, json, settingsOf, startFakeServer, type FakeServer } from '.
 const journal: SubmitJournal = {
   transactions: async () => [],
   releaseNonce: async () => true,
+  held: async () => null,
+  accepted: async () => undefined,
 };
 const call = () => ({ signal: new AbortController().signal, requestId: 'request-1' });
 const submitInput = () => ({ context: contextOf(), prepared_action: { a: '1' }, journal });

@@ -582,6 +582,8 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   saveApprovalSignature: BY_KEY,
   noteAuthorizationMined: BY_KEY,
   releaseNonce: BY_KEY,
+  readStops: BY_KEY,
+  noteAccepted: BY_KEY,
   addSeals: BY_KEY,
   saveExecutorHealth: BY_KEY,
   saveObservedIdentity: BY_KEY,

@@ -52,9 +52,9 @@ export const perpLaneRules: readonly Rule[] = [
       name: 'that is paused, a frozen switch, a signer that is off and a person hold what is signed',
     },
     broken: {
-      file: 'prisma/functions/perp-fence.sql',
-      find: 'WHEN paused_strategy(m.strategy_id) IS NOT NULL',
-      replace: 'WHEN false',
+      file: 'prisma/functions/stops.sql',
+      find: "  IF mode = 'frozen' THEN",
+      replace: "  IF mode = 'thawed' THEN",
     },
   },
   {
@@ -64,8 +64,8 @@ export const perpLaneRules: readonly Rule[] = [
     test: { file: SENT, name: 'that may not be sent now is not sent again, and still found' },
     broken: {
       file: 'venues/perp/user-signed.ts',
-      find: 'if (perp.held !== undefined)',
-      replace: 'if (perp.held === "never")',
+      find: "if (held !== null) return heldBack('ACTION_HELD', held);",
+      replace: '',
     },
   },
   {

@@ -13,12 +13,14 @@ import { moneyRules } from './money.ts';
 import { teamRules } from './teams.ts';
 import { perpRules } from './perps.ts';
 import { perpLaneRules } from './perp-lanes.ts';
+import { stopRules } from './stops.ts';
 import type { Rule } from './rule.ts';
 
 export const RULES: readonly Rule[] = [
   ...commandRules,
   ...lockRules,
   ...moneyRules,
+  ...stopRules,
   ...teamRules,
   ...laneRules,
   ...finalityRules,

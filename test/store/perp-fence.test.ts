@@ -96,7 +96,11 @@ describe('a strategy', () => {
     const { movement_id, node_key } = await prepared(bench, 'perp_withdraw', { strategy });
     const held = async (): Promise<string | null> => {
       const [row] = await bench.sql<{ held: string | null }>(
-        'SELECT repeat_held($1::uuid, $2) AS held',
+        `SELECT send_stops($1::uuid, $2, jsonb_build_object(
+           'perp', jsonb_build_object('signer', (SELECT master_address FROM perp_master)),
+           'signers', jsonb_build_array(jsonb_build_object('signer_key',
+             (SELECT signer_binding ->> 'signer_key' FROM movement_nodes
+              WHERE movement_id = $1::uuid))))) #>> '{0,why}' AS held`,
         ...[movement_id, node_key],
       );
       return row?.held ?? null;
@@ -113,12 +117,13 @@ describe('a strategy', () => {
       `UPDATE movements SET request_state = '${state}' WHERE movement_id = '${movement_id}'`;
     expect(await held()).toBeNull();
     await pause(bench, strategy);
-    expect(await held()).toContain('paused');
+    expect(await held()).toContain('STRATEGY_PAUSED');
     await pause(bench, strategy, false);
     const mode = (to: string) => `UPDATE cutover SET mode = '${to}'`;
     expect(await during(mode('frozen'), mode('normal'))).toContain('frozen');
     expect(await during(mode('drain'), mode('normal'))).toBeNull();
-    expect(await during(node("state = 'UNKNOWN'"), node("state = 'READY'"))).toContain('person');
+    expect(await during(node("state = 'UNKNOWN'"), node("state = 'READY'"))).toContain('retry');
+    expect(await during(node('only_look = true'), node('only_look = false'))).toContain('retry');
     expect(await during(movement('CANCELLED'), movement('EXECUTING'))).toContain('cancelled');
     // What a cancel leads to is sent because of it.
     await bench.sql(node('on_cancel_target = true'));

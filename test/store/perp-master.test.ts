@@ -70,7 +70,8 @@ describe('a movement without a strategy', () => {
         strategy === undefined ? {} : { strategy },
       );
       const [row] = await bench.sql<{ held: string | null }>(
-        'SELECT repeat_held($1::uuid, $2) AS held',
+        `SELECT send_stops($1::uuid, $2, jsonb_build_object('perp', jsonb_build_object('signer',
+           (SELECT master_address FROM perp_master)))) #>> '{0,why}' AS held`,
         ...[node.movement_id, node.node_key],
       );
       return row?.held ?? null;
@@ -78,7 +79,7 @@ describe('a movement without a strategy', () => {
     await pause(bench, 'apart');
     expect(await held()).toBeNull();
     await pause(bench, 'with-the-master');
-    expect(await held()).toBe('strategy with-the-master is paused');
+    expect(await held()).toBe('perp with-the-master: STRATEGY_PAUSED');
     await pause(bench, 'apart', false);
     // One that has a name is held by its own pause alone.
     expect(await held('apart')).toBeNull();

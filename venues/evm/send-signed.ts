@@ -36,6 +36,7 @@ export async function sendSigned(
   const outcome = await broadcast(connection, reading.signed);
   if (outcome.kind === 'refused')
     throw new ExecutorFault('server_error', 'BROADCAST_REFUSED', outcome.message);
+  await input.journal.accepted(reading.signed.tx_hash);
   return { next_state: 'SUBMITTED', external_ref: reading.signed.tx_hash };
 }
 

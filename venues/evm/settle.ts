@@ -13,9 +13,11 @@ import {
   type StoredTransaction,
   type SubmitJournal,
 } from '../../domain/executor.ts';
+import type { Held } from '../../domain/send/stops.ts';
 import type { ActOn, ChainAct } from './act.ts';
 import { broadcast } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
+import { heldBack } from './held.ts';
 import { judgeCancelled, judgeLanded, observing, undecided, type LookPhase } from './landed.ts';
 import { agreedFate } from './nonce-proof.ts';
 import { readVersion, type SignedTransaction } from './signed-bytes.ts';
@@ -73,6 +75,8 @@ export async function settleAct(
   const read: Chased['read'] = (transaction) => readVersion(transaction, act);
   const { sent, problem } = await readAll(stored, read);
   const landed = await findLanded(connection, sent);
+  if (landed !== null && landed.stored.accepted !== true)
+    await journal.accepted(landed.signed.tx_hash);
   if (landed?.stored.kind === 'cancel') return cancelledOr(connection, landed, act);
   if (landed !== null) return judgeLanded(connection, { act, ...landed }, assurance, phase);
   if (problem !== null)
@@ -166,7 +170,7 @@ async function chase(
   const newest = [...new Map(sent.map((each) => [each.signed.nonce, each])).values()];
   for (const each of newest) {
     const fate = await agreedFate(connection, each.signed.from, each.signed.nonce);
-    if (fate.kind === 'open') return push(connection, each, chased);
+    if (fate.kind === 'open') return push(connection, each, sent, chased);
     if (fate.kind === 'unprovable') {
       return undecided(
         phase,
@@ -209,30 +213,39 @@ async function chase(
 }
 
 /**
- * Sees to it that a nonce which is open gets mined: by a version that moves nothing where a person
- * asked for it, by one that pays more where the newest has waited long enough, else by the newest
- * itself.
+ * Sees to it that a nonce which is open gets mined: by a version that moves nothing where a stop
+ * ends the payment, by one that pays more where the newest has waited long enough, else by the
+ * newest itself. What a stop holds back is only looked for.
  */
 async function push(
   connection: EvmConnection,
   newest: Sent,
+  sent: readonly Sent[],
   { journal, phase, read }: Chased,
 ): Promise<ExecutionResult> {
   const { stored, signed } = newest;
-  const cancels = journal.cancelAsked === true && stored.kind === 'payment';
+  const accepted = stored.kind === 'payment' && (await isAccepted(connection, newest, journal));
+  const held =
+    stored.kind === 'payment' ? await journal.held({ address: signed.from, accepted }) : null;
+  const cancels = held?.ends === true;
+  const go = async (): Promise<ExecutionResult> =>
+    held === null
+      ? sendAgain(connection, signed, { phase, journal })
+      : repeatAccepted(connection, sent, newest, { phase, journal, held });
+  if (held !== null && !cancels) return go();
   if (journal.nextVersion === undefined || !(cancels || (await isOverdue(connection, newest))))
-    return sendAgain(connection, signed, phase);
+    return go();
   let next: NextVersion;
   try {
-    next = await (cancels ? selfTransfer : dearer)(connection, stored);
+    next = await (cancels ? selfTransfer : dearer)(connection, { ...stored, accepted });
   } catch (error) {
     // What cannot be replaced may still be mined as it is.
-    await sendAgain(connection, signed, phase);
+    await go();
     throw error;
   }
   const version = await journal.nextVersion(next);
   if (!version.ok) {
-    await sendAgain(connection, signed, phase);
+    await go();
     throw new ExecutorFault(
       'server_error',
       'NOT_REPLACED',
@@ -242,7 +255,49 @@ async function push(
   // Read back like everything that was stored: what is sent is what was approved.
   const reading = await read(version.stored);
   if (!reading.ok) return undecided(phase, 'SIGNED_BYTES_MISMATCH', reading.problem);
-  return sendAgain(connection, reading.signed, phase);
+  return sendAgain(connection, reading.signed, { phase, journal });
+}
+
+/** Whether something outside has these bytes. A lost answer says nothing: the chain is asked. */
+async function isAccepted(
+  connection: EvmConnection,
+  { stored, signed }: Sent,
+  journal: SubmitJournal,
+): Promise<boolean> {
+  if (stored.accepted === true) return true;
+  if (!(await isHeld(connection, signed.tx_hash))) return false;
+  await journal.accepted(signed.tx_hash);
+  return true;
+}
+
+/**
+ * The newest version is held back. Where the chain has a version of its nonce, that is observed;
+ * the newest earlier one that was accepted, and that no stop holds, is repeated.
+ */
+async function repeatAccepted(
+  connection: EvmConnection,
+  sent: readonly Sent[],
+  newest: Sent,
+  {
+    phase,
+    journal,
+    held,
+  }: {
+    readonly phase: Settlement['phase'];
+    readonly journal: SubmitJournal;
+    readonly held: Held;
+  },
+): Promise<ExecutionResult> {
+  const versions = sent.filter(({ signed }) => signed.nonce === newest.signed.nonce).reverse();
+  for (const { signed } of versions)
+    if (await isHeld(connection, signed.tx_hash)) return observing(connection, signed);
+  const earlier = versions.find(({ stored }) => stored.accepted === true);
+  if (earlier !== undefined) {
+    const { signed } = earlier;
+    if ((await journal.held({ address: signed.from, accepted: true })) === null)
+      return sendAgain(connection, signed, { phase, journal });
+  }
+  return heldBack('SEND_HELD', held);
 }
 
 /** It is next in its lane, so that nothing before it keeps it from being mined. */
@@ -257,12 +312,15 @@ async function isOverdue(connection: EvmConnection, { stored, signed }: Sent): P
 async function sendAgain(
   connection: EvmConnection,
   signed: SignedTransaction,
-  phase: Settlement['phase'],
+  { phase, journal }: { readonly phase: Settlement['phase']; readonly journal: SubmitJournal },
 ): Promise<ExecutionResult> {
   if (phase === 'observe' && (await isHeld(connection, signed.tx_hash)))
     return observing(connection, signed);
   const outcome = await broadcast(connection, signed);
-  if (outcome.kind === 'accepted') return observing(connection, signed);
+  if (outcome.kind === 'accepted') {
+    await journal.accepted(signed.tx_hash);
+    return observing(connection, signed);
+  }
   // Refused is not lost: a gap below, a full pool or an empty account may pass, and the bytes stay
   // valid.
   return {

@@ -19,6 +19,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { compare } from '../../domain/money.ts';
 import { ageOf, nextLookSeconds } from '../../domain/perps/nonce-window.ts';
 import { failWhenRejected } from '../evm/errors.ts';
+import { heldBack } from '../evm/held.ts';
 import { stillUnderWay } from '../evm/send-signed.ts';
 import { bodyOf, buildAct, type BuiltAct, type PerpAct } from './actions.ts';
 import type { LedgerRow } from './shared-ledger.ts';
@@ -183,8 +184,8 @@ async function recover<Plan>(
   if (journal.unknownNonces !== undefined) return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);
   switch (age) {
     case 'repeatable': {
-      if (perp.held !== undefined)
-        return unknown('ACTION_HELD', `it may not be sent again now, since ${perp.held}`);
+      const held = await journal.held({ address: perp.master_address, accepted: false });
+      if (held !== null) return heldBack('ACTION_HELD', held);
       const built = builtAs(of, context, prior?.prepared_action ?? {}, nonce);
       const answer = await lane.client.send(bodyOf(built, { nonce, signature }), call);
       if (answer.kind !== 'refused') return underWay;
@@ -212,6 +213,13 @@ async function recover<Plan>(
           'ACTION_UNPROVEN',
           'its nonce is too old to be taken any more, but one that was taken without an answer shows only once it is paid: look at the account',
         );
+      if ((await journal.held({ address: perp.master_address, accepted: false }))?.ends === true)
+        return {
+          next_state: 'FAILED',
+          error_code: 'TRANSACTION_CANCELLED',
+          error_message:
+            'a stop held it back until its nonce was too old, and the ledger does not show it',
+        };
       return {
         next_state: 'FAILED',
         error_code: 'SUBMIT_NOT_LANDED',

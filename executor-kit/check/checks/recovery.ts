@@ -100,7 +100,12 @@ export const RECOVERY: readonly Check[] = [
           ? {}
           : { sign_result: bench.options.signResult }),
       };
-      const journal = { transactions: async () => [], releaseNonce: async () => true };
+      const journal = {
+        transactions: async () => [],
+        releaseNonce: async () => true,
+        held: async () => null,
+        accepted: async () => undefined,
+      };
       const answer = await bench.target
         .submitTooLate?.({ ...input, journal })
         .catch((error: unknown) => {

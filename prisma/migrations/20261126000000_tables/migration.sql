@@ -259,6 +259,8 @@ CREATE TABLE movement_nodes (
   -- asks first.
   restored          boolean NOT NULL DEFAULT false,
   resumed           boolean NOT NULL DEFAULT false,
+  -- A person had an unknown outcome looked at, and has not retried it: nothing of it is sent.
+  only_look         boolean NOT NULL DEFAULT false,
   -- The attempt whose transaction a person has asked to be cancelled.
   cancel_asked      integer,
   error_count       integer NOT NULL DEFAULT 0 CHECK (error_count >= 0),
@@ -535,6 +537,9 @@ CREATE TABLE evm_transactions (
   mined_hash     text,
   -- When a node that had ended lost its block again.
   reorged_at     timestamptz,
+  -- When something outside was first known to have taken these bytes: an endpoint answered so, or
+  -- the chain shows them. Until then every stop holds them back.
+  accepted_at    timestamptz,
   CONSTRAINT evm_transactions_signed CHECK ((raw_tx IS NULL) = (tx_hash IS NULL)),
   CONSTRAINT evm_transactions_owner CHECK ((movement_id IS NULL) = (node_key IS NULL)
     AND (movement_id IS NULL) = (attempt IS NULL) AND (movement_id IS NOT NULL OR kind = 'cancel')),

@@ -2042,7 +2042,8 @@ CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
   SELECT jsonb_agg(jsonb_build_object('transaction_id', v.transaction_id,
     'claim', claim.transaction_id, 'chain_id', v.chain_id, 'from', v.address, 'nonce', v.nonce,
     'kind', v.kind, 'unsigned', v.unsigned, 'tx_hash', v.tx_hash, 'raw_tx', v.raw_tx,
-    'age_seconds', extract(epoch FROM svc_now() - v.created_at))
+    'age_seconds', extract(epoch FROM svc_now() - v.created_at),
+    'accepted', v.accepted_at IS NOT NULL)
     ORDER BY v.created_at, v.transaction_id)
   FROM evm_transactions v
   WHERE v.transaction_id = claim.transaction_id OR v.replaces = claim.transaction_id
@@ -2272,26 +2273,6 @@ BEGIN
     THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason) END;
 END $$;
 
--- Why what is signed for the venue may not be sent again now, or null. To a venue that has never
--- heard of it a repeat is the first send, so what would have stopped that stops it too; and what
--- waits for a person is sent by nobody.
-CREATE OR REPLACE FUNCTION repeat_held(movement uuid, key text) RETURNS text
-  LANGUAGE sql STABLE AS $$
-  SELECT CASE
-    WHEN paused_strategy(m.strategy_id) IS NOT NULL
-      THEN 'strategy ' || paused_strategy(m.strategy_id) || ' is paused'
-    WHEN (SELECT mode FROM cutover) = 'frozen' THEN 'the cutover mode is frozen'
-    WHEN s.status NOT IN ('active', 'deprecated') THEN 'its signer is ' || s.status
-    WHEN m.request_state = 'CANCELLED' AND NOT n.on_cancel_target
-      THEN 'its movement is cancelled'
-    WHEN n.state = 'UNKNOWN' THEN 'it waits for a person'
-  END
-  FROM movements m
-  JOIN movement_nodes n USING (movement_id)
-  LEFT JOIN signers s ON s.signer_key = n.signer_binding ->> 'signer_key'
-  WHERE m.movement_id = movement AND n.node_key = key
-$$;
-
 -- What a phase is told of the perps venue for its node. `wanted`: of a deposit, its amount.
 CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt integer, wanted numeric)
   RETURNS jsonb LANGUAGE sql VOLATILE AS $$
@@ -2302,7 +2283,6 @@ CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt inte
       'sub_account_address', b.sub_account_address,
       'max_agent_balance', trim_scale(b.max_agent_balance)::text) END,
     'equal_deposit', CASE WHEN wanted IS NOT NULL THEN equal_deposit(movement, key, wanted) END,
-    'held', repeat_held(movement, key),
     'action', (SELECT jsonb_build_object('address', a.address, 'nonce', a.nonce,
         'signature', a.signature)
       FROM perp_actions a
@@ -3685,6 +3665,60 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'at', at);
 END $$;
 
+-- prisma/functions/stops.sql
+
+-- The stops of domain/send/stops.ts that are on for what a node has signed: [{"stop", "why"}].
+-- `required` as binding_problems has it. What is asked here is held until the statement ends.
+CREATE OR REPLACE FUNCTION send_stops(movement uuid, key text, required jsonb) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  mode text := cutover_now();
+  m record;
+  n record;
+  found jsonb := '[]'::jsonb;
+BEGIN
+  SELECT request_state INTO STRICT m FROM movements WHERE movement_id = movement;
+  SELECT state, only_look, on_cancel_target OR brings IS NOT NULL AS outlives,
+    cancel_asked = attempt AS cancel_requested
+  INTO STRICT n FROM movement_nodes WHERE movement_id = movement AND node_key = key;
+  IF mode = 'frozen' THEN
+    found := found || '{"stop": "frozen", "why": "the cutover mode is frozen"}'::jsonb;
+  END IF;
+  IF m.request_state = 'CANCELLED' AND NOT n.outlives THEN
+    found := found || '{"stop": "cancelled", "why": "its movement is cancelled"}'::jsonb;
+  END IF;
+  IF n.cancel_requested THEN
+    found := found
+      || '{"stop": "cancel_requested", "why": "a person cancelled its transaction"}'::jsonb;
+  END IF;
+  IF n.state = 'UNKNOWN' OR n.only_look THEN
+    found := found || jsonb_build_object('stop', 'unknown',
+      'why', 'its outcome is unknown, and only a retry may send it');
+  END IF;
+  RETURN found || coalesce((
+    SELECT jsonb_agg(jsonb_build_object(
+      'stop', CASE p ->> 'binding'
+        WHEN 'executor' THEN 'executor_inactive'
+        WHEN 'signer' THEN CASE p ->> 'reason' WHEN 'identity_mismatch' THEN 'signer_mismatch'
+          WHEN 'retired' THEN 'signer_retired' ELSE 'signer_inactive' END
+        WHEN 'address' THEN CASE p ->> 'reason' WHEN 'ADDRESS_NOT_ALLOWLISTED'
+          THEN 'payee_revoked' ELSE 'payee_unusable' END
+        WHEN 'perp' THEN CASE p ->> 'reason' WHEN 'STRATEGY_PAUSED' THEN 'paused'
+          ELSE 'perp_terms' END
+        ELSE 'bridge_path' END,
+      'why', (p ->> 'binding') || ' ' || (p ->> 'key') || ': ' || (p ->> 'reason')))
+    FROM jsonb_array_elements(binding_problems(required, movement)) AS p), '[]'::jsonb);
+END $$;
+
+-- Notes that something outside has taken these bytes: an endpoint, or the chain shows them. The
+-- first time stays.
+CREATE OR REPLACE FUNCTION note_accepted(movement uuid, key text, of_attempt integer, hash text)
+  RETURNS void LANGUAGE sql AS $$
+  UPDATE evm_transactions SET accepted_at = svc_now()
+  WHERE movement_id = movement AND node_key = key AND attempt = of_attempt AND tx_hash = hash
+    AND accepted_at IS NULL
+$$;
+
 -- prisma/functions/templates.sql
 
 -- A template version with its nodes and edges; see store/templates.ts for the shape of `doc`.
@@ -4003,6 +4037,7 @@ BEGIN
       recover_first = coalesce((fields ->> 'recover_first')::boolean, recover_first),
       restored = coalesce((fields ->> 'restored')::boolean, restored),
       resumed = coalesce((fields ->> 'resumed')::boolean, resumed),
+      only_look = coalesce((fields ->> 'only_look')::boolean, only_look),
       cancel_asked = coalesce((fields ->> 'cancel_asked')::integer, cancel_asked),
       error_count = coalesce((fields ->> 'error_count')::integer, error_count),
       unanswered = coalesce((fields ->> 'unanswered')::integer, unanswered),
@@ -4214,6 +4249,8 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
     'nodes', (SELECT jsonb_agg(jsonb_build_object(
         'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt,
           'resumed', n.resumed,
+        'ended_by_stop', coalesce(n.error_code = 'TRANSACTION_CANCELLED'
+          AND n.cancel_asked IS DISTINCT FROM n.attempt, false),
         'recover_first', n.recover_first, 'error_code', n.error_code,
           'executor_key', n.executor_binding ->> 'executor_key',
         'signs', n.signer_binding IS NOT NULL, 'brings', n.brings,

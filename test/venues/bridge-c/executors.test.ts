@@ -269,6 +269,8 @@ const asked = (packet: Packet, more: Partial<ExecutionContext> = {}, output: Jso
 const NO_JOURNAL = {
   transactions: () => Promise.resolve([]),
   releaseNonce: () => Promise.resolve(false),
+  held: () => Promise.resolve(null),
+  accepted: () => Promise.resolve(),
 };
 const looked = (...of: Parameters<typeof asked>) =>
   executors().observe.observe(asked(...of), call(), NO_JOURNAL);

@@ -134,6 +134,8 @@ export async function burnt(
   const journal = {
     transactions: () => Promise.resolve([stored]),
     releaseNonce: () => Promise.resolve(false),
+    held: () => Promise.resolve(null),
+    accepted: () => Promise.resolve(),
   };
   const seen = await burn.recover(context, call(), journal);
   return { context, journal, message: String(seen.output?.['message']) as Hex };

@@ -138,6 +138,8 @@ export const withdrawal = (
 export const NO_JOURNAL: SubmitJournal = {
   transactions: () => Promise.resolve([]),
   releaseNonce: () => Promise.resolve(false),
+  held: () => Promise.resolve(null),
+  accepted: () => Promise.resolve(),
 };
 
 /** The database was restored, and may have forgotten sends. */

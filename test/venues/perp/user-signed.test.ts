@@ -199,18 +199,24 @@ describe('a withdrawal', () => {
 
   it('that may not be sent now is not sent again, and still found', async () => {
     const master = await newMaster('is held');
-    const held = 'its strategy is paused';
-    const context = contextOf(master, {
-      ...withdrawal(desk, '11', PAID),
-      perp: { held },
-    });
+    const why = 'its strategy is paused';
+    const held = { ends: false, needs_retry: false, why };
+    const stopped = { ...NO_JOURNAL, held: () => Promise.resolve(held) };
+    const unknown = {
+      ...NO_JOURNAL,
+      held: () => Promise.resolve({ ...held, needs_retry: true }),
+    };
+    const context = contextOf(master, withdrawal(desk, '11', PAID));
     const signed = await signedBy(master, master.withdraw, context);
     await desk.perp.faults({ refuse_rate: 1, calls: ['exchange'] });
     await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
     await desk.perp.faults({});
-    expect(await signed.recover()).toMatchObject({
+    await expect(signed.recover(0, stopped)).rejects.toMatchObject({
+      ...{ kind: 'not_yet', code: 'ACTION_HELD' },
+      message: expect.stringContaining(why),
+    });
+    expect(await signed.recover(0, unknown)).toMatchObject({
       ...{ next_state: 'UNKNOWN', error_code: 'ACTION_HELD' },
-      error_message: expect.stringContaining(held),
     });
     expect(await heard(signed)).toHaveLength(1);
     await signed.send();

@@ -11,7 +11,12 @@ import { startExchange, type FakeExchange } from './exchange.ts';
 
 export const SUB = 'sub-a@example.com';
 export const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
-export const NO_JOURNAL = { transactions: async () => [], releaseNonce: async () => true };
+export const NO_JOURNAL = {
+  transactions: async () => [],
+  releaseNonce: async () => true,
+  held: async () => null,
+  accepted: async () => undefined,
+};
 
 export interface Desk {
   readonly exchange: FakeExchange;

@@ -9,6 +9,7 @@ import type {
   SubmitJournal,
   UnknownNonce,
 } from '../../../../domain/executor.ts';
+import type { Held } from '../../../../domain/send/stops.ts';
 import type { JsonObject } from '../../../../domain/json.ts';
 import { createLocalSigner } from '../../../../signers/local.ts';
 import { createEvmChains } from '../../../../venues/evm/client.ts';
@@ -30,6 +31,17 @@ export class MemoryJournal implements SubmitJournal {
   ) => Promise<readonly UnknownNonce[]>;
   transactions(): Promise<readonly JournaledTransaction[]> {
     return Promise.resolve(this.entries);
+  }
+  /** Hashes that something outside has taken. */
+  taken: string[] = [];
+  /** What holds back what nothing has taken. */
+  stop: Held | null = null;
+  held({ accepted }: { readonly accepted: boolean }): Promise<Held | null> {
+    return Promise.resolve(accepted ? null : this.stop);
+  }
+  accepted(tx_hash: string): Promise<void> {
+    this.taken.push(tx_hash);
+    return Promise.resolve();
   }
   releaseNonce(transaction: JournaledTransaction): Promise<boolean> {
     this.released.push(transaction.nonce);

@@ -1,0 +1,82 @@
+/**
+ * The stops that are on for a node whose send was declared before. The fence asks for the first
+ * send; everything that is sent after it asks here, each time.
+ */
+import { ExecutorFault } from '../../domain/executor.ts';
+import { heldBy, type Held, type Stopped, type Way } from '../../domain/send/stops.ts';
+import type { SeenPath } from '../../domain/transition.ts';
+import { readPhase, type PhaseRow } from '../../store/phases.ts';
+import { readStops } from '../../store/stops.ts';
+import { askedBy } from './allowlist.ts';
+import { usablePath } from './bridge-path.ts';
+import type { PhaseDependencies } from './context.ts';
+import { perpStill } from './perp-terms.ts';
+
+/** What the rule reads of a node, with the registered executors and signers. */
+export type StopSources = Pick<PhaseDependencies, 'db' | 'executors' | 'signers' | 'chains'> &
+  Pick<PhaseDependencies, 'bridgeSnapshotMaxAgeSeconds'>;
+
+/** What holds back this way of sending what `address` signed; null where it may go now. */
+export async function heldNow(
+  deps: StopSources,
+  row: PhaseRow,
+  way: Way,
+  address: string,
+): Promise<Held | null> {
+  return heldBy(way, await stopsOf(deps, row, way, address));
+}
+
+async function stopsOf(
+  deps: StopSources,
+  row: PhaseRow,
+  way: Way,
+  address: string,
+): Promise<readonly Stopped[]> {
+  const signer = row.node.signer_binding;
+  const by = await askedBy(deps, row);
+  const path = await pathOf(deps, row, way);
+  const perp = perpStill(row, address);
+  const found = await readStops(deps.db, row, {
+    executors: [row.node.executor_binding.executor_key],
+    signers: signer === null ? [] : [{ signer_key: signer.signer_key, address }],
+    addresses: by.ok ? by.asked : [],
+    ...('seen' in path ? { bridge_path: path.seen } : {}),
+    ...(perp === undefined ? {} : { perp }),
+  });
+  return [
+    ...found,
+    ...(by.ok ? [] : [{ stop: 'payee_unusable' as const, why: by.message }]),
+    ...('why' in path ? [{ stop: 'bridge_path' as const, why: path.why }] : []),
+  ];
+}
+
+/** Of a send over the bridge: its path as it is looked at, or why it is closed. */
+async function pathOf(
+  deps: StopSources,
+  row: PhaseRow,
+  way: Way,
+): Promise<{ readonly seen: SeenPath } | { readonly why: string } | Record<never, never>> {
+  if (row.node.action_type !== 'bridge_c_send') return {};
+  try {
+    return { seen: (await usablePath(deps, row, { sent: way === 'replace_accepted' })).seen };
+  } catch (error) {
+    if (error instanceof ExecutorFault) return { why: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Why no new bytes may be signed of what a node has paid, and what the chain has lost again; null
+ * where they may.
+ */
+export async function replacementHeld(
+  deps: StopSources,
+  claim: { readonly movement_id: string | null; readonly node_key: string | null },
+  address: string,
+): Promise<string | null> {
+  const { movement_id, node_key } = claim;
+  if (movement_id === null || node_key === null) return null;
+  const row = await readPhase(deps.db, movement_id, node_key);
+  if (row === null) return 'its node is not there';
+  return (await heldNow(deps, row, 'replace_accepted', address))?.why ?? null;
+}

@@ -1,0 +1,33 @@
+/** What stops a send, and what is known to be taken (prisma/functions/stops.sql). */
+import type { Stopped } from '../domain/send/stops.ts';
+import type { Transition } from '../domain/transition.ts';
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+/** The stops that are on for what the node has signed. */
+export async function readStops(
+  db: Database,
+  node: { readonly movement_id: string; readonly node_key: string },
+  required: NonNullable<Transition['require']>,
+): Promise<readonly Stopped[]> {
+  const rows = await run(
+    () => db.sql<{ stops: readonly Stopped[] }>`
+      SELECT send_stops(${node.movement_id}::uuid, ${node.node_key},
+        ${JSON.stringify(required)}::jsonb) AS stops`,
+  );
+  if (rows[0] === undefined) throw new Error('the stops of a node were not answered');
+  return rows[0].stops;
+}
+
+/** Keeps that something outside has taken the attempt's bytes; the first time stays. */
+export async function noteAccepted(
+  db: Database,
+  of: { readonly movement_id: string; readonly node_key: string; readonly attempt: number },
+  tx_hash: string,
+): Promise<void> {
+  await run(
+    () => db.sql`
+      SELECT note_accepted(${of.movement_id}::uuid, ${of.node_key}, ${of.attempt}::integer,
+        ${tx_hash})`,
+  );
+}

@@ -1,0 +1,51 @@
+import type { Rule } from './rule.ts';
+
+const section = 'Money is spent at most once';
+const STOPS = 'test/faults/stops.test.ts';
+
+export const stopRules: readonly Rule[] = [
+  {
+    id: 'stored-bytes-ask-every-stop',
+    section,
+    rule: 'Signed bytes that nothing outside took are not broadcast while a stop is on.',
+    test: { file: STOPS, name: 'keeps stored bytes that nobody took, and they are sent once' },
+    broken: {
+      file: 'activities/phases/journal.ts',
+      find: "accepted ? 'repeat_accepted' : 'repeat_unaccepted'",
+      replace: "accepted ? 'repeat_accepted' : 'cancel_transaction'",
+    },
+  },
+  {
+    id: 'stopped-for-good-fires-no-failure-edge',
+    section,
+    rule: 'What a stop has ended fires no failure edge.',
+    test: { file: STOPS, name: 'ends stored bytes that nobody took: their nonce is used up' },
+    broken: {
+      file: 'domain/graph/edges.ts',
+      find: "if (source.state !== 'FAILED' || source.ended_by_stop === true) return false;",
+      replace: "if (source.state !== 'FAILED') return false;",
+    },
+  },
+  {
+    id: 'a-resume-sends-nothing',
+    section,
+    rule: 'Of an UNKNOWN node only a retry may lead to a send: a resume asks and never sends.',
+    test: { file: STOPS, name: 'is sent by no resume, once it is UNKNOWN, and by a retry' },
+    broken: {
+      file: 'prisma/functions/stops.sql',
+      find: "IF n.state = 'UNKNOWN' OR n.only_look THEN",
+      replace: "IF n.state = 'UNKNOWN' THEN",
+    },
+  },
+  {
+    id: 'repeats-ask-the-allowlist',
+    section,
+    rule: 'An action of the perps venue is sent again only while its payee is on the allowlist.',
+    test: { file: STOPS, name: 'is not sent again while' },
+    broken: {
+      file: 'activities/phases/stops.ts',
+      find: 'addresses: by.ok ? by.asked : [],',
+      replace: 'addresses: [],',
+    },
+  },
+];
