@@ -316,8 +316,8 @@ export interface ExecutorDescriptor extends DeclaredFacts {
   /** For kind `task_queue`: where the team's own worker polls for {@link ExecutorActivities}. */
   readonly task_queue?: string;
   /**
-   * For kind `task_queue`: the file of the secret with which its worker signs what it answers. Without
-   * a signature it is not believed that a submit which began has failed.
+   * For kind `task_queue`: the file of the secret with which its worker signs what it answers.
+   * Without a signature it is not believed that a submit which began has failed.
    */
   readonly result_secret_file?: string;
   /** May a submit with the same key be repeated without a second effect? */

@@ -52,8 +52,8 @@ export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefi
 }
 
 /**
- * Takes that node: FAILED begins a new attempt, UNKNOWN first asks about its earlier send. Null when
- * no node may be retried.
+ * Takes that node: FAILED begins a new attempt, UNKNOWN first asks about its earlier send. Null
+ * when no node may be retried.
  */
 export function retry(snapshot: MovementSnapshot, requester: Requester): Transition | null {
   const node = retryableNode(snapshot);

@@ -4,7 +4,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { agent, proposal, readProposal, type Agent, type ProposalView } from '../support/agents.ts';
-import { API, noop, register, shared, sql, template, uniqueKey } from '../support/http.ts';
+import {
+  API,
+  noop,
+  register,
+  shared,
+  sql,
+  template,
+  uniqueKey,
+  withdrawal,
+} from '../support/http.ts';
 import {
   between,
   dataOf,
@@ -92,7 +101,7 @@ test('reads: who it is, routes, balances, movements', async () => {
   });
   const source_venue = uniqueKey('place');
   for (const node of ['a', 'b'])
-    await register(template([noop(node, { config: { source_venue } })]));
+    await register(template([noop(node, { config: { source_venue } }), withdrawal('pays')]));
   const routes = await tools.call('list_routes', { source_venue, limit: 1 });
   expect(dataOf(routes)).toMatchObject({
     ...{ routes: [{ executable: true, source_venue }], total: 2 },
