@@ -88,7 +88,14 @@ function toDetail(
 }
 
 function toNodeView(
-  { resumed: _resumed, config, prepared_action, original_signer_binding, ...node }: NodeRecord,
+  {
+    resumed: _resumed,
+    ended_by_stop: _ended,
+    config,
+    prepared_action,
+    original_signer_binding,
+    ...node
+  }: NodeRecord,
   movement: MovementDetail,
   { executors, redact }: Shower,
 ): NodeView {

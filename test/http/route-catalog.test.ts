@@ -254,12 +254,12 @@ test('an agent sees its own routes and those of nobody, not those of another age
     ),
   ]);
   const own = await register(
-    template([noop('a')], { template_key: `agent/${names[0]}/${uniqueKey()}` }),
+    template([withdrawal('a')], { template_key: `agent/${names[0]}/${uniqueKey()}` }),
   );
   const alike = await register(
-    template([noop('a')], { template_key: `agent/${names[1]}/${uniqueKey()}` }),
+    template([withdrawal('a')], { template_key: `agent/${names[1]}/${uniqueKey()}` }),
   );
-  const common = await register(template([noop('a')]));
+  const common = await register(template([withdrawal('a')]));
   for (const [path, body] of [
     ['GET /route-catalog', undefined],
     ['POST /routes/recommend', { asset: 'USDC' }],
