@@ -546,7 +546,7 @@ describe('what a policy does not allow', () => {
     });
     const policy = await policyWith({
       client_id: key.client_id,
-      allowed_templates: [{ template_key }],
+      allowed_templates: [{ template_key, template_version: 1 }],
     });
     const made = await create(movement(template_key, policy.strategy_id), bot);
     expect(made).toMatchObject({
