@@ -41,7 +41,9 @@ export function fundadminProgram(io: ToolIo): Command {
 /** Runs one command line (without node and script) and answers the exit status. */
 export async function fundadmin(args: readonly string[], io: ToolIo): Promise<number> {
   try {
-    await fundadminProgram(io).parseAsync([...args], { from: 'user' });
+    // The specification writes the option both ways.
+    const known = args.map((arg) => arg.replace(/^--key_id(?=$|=)/, '--key-id'));
+    await fundadminProgram(io).parseAsync(known, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -24,6 +24,7 @@ import { refreshBefore, takeAt, uncoveredError } from '../balances/cover.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { differingFields } from '../http/differences.ts';
 import type { Reply } from '../http/route.ts';
+import { toView } from './read.ts';
 import type { TransferCreateBody, TransferView } from './schema.ts';
 
 /** A request whose accounts are known and between which the provider moves funds. */
@@ -182,5 +183,5 @@ async function replay(
 async function view(transferId: string, deps: ApiDependencies): Promise<TransferView> {
   const found = await readTransfer(deps.db, transferId);
   if (found === null) throw new Error(`capital transfer ${transferId} was written and has no row`);
-  return found;
+  return toView(found, deps.redact);
 }

@@ -40,7 +40,7 @@ export async function one(
 }
 
 /** The transfer as it is shown: its error is what a provider said. */
-function toView<T extends { readonly error_message: string | null }>(
+export function toView<T extends { readonly error_message: string | null }>(
   row: T,
   redact: ApiDependencies['redact'],
 ): T {

@@ -6,7 +6,7 @@ import { CommandError, EXIT, Interrupted, usageError } from '../command-line/exi
 import { isOutcomeUnknown } from '../command-line/faults.ts';
 import type { Io } from '../command-line/io.ts';
 import { painter } from '../command-line/paint.ts';
-import { printableJson } from '../command-line/printable.ts';
+import { printable, printableJson } from '../command-line/printable.ts';
 import { record, table, type Cell, type Column } from '../command-line/table.ts';
 import { isObject } from '../http/answer.ts';
 import { CLI_OPERATIONS, type CliOperation } from './operations.ts';
@@ -74,7 +74,7 @@ export class Session {
 
   /** A line beside the answer. */
   note(text: string): void {
-    this.io.err(`${text}\n`);
+    this.io.err(`${printable(text)}\n`);
   }
 
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {

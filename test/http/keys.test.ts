@@ -101,7 +101,7 @@ test('keys of one client share it; rotation is issue, use, revoke', async () => 
     ['rotating-2', 'active'],
   ]);
   // A repeat is no fault and leaves no second row; an unknown key is one.
-  expect((await tool(['keys', 'revoke', '--key-id', 'rotating-1'])).status).toBe(0);
+  expect((await tool(['keys', 'revoke', '--key_id', 'rotating-1'])).status).toBe(0);
   expect((await tool(['keys', 'revoke', '--key-id', 'nothing'])).status).toBe(1);
   const audit = await sql(
     'SELECT action, outcome, reason, actor_key_id FROM audit_events WHERE entity_key = $1 ORDER BY occurred_at',

@@ -12,6 +12,7 @@ import {
   text,
   whole,
 } from '../../command-line/options.ts';
+import { printableJson } from '../../command-line/printable.ts';
 import { isObject } from '../../http/answer.ts';
 import { waitForMovement, type Movement } from '../../http/wait.ts';
 import { agentCommand } from '../command.ts';
@@ -213,5 +214,5 @@ export const movementCommands = [
 ];
 
 function indented(plan: string): string {
-  return `${JSON.stringify(JSON.parse(plan), null, 2)}\n`;
+  return `${printableJson(JSON.parse(plan))}\n`;
 }
