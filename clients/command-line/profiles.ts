@@ -118,12 +118,23 @@ function readProfile(name: string, value: unknown, wrong: (what: string) => neve
   return value as Profile;
 }
 
-/** A file with a secret in it is its owner's alone. */
+/**
+ * Whoever writes the file decides where requests go and what they are signed with: only its owner
+ * may, who is this user or root. With a secret in it others may not read it either.
+ */
 function requirePrivate(file: string, profiles: Readonly<Record<string, Profile>>): void {
   const holds = Object.values(profiles).some((profile) =>
     SECRETS.some((field) => profile[field] !== undefined),
   );
-  const mode = statSync(file).mode & 0o777;
+  const { mode: all, uid } = statSync(file);
+  const mode = all & 0o777;
+  const own = process.getuid?.() ?? uid;
+  if (uid !== own && uid !== 0)
+    throw usageError(`${file} belongs to another user (uid ${String(uid)}): make it your own`);
+  if ((mode & 0o022) !== 0)
+    throw usageError(
+      `${file} decides where requests go and others may write it (mode ${mode.toString(8)}): chmod 600 ${file}`,
+    );
   if (holds && (mode & 0o077) !== 0)
     throw usageError(
       `${file} holds a secret and others may read it (mode ${mode.toString(8)}): chmod 600 ${file}`,

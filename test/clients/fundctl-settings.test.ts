@@ -1,5 +1,5 @@
 /** Where `fundctl` reads who one is, and what people's names of addresses are worth. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { profilesFile } from '../../clients/command-line/profiles.ts';
@@ -36,6 +36,13 @@ test('profiles with a secret are read by their owner alone, through whatever nam
   for (const mode of [0o640, 0o604, 0o660, 0o610]) {
     chmodSync(config, mode);
     expect(read).toThrow(`mode ${mode.toString(8)}`);
+  }
+  // Root alone can make files of others.
+  if (process.getuid?.() === 0) {
+    chmodSync(config, 0o600);
+    chownSync(config, 1_234, 1_234);
+    expect(read).toThrow('belongs to another user (uid 1234)');
+    chownSync(config, 0, 0);
   }
   chmodSync(config, 0o400);
   expect(read()).toBe('k');
