@@ -4,6 +4,9 @@
  * they continue as new in time, never in the middle of a send, and lose nothing that anybody tells
  * them.
  */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { temporal } from '@temporalio/proto';
 import { failed, pending, Unavailable } from '../../executor-kit/answers.ts';
 import { installRuntime } from '../../executor-kit/runtime.ts';
@@ -41,6 +44,10 @@ const UNHANDLED_COMMAND =
 let own: OwnStack;
 let team: RunningExecutorWorker;
 let payments: Payments;
+/** With it the team signs that a send was refused; unsigned it would not be believed. */
+const SECRET = 'what only the team has';
+const folder = mkdtempSync(join(tmpdir(), 'continued-'));
+const secretFile = join(folder, 'secret');
 /** Looks at each movement's `watch`, which goes on until the movement is let go. */
 const looks = new Map<string, number>();
 const letGo = new Set<string>();
@@ -54,6 +61,7 @@ const lost = new Set<string>();
 const held = new Map<string, () => Promise<void>>();
 
 beforeAll(async () => {
+  writeFileSync(secretFile, SECRET);
   installRuntime('ERROR');
   own = await startOwnStack({
     temporalConfig: [
@@ -91,9 +99,11 @@ beforeAll(async () => {
     address: own.stack.temporalAddress,
     namespace: 'default',
     taskQueue: QUEUE,
+    resultSecret: SECRET,
   });
 }, 120_000);
 afterAll(async () => {
+  rmSync(folder, { recursive: true });
   await team?.stop();
   await own?.close();
 }, 60_000);
@@ -107,7 +117,7 @@ function entry(type: string, timeout_seconds: number): object {
       action_types: [type],
       payees: [],
     },
-    ...{ timeout_seconds, settle_seconds: 0, same_key_safe: true },
+    ...{ timeout_seconds, settle_seconds: 0, same_key_safe: true, result_secret_file: secretFile },
   };
 }
 
