@@ -244,7 +244,7 @@ test(
     await eventually(async () => ((await withdrawalsHeard()) > before.heard ? true : null));
     await pause(true);
     await eventually(async () =>
-      ((await moveOf(made)).error_message ?? '').includes('paused') ? true : null,
+      /paused/i.test((await moveOf(made)).error_message ?? '') ? true : null,
     );
     const calls = await withdrawalsHeard();
     await books.faults(null);
