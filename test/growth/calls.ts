@@ -7,7 +7,7 @@ import { encodeCursor } from '../../api/http/paging.ts';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readListed } from '../../store/allowlist.ts';
-import { readTold } from '../../store/attention.ts';
+import { noteAttention, readTold } from '../../store/attention.ts';
 import { BEGINNING, readHead, readUnsealed } from '../../store/audit-seals.ts';
 import { writeAuditOnce } from '../../store/audit.ts';
 import { readFreeFacts } from '../../store/auto-approve.ts';
@@ -368,6 +368,11 @@ export const CALLS: readonly Call[] = [
   }),
   // It looks at all that is open: what a run is told is known of none before it is looked at.
   { ...own('readTold', (db) => readTold(db, 5_000)), rows: 2_500, blocks: 40_000 },
+  // With what that has just read; one change is one row by its key.
+  {
+    ...own('noteAttention', async (db) => noteAttention(db, await readTold(db, 5))),
+    ...{ rows: 2_500, blocks: 40_000 },
+  },
   {
     // It looks at so many rows at a time, whether or not they are sealed.
     ...own(['readHead', 'readUnsealed'], async (db) => {
@@ -582,6 +587,13 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   saveApprovalSignature: BY_KEY,
   noteAuthorizationMined: BY_KEY,
   releaseNonce: BY_KEY,
+  freezeNode: BY_KEY,
+  readPhaseAndView: 'reads a node and its movement by key, with functions that other calls run',
+  openQuestion: BY_KEY,
+  isOpenQuestion: BY_KEY,
+  closeQuestion: BY_KEY,
+  hasBegunSubmit: BY_KEY,
+  readDatabaseClock: 'reads no table',
   readStops: BY_KEY,
   noteAccepted: BY_KEY,
   addSeals: BY_KEY,
