@@ -80,6 +80,7 @@ UNSAYABLE = {
         "max_interval_seconds",
         # Where the header gives one too, it is the same.
         "idempotency_key",
+        "dry_run",
         # No segment `.` or `..`.
         "template_key",
         # Only a node that is resolved as completed has one.
