@@ -70,6 +70,7 @@ export const AUDIT_ACTIONS = [
   'movement.cancel',
   'movement.resolve',
   'movement.cancel_transaction',
+  'movement.reset_allowances',
   'movement.complete',
   'movement.fail',
   'cutover.set_mode',

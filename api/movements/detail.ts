@@ -4,6 +4,8 @@ import { shownDestination } from '../../domain/allowlist/destinations.ts';
 import { isObject } from '../../domain/json.ts';
 import type { Intent } from '../../domain/plan/types.ts';
 import { namespaceIn } from '../../domain/roles.ts';
+import { checksummed } from '../../platform/evm-address.ts';
+import { readOpenAllowances, type OpenAllowance } from '../../store/allowances.ts';
 import { stored } from '../../store/json.ts';
 import { readPlan, type MovementDetail, type NodeRecord } from '../../store/movement-reads.ts';
 import { agentOf } from '../../store/namespaces.ts';
@@ -27,6 +29,7 @@ export async function detail(
       ...toDetail(found, deps),
       attention: await attentionOf(found, input.requester, deps),
       ...(await authorityOf(found, deps)),
+      ...(await openAllowancesOf(found, deps)),
     },
   };
 }
@@ -54,13 +57,34 @@ async function authorityOf(
   };
 }
 
+/** Read only where a node has set an allowance. */
+async function openAllowancesOf(
+  { movement_id, nodes }: MovementDetail,
+  { db }: ApiDependencies,
+): Promise<Pick<DetailResponse, 'open_allowances'>> {
+  const allows = nodes.some(
+    ({ action_type, state }) => action_type === 'evm_erc20_approve' && state === 'COMPLETED',
+  );
+  const open = allows ? await readOpenAllowances(db, movement_id) : [];
+  return open.length === 0 ? {} : { open_allowances: open.map(shownAllowance) };
+}
+
+/** Without the key of the signer, which is its node's to show. */
+export function shownAllowance({
+  signer_key: _signer,
+  owner,
+  ...shown
+}: OpenAllowance): NonNullable<DetailResponse['open_allowances']>[number] {
+  return { ...shown, owner: checksummed(owner) };
+}
+
 type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
 
 /** The movement as it is shown, without what it asks of a person. */
 function toDetail(
   found: MovementDetail,
   deps: Shower,
-): Omit<DetailResponse, 'attention' | 'agent_authority'> {
+): Omit<DetailResponse, 'attention' | 'agent_authority' | 'open_allowances'> {
   const { settings, redact } = deps;
   const {
     edge_conditions: _conditions,

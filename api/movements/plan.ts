@@ -53,6 +53,8 @@ export interface AssessOptions {
   readonly reserved?: boolean;
   /** An agent creates only what its authority covers. */
   readonly caller?: Caller;
+  /** The one signer that may be bound, whatever profiles others have. */
+  readonly signer?: string;
 }
 
 /**
@@ -62,7 +64,7 @@ export interface AssessOptions {
 export async function assess(
   body: PlanRequest,
   deps: ApiDependencies,
-  { reserved = false, caller }: AssessOptions = {},
+  { reserved = false, caller, signer }: AssessOptions = {},
 ): Promise<Assessment> {
   const { template_key, template_version } = body;
   const template = await readTemplateForPlan(deps.db, template_key, template_version);
@@ -73,7 +75,9 @@ export async function assess(
   );
   const resolved = resolveBindings(template.nodes, {
     executors: deps.executors.list(),
-    signers: deps.signers.list(),
+    signers: deps.signers
+      .list()
+      .filter(({ signer_key }) => signer === undefined || signer_key === signer),
     replaced: signs ? await readReplacedSigners(deps.db) : [],
   });
   const reasons = await judged(deps.db, template.template_id, template);

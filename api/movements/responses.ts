@@ -177,6 +177,35 @@ const authorityView = z
   })
   .meta({ id: 'MovementAuthority' });
 
+const openAllowance = z
+  .object({
+    node_key: z.string().meta({ description: 'The node that set it.' }),
+    chain_id: z.int(),
+    owner: z.string().meta({ description: 'Whose tokens may be pulled.' }),
+    token_address: z.string(),
+    spender: z.string(),
+    asset: z.string(),
+    amount: decimalString,
+  })
+  .meta({ id: 'OpenAllowance' });
+
+export const resetAllowancesResponse = z
+  .object({
+    movement_id: uuid,
+    open_allowances: listOf(openAllowance),
+    resets: listOf(
+      z
+        .object({
+          node_key: z.string().meta({ description: 'The node that set the allowance.' }),
+          movement_id: uuid.meta({ description: 'The movement that takes it back.' }),
+          request_state: state,
+        })
+        .meta({ id: 'AllowanceReset' }),
+    ),
+  })
+  .meta({ id: 'ResetAllowancesResponse' });
+export type ResetAllowancesResponse = z.input<typeof resetAllowancesResponse>;
+
 export const detailResponse = z
   .object({
     ...summaryFields,
@@ -196,6 +225,10 @@ export const detailResponse = z
     agent_authority: authorityView.optional().meta({
       description:
         "Of an agent's movement that waits for its approval: what its authority covers now.",
+    }),
+    open_allowances: listOf(openAllowance).optional().meta({
+      description:
+        'Of a movement that has ended: what it allowed others to pull and its nodes did not use. `reset-allowances` takes it back.',
     }),
     workflow: z.object({
       namespace: z.string(),

@@ -3,13 +3,14 @@ import type { Requester } from '../../domain/actions/context.ts';
 import type { NamedNode } from '../../domain/actions/named-node.ts';
 import { retry as retryTransition, retryableNode } from '../../domain/actions/retry.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { readResetAllowances } from '../../store/allowances.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { act, invalidState, refuseOther } from './act.ts';
 import type { ActionResponse } from './responses.ts';
 
-/** Queues the oldest FAILED or UNKNOWN node again. */
-export function retry(
+/** Queues the oldest FAILED or UNKNOWN node again; an allowance that was reset, before it. */
+export async function retry(
   input: {
     readonly params: { readonly movement_id: string };
     readonly body: NamedNode;
@@ -18,6 +19,7 @@ export function retry(
   deps: ApiDependencies,
 ): Promise<Reply<ActionResponse>> {
   const { params, body, requester } = input;
+  const resets = await readResetAllowances(deps.db, params.movement_id);
   return act(
     {
       action: 'retry',
@@ -25,7 +27,7 @@ export function retry(
       requester,
       decide: (snapshot) => {
         refuseOther(body, retryableNode(snapshot));
-        const transition = retryTransition(snapshot, requester);
+        const transition = retryTransition(snapshot, requester, resets);
         if (transition !== null) return transition;
         // Of a cancelled movement only a failed compensation may be retried; without one the state
         // is the reason.

@@ -15,9 +15,11 @@ import {
   createResponse,
   detailResponse,
   listResponse,
+  resetAllowancesResponse,
   timelineResponse,
 } from './responses.ts';
 import { cancelTransaction } from './cancel-transaction.ts';
+import { resetAllowances } from './reset-allowances.ts';
 import { resolve } from './resolve.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
@@ -209,6 +211,29 @@ export const movementRoutes: readonly Route[] = [
     body: noBody,
     errors: ['movement_not_found', 'invalid_state', 'no_on_cancel_edge', 'outcome_unknown'],
     handler: cancel,
+  }),
+  defineRoute({
+    ...action,
+    id: 'resetMovementAllowances',
+    path: '/movements/{movement_id}/actions/reset-allowances',
+    summary: 'Take back what a movement still allows',
+    description:
+      'For a movement that has ended with `open_allowances`. For each of them a movement of the template `system/reset-allowances` sets the allowance to 0; ' +
+      'it is made and approved by this request, and goes through the same fence and signer as every send. ' +
+      'A repeat answers the one that is under way; one that failed is made anew. A retry of the movement afterwards runs the allowance node anew.',
+    body: noBody,
+    response: resetAllowancesResponse,
+    errors: [
+      'movement_not_found',
+      'invalid_state',
+      'binding_unresolved',
+      'binding_unavailable',
+      'token_asset_mismatch',
+      'completion_assurance_unsupported',
+      'cutover_mode_active',
+      'outcome_unknown',
+    ],
+    handler: resetAllowances,
   }),
   defineRoute({
     ...action,

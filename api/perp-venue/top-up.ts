@@ -1,17 +1,15 @@
 /** POST …/agent-wallets/{agent_name}/top-up: gives a strategy more to work with at the venue. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
-import { graphShape } from '../../domain/graph/shape.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare, subtract, toBaseUnits } from '../../domain/money.ts';
 import type { PerpBinding, PerpMaster } from '../../domain/perps/registry.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { checksummed } from '../../platform/evm-address.ts';
 import { listAgentWallets, readPerpBinding, readPerpMaster } from '../../store/perp-venue.ts';
-import { createTopUp, findVersionOf, readOpenTopUps } from '../../store/perp-top-ups.ts';
-import { createTemplate } from '../../store/templates.ts';
+import { createTopUp, readOpenTopUps } from '../../store/perp-top-ups.ts';
 import type { PerpAccess } from '../../venues/perp/access.ts';
 import { atLeastZero } from '../../venues/perp/client.ts';
 import { LEAST_DEPOSIT, PERP_DECIMALS } from '../../venues/perp/config.ts';
@@ -22,12 +20,19 @@ import type { Reply } from '../http/route.ts';
 import { makeMovement } from '../movements/make.ts';
 import { planOf } from '../movements/plan.ts';
 import { keyUseOf, replay } from '../movements/replay.ts';
+import { reservedVersion } from '../movements/reserved-version.ts';
 import type { CreateResponse } from '../movements/responses.ts';
 import { notBound } from './bindings.ts';
 import type { topUpRequest } from './schema.ts';
 
 /** Only this route registers its versions and creates from them. */
 export const TOP_UP_TEMPLATE = 'system/agent-wallet-top-up';
+
+const TOP_UP = {
+  template_key: TOP_UP_TEMPLATE,
+  name: 'Top up a strategy at the perps venue',
+  completion_assurance: 'provider_completed',
+} as const;
 
 /** A caller waits for it. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -70,7 +75,7 @@ export async function topUp(
     const compiled = await planOf(
       {
         template_key: TOP_UP_TEMPLATE,
-        template_version: await versionOf(node, requester, deps),
+        template_version: await reservedVersion(node, TOP_UP, requester, deps),
         intent: { asset, amount },
         input_params: {},
       },
@@ -196,33 +201,4 @@ function nodeOf(
     signer_selector: { chain_family, ...(profile === undefined ? {} : { profile }) },
     config: { venue: venue_key, asset, ...config },
   };
-}
-
-/** The version with this one node, which is registered where there is none yet. */
-async function versionOf(
-  node: TemplateNode,
-  requester: Requester,
-  { db }: ApiDependencies,
-): Promise<number> {
-  for (;;) {
-    const { found, latest } = await findVersionOf(db, TOP_UP_TEMPLATE, node);
-    if (found !== null) return found;
-    const version = latest + 1;
-    const graph = { nodes: [node], edges: [] };
-    // Somebody may be quicker, and then this one is looked for again.
-    await createTemplate(db, {
-      ...{ template_key: TOP_UP_TEMPLATE, version, owner: null },
-      name: 'Top up a strategy at the perps venue',
-      ...{ ...graph, graph_shape: graphShape(graph), approval_policy: {}, risk_controls: {} },
-      completion_policy: { completion_assurance: 'provider_completed' },
-      created_by: requester.caller.client_id,
-      audit: (template_id) => [
-        auditOf(requester, {
-          ...{ action: 'plan_template.create', entity_type: 'plan_template' },
-          entity_key: TOP_UP_TEMPLATE,
-          details: { template_id, version },
-        }),
-      ],
-    });
-  }
 }

@@ -34,6 +34,7 @@ export async function movementText(session: Session, movement: Movement): Promis
     movementRecord(view, movement),
     view.heading('Nodes'),
     await nodesText(view, movement),
+    ...(await allowancesText(view, movement)),
     ...(movement.attention === null ? [] : [attentionText(view, movement)]),
   ].join('');
 }
@@ -90,6 +91,26 @@ function nodesText(view: View, { nodes }: Movement): Promise<string> {
       of: (node) => [node.error_code, node.error_message].filter(Boolean).join(': '),
     },
   ]);
+}
+
+/** What others may still pull, and the command that takes it back. */
+async function allowancesText(
+  view: View,
+  { movement_id, open_allowances: open = [] }: Movement,
+): Promise<readonly string[]> {
+  if (open.length === 0) return [];
+  return [
+    view.heading('Allowances that are open'),
+    await view.table(open, [
+      { title: 'NODE', of: (each) => each.node_key },
+      { title: 'AMOUNT', of: (each) => `${each.amount} ${each.asset}`, right: true },
+      { title: 'SPENDER', of: (each) => each.spender },
+      { title: 'OWNER', of: (each) => each.owner },
+      { title: 'CHAIN', of: (each) => String(each.chain_id) },
+      { title: 'TOKEN', of: (each) => each.token_address },
+    ]),
+    `  ${view.paint('strong', printable(`fundctl movements reset-allowances ${movement_id}`))}\n`,
+  ];
 }
 
 function amountOf({ amount, asset }: { readonly amount: string | null; readonly asset: string }) {

@@ -28,6 +28,7 @@ const GROUPS = {
     cancel: 'cancelMovement',
     resolveNode: 'resolveMovementNode',
     cancelTransaction: 'cancelNodeTransaction',
+    resetAllowances: 'resetMovementAllowances',
   },
   templates: {
     create: 'createPlanTemplate',

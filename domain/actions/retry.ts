@@ -1,5 +1,6 @@
 /** Retry: a failed node runs again, an unknown one is asked about first. */
 import { isReservedTemplate } from '../plan/actions.ts';
+import { pullsBy } from '../plan/flow.ts';
 import { closedAgain, isRetryable, reopened } from '../graph/retry.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
 import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../snapshot.ts';
@@ -53,14 +54,20 @@ export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefi
 
 /**
  * Takes that node: FAILED begins a new attempt, UNKNOWN first asks about its earlier send. Null
- * when no node may be retried.
+ * when no node may be retried. A failed node that pulls by an allowance which was taken back since
+ * waits for that allowance's node, which runs anew: `resets` has by its key what was left of it.
  */
-export function retry(snapshot: MovementSnapshot, requester: Requester): Transition | null {
+export function retry(
+  snapshot: MovementSnapshot,
+  requester: Requester,
+  resets: ReadonlyMap<string, string> = new Map(),
+): Transition | null {
   const node = retryableNode(snapshot);
   if (node === undefined) return null;
   const input = toWalk(snapshot);
   const byKey = new Map(input.nodes.map((each) => [each.node_key, each]));
   const failed = node.state === 'FAILED';
+  const anew = failed ? allowedAnew(snapshot, node, resets) : [];
   const reopens = new Set(reopened(input, node.node_key));
   const back = snapshot.nodes.filter((each) => reopens.has(each.node_key));
   const walked = byKey.get(node.node_key);
@@ -75,7 +82,7 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
     version: snapshot.version,
     bump: true,
     set: {
-      current_frontier: [node.node_key],
+      current_frontier: anew.length > 0 ? anew.map(({ node_key }) => node_key) : [node.node_key],
       error_code: null,
       error_message: null,
       ended_at: null,
@@ -83,7 +90,7 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
     },
     nodes: [
       {
-        ...changeOf(node, ['READY']),
+        ...changeOf(node, anew.length > 0 ? ['READY', 'BLOCKED'] : ['READY']),
         set: failed
           ? {
               ...(node.restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
@@ -99,6 +106,15 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
               unanswered: 0,
             },
       },
+      ...anew.map((each): NodeChange => ({
+        ...changeOf(each, ['READY']),
+        set: {
+          ...(each.restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
+          attempt: each.attempt + 1,
+          recover_first: each.restored,
+          amount: resets.get(each.node_key) ?? null,
+        },
+      })),
       ...back.map((each): NodeChange => ({
         ...changeOf(each, ['BLOCKED']),
         set: { completed_at: null },
@@ -106,7 +122,7 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
       ...gates.map((each) => changeOf(each, ['BLOCKED'])),
     ],
     // What the earlier outcome settled must not speak for the next one.
-    conditions: withoutConditions(snapshot, node.node_key),
+    conditions: withoutConditions(snapshot, [node, ...anew]),
     timeline: [
       {
         event_type: 'request_retried',
@@ -119,9 +135,15 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
         to_state: snapshot.state === 'CANCELLED' ? 'CANCELLED' : 'EXECUTING',
       },
       {
-        ...nodeEvent('node_requeued', node, 'READY', SYSTEM_ACTOR, 'Queued again'),
+        ...(anew.length > 0
+          ? nodeEvent('node_requeued', node, 'BLOCKED', SYSTEM_ACTOR, WAITS)
+          : nodeEvent('node_requeued', node, 'READY', SYSTEM_ACTOR, 'Queued again')),
         attempt: failed ? node.attempt + 1 : node.attempt,
       },
+      ...anew.map((each) => ({
+        ...nodeEvent('node_requeued', each, 'READY', SYSTEM_ACTOR, 'Allows anew what was reset'),
+        attempt: each.attempt + 1,
+      })),
       ...back.map((each) =>
         nodeEvent('node_requeued', each, 'BLOCKED', SYSTEM_ACTOR, 'Within reach again'),
       ),
@@ -142,10 +164,35 @@ export function retry(snapshot: MovementSnapshot, requester: Requester): Transit
   };
 }
 
-function withoutConditions(snapshot: MovementSnapshot, from: string): Record<string, null> {
+const WAITS = 'Queued again, behind its allowance, which was reset';
+
+/** The completed allowances that this node pulls by and that are there no more. */
+function allowedAnew(
+  { plan, nodes }: MovementSnapshot,
+  { node_key }: NodeSnapshot,
+  resets: ReadonlyMap<string, string>,
+): readonly NodeSnapshot[] {
+  const pulls = plan.nodes.find((each) => each.node_key === node_key);
+  return nodes.filter((each) => {
+    const allowance = plan.nodes.find((planned) => planned.node_key === each.node_key);
+    return (
+      each.state === 'COMPLETED' &&
+      resets.has(each.node_key) &&
+      allowance !== undefined &&
+      pulls !== undefined &&
+      pullsBy(allowance, pulls, plan)
+    );
+  });
+}
+
+function withoutConditions(
+  snapshot: MovementSnapshot,
+  from: readonly NodeSnapshot[],
+): Record<string, null> {
+  const keys = from.map(({ node_key }) => node_key);
   return Object.fromEntries(
     snapshot.plan.edges.flatMap((edge, position) =>
-      edge.from === from && edge.condition_expr !== null ? [[String(position), null]] : [],
+      keys.includes(edge.from) && edge.condition_expr !== null ? [[String(position), null]] : [],
     ),
   );
 }

@@ -112,7 +112,11 @@ function surelyBehind(key: string, plan: PlanPart): ReadonlySet<string> {
 }
 
 /** Whether a later node pulls what this one allows: same signer, chain, token and spender. */
-function pullsBy(allowance: CompiledNode, other: CompiledNode, plan: PlanPart): boolean {
+export function pullsBy(
+  allowance: CompiledNode,
+  other: CompiledNode,
+  plan: Pick<CompiledPlan, 'edges'>,
+): boolean {
   const { chain_id, token_address, spender } = allowance.config;
   return (
     other.pulled_by !== undefined &&

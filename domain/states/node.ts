@@ -28,7 +28,8 @@ export const NODE_TABLE: TransitionTable<NodeState> = {
     UNKNOWN: ['OBSERVING', 'COMPLETED', 'FAILED', 'READY'],
     FAILED: ['READY'],
     SKIPPED: ['BLOCKED'],
-    COMPLETED: [],
+    // Only of an allowance that was taken back since: a retry sets it anew.
+    COMPLETED: ['READY'],
     CANCELLED: [],
   },
 };

@@ -129,7 +129,8 @@ BEGIN
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
-      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action INTO n
+      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action, action_type
+        INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -140,6 +141,9 @@ BEGIN
          OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
+         -- What has completed stays so; only an allowance is set anew, which moves nothing.
+         OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
+           AND n.action_type <> 'evm_erc20_approve')
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING') THEN
         refusal := 'node_state';

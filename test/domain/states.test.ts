@@ -98,9 +98,9 @@ describe('the tables', () => {
   });
 
   it('throw on a move that they do not have', () => {
-    expect(() => assertMove(NODE_TABLE, 'COMPLETED', 'READY')).toThrow(IllegalMove);
-    expect(() => assertMove(NODE_TABLE, 'COMPLETED', 'READY')).toThrow(
-      'node: no move from COMPLETED to READY',
+    expect(() => assertMove(NODE_TABLE, 'CANCELLED', 'READY')).toThrow(IllegalMove);
+    expect(() => assertMove(NODE_TABLE, 'CANCELLED', 'READY')).toThrow(
+      'node: no move from CANCELLED to READY',
     );
     expect(() => assertMove(NODE_TABLE, 'FAILED', 'READY')).not.toThrow();
   });

@@ -70,3 +70,95 @@ test('an allowance of 0 takes one back, draws nothing and needs no spender on th
     }),
   ).toMatchObject({ status: 422, body: { detail: { error: 'address_not_allowlisted' } } });
 }, 120_000);
+
+const executorIs = (status: string, key = 'cctp.burn') =>
+  own.api.expect(200, 'PATCH', `/executors/${key}`, { status });
+
+/** allow -> burn -> mint of 9, whose burn fails once its allowance is there. */
+async function failedBurn(): Promise<string> {
+  const { far } = own.stack.bridges!;
+  const { treasury } = own.stack.chain.accounts;
+  const burn: PlanNode = {
+    ...allow('burn', ''),
+    action_type: 'cctp_burn',
+    config: {
+      ...{ source_chain_id: near.chainId, destination_chain_id: far.chainId, finality: 'fast' },
+      ...{ token_address: near.contracts.burnToken, max_fee: '0.5' },
+      mint_recipient: treasury.address,
+    },
+  };
+  const mint: PlanNode = {
+    ...allow('mint', ''),
+    action_type: 'cctp_mint',
+    config: { burn_from: 'burn' },
+  };
+  const template = await storeTemplate(own.api, [
+    { node_key: 'wait', node_kind: 'manual_gate', action_type: 'manual_gate' },
+    ...[allow('allow', near.contracts.tokenMessenger), burn, mint],
+  ]);
+  const movement_id = await run(template, '9', 'WAITING_MANUAL_ACTION');
+  await executorIs('disabled');
+  await own.api.act('resume', movement_id);
+  await own.api.reaches(movement_id, 'FAILED');
+  await executorIs('active');
+  return movement_id;
+}
+
+const open = async (movement_id: string): Promise<unknown> =>
+  (await own.api.expect(200, 'GET', `/movements/${movement_id}`))['open_allowances'];
+
+test('what a movement left open is shown, taken back once, and allowed anew by a retry', async () => {
+  const { tokenMessenger, burnToken } = near.contracts;
+  const movement_id = await failedBurn();
+  expect(await allowed(tokenMessenger)).toBe('9');
+  const left = {
+    ...{ node_key: 'allow', chain_id: near.chainId, asset: 'USDB', amount: '9' },
+    ...{ token_address: burnToken, spender: tokenMessenger },
+    owner: own.stack.chain.accounts.signer.address,
+  };
+  expect(await open(movement_id)).toEqual([left]);
+  // What is stopped is not sent: the reset waits, and the next request goes on with the same one.
+  const path = `/movements/${movement_id}/actions/reset-allowances`;
+  await executorIs('disabled', 'evm.approve');
+  expect(await own.api.send('POST', path)).toMatchObject({
+    ...{ status: 409, body: { detail: { error: 'binding_unavailable' } } },
+  });
+  await executorIs('active', 'evm.approve');
+  const requested = await own.api.expect(200, 'POST', path);
+  const resets = requested['resets'] as readonly { movement_id: string }[];
+  expect(requested).toMatchObject({
+    ...{ movement_id, open_allowances: [left], resets: [{ node_key: 'allow' }] },
+  });
+  const reset = resets[0]!.movement_id;
+  await own.api.reaches(reset, 'COMPLETED');
+  expect(await allowed(tokenMessenger)).toBe('0');
+  expect(await open(movement_id)).toBeUndefined();
+  expect(await own.api.expect(200, 'POST', path)).toMatchObject({
+    open_allowances: [],
+    resets: [],
+  });
+  const made = await own.api.expect(200, 'GET', '/movements?template_key=system/reset-allowances');
+  expect(made['movements']).toMatchObject([{ movement_id: reset, outflow: [{ amount: '0' }] }]);
+  // The burn needs it again.
+  await own.api.act('retry', movement_id);
+  await own.api.reaches(movement_id, 'COMPLETED', 90_000);
+  const { nodes } = await own.api.movement(movement_id);
+  expect(nodes.map(({ node_key, attempt }) => [node_key, attempt])).toEqual([
+    ...[
+      ['wait', 1],
+      ['allow', 2],
+      ['burn', 2],
+      ['mint', 1],
+    ],
+  ]);
+  expect(await allowed(tokenMessenger)).toBe('0');
+  expect(await open(movement_id)).toBeUndefined();
+}, 180_000);
+
+test('only what a movement that has ended allows is taken back', async () => {
+  const template = await storeTemplate(own.api, [allow('allow', near.contracts.tokenMessenger)]);
+  const made = await own.api.create(template, { amount: '1', intent: { asset: 'USDB' } });
+  expect(
+    await own.api.send('POST', `/movements/${made.movement_id}/actions/reset-allowances`),
+  ).toMatchObject({ status: 409, body: { detail: { error: 'invalid_state' } } });
+}, 60_000);

@@ -738,6 +738,39 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'open-allowances-are-seen',
+    section,
+    rule: 'What a movement allowed and its nodes did not pull is open until the owner allows the spender something else.',
+    test: { file: 'test/store/allowances.test.ts', name: 'what its nodes have not pulled is open' },
+    broken: {
+      file: 'prisma/functions/allowances.sql',
+      find: "    AND EXISTS (SELECT FROM node_attempts a WHERE a.outcome = 'COMPLETED'",
+      replace: '    AND EXISTS (SELECT FROM node_attempts a WHERE true',
+    },
+  },
+  {
+    id: 'allowed-anew-is-what-was-left',
+    section,
+    rule: 'A retry after a reset allows what was left, and never the whole again.',
+    test: { file: 'test/store/allowances.test.ts', name: 'a retry after a reset allows' },
+    broken: {
+      file: 'domain/actions/retry.ts',
+      find: 'amount: resets.get(each.node_key) ?? null,',
+      replace: 'amount: null,',
+    },
+  },
+  {
+    id: 'completed-stays-completed',
+    section,
+    rule: 'Nothing but an allowance runs again once it has completed.',
+    test: { file: 'test/store/allowances.test.ts', name: 'a retry after a reset allows' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "n.action_type <> 'evm_erc20_approve')",
+      replace: 'false)',
+    },
+  },
+  {
     id: 'passed-on-is-what-was-sent',
     section,
     rule: 'Nodes together pass on no more than the node before them was proven to send.',

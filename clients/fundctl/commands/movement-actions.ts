@@ -121,6 +121,31 @@ export const cancel = command({
   },
 });
 
+export const resetAllowances = command({
+  name: 'reset-allowances',
+  about: 'Take back what a movement that has ended still allows others to pull',
+  examples: ['fundctl movements reset-allowances <movement-id>'],
+  args: MOVEMENT,
+  options: YES,
+  answer: answerOf('resetMovementAllowances'),
+  run: async ({ session, args, options }) => {
+    await confirmed(session, args.movementId, {
+      question: 'Set its open allowances to 0?',
+      yes: options.yes,
+    });
+    const client = await session.client();
+    const params = { movement_id: args.movementId };
+    const answer = await client.call('resetMovementAllowances', { params });
+    await session.print(answer, () =>
+      session.view.table(answer.resets, [
+        { title: 'NODE', of: (each) => each.node_key },
+        { title: 'MOVEMENT', of: (each) => each.movement_id },
+        { title: 'STATE', of: (each) => state(each.request_state) },
+      ]),
+    );
+  },
+});
+
 /** Shows what the movement moves and where it stands, and asks. */
 export async function confirmed(
   session: Session,

@@ -1,7 +1,7 @@
 /** `fundctl movements`. */
 import type { Group } from '../../command-line/command.ts';
 import { cancelTransaction, resolve } from './movement-nodes.ts';
-import { approve, cancel, reject, resume, retry } from './movement-actions.ts';
+import { approve, cancel, reject, resetAllowances, resume, retry } from './movement-actions.ts';
 import { create, preview } from './movement-create.ts';
 import { graph, list, plan, show, timeline } from './movement-reads.ts';
 import { watch } from './movement-watch.ts';
@@ -25,5 +25,6 @@ export const movements: Group = {
     cancel,
     resolve,
     cancelTransaction,
+    resetAllowances,
   ],
 };

@@ -61,6 +61,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/MovementActionResponse"
   }
  },
+ "resetMovementAllowances": {
+  "success": {
+   "$ref": "#/components/schemas/ResetAllowancesResponse"
+  }
+ },
  "resolveMovementNode": {
   "success": {
    "$ref": "#/components/schemas/MovementActionResponse"
@@ -922,6 +927,13 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "description": "Of an agent's movement that waits for its approval: what its authority covers now.",
     "$ref": "#/components/schemas/MovementAuthority"
    },
+   "open_allowances": {
+    "description": "Of a movement that has ended: what it allowed others to pull and its nodes did not use. `reset-allowances` takes it back.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/OpenAllowance"
+    }
+   },
    "workflow": {
     "type": "object",
     "properties": {
@@ -1413,6 +1425,46 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ],
   "additionalProperties": false
  },
+ "OpenAllowance": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string",
+    "description": "The node that set it."
+   },
+   "chain_id": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "owner": {
+    "type": "string",
+    "description": "Whose tokens may be pulled."
+   },
+   "token_address": {
+    "type": "string"
+   },
+   "spender": {
+    "type": "string"
+   },
+   "asset": {
+    "type": "string"
+   },
+   "amount": {
+    "$ref": "#/components/schemas/Decimal"
+   }
+  },
+  "required": [
+   "node_key",
+   "chain_id",
+   "owner",
+   "token_address",
+   "spender",
+   "asset",
+   "amount"
+  ],
+  "additionalProperties": false
+ },
  "MovementTimelineEventView": {
   "type": "object",
   "properties": {
@@ -1597,6 +1649,66 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "request_state",
    "current_frontier",
    "reservation_status"
+  ],
+  "additionalProperties": false
+ },
+ "ResetAllowancesResponse": {
+  "type": "object",
+  "properties": {
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "open_allowances": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/OpenAllowance"
+    }
+   },
+   "resets": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/AllowanceReset"
+    }
+   }
+  },
+  "required": [
+   "movement_id",
+   "open_allowances",
+   "resets"
+  ],
+  "additionalProperties": false
+ },
+ "AllowanceReset": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string",
+    "description": "The node that set the allowance."
+   },
+   "movement_id": {
+    "description": "The movement that takes it back.",
+    "$ref": "#/components/schemas/Id"
+   },
+   "request_state": {
+    "type": "string",
+    "enum": [
+     "PENDING_APPROVAL",
+     "APPROVED",
+     "EXECUTING",
+     "COMPLETED",
+     "FAILED",
+     "WAITING_MANUAL_ACTION",
+     "MANUAL_INTERVENTION",
+     "REJECTED",
+     "EXPIRED",
+     "CANCELLED"
+    ]
+   }
+  },
+  "required": [
+   "node_key",
+   "movement_id",
+   "request_state"
   ],
   "additionalProperties": false
  },
@@ -4989,6 +5101,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "movement.cancel",
      "movement.resolve",
      "movement.cancel_transaction",
+     "movement.reset_allowances",
      "movement.complete",
      "movement.fail",
      "cutover.set_mode",

@@ -144,6 +144,8 @@ export interface components {
             readonly attention: components["schemas"]["MovementAttention"] | null;
             /** @description Of an agent's movement that waits for its approval: what its authority covers now. */
             readonly agent_authority?: components["schemas"]["MovementAuthority"];
+            /** @description Of a movement that has ended: what it allowed others to pull and its nodes did not use. `reset-allowances` takes it back. */
+            readonly open_allowances?: readonly components["schemas"]["OpenAllowance"][];
             readonly workflow: {
                 readonly namespace: string;
                 readonly workflow_id: string;
@@ -231,6 +233,17 @@ export interface components {
             /** @description What of the movement the authority does not cover, as its limits are now. */
             readonly uncovered: readonly ("max_notional_exceeded" | "asset_not_allowed" | "chain_not_allowed")[];
         };
+        readonly OpenAllowance: {
+            /** @description The node that set it. */
+            readonly node_key: string;
+            readonly chain_id: number;
+            /** @description Whose tokens may be pulled. */
+            readonly owner: string;
+            readonly token_address: string;
+            readonly spender: string;
+            readonly asset: string;
+            readonly amount: components["schemas"]["Decimal"];
+        };
         readonly MovementTimelineEventView: {
             readonly event_id: components["schemas"]["Id"];
             /** @description Per movement, without gaps. */
@@ -260,6 +273,19 @@ export interface components {
             readonly current_frontier: readonly string[];
             /** @enum {string} */
             readonly reservation_status: "none" | "held" | "released" | "consumed";
+        };
+        readonly ResetAllowancesResponse: {
+            readonly movement_id: components["schemas"]["Id"];
+            readonly open_allowances: readonly components["schemas"]["OpenAllowance"][];
+            readonly resets: readonly components["schemas"]["AllowanceReset"][];
+        };
+        readonly AllowanceReset: {
+            /** @description The node that set the allowance. */
+            readonly node_key: string;
+            /** @description The movement that takes it back. */
+            readonly movement_id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
         };
         readonly MovementGraph: {
             readonly movement_id: components["schemas"]["Id"];
@@ -960,7 +986,7 @@ export interface components {
             readonly actor_role: string | null;
             readonly namespace: string | null;
             /** @enum {string} */
-            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
             readonly entity_type: string;
             readonly entity_key: string;
             /** @enum {string} */
@@ -2306,6 +2332,36 @@ export interface operations {
             };
         };
     };
+    readonly resetMovementAllowances: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ResetAllowancesResponse"];
+                };
+            };
+        };
+    };
     readonly resolveMovementNode: {
         readonly parameters: {
             readonly query?: never;
@@ -3454,7 +3510,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -3491,7 +3547,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;

@@ -673,6 +673,10 @@ CREATE UNIQUE INDEX evm_transactions_nonce ON evm_transactions (chain_id, addres
 CREATE INDEX evm_transactions_open ON evm_transactions (chain_id, address, nonce)
   WHERE released_at IS NULL AND replaces IS NULL AND final_at IS NULL;
 
+-- The allowances of a lane: what a later one has made of an earlier one.
+CREATE INDEX evm_transactions_allowances ON evm_transactions (chain_id, address, nonce)
+  WHERE lower(left(unsigned ->> 'data', 10)) = '0x095ea7b3';
+
 CREATE INDEX evm_transactions_versions ON evm_transactions (replaces) WHERE replaces IS NOT NULL;
 
 CREATE INDEX evm_transactions_node ON evm_transactions (movement_id, node_key, attempt);

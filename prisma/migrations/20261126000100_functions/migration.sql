@@ -1,6 +1,58 @@
 -- Written by `npm run sql:migration` from prisma/functions/; not by hand.
 SELECT set_config('check_function_bodies', 'off', true);
 
+-- prisma/functions/allowances.sql
+
+-- The allowances that a movement's completed nodes have set, as the chain has them: of each owner,
+-- token and spender the latest, with what the nodes behind it have not pulled (`left_over`), and
+-- whether a later transaction of the owner took it back or set another (`later`: 'reset', 'set', or
+-- null). Known from stored sends alone.
+CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
+  RETURNS TABLE (node_key text, chain_id bigint, owner text, signer_key text, token_address text,
+    spender text, asset text, left_over numeric, later text)
+  LANGUAGE sql STABLE AS $$
+  WITH sent AS (
+    SELECT n.node_key, n.action_type, n.amount, sent_amount(n) AS moved, t.chain_id, t.address,
+      t.nonce, t.signer_key, node_plan(n.own_plan, p.input_params) AS plan
+    FROM movement_nodes n JOIN movement_plans p USING (movement_id)
+      JOIN evm_transactions t ON t.movement_id = n.movement_id AND t.node_key = n.node_key
+        AND t.attempt = n.attempt AND t.replaces IS NULL AND t.released_at IS NULL
+    WHERE n.movement_id = movement AND n.state = 'COMPLETED'
+  ), allowed AS (
+    SELECT DISTINCT ON (s.chain_id, s.address, lower(s.plan #>> '{config,token_address}'),
+        lower(s.plan #>> '{config,spender}'))
+      s.*, s.plan #>> '{config,token_address}' AS token, s.plan #>> '{config,spender}' AS puller
+    FROM sent s WHERE s.action_type = 'evm_erc20_approve'
+    ORDER BY s.chain_id, s.address, lower(s.plan #>> '{config,token_address}'),
+      lower(s.plan #>> '{config,spender}'), s.nonce DESC
+  )
+  SELECT a.node_key, a.chain_id, a.address, a.signer_key, a.token, a.puller, a.plan ->> 'asset',
+    greatest(0, a.amount - coalesce((
+      SELECT sum(s.moved) FROM sent s
+      WHERE s.chain_id = a.chain_id AND s.address = a.address AND s.nonce > a.nonce
+        AND lower(s.plan ->> 'pulled_by') = lower(a.puller)
+        AND lower(coalesce(s.plan ->> 'pulled_token', s.plan #>> '{config,token_address}'))
+          = lower(a.token)), 0)),
+    later_allowance(a.chain_id, a.address, a.nonce, a.token, a.puller)
+  FROM allowed a
+$$;
+
+-- What the owner's last `approve` behind this nonce came to: 'reset' to 0, or 'set'. One that no
+-- node has completed with does not count.
+CREATE OR REPLACE FUNCTION later_allowance(chain bigint, owner text, of_nonce bigint, token text,
+  spender text) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN substr(t.unsigned ->> 'data', 75, 64) = repeat('0', 64) THEN 'reset'
+    ELSE 'set' END
+  FROM evm_transactions t
+  WHERE t.chain_id = chain AND t.address = owner AND t.nonce > of_nonce
+    AND lower(left(t.unsigned ->> 'data', 10)) = '0x095ea7b3'
+    AND lower(t.unsigned ->> 'to') = lower(token)
+    AND lower(substr(t.unsigned ->> 'data', 35, 40)) = lower(substr(spender, 3))
+    AND EXISTS (SELECT FROM node_attempts a WHERE a.outcome = 'COMPLETED'
+      AND a.idempotency_key = t.movement_id || ':' || t.node_key || ':' || t.attempt)
+  ORDER BY t.nonce DESC LIMIT 1
+$$;
+
 -- prisma/functions/allowlist.sql
 
 -- When a row that changes now may be used.
@@ -3941,7 +3993,8 @@ BEGIN
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
-      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action INTO n
+      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action, action_type
+        INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -3952,6 +4005,9 @@ BEGIN
          OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
+         -- What has completed stays so; only an allowance is set anew, which moves nothing.
+         OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
+           AND n.action_type <> 'evm_erc20_approve')
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING') THEN
         refusal := 'node_state';

@@ -1,0 +1,168 @@
+/** POST /movements/{movement_id}/actions/reset-allowances */
+import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
+import { ENDED_STATES, type MovementState } from '../../domain/states/movement.ts';
+import { readOpenAllowances, type OpenAllowance } from '../../store/allowances.ts';
+import { readMovement } from '../../store/movement-reads.ts';
+import { createMovement } from '../../store/movements.ts';
+import { readReplacedSigners } from '../../store/signer-lifecycle.ts';
+import { auditedRefusal } from '../audit/refused.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Reply } from '../http/route.ts';
+import { approve } from './approve.ts';
+import { shownAllowance } from './detail.ts';
+import { makeMovement } from './make.ts';
+import { planOf } from './plan.ts';
+import { keyUseOf } from './replay.ts';
+import { reservedVersion } from './reserved-version.ts';
+import type { CreateResponse, ResetAllowancesResponse } from './responses.ts';
+
+/** Only this action registers its versions and creates from them. */
+const RESET = {
+  template_key: 'system/reset-allowances',
+  name: 'Take an allowance back',
+  completion_assurance: 'destination_finalized',
+} as const;
+
+/** What a movement that ended with an allowance is in. */
+const RESETTABLE: readonly MovementState[] = ['COMPLETED', 'FAILED', 'CANCELLED'];
+
+type Made = Pick<CreateResponse, 'movement_id' | 'request_state' | 'compiled_plan_hash'>;
+
+/**
+ * Takes back what a movement that has ended still allows: for each allowance a movement with one
+ * `approve` of 0, which the caller makes and approves at once. While one is under way a repeat
+ * answers it; one that failed is made anew.
+ */
+export async function resetAllowances(
+  input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<ResetAllowancesResponse>> {
+  const { params, requester } = input;
+  const { movement_id } = params;
+  const subject = {
+    action: 'movement.reset_allowances',
+    entity_type: 'movement',
+    entity_key: movement_id,
+  } as const;
+  return auditedRefusal(deps, requester, subject, async () => {
+    const found = await readMovement(deps.db, movement_id);
+    if (found === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
+    const { request_state: current_state } = found;
+    if (!RESETTABLE.includes(current_state))
+      throw new ServiceError('invalid_state', {
+        message: `A movement in ${current_state} does not take reset_allowances.`,
+        context: { current_state, allowed_states: RESETTABLE },
+      });
+    const open = await readOpenAllowances(deps.db, movement_id);
+    await mustSignStill(open, deps);
+    const resets = [];
+    for (const allowance of open) {
+      const { node_key } = allowance;
+      const made = await approved(
+        await resetOf(movement_id, allowance, requester, deps),
+        requester,
+        deps,
+      );
+      resets.push({ node_key, ...made });
+    }
+    return {
+      status: 200,
+      body: { movement_id, open_allowances: open.map(shownAllowance), resets },
+    };
+  });
+}
+
+/** Who replaced a signer cannot take back what that one allowed. */
+async function mustSignStill(
+  open: readonly OpenAllowance[],
+  { db }: ApiDependencies,
+): Promise<void> {
+  const replaced = new Set((await readReplacedSigners(db)).map(({ signer_key }) => signer_key));
+  const bindings = open
+    .filter(({ signer_key }) => replaced.has(signer_key))
+    .map(({ signer_key: key }) => ({ binding: 'signer', key, reason: 'replaced' }));
+  if (bindings.length > 0) throw new ServiceError('binding_unavailable', { context: { bindings } });
+}
+
+/** The movement that takes this allowance back: the one that has not ended, or a new one. */
+async function resetOf(
+  movement_id: string,
+  allowance: OpenAllowance,
+  requester: Requester,
+  deps: ApiDependencies,
+): Promise<Made> {
+  const scope = RESET.template_key;
+  const { node_key, amount, asset } = allowance;
+  for (let count = 1; ; count += 1) {
+    const used = { scope, key: `${movement_id}/${node_key}/${String(count)}` };
+    const use = await keyUseOf(used, deps);
+    const earlier = use === null ? null : await readMovement(deps.db, use.movement_id);
+    if (earlier !== null && ENDED_STATES.includes(earlier.request_state)) continue;
+    if (earlier !== null) return earlier;
+    const request = { template_key: RESET.template_key, movement_id, node_key };
+    const compiled = await planOf(
+      {
+        template_key: RESET.template_key,
+        template_version: await reservedVersion(nodeOf(allowance, deps), RESET, requester, deps),
+        intent: { asset, amount },
+        input_params: {},
+      },
+      deps,
+      { reserved: true, signer: allowance.signer_key },
+    );
+    const { body } = await makeMovement(
+      {
+        ...compiled,
+        ...{ requester, request, used, strategy_id: null, callback_url: null },
+        labels: { reset_of: movement_id, node_key },
+        approval_ttl_seconds: deps.settings.approvalTtlSeconds,
+        subject: { action: 'movement.create', entity_type: 'movement' },
+        message: `Takes back what ${node_key} of ${movement_id} allows ${allowance.spender}`,
+        write: (movement) =>
+          createMovement(deps.db, {
+            ...movement,
+            auto_approve_result: null,
+            audit: (id) => [
+              ...movement.audit(id),
+              auditOf(requester, {
+                action: 'movement.reset_allowances',
+                ...{ entity_type: 'movement', entity_key: movement_id },
+                details: { ...shownAllowance(allowance), reset_movement_id: id },
+              }),
+            ],
+          }),
+      },
+      deps,
+    );
+    return body;
+  }
+}
+
+function nodeOf(
+  { chain_id, token_address, spender, asset, signer_key }: OpenAllowance,
+  { signers }: ApiDependencies,
+): TemplateNode {
+  const { chain_family = 'evm', profile } =
+    signers.list().find((signer) => signer.signer_key === signer_key) ?? {};
+  return {
+    ...{ node_key: 'reset', node_kind: 'action', action_type: 'evm_erc20_approve' },
+    has_side_effect: true,
+    signer_selector: { chain_family, ...(profile === undefined ? {} : { profile }) },
+    config: { asset, chain_id, token_address, spender, amount: '0' },
+  };
+}
+
+/** Approved by whoever asked for it; a repeat finds one that was made and not approved. */
+async function approved(
+  { movement_id, request_state, compiled_plan_hash }: Made,
+  requester: Requester,
+  deps: ApiDependencies,
+): Promise<Pick<Made, 'movement_id' | 'request_state'>> {
+  if (request_state !== 'PENDING_APPROVAL') return { movement_id, request_state };
+  const approver_id = requester.caller.client_id ?? 'anonymous';
+  const body = { compiled_plan_hash, approver_id };
+  const reply = await approve({ params: { movement_id }, body, requester }, deps);
+  return { movement_id, request_state: reply.body.request_state };
+}

@@ -1,0 +1,47 @@
+/** What a movement has allowed others to pull (prisma/functions/allowances.sql). */
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+/** An allowance of which something is left, as stored sends show it. */
+export interface OpenAllowance {
+  /** The node that set it. */
+  readonly node_key: string;
+  readonly chain_id: number;
+  /** Whose tokens may be pulled. */
+  readonly owner: string;
+  readonly signer_key: string;
+  readonly token_address: string;
+  readonly spender: string;
+  readonly asset: string;
+  /** What the movement's nodes have not pulled of it. */
+  readonly amount: string;
+}
+
+/** The open allowances of a movement that has ended; none while it runs. */
+export function readOpenAllowances(
+  db: Database,
+  movementId: string,
+): Promise<readonly OpenAllowance[]> {
+  return run(
+    () => db.sql<OpenAllowance>`
+      SELECT a.node_key, a.chain_id::double precision AS chain_id, a.owner, a.signer_key,
+        a.token_address, a.spender, a.asset, trim_scale(a.left_over)::text AS amount
+      FROM movements m, allowances_of(m.movement_id) a
+      WHERE m.movement_id = ${movementId}::uuid AND m.ended_at IS NOT NULL
+        AND a.left_over > 0 AND a.later IS NULL
+      ORDER BY a.node_key`,
+  );
+}
+
+/** What was left of each allowance that was taken back since, by its node. */
+export async function readResetAllowances(
+  db: Database,
+  movementId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await run(
+    () => db.sql<{ node_key: string; amount: string }>`
+      SELECT node_key, trim_scale(left_over)::text AS amount
+      FROM allowances_of(${movementId}::uuid) WHERE left_over > 0 AND later = 'reset'`,
+  );
+  return new Map(rows.map(({ node_key, amount }) => [node_key, amount]));
+}

@@ -1,0 +1,147 @@
+/** What movements leave others to pull, as stored sends show it; and what runs anew. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { retry } from '../../domain/actions/retry.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
+import { readOpenAllowances, readResetAllowances } from '../../store/allowances.ts';
+import { readSnapshot } from '../../store/movements.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { BURNING, startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const TOKEN = `0x${'bb'.repeat(20)}`;
+const SPENDER = BURNING.burns_by!;
+const node = (node_key: string, action_type: string, config: object): TemplateNode => ({
+  ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },
+  config: { token_address: TOKEN, ...config },
+});
+const NODES = [
+  node('allow', 'evm_erc20_approve', { chain_id: 1, spender: SPENDER }),
+  node('first', 'cctp_burn', { source_chain_id: 1, amount: '6' }),
+  node('second', 'cctp_burn', { source_chain_id: 1, amount: '4' }),
+];
+const owner = { address: `0x${'0c'.repeat(20)}`, nonce: 0 };
+
+/** A signed `approve`, or a burn's call. */
+const call = (spender: string, units: bigint): object => ({
+  to: TOKEN.toUpperCase().replace('0X', '0x'),
+  data: `0x095EA7B3${spender.slice(2).toLowerCase().padStart(64, '0')}${units.toString(16).padStart(64, '0')}`,
+});
+
+/** What a node has sent, with the owner's next nonce, and what became of it. */
+async function sent(movement_id: string, key: string, unsigned: object, outcome = 'COMPLETED') {
+  await bench.sql(
+    `INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key,
+      movement_id, node_key, attempt, unsigned, created_at)
+     VALUES ($1::uuid, 1, $2, $3::bigint, 's', $4::uuid, $5, 1, $6::jsonb, now())`,
+    ...[randomUUID(), owner.address, (owner.nonce += 1), movement_id, key],
+    JSON.stringify(unsigned),
+  );
+  await bench.sql(
+    `INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, outcome, started_at)
+      VALUES ($1::text || ':' || $2 || ':1', $1::uuid, $2, 1, $3, now())`,
+    ...[movement_id, key, outcome],
+  );
+  await bench.sql(
+    'UPDATE movement_nodes SET state = $3 WHERE movement_id = $1::uuid AND node_key = $2',
+    ...[movement_id, key, outcome],
+  );
+}
+
+/** A failed movement that has allowed 10 and burnt the first 6 of them. */
+async function failed(): Promise<string> {
+  const edges = ['first', 'second'].map((to, at) => ({
+    ...{ from: NODES[at]?.node_key ?? '', to, edge_type: 'on_success' as const, priority: 0 },
+    ...{ condition_expr: null, join_key: null },
+  }));
+  const { movement_id } = await bench.movement({ shape: { nodes: NODES, edges }, amount: '10' });
+  await bench.approve(movement_id);
+  await bench.sql(
+    `UPDATE movement_nodes SET amount = CASE node_key WHEN 'allow' THEN 10 WHEN 'first' THEN 6
+      ELSE 4 END, updated_at = now() WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  await sent(movement_id, 'allow', call(SPENDER, 10n));
+  await sent(movement_id, 'first', { to: SPENDER, data: '0x' });
+  await sent(movement_id, 'second', { to: SPENDER, data: '0x' }, 'FAILED');
+  await bench.sql(
+    `UPDATE movements SET request_state = 'FAILED', approval_status = 'approved', ended_at = now()
+      WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  return movement_id;
+}
+
+/** Another movement's allowance of the same owner. */
+async function allows(spender: string, units: bigint, outcome?: string): Promise<void> {
+  const { movement_id } = await bench.movement({
+    shape: { nodes: [node('other', 'evm_erc20_approve', { chain_id: 1, spender })], edges: [] },
+  });
+  await sent(movement_id, 'other', call(spender, units), outcome);
+}
+const open = async (id: string): Promise<readonly string[]> =>
+  (await readOpenAllowances(bench.db, id)).map(({ amount }) => amount);
+
+test('what its nodes have not pulled is open until the owner allows the spender something else', async () => {
+  const movement = await failed();
+  expect(await readOpenAllowances(bench.db, movement)).toEqual([
+    {
+      ...{ node_key: 'allow', chain_id: 1, owner: owner.address, signer_key: 's', asset: 'USDC' },
+      ...{ token_address: TOKEN, spender: SPENDER, amount: '4' },
+    },
+  ]);
+  await allows(TOKEN, 0n);
+  await allows(SPENDER, 0n, 'FAILED');
+  expect(await open(movement)).toEqual(['4']);
+  await bench.sql('UPDATE movements SET ended_at = NULL WHERE movement_id = $1::uuid', movement);
+  expect(await open(movement)).toEqual([]);
+  await bench.sql('UPDATE movements SET ended_at = now() WHERE movement_id = $1::uuid', movement);
+  expect(await readResetAllowances(bench.db, movement)).toEqual(new Map());
+  await allows(SPENDER, 0n);
+  expect(await open(movement)).toEqual([]);
+  expect(await readResetAllowances(bench.db, movement)).toEqual(new Map([['allow', '4']]));
+  await allows(SPENDER, 3n);
+  expect(await readResetAllowances(bench.db, movement)).toEqual(new Map());
+});
+
+test('a retry after a reset allows what was left anew, and nothing else that has completed', async () => {
+  const movement = await failed();
+  await allows(SPENDER, 0n);
+  const requester = {
+    caller: { client_id: null, key_id: null, role: 'operator' as const },
+    request_id: 'a-request',
+  };
+  const transition = retry(
+    await readSnapshot(bench.db, movement),
+    requester,
+    await readResetAllowances(bench.db, movement),
+  );
+  const nodes = transition?.nodes ?? [];
+  expect(nodes.map(({ node_key, moves }) => [node_key, moves.at(-1)])).toEqual([
+    ['second', 'BLOCKED'],
+    ['allow', 'READY'],
+  ]);
+  expect((await applyTransition(bench.db, transition!)).ok).toBe(true);
+  const rows = await bench.sql<object>(
+    `SELECT node_key, state, attempt, trim_scale(amount)::text AS amount FROM movement_nodes
+      WHERE movement_id = $1::uuid ORDER BY position`,
+    movement,
+  );
+  expect(rows).toEqual([
+    { node_key: 'allow', state: 'READY', attempt: 2, amount: '4' },
+    { node_key: 'first', state: 'COMPLETED', attempt: 1, amount: '6' },
+    { node_key: 'second', state: 'BLOCKED', attempt: 2, amount: '4' },
+  ]);
+  // Whoever writes it: a burn that has completed is not run again.
+  const again = await applyTransition(bench.db, {
+    movement_id: movement,
+    nodes: [{ node_key: 'first', from: 'COMPLETED', moves: ['READY'], set: { attempt: 2 } }],
+    timeline: [],
+  });
+  expect(again).toMatchObject({ ok: false, reason: 'node_state' });
+});
