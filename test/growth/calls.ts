@@ -546,6 +546,7 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   cancelMovement: BY_KEY,
   resumeMovement: BY_KEY,
   retryMovement: BY_KEY,
+  acknowledgeMovement: BY_KEY,
   resolveMovementNode: BY_KEY,
   cancelNodeTransaction: BY_KEY,
   resolveCapitalTransfer: BY_KEY,

@@ -112,6 +112,8 @@ CREATE TABLE movements (
   agent                text,
   -- The reason of which a callback was last sent that no change of a state tells (note_attention).
   attention_told       text,
+  -- When a person said that they have dealt with its failure; null once it runs again.
+  acknowledged_at      timestamptz,
   -- When anything was last written of one that ended and may need a person all the same; else null.
   -- An index of this keeps still while a movement runs, as one of updated_at would not: its row can
   -- then change without any index being written (HOT).
