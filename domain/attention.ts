@@ -97,7 +97,10 @@ function planAdvice({ error_code }: AttentionFacts): string {
 }
 
 /** Codes by which `attention_of` (prisma/functions) knows that waiting changes nothing. */
-const AMOUNTS_DIFFER = ['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'];
+const AMOUNTS_DIFFER = [
+  ...['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'],
+  ...['ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'],
+];
 
 function since({ observed_since }: AttentionFacts): string {
   return observed_since == null ? '' : ` (since ${new Date(observed_since).toISOString()})`;

@@ -154,6 +154,16 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
       const { reason, ...context } = outcome.send ?? { reason: outcome.reason };
       return new ServiceError(reason, { context: { movement_id: movementId, ...context } });
     }
+    case 'already_claimed':
+      return new ServiceError('already_claimed', {
+        context: { movement_id: movementId, claimed_by: outcome.holder ?? null },
+      });
+    case 'claim_missing':
+      return new ServiceError('resolution_incomplete', {
+        message:
+          'What the node was completed with is recorded nowhere: retry it, which asks the chain for it, or say it in output.',
+        context: { movement_id: movementId },
+      });
     case 'nothing_signed':
       return new ServiceError('nothing_signed', { context: { movement_id: movementId } });
     case 'withdrawable':

@@ -243,6 +243,7 @@ export const movementRoutes: readonly Route[] = [
       'nonce_open',
       'payment_mined',
       'resolution_incomplete',
+      'already_claimed',
       'outcome_unknown',
     ],
     handler: resolve,

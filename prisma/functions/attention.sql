@@ -99,7 +99,8 @@ BEGIN
     -- What was credited, paid or attested is not what was sent: time will not change that.
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') AND n.error_code IN (
       'DEPOSIT_AMOUNT_MISMATCH',
-      'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH') THEN 'observed_long'
+      'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING',
+      'PAYMENT_AMBIGUOUS') THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'

@@ -581,7 +581,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   fillNonce: BY_KEY,
   saveSigned: BY_KEY,
   claimAuthorization: BY_KEY,
-  claimBurnMessage: BY_KEY,
+  readClaimHolder: BY_KEY,
   claimPerpNonce: BY_KEY,
   readPerpAction: BY_KEY,
   savePerpSignature: BY_KEY,
