@@ -207,6 +207,10 @@ test('a person rejects, resumes, retries and cancels', async () => {
     ...(['resetMovementAllowances', 'POST'] as const),
     on(failed.movement_id, 'actions/reset-allowances'),
   ]);
+  const done = on(failed.movement_id, 'actions/acknowledge');
+  await answers(['acknowledgeMovement', 'POST', done], 200, {
+    body: example('acknowledgeMovement'),
+  });
   await answers(['retryMovement', 'POST', on(failed.movement_id, 'actions/retry')], 200, {
     body: example('retryMovement', { node_key: 'a', state: 'FAILED' }),
   });

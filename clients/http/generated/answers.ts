@@ -66,6 +66,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/ResetAllowancesResponse"
   }
  },
+ "acknowledgeMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
  "resolveMovementNode": {
   "success": {
    "$ref": "#/components/schemas/MovementActionResponse"
@@ -1492,6 +1497,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "request_failed",
      "request_attention",
      "frontier_advanced",
+     "request_acknowledged",
      "node_ready",
      "node_preflight_passed",
      "node_prepared",
@@ -5100,6 +5106,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "movement.retry",
      "movement.cancel",
      "movement.resolve",
+     "movement.acknowledge",
      "movement.cancel_transaction",
      "movement.reset_allowances",
      "movement.complete",
