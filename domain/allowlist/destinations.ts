@@ -6,7 +6,8 @@
  */
 import type { SignRequest } from '../executor.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { factsOf, isBuiltIn, takesBack, type PayeeFact } from '../plan/actions.ts';
+import { factsOf, isBuiltIn, type PayeeFact } from '../plan/actions.ts';
+import { takesBack } from '../plan/amount.ts';
 import type { CompiledNode, Intent } from '../plan/types.ts';
 import type { Destination } from './destination.ts';
 import { declaredBeside, ownDestinations, type DeclaredPayees } from './declared.ts';

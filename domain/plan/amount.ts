@@ -1,6 +1,7 @@
 /** How much a node moves, and whether its risk controls allow that. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compare, isDecimal, readDecimal } from '../money.ts';
+import type { TemplateNode } from './types.ts';
 
 export type AmountSource =
   | { readonly kind: 'intent' }
@@ -47,6 +48,22 @@ export function resolveAmount(
           ? outputOf(source.node_key)?.[source.field]
           : undefined;
   return readDecimal(raw);
+}
+
+/**
+ * Whether a node allows 0: it takes an allowance back, draws nothing and pays nobody. A template's
+ * or a caller's `amount` says so; an output that comes to 0 is an allowance like any other.
+ */
+export function takesBack({
+  action_type,
+  config: { amount } = {},
+}: Pick<TemplateNode, 'action_type' | 'config'>): boolean {
+  return (
+    action_type === 'evm_erc20_approve' &&
+    typeof amount === 'string' &&
+    isDecimal(amount) &&
+    compare(amount, '0') === 0
+  );
 }
 
 /** What a limit that cannot be read allows. */

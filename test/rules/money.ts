@@ -732,7 +732,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'Only an allowance of 0 needs no spender on the allowlist.',
     test: { file: 'test/faults/allowances.test.ts', name: 'an allowance of 0 takes one back' },
     broken: {
-      file: 'domain/plan/actions.ts',
+      file: 'domain/plan/amount.ts',
       find: "    compare(amount, '0') === 0",
       replace: "    compare(amount, '0') >= 0",
     },

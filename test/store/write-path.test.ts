@@ -207,7 +207,7 @@ describe('a refused transition', () => {
     await expect(applyTransition(bench.db, illegal)).rejects.toThrow(IllegalMove);
     const backwards: Transition = {
       movement_id: id,
-      nodes: [{ node_key: 'pay', from: 'COMPLETED', moves: ['READY'] }],
+      nodes: [{ node_key: 'pay', from: 'CANCELLED', moves: ['READY'] }],
       timeline: [],
     };
     await expect(applyTransition(bench.db, backwards)).rejects.toThrow(IllegalMove);
