@@ -1,4 +1,4 @@
-/** Looks at something outside that are shared: by all who ask meanwhile, and by who asks soon after. */
+/** Looks at something outside, shared by all who ask meanwhile and by who asks soon after. */
 
 /**
  * Answers what `look` gives for a key. For each key one look is under way at a time, and a new one

@@ -21,8 +21,8 @@ const looks = new WeakMap<object, ReturnType<typeof shareLooks<PerpAccount | nul
 const ANSWER_WITHIN_MS = 2_500;
 
 /**
- * Asks the venue now, at most once a second for all who ask. What it does not say is what it last said, with its time and `stale`; nothing
- * old is ever told as new.
+ * Asks the venue now, at most once a second for all who ask. What it does not say is what it last
+ * said, with its time and `stale`; nothing old is ever told as new.
  */
 export async function emergencyState(
   { params: { strategy_id }, requester }: OfStrategy & { readonly requester: Requester },
