@@ -6,6 +6,11 @@ import { invalidRequest, pathText, type Issue } from './issues.ts';
 export const BODY_LIMIT = 1_048_576;
 /** How deep a body may be nested; the outermost object is the first level. */
 export const NESTING_LIMIT = 32;
+/**
+ * The most fields and items of a body together. A check may make an issue of each, and passes lists
+ * of issues on as arguments, which V8 takes about 120,000 of.
+ */
+export const VALUES_LIMIT = 32_768;
 
 export interface RawBody {
   readonly bytes: Uint8Array;
@@ -23,6 +28,14 @@ export function parseBody(raw: RawBody): unknown {
     throw new ServiceError('unsupported_media_type');
   }
   const value = decodeJson(raw.bytes);
+  if (countValues(value, VALUES_LIMIT) > VALUES_LIMIT)
+    throw invalidRequest([
+      {
+        path: '',
+        code: 'too_many_values',
+        message: `the body has more than ${String(VALUES_LIMIT)} fields and items`,
+      },
+    ]);
   const issues: Issue[] = [];
   inspect(value, [], 1, issues);
   if (issues.length > 0) throw invalidRequest(issues);
@@ -56,6 +69,20 @@ function decodeJson(bytes: Uint8Array): unknown {
       { path: '', code: 'invalid_json', message: 'the body is not valid JSON' },
     ]);
   }
+}
+
+/** Fields and items in `value`, at every level; counting ends somewhere above `enough`. */
+function countValues(value: unknown, enough: number): number {
+  const open: unknown[] = [value];
+  let count = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const inside = Object.values(next);
+    count += inside.length;
+    if (count > enough) break;
+    for (const item of inside) if (typeof item === 'object' && item !== null) open.push(item);
+  }
+  return count;
 }
 
 /**

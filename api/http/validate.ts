@@ -49,7 +49,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   const check = (schema: z.ZodType, value: unknown, known?: readonly string[]): unknown => {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    issues.push(...toIssues(parsed.error, known));
+    for (const issue of toIssues(parsed.error, known)) issues.push(issue);
     return undefined;
   };
   const params = check(route.params, raw.params);

@@ -18,6 +18,16 @@ import {
 const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 const json = { 'content-type': 'application/json' };
 
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** Fields with names of three characters: as many as fit into a body of 1 MiB. */
+const fields = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [
+      [at >> 12, at >> 6, at].map((part) => ALPHABET[part & 63]).join(''),
+      1,
+    ]),
+  );
+
 describe('a request body', () => {
   const refused = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
     post<ErrorBody>('/movements', body, headers);
@@ -90,6 +100,14 @@ describe('a request body', () => {
       intent: { asset: 'A', amount: '1', second: 2 },
     };
     expectInvalid(await post('/movements', body), 'intent.second', 'first');
+  });
+
+  test.each([
+    ['131,000 unknown fields', fields(131_000)],
+    ['131,000 labels that are no text', { labels: fields(131_000) }],
+  ])('with %s is 422', async (_what, body) => {
+    const answer = await refused(JSON.stringify(body));
+    expect([answer.status, answer.body.detail.issues?.[0]?.code]).toEqual([422, 'too_many_values']);
   });
 
   test.each(['actions/resume', 'actions/retry', 'actions/cancel', 'reject'])(
