@@ -15,7 +15,7 @@ export interface SendTerms {
   readonly destination_caller: string | null;
 }
 
-/** The terms of a node; a burn's have the values that it is sent with where the config is silent. */
+/** A burn's terms have the values that it is sent with where the config is silent. */
 export function sendTerms({
   action_type,
   config,

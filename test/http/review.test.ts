@@ -8,7 +8,6 @@ import {
   patch,
   post,
   registered,
-  shared,
   withdrawal,
   type NodeBody,
 } from '../support/http.ts';
