@@ -3,6 +3,7 @@ import { agentRoutes } from './agents/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { balanceRoutes } from './balances/routes.ts';
 import { policyRoutes } from './auto-approve/routes.ts';
+import { bridgeRefreshRoute } from './bridges/routes.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { callbackRoutes } from './callbacks/routes.ts';
 import { capitalTransferRoutes } from './capital-transfers/routes.ts';
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...templateRoutes,
   ...routeCatalogRoutes,
   ...registryRoutes,
+  bridgeRefreshRoute,
   ...cutoverRoutes,
   ...balanceRoutes,
   ...capitalTransferRoutes,

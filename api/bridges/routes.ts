@@ -1,4 +1,4 @@
-/** The registry of the bridge, and the look that refreshes it: the commercial edition's. */
+/** The registry of the bridge, which the commercial edition has, and the look that refreshes it. */
 import { ADMIN_ROLES, ALL_ROLES, type Role } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery } from '../http/schemas.ts';
@@ -33,7 +33,6 @@ export const BRIDGE_REGISTRY_ROLES: Readonly<Record<string, readonly Role[]>> = 
   replacePathBaseline: ADMIN_ROLES,
   deletePathBaseline: ADMIN_ROLES,
   recordDrillPass: ADMIN_ROLES,
-  refreshBridgeRegistry: ADMIN_ROLES,
 };
 
 const common = {
@@ -178,19 +177,23 @@ export const bridgeRegistryRoutes: readonly Route[] = [
     errors: ['path_baseline_not_found'],
     handler: noteDrill,
   }),
-  defineRoute({
-    ...common,
-    id: 'refreshBridgeRegistry',
-    method: 'POST',
-    path: '/executors/bridge-c/refresh-registry',
-    summary: 'Ask every chain of the bridge what it is',
-    description:
-      'Each endpoint is asked through the venue whose key or chain id is the name of the chain. What tells other facts than before ' +
-      'gets a new `snapshot_version`; what does not answer, or is not what its identity says, is stale.',
-    params: noParams,
-    body: noBody,
-    response: refreshResponse,
-    errors: [],
-    handler: refresh,
-  }),
 ];
+
+/** The look that refreshes the registry; every edition has it. */
+export const bridgeRefreshRoute = defineRoute({
+  roles: ADMIN_ROLES,
+  tag: common.tag,
+  query: noQuery,
+  id: 'refreshBridgeRegistry',
+  method: 'POST',
+  path: '/executors/bridge-c/refresh-registry',
+  summary: 'Ask every chain of the bridge what it is',
+  description:
+    'Each endpoint is asked through the venue whose key or chain id is the name of the chain. What tells other facts than before ' +
+    'gets a new `snapshot_version`; what does not answer, or is not what its identity says, is stale.',
+  params: noParams,
+  body: noBody,
+  response: refreshResponse,
+  errors: [],
+  handler: refresh,
+});

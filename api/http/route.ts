@@ -75,7 +75,7 @@ export interface RouteSpec<
   readonly text?: string;
   /** The success status; 200 when absent. */
   readonly status?: 200 | 201;
-  /** An equal request is answered with 200 and what the first one made. */
+  /** An equal request is answered with what the first one made, and `Idempotent-Replayed`. */
   readonly repeats?: true;
   /**
    * Every error of the closed table that the handler itself can give. Those of every route are

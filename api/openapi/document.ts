@@ -45,7 +45,7 @@ const ABOUT =
 const EDITIONS: Readonly<Record<Edition, string>> = {
   commercial:
     'This is the commercial edition: it has everything that is described here, the lifecycle of signers and the registry of the bridge among it, and policies decide about automatic approval.',
-  free: 'This is the free edition: it has everything that is described here. The lifecycle of signers (rotation, inventory, allowances, retirement, history), the registry of the bridge and the check of the registries for drift belong to the commercial edition and are 404; automatic approval goes by the daily caps of templates, and policies are kept and decide nothing.',
+  free: 'This is the free edition: it has everything that is described here. The lifecycle of signers (rotation, inventory, allowances, retirement, history) and the registry of the bridge, but for its refresh, belong to the commercial edition and are 404; automatic approval goes by the daily caps of templates, and policies are kept and decide nothing.',
 };
 
 const ROLES =
@@ -211,11 +211,11 @@ function operation(
   // A body that must have the key takes none from the header.
   const key: unknown =
     route.body instanceof z.ZodObject ? route.body.shape['idempotency_key'] : undefined;
-  const idempotent = key !== undefined || route.repeats === true;
+  const idempotent = key !== undefined;
   const keyInHeader = key instanceof z.ZodOptional;
   const succeeded = {
-    description: 'Success',
-    headers: REQUEST_ID,
+    description: route.repeats === true ? 'Success, of a repeat too' : 'Success',
+    headers: route.repeats === true ? REPLAYED : REQUEST_ID,
     content: { ...answered(route.status, success), ...plain(route.text) },
   };
   return {

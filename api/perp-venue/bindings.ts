@@ -62,7 +62,7 @@ type Asked = Pick<PerpBinding, 'strategy_id' | 'sub_account_address' | 'max_agen
 function replyOf(change: BindingChange, asked: Asked): Answer {
   switch (change.outcome) {
     case 'created':
-      return { status: 201, body: bindingView(change.row) };
+      return { status: 200, body: bindingView(change.row) };
     case 'same':
     case 'strategy_binding_exists':
       return repeated(change.row, asked);

@@ -43,7 +43,7 @@ export async function createMaster(
       });
     const change = await createPerpMaster(deps.db, asked, auditOf(requester, subject));
     return change.outcome === 'created'
-      ? { status: 201, body: masterView(change.row) }
+      ? { status: 200, body: masterView(change.row) }
       : repeated(change.row, asked);
   });
 }

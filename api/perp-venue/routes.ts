@@ -56,7 +56,6 @@ export const perpVenueRoutes: readonly Route[] = [
     params: noParams,
     body: masterCreate,
     response: masterResponse,
-    status: 201,
     repeats: true,
     errors: [
       'master_account_exists',
@@ -80,7 +79,6 @@ export const perpVenueRoutes: readonly Route[] = [
     params: noParams,
     body: bindingCreate,
     response: bindingResponse,
-    status: 201,
     repeats: true,
     errors: [
       'strategy_binding_exists',
@@ -117,7 +115,6 @@ export const perpVenueRoutes: readonly Route[] = [
       'is active. An equal repeat answers the wallet while it is pending or active.',
     body: walletCreate,
     response: walletResponse,
-    status: 201,
     repeats: true,
     errors: [
       'strategy_binding_not_found',

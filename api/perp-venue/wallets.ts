@@ -77,7 +77,7 @@ function replyOf(change: WalletChange, asked: Body & { readonly address: string 
   const { agent_name, address } = asked;
   switch (change.outcome) {
     case 'created':
-      return { status: 201, body: walletView(change.row) };
+      return { status: 200, body: walletView(change.row) };
     case 'same':
       return repeated(change.row);
     case 'agent_wallet_pending':

@@ -1,5 +1,6 @@
 /** The routes of the executor and signer registries. */
 import type { Route } from '../http/route.ts';
+import { verifyDriftRoute } from './drift.ts';
 import { listExecutorsRoute, updateExecutorRoute } from './executors.ts';
 import { setExpectedIdentityRoute } from './expected-identity.ts';
 import { listSignersRoute, updateSignerRoute } from './signers.ts';
@@ -10,4 +11,5 @@ export const registryRoutes: readonly Route[] = [
   listSignersRoute,
   updateSignerRoute,
   setExpectedIdentityRoute,
+  verifyDriftRoute,
 ];

@@ -128,3 +128,25 @@ export const setExpectedIdentityResponse = z
     audit_event_id: uuid,
   })
   .meta({ id: 'SetExpectedSignerIdentityResponse' });
+
+export const driftResponse = z
+  .object({
+    ok: z.boolean(),
+    checked_at: timestamp,
+    drift: listOf(
+      z.object({
+        kind: z.enum(['executor', 'signer']),
+        key: z.string(),
+        problem: z.enum([
+          'missing_in_memory',
+          'missing_in_database',
+          'endpoint_changed',
+          'identity_mismatch',
+          'identity_unavailable',
+        ]),
+        expected: z.string().nullable(),
+        observed: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'RegistryDrift' });

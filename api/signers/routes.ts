@@ -1,17 +1,15 @@
-/** The lifecycle of signers, and how far the registries have drifted: the commercial edition's. */
+/** The lifecycle of signers: the commercial edition's. */
 import { ADMIN_ROLES, OPS_ROLES, type Role } from '../../domain/roles.ts';
 import { readSignerEvents } from '../../store/signer-lifecycle.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { noBody, noParams, noQuery } from '../http/schemas.ts';
+import { noBody, noQuery } from '../http/schemas.ts';
 import { findSigner } from './account.ts';
-import { verifyDrift } from './drift.ts';
 import { allowances, inventory } from './look.ts';
 import { retire } from './retire.ts';
 import { rotate } from './rotate.ts';
 import {
   allowancesRequest,
   allowancesResponse,
-  driftResponse,
   historyResponse,
   inventoryRequest,
   inventoryResponse,
@@ -38,7 +36,6 @@ export const SIGNER_LIFECYCLE_ROLES: Readonly<Record<string, readonly Role[]>> =
   listSignerAllowances: ADMIN_ROLES,
   retireSigner: ADMIN_ROLES,
   getSignerRotationHistory: OPS_ROLES,
-  verifyRegistryDrift: ADMIN_ROLES,
 };
 
 export const signerLifecycleRoutes: readonly Route[] = [
@@ -127,19 +124,5 @@ export const signerLifecycleRoutes: readonly Route[] = [
       const events = await readSignerEvents(deps.db, signer_key);
       return { status: 200, body: { signer_key, status, replaced_by, events } };
     },
-  }),
-  defineRoute({
-    ...common,
-    id: 'verifyRegistryDrift',
-    path: '/registry/verify-drift',
-    tag: 'Registries',
-    summary: 'Compare the registries with what runs',
-    description:
-      'Stored entries against those of the process that answers, and pinned addresses against those that signers tell now.',
-    params: noParams,
-    body: noBody,
-    response: driftResponse,
-    errors: [],
-    handler: verifyDrift,
   }),
 ];

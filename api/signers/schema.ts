@@ -149,25 +149,3 @@ export const historyResponse = z
     ),
   })
   .meta({ id: 'SignerRotationHistory' });
-
-export const driftResponse = z
-  .object({
-    ok: z.boolean(),
-    checked_at: timestamp,
-    drift: listOf(
-      z.object({
-        kind: z.enum(['executor', 'signer']),
-        key: z.string(),
-        problem: z.enum([
-          'missing_in_memory',
-          'missing_in_database',
-          'endpoint_changed',
-          'identity_mismatch',
-          'identity_unavailable',
-        ]),
-        expected: z.string().nullable(),
-        observed: z.string().nullable(),
-      }),
-    ),
-  })
-  .meta({ id: 'RegistryDrift' });

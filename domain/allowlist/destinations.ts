@@ -6,7 +6,7 @@
  */
 import type { SignRequest } from '../executor.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { factsOf, isBuiltIn, type PayeeFact } from '../plan/actions.ts';
+import { factsOf, isBuiltIn, takesBack, type PayeeFact } from '../plan/actions.ts';
 import type { CompiledNode, Intent } from '../plan/types.ts';
 import type { Destination } from './destination.ts';
 import { declaredBeside, ownDestinations, type DeclaredPayees } from './declared.ts';
@@ -82,7 +82,7 @@ function found(paying: Paying): readonly Destination[] {
 }
 
 function ofType(paying: Paying, pays: PayeeFact): readonly Destination[] {
-  if (pays === 'nobody') return [];
+  if (pays === 'nobody' || takesBack(paying.node)) return [];
   return pays === 'exchange' ? ofWithdrawal(paying) : ofChain(paying, pays);
 }
 

@@ -2,6 +2,7 @@
  * All that guards need to know of the built-in action types, and whether they send anything. Others
  * are an executor team's own, of which nothing is known here.
  */
+import { compare, isDecimal } from '../money.ts';
 import type { TemplateNode } from './types.ts';
 
 /**
@@ -263,6 +264,22 @@ export function isSending(
 ): boolean {
   if (node.node_kind === 'observe' || node.node_kind === 'manual_gate') return false;
   return factsOf(node.action_type)?.sends ?? executorSends;
+}
+
+/**
+ * Whether a node allows 0: it takes an allowance back, draws nothing and pays nobody. A template's
+ * or a caller's `amount` says so; an output that comes to 0 is an allowance like any other.
+ */
+export function takesBack({
+  action_type,
+  config: { amount } = {},
+}: Pick<TemplateNode, 'action_type' | 'config'>): boolean {
+  return (
+    action_type === 'evm_erc20_approve' &&
+    typeof amount === 'string' &&
+    isDecimal(amount) &&
+    compare(amount, '0') === 0
+  );
 }
 
 /** Whether nodes of this action type only wait or do nothing, whoever runs them. */

@@ -79,6 +79,8 @@ BEGIN
   SELECT n.flow, CASE WHEN n.action_type = 'evm_erc20_approve' THEN (n.flow ->> 'amount')::numeric
     END INTO own, asked FROM movement_nodes n WHERE n.movement_id = movement
     AND n.node_key = flow_problems.flow ->> 'node_key';
+  -- What takes an allowance back draws nothing, however much is used up.
+  IF asked IS NOT NULL AND (flow_problems.flow ->> 'amount')::numeric = 0 THEN RETURN NULL; END IF;
   asked := coalesce(asked, (flow_problems.flow ->> 'amount')::numeric);
   IF own IS NULL THEN RETURN NULL; END IF;
   SELECT coalesce(sum(sent_amount(n)), 0) INTO used FROM movement_nodes n

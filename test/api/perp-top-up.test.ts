@@ -8,7 +8,7 @@ import { at, startPerpDesk, type PerpDesk } from '../support/perp-desk.ts';
 let desk: PerpDesk;
 beforeAll(async () => {
   desk = await startPerpDesk('perp-master');
-  await made(201, '/perp-venue/master-account', {
+  await made(200, '/perp-venue/master-account', {
     ...{ master_address: desk.master.account.address, signer_key: 'perp-master' },
     network: 'testnet',
   });
@@ -23,12 +23,12 @@ async function made(status: number, path: string, body: object): Promise<void> {
 /** A strategy with a sub-account of its own and an active agent; the sub-account's address. */
 async function strategy(name: string, max_agent_balance: string | null): Promise<string> {
   const sub = await desk.perp.sub(low(desk.master.account.address), name);
-  await made(201, '/perp-venue/strategy-bindings', {
+  await made(200, '/perp-venue/strategy-bindings', {
     ...{ strategy_id: name, sub_account_address: sub, max_agent_balance },
   });
   desk.signer(`${name}-agent`);
   const agent = { agent_name: name, signer_key: `${name}-agent` };
-  await made(201, at(name, '/agent-wallets'), agent);
+  await made(200, at(name, '/agent-wallets'), agent);
   await desk.bench.sql(
     `UPDATE perp_agent_wallets SET state = 'active', approved_at = svc_now() WHERE agent_name = $1`,
     name,

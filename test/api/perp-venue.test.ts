@@ -22,9 +22,12 @@ const masterBody = (more: object = {}) => ({
   master_address: desk.master.account.address,
   ...{ signer_key: 'perp-master', network: 'testnet', ...more },
 });
-const nameMaster = () => must(201, desk.call('POST', MASTER, masterBody()));
+/** Both that made something and a repeat are 200; the header tells them apart. */
+const outcomeOf = ({ status, headers }: { readonly status: number; readonly headers: Headers }) =>
+  status !== 200 ? status : headers.get('idempotent-replayed') === 'true' ? 'repeated' : 'made';
+const nameMaster = () => must(200, desk.call('POST', MASTER, masterBody()));
 const bind = (strategy_id: string, more: object = {}) =>
-  must(201, desk.call('POST', BINDINGS, { strategy_id, ...more }));
+  must(200, desk.call('POST', BINDINGS, { strategy_id, ...more }));
 const wallet = (strategy: string, agent_name: string, signer_key: string, more: object = {}) => {
   desk.signer(signer_key);
   const body = { agent_name, signer_key, ...more };
@@ -69,7 +72,7 @@ async function audited(): Promise<string[]> {
 describe('the master account', () => {
   test('is named once, and an equal repeat answers it', async () => {
     await audited();
-    const made = await must(201, desk.call('POST', MASTER, masterBody({ network: 'TestNet' })));
+    const made = await must(200, desk.call('POST', MASTER, masterBody({ network: 'TestNet' })));
     expect(made).toEqual({
       ...masterBody(),
       ...{ label: null, created_at: STAMP },
@@ -96,7 +99,9 @@ describe('the master account', () => {
         desk.call('POST', MASTER, masterBody({ label: labels[nth % 2] })),
       ),
     );
-    const counts = [201, 200, 409].map((one) => answers.filter((a) => a.status === one).length);
+    const counts = ['made', 'repeated', 409].map(
+      (one) => answers.filter((answer) => outcomeOf(answer) === one).length,
+    );
     expect(counts).toEqual([1, 4, 5]);
     expect(await desk.bench.sql('SELECT * FROM perp_master')).toHaveLength(1);
   });
@@ -179,7 +184,7 @@ describe('a strategy', () => {
     await nameMaster();
     await audited();
     const body = { strategy_id: 'basis', max_agent_balance: '25000.50' };
-    const made = await must(201, desk.call('POST', BINDINGS, body));
+    const made = await must(200, desk.call('POST', BINDINGS, body));
     expect(made).toEqual({
       ...{ strategy_id: 'basis', sub_account_address: null, max_agent_balance: '25000.5' },
       ...{ paused: false, pause_reason: null, paused_changed_at: null },
@@ -249,14 +254,14 @@ describe('a strategy', () => {
     const same = await Promise.all(
       Array.from({ length: 10 }, () => desk.call('POST', BINDINGS, { strategy_id: 's' })),
     );
-    expect(same.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201]);
+    expect(same.map(outcomeOf).sort()).toEqual(['made', ...Array(9).fill('repeated')]);
     const sub_account_address = await desk.perp.sub(low(desk.master.account.address), 'many');
     const others = await Promise.all(
       Array.from({ length: 10 }, (_, nth) =>
         desk.call('POST', BINDINGS, { strategy_id: `s${String(nth)}`, sub_account_address }),
       ),
     );
-    expect(others.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+    expect(others.map(outcomeOf).sort()).toEqual([...Array(9).fill(409), 'made']);
   });
 
   test('is paused with a reason and let go again', async () => {
@@ -295,7 +300,7 @@ describe('an agent wallet', () => {
 
   test('is stored with its nonce, listed, and answered again', async () => {
     const key = fresh();
-    const made = await must(201, wallet('basis', 'desk', key));
+    const made = await must(200, wallet('basis', 'desk', key));
     expect(made).toEqual({
       ...{ wallet_id: expect.any(String), strategy_id: 'basis', agent_name: 'desk' },
       ...{ signer_key: key, address: desk.signer(key).account.address, valid_until: STAMP },
@@ -316,7 +321,7 @@ describe('an agent wallet', () => {
     for (const more of [{}, { valid_until }])
       expect(await must(200, wallet('basis', 'desk', key, more))).toEqual(made);
     expect(await audited()).toEqual(['perp_agent_wallet.create success']);
-    const second = await must(201, wallet('basis', 'desk 2', fresh()));
+    const second = await must(200, wallet('basis', 'desk 2', fresh()));
     const listed = await desk.call('GET', at('basis', '/agent-wallets'));
     expect([listed.status, listed.body]).toEqual([200, [second, made]]);
     expect(await desk.bench.sql('SELECT DISTINCT nonce FROM perp_actions')).toHaveLength(2);
@@ -325,12 +330,12 @@ describe('an agent wallet', () => {
   test('of many at once is one row', async () => {
     const key = fresh();
     const same = await Promise.all(Array.from({ length: 10 }, () => wallet('basis', 'desk', key)));
-    expect(same.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201]);
+    expect(same.map(outcomeOf).sort()).toEqual(['made', ...Array(9).fill('repeated')]);
     const others = await Promise.all(
       Array.from({ length: 10 }, () => wallet('basis', 'other', fresh())),
     );
-    const codes = others.map(({ status, body }) => (status === 201 ? 201 : body.detail.error));
-    expect(codes.sort()).toEqual([201, ...Array(9).fill('agent_wallet_pending')]);
+    const codes = others.map(({ status, body }) => (status === 200 ? 'made' : body.detail.error));
+    expect(codes.sort()).toEqual([...Array(9).fill('agent_wallet_pending'), 'made']);
     expect(await desk.bench.sql('SELECT * FROM perp_actions')).toHaveLength(2);
   });
 
@@ -339,7 +344,7 @@ describe('an agent wallet', () => {
       sub_account_address: await desk.perp.sub(low(desk.master.account.address), 'carry'),
     });
     const key = fresh();
-    const made = await must(201, wallet('basis', 'desk', key));
+    const made = await must(200, wallet('basis', 'desk', key));
     const { address, wallet_id } = made;
     await refused(wallet('basis', 'desk', fresh()), 409, 'agent_wallet_pending', {
       ...{ agent_name: 'desk', wallet_id },
@@ -359,7 +364,7 @@ describe('an agent wallet', () => {
     await desk.bench.sql("UPDATE perp_agent_wallets SET state = 'refused', next_look_at = NULL");
     await refused(wallet('basis', 'desk', key), 409, 'agent_address_reused', { address });
     // Its name is free.
-    await must(201, wallet('carry', 'desk', fresh()));
+    await must(200, wallet('carry', 'desk', fresh()));
     const lines = await audited();
     expect(lines).toContain('perp_agent_wallet.create denied agent_address_reused');
     expect(lines).toContain('perp_agent_wallet.create denied agent_name_taken');
@@ -385,7 +390,7 @@ describe('an agent wallet', () => {
         'valid_until',
       );
     const valid_until = new Date(Date.now() + 179 * DAY_MS).toISOString();
-    const made = await must(201, wallet('basis', 'desk', fresh(), { valid_until }));
+    const made = await must(200, wallet('basis', 'desk', fresh(), { valid_until }));
     expect(made['valid_until']).toBe(valid_until);
     const laterMs = 179 * DAY_MS + 60_000;
     const listed = await desk.call('GET', at('basis', '/agent-wallets'), undefined, { laterMs });
@@ -395,7 +400,7 @@ describe('an agent wallet', () => {
     // Nobody has written that yet, and its name is free all the same.
     desk.signer('the-next-one');
     const body = { agent_name: 'desk', signer_key: 'the-next-one' };
-    await must(201, desk.call('POST', at('basis', '/agent-wallets'), body, { laterMs }));
+    await must(200, desk.call('POST', at('basis', '/agent-wallets'), body, { laterMs }));
     expect(await desk.bench.sql('SELECT state FROM perp_agent_wallets ORDER BY state')).toEqual([
       ...[{ state: 'expired' }, { state: 'pending' }],
     ]);

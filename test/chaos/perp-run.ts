@@ -180,7 +180,7 @@ async function prepare(run: Run, perp: StackPerp, caller: Caller): Promise<Addre
   const expect = expecting(caller);
   await fundWallet(chain.rpcUrl, chain.accounts.venueHotWallet.privateKey as Hex, perp);
   for (const template of starterTemplates(chain, null, perp)) await register(caller, template);
-  await expect(201, 'POST', '/perp-venue/master-account', {
+  await expect(200, 'POST', '/perp-venue/master-account', {
     ...{ master_address: perp.account, signer_key: SIGNER, network: 'testnet' },
   });
   const sub = await books.subAccount(STRATEGY);
@@ -189,10 +189,10 @@ async function prepare(run: Run, perp: StackPerp, caller: Caller): Promise<Addre
     // What `create` of the runs over one lane says.
     ['bridge-run', null],
   ])
-    await expect(201, 'POST', '/perp-venue/strategy-bindings', {
+    await expect(200, 'POST', '/perp-venue/strategy-bindings', {
       ...{ strategy_id, sub_account_address, max_agent_balance: null },
     });
-  await expect(201, 'POST', PATH, { agent_name: AGENT, signer_key: AGENT });
+  await expect(200, 'POST', PATH, { agent_name: AGENT, signer_key: AGENT });
   await until('the agent is active', async () => {
     const wallets = await run.read<readonly { state: string }[]>(PATH);
     return wallets[0]?.state === 'active';

@@ -296,30 +296,33 @@ test('drift: what is stored and not here, here and not stored, and who is not wh
 
 const found_of = ({ ok, drift }: { ok: boolean; drift: readonly unknown[] }) => ({ ok, drift });
 
-test('the free edition has none of this, and says so', async () => {
+test('the free edition has no lifecycle and no registry of the bridge, and says so', async () => {
   const free = await startOwnStack({ env: { SVC_EDITION: 'free' } });
   try {
     const routes = [
       ...['rotate', 'inventory', 'allowances', 'retire'].map((verb) => ['POST', at('x', verb)]),
       ['GET', at('x', 'rotation-history')],
-      ['POST', '/registry/verify-drift'],
+      ['GET', '/bridge-c/chain-registry'],
     ] as const;
     for (const [method = '', path = ''] of routes)
       expect(await free.api.send(method, path, method === 'GET' ? undefined : {})).toMatchObject({
         status: 404,
         body: { detail: { error: 'route_not_found' } },
       });
+    // Nothing of these two is marked as commercial.
+    for (const path of ['/registry/verify-drift', '/executors/bridge-c/refresh-registry'])
+      await free.api.expect(200, 'POST', path);
     const document = async (of: OwnStack) =>
       (await (await fetch(`${of.stack.opsUrl}/openapi.json`)).json()) as {
         readonly info: Record<string, string>;
         readonly paths: Record<string, object>;
       };
     const lifecycle = ({ paths }: { readonly paths: object }) =>
-      Object.keys(paths).filter((path) => /admin\/signers|verify-drift/.test(path));
+      Object.keys(paths).filter((path) => /admin\/signers/.test(path));
     const [without, whole] = [await document(free), await document(own)];
     expect([without.info['x-edition'], lifecycle(without)]).toEqual(['free', []]);
     expect(without.info['description']).toContain('This is the free edition');
-    expect([whole.info['x-edition'], lifecycle(whole).length]).toEqual(['commercial', 6]);
+    expect([whole.info['x-edition'], lifecycle(whole).length]).toEqual(['commercial', 5]);
   } finally {
     await free.close();
   }

@@ -39,10 +39,10 @@ beforeAll(async () => {
     );
   pays = await plan({});
   impatient = await plan({ timeout_policy: { observe_seconds: 1 } });
-  await own.api.expect(201, 'POST', '/perp-venue/master-account', {
+  await own.api.expect(200, 'POST', '/perp-venue/master-account', {
     ...{ master_address: perp!.account, signer_key: 'dev-treasury', network: 'testnet' },
   });
-  await own.api.expect(201, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
+  await own.api.expect(200, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
   await books.fund(perp!.account, '500');
 }, 240_000);
 afterEach(async () => {

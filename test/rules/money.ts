@@ -716,6 +716,28 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'an-allowance-of-0-goes',
+    section,
+    rule: 'An allowance is taken back however much of the approved outflow is used up.',
+    test: { file: 'test/store/flow.test.ts', name: 'of 0 takes one back' },
+    broken: {
+      file: 'prisma/functions/flow.sql',
+      find: "(flow_problems.flow ->> 'amount')::numeric = 0 THEN",
+      replace: "(flow_problems.flow ->> 'amount')::numeric < 0 THEN",
+    },
+  },
+  {
+    id: 'who-may-pull-is-listed',
+    section,
+    rule: 'Only an allowance of 0 needs no spender on the allowlist.',
+    test: { file: 'test/faults/allowances.test.ts', name: 'an allowance of 0 takes one back' },
+    broken: {
+      file: 'domain/plan/actions.ts',
+      find: "    compare(amount, '0') === 0",
+      replace: "    compare(amount, '0') >= 0",
+    },
+  },
+  {
     id: 'passed-on-is-what-was-sent',
     section,
     rule: 'Nodes together pass on no more than the node before them was proven to send.',

@@ -46,10 +46,10 @@ beforeAll(async () => {
   perp = own.stack.perp!;
   books = perpBooks(perp);
   await fundWallet('100000');
-  await own.api.expect(201, 'POST', '/perp-venue/master-account', {
+  await own.api.expect(200, 'POST', '/perp-venue/master-account', {
     ...{ master_address: perp.account, signer_key: 'dev-treasury', network: 'testnet' },
   });
-  await own.api.expect(201, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
+  await own.api.expect(200, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
   const first = await begin(PERP_TEMPLATES.deposit, '10000');
   await own.api.reaches(first.movement_id, 'COMPLETED', LIMIT_MS);
 }, LIMIT_MS);
@@ -341,11 +341,11 @@ describe('a top-up', () => {
     strategy_id: string,
     { sub, most, agent }: { sub: string | null; most: string | null; agent: string },
   ): Promise<void> => {
-    await own.api.expect(201, 'POST', PATH, {
+    await own.api.expect(200, 'POST', PATH, {
       ...{ strategy_id, sub_account_address: sub, max_agent_balance: most },
     });
     const wallets = `${PATH}/${strategy_id}/agent-wallets`;
-    await own.api.expect(201, 'POST', wallets, { agent_name: agent, signer_key: agent });
+    await own.api.expect(200, 'POST', wallets, { agent_name: agent, signer_key: agent });
     await eventually(async () => {
       const found = (await own.api.expect(200, 'GET', wallets)) as unknown as { state: string }[];
       return found[0]?.state === 'active' ? true : null;

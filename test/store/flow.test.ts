@@ -340,6 +340,20 @@ describe('an allowance', () => {
     );
   });
 
+  test('of 0 takes one back, however much was sent of what was approved', async () => {
+    const reset = { ...allows, node_key: 'reset', config: { ...allows.config, amount: '0' } };
+    const movement = await running({ ...both, nodes: [allows, burns, reset] });
+    await bench.sql(
+      'UPDATE movements SET outflow = \'[{"asset": "USDC", "amount": "0"}]\' WHERE movement_id = $1::uuid',
+      movement,
+    );
+    await bench.sql(
+      "UPDATE movement_nodes SET state = 'COMPLETED', amount = 10 WHERE movement_id = $1::uuid AND node_key = 'burn'",
+      movement,
+    );
+    expect(await fence(movement, 'reset', '0')).toBeNull();
+  });
+
   test('that nobody of the plan pulls is drawn by itself', async () => {
     const other = { ...allows, config: { ...allows.config, spender: token.token_address } };
     const apart = { ...both, nodes: [other, burns] };

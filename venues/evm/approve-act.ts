@@ -8,7 +8,7 @@ import {
   type TransactionReceipt,
 } from 'viem';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
-import { fromBaseUnits, isDecimal, isPositive } from '../../domain/money.ts';
+import { fromBaseUnits, isDecimal } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { ActOn, ChainAct, Did } from './act.ts';
 import type { EvmCall } from './call.ts';
@@ -16,7 +16,10 @@ import { approveConfigSchema } from './config.ts';
 import { baseUnits } from './plan.ts';
 import { verifyCall } from './verify-call.ts';
 
-/** Addresses are checksummed; `amount` is a decimal string in units of the asset. */
+/**
+ * Addresses are checksummed; `amount` is a decimal string in units of the asset, and 0 takes the
+ * allowance back.
+ */
 export interface ApprovePlan {
   readonly chain_id: number;
   readonly token_address: Address;
@@ -31,8 +34,7 @@ export function readApprovePlan({
 }: Pick<ExecutionContext, 'config' | 'amount'>): ApprovePlan {
   const parsed = approveConfigSchema.safeParse(config);
   if (!parsed.success) throw invalid(issuesLine(parsed.error, { under: 'config' }));
-  if (!isDecimal(amount) || !isPositive(amount))
-    throw invalid('the amount must be greater than zero');
+  if (!isDecimal(amount)) throw invalid('the amount is no decimal');
   return { ...parsed.data, amount };
 }
 

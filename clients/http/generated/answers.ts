@@ -142,6 +142,16 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/SetExpectedSignerIdentityResponse"
   }
  },
+ "verifyRegistryDrift": {
+  "success": {
+   "$ref": "#/components/schemas/RegistryDrift"
+  }
+ },
+ "refreshBridgeRegistry": {
+  "success": {
+   "$ref": "#/components/schemas/BridgeRegistryRefresh"
+  }
+ },
  "getCutoverMode": {
   "success": {
    "$ref": "#/components/schemas/CutoverMode"
@@ -331,11 +341,6 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/SignerRotationHistory"
   }
  },
- "verifyRegistryDrift": {
-  "success": {
-   "$ref": "#/components/schemas/RegistryDrift"
-  }
- },
  "listBridgeChains": {
   "success": {
    "type": "array",
@@ -395,11 +400,6 @@ export const ANSWERS: Readonly<
  "recordDrillPass": {
   "success": {
    "$ref": "#/components/schemas/PathBaseline"
-  }
- },
- "refreshBridgeRegistry": {
-  "success": {
-   "$ref": "#/components/schemas/BridgeRegistryRefresh"
   }
  }
 };
@@ -4074,6 +4074,178 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ],
   "additionalProperties": false
  },
+ "RegistryDrift": {
+  "type": "object",
+  "properties": {
+   "ok": {
+    "type": "boolean"
+   },
+   "checked_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "drift": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "kind": {
+       "type": "string",
+       "enum": [
+        "executor",
+        "signer"
+       ]
+      },
+      "key": {
+       "type": "string"
+      },
+      "problem": {
+       "type": "string",
+       "enum": [
+        "missing_in_memory",
+        "missing_in_database",
+        "endpoint_changed",
+        "identity_mismatch",
+        "identity_unavailable"
+       ]
+      },
+      "expected": {
+       "type": [
+        "string",
+        "null"
+       ]
+      },
+      "observed": {
+       "type": [
+        "string",
+        "null"
+       ]
+      }
+     },
+     "required": [
+      "kind",
+      "key",
+      "problem",
+      "expected",
+      "observed"
+     ],
+     "additionalProperties": false
+    }
+   }
+  },
+  "required": [
+   "ok",
+   "checked_at",
+   "drift"
+  ],
+  "additionalProperties": false
+ },
+ "BridgeRegistryRefresh": {
+  "type": "object",
+  "properties": {
+   "refreshed_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "changed": {
+    "description": "Chains whose endpoints told other facts than before.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "stale": {
+    "description": "Chains whose snapshots are stale now.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "chains": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/BridgeChain"
+    }
+   }
+  },
+  "required": [
+   "refreshed_at",
+   "changed",
+   "stale",
+   "chains"
+  ],
+  "additionalProperties": false
+ },
+ "BridgeChain": {
+  "type": "object",
+  "properties": {
+   "chain": {
+    "type": "string"
+   },
+   "endpoint_identity": {
+    "type": "string"
+   },
+   "finality_age_seconds": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "snapshot_version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "Grows whenever the endpoint tells other facts than before; 0 before the first."
+   },
+   "snapshot_stale": {
+    "type": "boolean",
+    "description": "The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago."
+   },
+   "stale_detected_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "operator_label": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "snapshot_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "When the endpoint of this identity was last asked and answered."
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "chain",
+   "endpoint_identity",
+   "finality_age_seconds",
+   "snapshot_version",
+   "snapshot_stale",
+   "stale_detected_at",
+   "operator_label",
+   "snapshot_at",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
  "CutoverMode": {
   "type": "object",
   "properties": {
@@ -6048,143 +6220,6 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ],
   "additionalProperties": false
  },
- "RegistryDrift": {
-  "type": "object",
-  "properties": {
-   "ok": {
-    "type": "boolean"
-   },
-   "checked_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   },
-   "drift": {
-    "type": "array",
-    "items": {
-     "type": "object",
-     "properties": {
-      "kind": {
-       "type": "string",
-       "enum": [
-        "executor",
-        "signer"
-       ]
-      },
-      "key": {
-       "type": "string"
-      },
-      "problem": {
-       "type": "string",
-       "enum": [
-        "missing_in_memory",
-        "missing_in_database",
-        "endpoint_changed",
-        "identity_mismatch",
-        "identity_unavailable"
-       ]
-      },
-      "expected": {
-       "type": [
-        "string",
-        "null"
-       ]
-      },
-      "observed": {
-       "type": [
-        "string",
-        "null"
-       ]
-      }
-     },
-     "required": [
-      "kind",
-      "key",
-      "problem",
-      "expected",
-      "observed"
-     ],
-     "additionalProperties": false
-    }
-   }
-  },
-  "required": [
-   "ok",
-   "checked_at",
-   "drift"
-  ],
-  "additionalProperties": false
- },
- "BridgeChain": {
-  "type": "object",
-  "properties": {
-   "chain": {
-    "type": "string"
-   },
-   "endpoint_identity": {
-    "type": "string"
-   },
-   "finality_age_seconds": {
-    "type": "integer",
-    "minimum": -9007199254740991,
-    "maximum": 9007199254740991
-   },
-   "snapshot_version": {
-    "type": "integer",
-    "minimum": -9007199254740991,
-    "maximum": 9007199254740991,
-    "description": "Grows whenever the endpoint tells other facts than before; 0 before the first."
-   },
-   "snapshot_stale": {
-    "type": "boolean",
-    "description": "The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago."
-   },
-   "stale_detected_at": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/Timestamp"
-     },
-     {
-      "type": "null"
-     }
-    ]
-   },
-   "operator_label": {
-    "type": [
-     "string",
-     "null"
-    ]
-   },
-   "snapshot_at": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/Timestamp"
-     },
-     {
-      "type": "null"
-     }
-    ],
-    "description": "When the endpoint of this identity was last asked and answered."
-   },
-   "created_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   },
-   "updated_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   }
-  },
-  "required": [
-   "chain",
-   "endpoint_identity",
-   "finality_age_seconds",
-   "snapshot_version",
-   "snapshot_stale",
-   "stale_detected_at",
-   "operator_label",
-   "snapshot_at",
-   "created_at",
-   "updated_at"
-  ],
-  "additionalProperties": false
- },
  "PathBaseline": {
   "type": "object",
   "properties": {
@@ -6270,41 +6305,6 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "operator_label",
    "created_at",
    "updated_at"
-  ],
-  "additionalProperties": false
- },
- "BridgeRegistryRefresh": {
-  "type": "object",
-  "properties": {
-   "refreshed_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   },
-   "changed": {
-    "description": "Chains whose endpoints told other facts than before.",
-    "type": "array",
-    "items": {
-     "type": "string"
-    }
-   },
-   "stale": {
-    "description": "Chains whose snapshots are stale now.",
-    "type": "array",
-    "items": {
-     "type": "string"
-    }
-   },
-   "chains": {
-    "type": "array",
-    "items": {
-     "$ref": "#/components/schemas/BridgeChain"
-    }
-   }
-  },
-  "required": [
-   "refreshed_at",
-   "changed",
-   "stale",
-   "chains"
   ],
   "additionalProperties": false
  },

@@ -26,6 +26,8 @@ export const OPERATIONS = {
   listSigners: { method: 'GET', path: '/signers', idempotent: false, paged: null, dryRun: false },
   updateSignerStatus: { method: 'PATCH', path: '/signers/{signer_key}', idempotent: false, paged: null, dryRun: false },
   setExpectedSignerIdentity: { method: 'PUT', path: '/signers/{signer_key}/expected-identity', idempotent: false, paged: null, dryRun: false },
+  verifyRegistryDrift: { method: 'POST', path: '/registry/verify-drift', idempotent: false, paged: null, dryRun: false },
+  refreshBridgeRegistry: { method: 'POST', path: '/executors/bridge-c/refresh-registry', idempotent: false, paged: null, dryRun: false },
   getCutoverMode: { method: 'GET', path: '/admin/cutover-mode', idempotent: false, paged: null, dryRun: false },
   setCutoverMode: { method: 'POST', path: '/admin/cutover-mode', idempotent: false, paged: null, dryRun: false },
   listBalances: { method: 'GET', path: '/balances', idempotent: false, paged: null, dryRun: false },
@@ -62,7 +64,6 @@ export const OPERATIONS = {
   listSignerAllowances: { method: 'POST', path: '/admin/signers/{signer_key}/allowances', idempotent: false, paged: null, dryRun: false },
   retireSigner: { method: 'POST', path: '/admin/signers/{signer_key}/retire', idempotent: false, paged: null, dryRun: false },
   getSignerRotationHistory: { method: 'GET', path: '/admin/signers/{signer_key}/rotation-history', idempotent: false, paged: null, dryRun: false },
-  verifyRegistryDrift: { method: 'POST', path: '/registry/verify-drift', idempotent: false, paged: null, dryRun: false },
   listBridgeChains: { method: 'GET', path: '/bridge-c/chain-registry', idempotent: false, paged: null, dryRun: false },
   createBridgeChain: { method: 'POST', path: '/bridge-c/chain-registry', idempotent: false, paged: null, dryRun: false },
   getBridgeChain: { method: 'GET', path: '/bridge-c/chain-registry/{chain}', idempotent: false, paged: null, dryRun: false },
@@ -74,5 +75,4 @@ export const OPERATIONS = {
   replacePathBaseline: { method: 'PUT', path: '/bridge-c/path-baselines/{src_chain}/{dst_chain}/{asset}', idempotent: false, paged: null, dryRun: false },
   deletePathBaseline: { method: 'DELETE', path: '/bridge-c/path-baselines/{src_chain}/{dst_chain}/{asset}', idempotent: false, paged: null, dryRun: false },
   recordDrillPass: { method: 'POST', path: '/bridge-c/path-baselines/{src_chain}/{dst_chain}/{asset}/drill-pass', idempotent: false, paged: null, dryRun: false },
-  refreshBridgeRegistry: { method: 'POST', path: '/executors/bridge-c/refresh-registry', idempotent: false, paged: null, dryRun: false },
 } as const;

@@ -792,6 +792,42 @@ export interface components {
             readonly runtime_address: string;
             readonly audit_event_id: components["schemas"]["Id"];
         };
+        readonly RegistryDrift: {
+            readonly ok: boolean;
+            readonly checked_at: components["schemas"]["Timestamp"];
+            readonly drift: readonly {
+                /** @enum {string} */
+                readonly kind: "executor" | "signer";
+                readonly key: string;
+                /** @enum {string} */
+                readonly problem: "missing_in_memory" | "missing_in_database" | "endpoint_changed" | "identity_mismatch" | "identity_unavailable";
+                readonly expected: string | null;
+                readonly observed: string | null;
+            }[];
+        };
+        readonly BridgeRegistryRefresh: {
+            readonly refreshed_at: components["schemas"]["Timestamp"];
+            /** @description Chains whose endpoints told other facts than before. */
+            readonly changed: readonly string[];
+            /** @description Chains whose snapshots are stale now. */
+            readonly stale: readonly string[];
+            readonly chains: readonly components["schemas"]["BridgeChain"][];
+        };
+        readonly BridgeChain: {
+            readonly chain: string;
+            readonly endpoint_identity: string;
+            readonly finality_age_seconds: number;
+            /** @description Grows whenever the endpoint tells other facts than before; 0 before the first. */
+            readonly snapshot_version: number;
+            /** @description The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago. */
+            readonly snapshot_stale: boolean;
+            readonly stale_detected_at: components["schemas"]["Timestamp"] | null;
+            readonly operator_label: string | null;
+            /** @description When the endpoint of this identity was last asked and answered. */
+            readonly snapshot_at: components["schemas"]["Timestamp"] | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
         readonly CutoverMode: {
             /** @enum {string} */
             readonly mode: "normal" | "drain" | "frozen";
@@ -1177,34 +1213,6 @@ export interface components {
                 readonly occurred_at: components["schemas"]["Timestamp"];
             }[];
         };
-        readonly RegistryDrift: {
-            readonly ok: boolean;
-            readonly checked_at: components["schemas"]["Timestamp"];
-            readonly drift: readonly {
-                /** @enum {string} */
-                readonly kind: "executor" | "signer";
-                readonly key: string;
-                /** @enum {string} */
-                readonly problem: "missing_in_memory" | "missing_in_database" | "endpoint_changed" | "identity_mismatch" | "identity_unavailable";
-                readonly expected: string | null;
-                readonly observed: string | null;
-            }[];
-        };
-        readonly BridgeChain: {
-            readonly chain: string;
-            readonly endpoint_identity: string;
-            readonly finality_age_seconds: number;
-            /** @description Grows whenever the endpoint tells other facts than before; 0 before the first. */
-            readonly snapshot_version: number;
-            /** @description The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago. */
-            readonly snapshot_stale: boolean;
-            readonly stale_detected_at: components["schemas"]["Timestamp"] | null;
-            readonly operator_label: string | null;
-            /** @description When the endpoint of this identity was last asked and answered. */
-            readonly snapshot_at: components["schemas"]["Timestamp"] | null;
-            readonly created_at: components["schemas"]["Timestamp"];
-            readonly updated_at: components["schemas"]["Timestamp"];
-        };
         readonly PathBaseline: {
             readonly src_chain: string;
             readonly dst_chain: string;
@@ -1221,14 +1229,6 @@ export interface components {
             readonly operator_label: string | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
-        };
-        readonly BridgeRegistryRefresh: {
-            readonly refreshed_at: components["schemas"]["Timestamp"];
-            /** @description Chains whose endpoints told other facts than before. */
-            readonly changed: readonly string[];
-            /** @description Chains whose snapshots are stale now. */
-            readonly stale: readonly string[];
-            readonly chains: readonly components["schemas"]["BridgeChain"][];
         };
         readonly MovementPreview: {
             /** @description Whether the same request without the header would make a movement now. */
@@ -2813,6 +2813,62 @@ export interface operations {
             };
         };
     };
+    readonly verifyRegistryDrift: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RegistryDrift"];
+                };
+            };
+        };
+    };
+    readonly refreshBridgeRegistry: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BridgeRegistryRefresh"];
+                };
+            };
+        };
+    };
     readonly getCutoverMode: {
         readonly parameters: {
             readonly query?: never;
@@ -3063,21 +3119,11 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description A repeat: the first result */
+            /** @description Success, of a repeat too */
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["MasterAccount"];
-                };
-            };
-            /** @description Success */
-            readonly 201: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -3102,21 +3148,11 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description A repeat: the first result */
+            /** @description Success, of a repeat too */
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["StrategyBinding"];
-                };
-            };
-            /** @description Success */
-            readonly 201: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -3195,21 +3231,11 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description A repeat: the first result */
+            /** @description Success, of a repeat too */
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["AgentWallet"];
-                };
-            };
-            /** @description Success */
-            readonly 201: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -3890,34 +3916,6 @@ export interface operations {
             };
         };
     };
-    readonly verifyRegistryDrift: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: {
-            readonly content: {
-                readonly "application/json": Record<string, never>;
-            };
-        };
-        readonly responses: {
-            /** @description Success */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["RegistryDrift"];
-                };
-            };
-        };
-    };
     readonly listBridgeChains: {
         readonly parameters: {
             readonly query?: never;
@@ -4228,34 +4226,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PathBaseline"];
-                };
-            };
-        };
-    };
-    readonly refreshBridgeRegistry: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: {
-            readonly content: {
-                readonly "application/json": Record<string, never>;
-            };
-        };
-        readonly responses: {
-            /** @description Success */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["BridgeRegistryRefresh"];
                 };
             };
         };

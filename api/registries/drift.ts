@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
+import { ADMIN_ROLES } from '../../domain/roles.ts';
 import type { SignerDescriptor } from '../../domain/signer.ts';
 import { readIdentity } from '../../signers/identity.ts';
 import { writeAudit } from '../../store/audit.ts';
@@ -12,15 +13,33 @@ import {
   type SignerRow,
 } from '../../store/registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../http/route.ts';
-import { liveIdentity } from '../registries/live-identity.ts';
-import { mergeByKey } from '../registries/view.ts';
-import type { driftResponse } from './schema.ts';
+import { defineRoute, type Reply } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
+import { liveIdentity } from './live-identity.ts';
+import { mergeByKey } from './view.ts';
+import { driftResponse } from './schema.ts';
 
 type Drift = z.input<typeof driftResponse>['drift'][number];
 
+export const verifyDriftRoute = defineRoute({
+  id: 'verifyRegistryDrift',
+  method: 'POST',
+  path: '/registry/verify-drift',
+  roles: ADMIN_ROLES,
+  tag: 'Registries',
+  summary: 'Compare the registries with what runs',
+  description:
+    'Stored entries against those of the process that answers, and pinned addresses against those that signers tell now.',
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  response: driftResponse,
+  errors: [],
+  handler: verifyDrift,
+});
+
 /** Looks, and changes nothing but the audit. */
-export async function verifyDrift(
+async function verifyDrift(
   { requester }: { readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof driftResponse>>> {
