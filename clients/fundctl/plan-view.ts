@@ -123,7 +123,10 @@ function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly Send
   return plan.nodes
     .filter((node) => node.sends)
     .map((node): SendView => {
-      const asked = review?.sends.find(({ node_key }) => node_key === node.node_key)?.payees;
+      const asked =
+        review === undefined
+          ? undefined
+          : (review.sends.find(({ node_key }) => node_key === node.node_key)?.payees ?? []);
       const shown = nodes.find(({ node_key }) => node_key === node.node_key)?.destination ?? null;
       return {
         ...{ node_key: node.node_key, action_type: node.action_type },
@@ -158,10 +161,10 @@ function together(
     return [...own, ...more].map((payee) => ({ ...payee, standing: null }));
   }
   return [
-    ...asked.map((payee) => ({ ...payee, standing: payee })),
-    ...own
-      .filter((payee) => !asked.some(is(payee)))
-      .map((payee) => ({ ...payee, standing: 'unseen' as const })),
+    ...own.map((payee) => ({ ...payee, standing: asked.find(is(payee)) ?? ('unseen' as const) })),
+    ...asked
+      .filter((payee) => !own.some(is(payee)))
+      .map((payee) => ({ ...payee, standing: payee })),
   ];
 }
 

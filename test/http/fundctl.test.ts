@@ -105,7 +105,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     const { movement_id: failed } = await json.run<Created>('movements create', [
       ...['--template', broken.template_key, '--asset', 'USDC', '--amount', '1'],
     ]);
-    await json.run('movements approve', [failed, '--yes']);
+    await json.run('movements approve', [failed, '--over-limit', '--yes']);
     await reaches(failed, 'FAILED');
     await json.run('movements retry', [failed, '--yes']);
     await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
