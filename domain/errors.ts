@@ -234,6 +234,11 @@ export const ERROR_TABLE = {
     'after_change',
     "What the bridge's next leg goes by is recorded nowhere: retry the node, which asks the chain for it, or say it in `output`.",
   ),
+  already_claimed: rule(
+    409,
+    'never',
+    'What this node would be completed with has completed another: see `claimed_by`. It is not completed by the same.',
+  ),
   nonce_open: rule(
     409,
     'after_change',

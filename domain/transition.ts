@@ -4,6 +4,7 @@
  * and by nothing else.
  */
 import type { AskedAddress } from './allowlist/match.ts';
+import type { Claim, ClaimHolder } from './claims.ts';
 import type { ConditionResult } from './conditions/scope.ts';
 import type { AuditAction, AuditOutcome, TimelineEventType } from './events.ts';
 import type { Artifact, EvmUnsignedTransaction, TransactionKind } from './executor.ts';
@@ -25,6 +26,7 @@ export interface MovementFields {
   readonly approver_id?: string;
   readonly approved_by?: string | null;
   readonly ended_at?: Stamp;
+  readonly acknowledged_at?: Stamp;
 }
 
 export interface NodeFields {
@@ -83,6 +85,8 @@ export interface NodeChange {
     readonly raw_tx: string;
     readonly tx_hash: string;
   };
+  /** With a completion: what has arrived for this node and so completes no other. */
+  readonly claims?: readonly Claim[];
   /** The claim of this node, which had ended, whose block is no longer on the chain. */
   readonly reorged?: string;
 }
@@ -234,6 +238,8 @@ export const REFUSALS = [
   'nonce_open',
   'payment_mined',
   'nothing_signed',
+  'already_claimed',
+  'claim_missing',
   'binding',
   'budget',
   'withdrawable',
@@ -327,6 +333,8 @@ export type TransitionOutcome =
       readonly uncovered: UncoveredHold | null;
       /** Only of `send_not_over`, `nonce_open` and `payment_mined`. */
       readonly send: SendObstacle | null;
+      /** Only of `already_claimed`. */
+      readonly holder?: ClaimHolder | null;
       readonly node: {
         readonly node_key: string;
         readonly state: NodeState;

@@ -315,6 +315,7 @@ interface SnapshotRow {
   readonly request_state: MovementState;
   readonly reservation_status: ReservationStatus;
   readonly version: number;
+  readonly acknowledged: boolean;
   readonly compiled_plan: CompiledPlan;
   readonly edge_conditions: ConditionResults;
   readonly nodes: readonly (Omit<NodeSnapshot, 'settled_order'> & {
@@ -330,6 +331,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
   const rows = await run(
     () => db.sql<SnapshotRow>`
       SELECT m.request_state, m.reservation_status, m.version,
+        m.acknowledged_at IS NOT NULL AS acknowledged,
         compiled_plan_of(m.movement_id) AS compiled_plan, m.edge_conditions, (
         SELECT json_agg(n ORDER BY n.position) FROM (
           SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first,
@@ -352,6 +354,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
     state: row.request_state,
     reservation_status: row.reservation_status,
     version: row.version,
+    acknowledged: row.acknowledged,
     plan: row.compiled_plan,
     conditions: row.edge_conditions,
     nodes: row.nodes.map((node): NodeSnapshot => ({

@@ -4,6 +4,7 @@ import { ServiceError } from '../domain/errors.ts';
 import { MOVEMENT_TABLE } from '../domain/states/movement.ts';
 import { NODE_TABLE } from '../domain/states/node.ts';
 import { assertMove, allows } from '../domain/states/table.ts';
+import type { ClaimHolder } from '../domain/claims.ts';
 import type {
   BudgetProblem,
   ClaimedTransaction,
@@ -37,6 +38,7 @@ interface Answer extends MovementHead {
   readonly reason?: Refusal;
   readonly problems?: readonly BindingProblem[] | null;
   readonly send?: SendObstacle | null;
+  readonly holder?: ClaimHolder | null;
   readonly node?: { node_key: string; state: NodeState; attempt: number; epoch: number } | null;
   readonly transaction?: ClaimedTransaction | null;
 }
@@ -93,6 +95,7 @@ export async function applyTransition(
     budget: null,
     uncovered: null,
     send: answer.send ?? null,
+    holder: answer.holder ?? null,
     node: answer.node ?? null,
   };
 }

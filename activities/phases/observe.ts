@@ -16,7 +16,7 @@ import { lookAgain } from '../failures.ts';
 import { assuranceOf, type PhaseDependencies } from './context.ts';
 import { askAfterSend, heldToChain } from './followed.ts';
 import { journalOf } from './journal.ts';
-import { withOwnMessage } from './own-message.ts';
+import { withOwnClaim } from './claims.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result } from './results.ts';
 import { unanswered } from './faults.ts';
@@ -59,7 +59,7 @@ export const observe: PhaseSteps = {
 
 /** What follows from what the executor said, or the chain where it was not asked. */
 async function conclude(deps: PhaseDependencies, row: PhaseRow, told: Given): Promise<PhaseResult> {
-  const given = await withOwnMessage(deps, row, told);
+  const given = await withOwnClaim(deps, row, told);
   if ('fault' in given) {
     if (isOver(row)) return timedOut(deps, row);
     if (given.fault.kind === 'not_yet') return unanswered(deps, row, given.fault);

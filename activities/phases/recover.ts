@@ -24,7 +24,7 @@ import { descriptorOf } from './bound-executor.ts';
 import { assuranceOf, idempotencyKey, type PhaseDependencies } from './context.ts';
 import { askAfterSend, heldToChain, isFollowed } from './followed.ts';
 import { journalOf } from './journal.ts';
-import { withOwnMessage } from './own-message.ts';
+import { withOwnClaim } from './claims.ts';
 import { phaseRow } from './row.ts';
 import { elsewhere, result, sendAgain } from './results.ts';
 import { noteUnanswered, unanswered } from './faults.ts';
@@ -86,7 +86,7 @@ async function conclude(
   told: Given,
 ): Promise<PhaseResult> {
   if (args.from_unknown === true) return stillUnknown(deps, row, told);
-  const given = await withOwnMessage(deps, row, told);
+  const given = await withOwnClaim(deps, row, told);
   if ('fault' in given) {
     const { fault } = given;
     // A stop holds it back: that is no silence, and it ends when the stop does.
@@ -313,7 +313,7 @@ async function stillUnknown(
   row: PhaseRow,
   told: Given,
 ): Promise<PhaseResult> {
-  const given = await withOwnMessage(deps, row, told);
+  const given = await withOwnClaim(deps, row, told);
   if ('fault' in given) return waits(deps, row, given.fault.message, row.unanswered + 1);
   const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
   switch (answer.next_state) {

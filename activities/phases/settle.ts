@@ -14,6 +14,7 @@ import { readMovementView, type PhaseRow } from '../../store/phases.ts';
 import { hasBegunSubmit } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
+import { claimsWith } from './claims.ts';
 import { Overtaken } from '../failures.ts';
 import type { PhaseDependencies } from './context.ts';
 import { result } from './results.ts';
@@ -165,6 +166,7 @@ export async function completeNode(
       error_count: 0,
     },
     artifacts: answer.artifacts ?? [],
+    claims: claimsWith(row, answer),
     event,
     message: event === 'node_completed' ? 'Completed' : 'Recovered: completed',
     ...(answer.external_ref === undefined ? {} : { data: { external_ref: answer.external_ref } }),

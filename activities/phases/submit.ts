@@ -18,7 +18,7 @@ import { failIfLate } from './before-send.ts';
 import { descriptorOf } from './bound-executor.ts';
 import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
-import { withOwnMessage } from './own-message.ts';
+import { withOwnClaim } from './claims.ts';
 import { beside, phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
@@ -64,7 +64,7 @@ export const submit: PhaseSteps = {
       });
   },
   async finish(deps, _args, row, given) {
-    const held = await withOwnMessage(deps, row, given);
+    const held = await withOwnClaim(deps, row, given);
     if ('answer' in held && held.answer !== null) return recordAnswer(deps, row, held.answer);
     const fault = 'fault' in held ? held.fault : undefined;
     deps.log.warn(

@@ -1,5 +1,6 @@
 /** How what became of a node is made durable: one guarded write with its timeline entry. */
 import type { Settlement } from '../../domain/actions/conditions.ts';
+import type { Claim } from '../../domain/claims.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import type { Artifact } from '../../domain/executor.ts';
 import type { ConditionResults } from '../../domain/messages.ts';
@@ -21,6 +22,7 @@ export interface NodeWrite {
   readonly moves: readonly NodeState[];
   readonly set?: NodeFields;
   readonly artifacts?: readonly Artifact[];
+  readonly claims?: readonly Claim[];
   readonly event: TimelineEventType;
   readonly message: string;
   readonly data?: Readonly<Record<string, string | number | boolean | null>>;
@@ -42,6 +44,7 @@ export function writeNode(
 
 /** The transition that these writes are. */
 export function transitionOf(row: PhaseRow, writes: readonly NodeWrite[]): Transition {
+  const claims = writes.flatMap((write) => write.claims ?? []);
   const change: NodeChange = {
     node_key: row.node_key,
     from: row.state,
@@ -49,6 +52,7 @@ export function transitionOf(row: PhaseRow, writes: readonly NodeWrite[]): Trans
     attempt: row.attempt,
     epoch: row.epoch,
     ...fieldsOf(writes),
+    ...(claims.length === 0 ? {} : { claims }),
   };
   const conditions = writes.flatMap((write) => write.conditions ?? []);
   const entries = writes.map((write) => entryOf(row, write));

@@ -46,11 +46,13 @@ export async function act(request: Action, deps: ApiDependencies): Promise<Reply
     entity_key: movementId,
   } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
-  deps.handOver(movementId, {
-    kind: action,
-    command_id: outcome.command_id,
-    plan: outcome.plan,
-  });
+  // It leaves nothing to do for a run.
+  if (action !== 'acknowledge')
+    deps.handOver(movementId, {
+      kind: action,
+      command_id: outcome.command_id,
+      plan: outcome.plan,
+    });
   const { request_state, current_frontier, reservation_status } = outcome.head;
   return {
     status: 200,
@@ -152,6 +154,16 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
       const { reason, ...context } = outcome.send ?? { reason: outcome.reason };
       return new ServiceError(reason, { context: { movement_id: movementId, ...context } });
     }
+    case 'already_claimed':
+      return new ServiceError('already_claimed', {
+        context: { movement_id: movementId, claimed_by: outcome.holder ?? null },
+      });
+    case 'claim_missing':
+      return new ServiceError('resolution_incomplete', {
+        message:
+          'What the node was completed with is recorded nowhere: retry it, which asks the chain for it, or say it in output.',
+        context: { movement_id: movementId },
+      });
     case 'nothing_signed':
       return new ServiceError('nothing_signed', { context: { movement_id: movementId } });
     case 'withdrawable':

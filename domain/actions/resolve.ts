@@ -1,4 +1,5 @@
 /** Resolve: a person says what no venue can answer any more. */
+import { claimsOf, type Claim } from '../claims.ts';
 import type { JsonObject } from '../json.ts';
 import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
 import { firstLegOf, recordsOf } from '../plan/legs.ts';
@@ -83,6 +84,7 @@ export function resolve(
             unanswered: 0,
           },
         },
+        ...(landed ? { claims: claimsBy(snapshot, node_key, output) } : {}),
         artifacts: [
           { kind: 'resolution', data: { outcome: resolution.outcome, reason, evidence, ...given } },
         ],
@@ -118,6 +120,19 @@ export function resolve(
     }),
     command: 'resolve',
   };
+}
+
+/** What a person's word completes the node with: no other node may have it. */
+function claimsBy(
+  { plan, nodes }: MovementSnapshot,
+  node_key: string,
+  output: JsonObject | null,
+): readonly Claim[] {
+  const planned = plan.nodes.find((each) => each.node_key === node_key);
+  if (planned === undefined) return [];
+  const first = firstLegOf(planned);
+  const matched = nodes.find((each) => each.node_key === first)?.output ?? null;
+  return claimsOf({ action_type: planned.action_type, output, matched });
 }
 
 /**

@@ -90,7 +90,8 @@ BEGIN
     -- Whose failure ended it is said in its message (domain/actions/advance.ts); a condition that
     -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
     -- cancel leads to may still fail.
-    WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
+    WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
+      AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
@@ -98,7 +99,8 @@ BEGIN
     -- What was credited, paid or attested is not what was sent: time will not change that.
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') AND n.error_code IN (
       'DEPOSIT_AMOUNT_MISMATCH',
-      'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH') THEN 'observed_long'
+      'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING',
+      'PAYMENT_AMBIGUOUS') THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
@@ -108,7 +110,7 @@ BEGIN
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
     'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
-  IF found IS NULL AND m.request_state = 'FAILED' THEN
+  IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
   END IF;

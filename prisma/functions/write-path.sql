@@ -77,6 +77,8 @@ DECLARE
   seq integer;
   fenced text[];
   frozen boolean;
+  unclaimed boolean := false;
+  holder jsonb;
 BEGIN
   -- Which of the changes are fences is asked before anything is locked; see cutover_now.
   SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
@@ -129,7 +131,8 @@ BEGIN
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
-      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action INTO n
+      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action, action_type,
+        output INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -148,11 +151,16 @@ BEGIN
             'epoch', n.submit_epoch) END;
         EXIT;
       END IF;
+      unclaimed := unclaimed OR part -> 'set' ->> 'state' = 'COMPLETED' AND n.state <> 'COMPLETED'
+        AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0
+        AND needs_claim(n.action_type, CASE WHEN part -> 'set' ? 'output'
+          THEN part -> 'set' -> 'output' ELSE n.output END);
       -- What stood there before, for what follows from the change.
       nodes := CASE WHEN part -> 'set' ? 'state'
         THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
   END IF;
+  IF refusal IS NULL AND unclaimed THEN refusal := 'claim_missing'; END IF;
   IF refusal IS NULL AND frozen THEN
     PERFORM freeze_node(m.movement_id, key, at) FROM unnest(fenced) AS key;
     refusal := 'frozen';
@@ -192,6 +200,9 @@ BEGIN
           AND t.final_at IS NULL) THEN
         refusal := 'nothing_signed';
       END IF;
+    ELSIF part ? 'claims' THEN
+      holder := claim_holder(m.movement_id, part ->> 'node_key', part -> 'claims', at);
+      IF holder IS NOT NULL THEN refusal := 'already_claimed'; END IF;
     END IF;
   END LOOP;
   IF refusal IS NOT NULL THEN
@@ -200,7 +211,7 @@ BEGIN
       'request_state', m.request_state, 'approval_status', m.approval_status,
         'reservation_status', m.reservation_status,
       'current_frontier', to_jsonb(m.current_frontier), 'expires_at', m.expires_at,
-      'node', other, 'send', send);
+      'node', other, 'send', send, 'holder', holder);
   END IF;
 
   -- That the plan has this hash is compared above.
@@ -273,6 +284,9 @@ BEGIN
     END IF;
     IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce',
       at); END IF;
+    IF part ? 'claims' THEN
+      PERFORM write_claims(m.movement_id, n.node_key, part -> 'claims', at);
+    END IF;
     IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
     IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
       WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;
@@ -308,6 +322,10 @@ BEGIN
         ELSE approved_by END,
       ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
         ELSE ended_at END,
+      -- What runs again needs a person anew when it fails again.
+      acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
+        THEN svc_time(fields -> 'acknowledged_at', at)
+        WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
       edge_conditions = CASE WHEN doc ? 'conditions'
         THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
       updated_at = at

@@ -5,6 +5,7 @@ const SEND = 'test/venues/bridge-c/send-act.test.ts';
 const WALKED = 'test/domain/graph/second-legs.test.ts';
 const ACTED = 'test/domain/actions/second-legs.test.ts';
 const MESSAGE = 'test/venues/burn-mint/message.test.ts';
+const CLAIMS = 'test/store/claims.test.ts';
 const BURNS = 'test/venues/burn-mint/executors.test.ts';
 
 export const bridgeRules: readonly Rule[] = [
@@ -339,14 +340,37 @@ export const bridgeRules: readonly Rule[] = [
     id: 'one-message-completes-one-burn',
     section,
     rule: 'A message of the bridge that has completed one burn completes no other.',
+    test: { file: CLAIMS, name: 'one of many that complete at once has it' },
+    broken: {
+      file: 'prisma/functions/claims.sql',
+      find: '    ON CONFLICT DO NOTHING RETURNING source, reference, amount)',
+      replace:
+        '    WHERE x.amount IS NULL ON CONFLICT DO NOTHING RETURNING source, reference, amount)',
+    },
+  },
+  {
+    id: 'a-person-claims-what-completes-a-node',
+    section,
+    rule: 'What has completed one node completes no other because a person says so.',
+    test: { file: CLAIMS, name: 'does not complete a second burn with the mint of another' },
+    broken: {
+      file: 'domain/actions/resolve.ts',
+      find: 'landed ? { claims: claimsBy(',
+      replace: 'node.amount === null ? { claims: claimsBy(',
+    },
+  },
+  {
+    id: 'what-arrives-is-claimed',
+    section,
+    rule: 'A node that waits for what arrives is completed only with what it claims.',
     test: {
-      file: 'test/store/burn-messages.test.ts',
-      name: 'a burn is not completed with the message that has completed another',
+      file: CLAIMS,
+      name: 'what a node waits for that arrives is claimed, or the write is refused',
     },
     broken: {
-      file: 'store/burn-messages.ts',
-      find: '      SELECT movement_id = ${movement_id}::uuid AND node_key = ${node_key} AS ours',
-      replace: '      SELECT true OR ${movement_id + node_key} IS NULL AS ours',
+      file: 'prisma/functions/claims.sql',
+      find: "ELSE action_type IN ('cctp_mint'",
+      replace: "ELSE action_type IN ('cctp_minted'",
     },
   },
   {

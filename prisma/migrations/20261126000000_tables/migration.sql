@@ -112,6 +112,8 @@ CREATE TABLE movements (
   agent                text,
   -- The reason of which a callback was last sent that no change of a state tells (note_attention).
   attention_told       text,
+  -- When a person said that they have dealt with its failure; null once it runs again.
+  acknowledged_at      timestamptz,
   -- When anything was last written of one that ended and may need a person all the same; else null.
   -- An index of this keeps still while a movement runs, as one of updated_at would not: its row can
   -- then change without any index being written (HOT).
@@ -563,18 +565,31 @@ CREATE TABLE authorizations (
 
 CREATE INDEX authorizations_of ON authorizations (movement_id, node_key, attempt);
 
--- The message of a bridge that a burn was completed with: its nonce answers for no other burn. It is
--- the node's and not its attempt's: an attempt that reverted has burnt nothing.
-CREATE TABLE burn_messages (
-  source_domain bigint NOT NULL,
-  nonce         text NOT NULL,
-  movement_id   uuid NOT NULL REFERENCES movements (movement_id),
-  node_key      text NOT NULL,
-  created_at    timestamptz NOT NULL,
-  PRIMARY KEY (source_domain, nonce)
+-- What has arrived for some node: a message of a bridge, its delivery, a payment (domain/claims.ts).
+-- `claimed` is the sum of its claims, which never is more than there is.
+CREATE TABLE payments (
+  source     text NOT NULL,
+  reference  text NOT NULL,
+  amount     numeric NOT NULL CHECK (amount > 0),
+  claimed    numeric NOT NULL DEFAULT 0 CHECK (claimed BETWEEN 0 AND amount),
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (source, reference)
 );
 
-CREATE INDEX burn_messages_of ON burn_messages (movement_id, node_key);
+-- Which node was completed with it. A claim is the node's and not its attempt's: an attempt that
+-- failed has brought nothing.
+CREATE TABLE payment_claims (
+  source      text NOT NULL,
+  reference   text NOT NULL,
+  movement_id uuid NOT NULL REFERENCES movements (movement_id),
+  node_key    text NOT NULL,
+  amount      numeric NOT NULL CHECK (amount > 0),
+  created_at  timestamptz NOT NULL,
+  PRIMARY KEY (source, reference, movement_id, node_key),
+  FOREIGN KEY (source, reference) REFERENCES payments (source, reference)
+);
+
+CREATE INDEX payment_claims_of ON payment_claims (movement_id, node_key);
 
 -- The account on the perps venue that everything is paid out of, and who signs for it.
 CREATE TABLE perp_master (
@@ -1156,7 +1171,8 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('signer_events', 'SELECT, INSERT'),
   ('nonce_lanes', 'SELECT, INSERT, UPDATE'),
   ('authorizations', 'SELECT, INSERT, UPDATE'),
-  ('burn_messages', 'SELECT, INSERT'),
+  ('payments', 'SELECT, INSERT, UPDATE'),
+  ('payment_claims', 'SELECT, INSERT'),
   ('perp_master', 'SELECT, INSERT, UPDATE'),
   ('perp_bindings', 'SELECT, INSERT, UPDATE'),
   ('perp_agent_wallets', 'SELECT, INSERT, UPDATE'),

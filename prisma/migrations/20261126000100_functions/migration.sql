@@ -442,7 +442,8 @@ BEGIN
     -- Whose failure ended it is said in its message (domain/actions/advance.ts); a condition that
     -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
     -- cancel leads to may still fail.
-    WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
+    WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
+      AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
@@ -450,7 +451,8 @@ BEGIN
     -- What was credited, paid or attested is not what was sent: time will not change that.
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') AND n.error_code IN (
       'DEPOSIT_AMOUNT_MISMATCH',
-      'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH') THEN 'observed_long'
+      'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING',
+      'PAYMENT_AMBIGUOUS') THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
@@ -460,7 +462,7 @@ BEGIN
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
     'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
-  IF found IS NULL AND m.request_state = 'FAILED' THEN
+  IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
   END IF;
@@ -1044,6 +1046,61 @@ BEGIN
   SELECT * INTO t FROM capital_transfers WHERE transfer_id = transfer;
   RETURN CASE WHEN t.transfer_id IS NOT NULL THEN transfer_row(t, svc_now()) END;
 END $$;
+
+-- prisma/functions/claims.sql
+
+-- Whether a completion of such a node needs a claim; `needsClaim` of domain/claims.ts says the same.
+CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE action_type
+    WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
+    WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
+    ELSE action_type IN ('cctp_mint', 'bridge_c_observe') END
+$$;
+
+-- Who holds what this node claims, or null where it may have it. From here on the payments are
+-- locked, behind movement and nodes, until the transaction ends.
+CREATE OR REPLACE FUNCTION claim_holder(movement uuid, node text, claims jsonb, at timestamptz)
+  RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c record;
+  held numeric;
+BEGIN
+  FOR c IN SELECT source, reference, amount, total FROM jsonb_to_recordset(claims)
+      AS x (source text, reference text, amount numeric, total numeric)
+    ORDER BY source, reference
+  LOOP
+    INSERT INTO payments (source, reference, amount, created_at)
+    VALUES (c.source, c.reference, c.total, at) ON CONFLICT DO NOTHING;
+    -- A second statement: it sees what was waited for.
+    PERFORM FROM payments p WHERE p.source = c.source AND p.reference = c.reference FOR UPDATE;
+    SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
+    WHERE o.source = c.source AND o.reference = c.reference
+      AND (o.movement_id, o.node_key) <> (movement, node);
+    IF held + c.amount > (SELECT p.amount FROM payments p
+        WHERE p.source = c.source AND p.reference = c.reference) THEN
+      RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
+        SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key)
+        FROM payment_claims o
+        WHERE o.source = c.source AND o.reference = c.reference
+          AND (o.movement_id, o.node_key) <> (movement, node)
+        ORDER BY o.created_at, o.movement_id, o.node_key LIMIT 1), '{}');
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END $$;
+
+-- Writes claims that claim_holder has let through. What the node holds already it keeps.
+CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, at timestamptz)
+  RETURNS void LANGUAGE sql AS $$
+  WITH new AS (
+    INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at)
+    SELECT x.source, x.reference, movement, node, x.amount, at
+    FROM jsonb_to_recordset(claims) AS x (source text, reference text, amount numeric)
+    ON CONFLICT DO NOTHING RETURNING source, reference, amount)
+  UPDATE payments p SET claimed = p.claimed + new.amount FROM new
+  WHERE p.source = new.source AND p.reference = new.reference
+$$;
 
 -- prisma/functions/clock.sql
 
@@ -3889,6 +3946,8 @@ DECLARE
   seq integer;
   fenced text[];
   frozen boolean;
+  unclaimed boolean := false;
+  holder jsonb;
 BEGIN
   -- Which of the changes are fences is asked before anything is locked; see cutover_now.
   SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
@@ -3941,7 +4000,8 @@ BEGIN
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
-      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action INTO n
+      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action, action_type,
+        output INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -3960,11 +4020,16 @@ BEGIN
             'epoch', n.submit_epoch) END;
         EXIT;
       END IF;
+      unclaimed := unclaimed OR part -> 'set' ->> 'state' = 'COMPLETED' AND n.state <> 'COMPLETED'
+        AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0
+        AND needs_claim(n.action_type, CASE WHEN part -> 'set' ? 'output'
+          THEN part -> 'set' -> 'output' ELSE n.output END);
       -- What stood there before, for what follows from the change.
       nodes := CASE WHEN part -> 'set' ? 'state'
         THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
   END IF;
+  IF refusal IS NULL AND unclaimed THEN refusal := 'claim_missing'; END IF;
   IF refusal IS NULL AND frozen THEN
     PERFORM freeze_node(m.movement_id, key, at) FROM unnest(fenced) AS key;
     refusal := 'frozen';
@@ -4004,6 +4069,9 @@ BEGIN
           AND t.final_at IS NULL) THEN
         refusal := 'nothing_signed';
       END IF;
+    ELSIF part ? 'claims' THEN
+      holder := claim_holder(m.movement_id, part ->> 'node_key', part -> 'claims', at);
+      IF holder IS NOT NULL THEN refusal := 'already_claimed'; END IF;
     END IF;
   END LOOP;
   IF refusal IS NOT NULL THEN
@@ -4012,7 +4080,7 @@ BEGIN
       'request_state', m.request_state, 'approval_status', m.approval_status,
         'reservation_status', m.reservation_status,
       'current_frontier', to_jsonb(m.current_frontier), 'expires_at', m.expires_at,
-      'node', other, 'send', send);
+      'node', other, 'send', send, 'holder', holder);
   END IF;
 
   -- That the plan has this hash is compared above.
@@ -4085,6 +4153,9 @@ BEGIN
     END IF;
     IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce',
       at); END IF;
+    IF part ? 'claims' THEN
+      PERFORM write_claims(m.movement_id, n.node_key, part -> 'claims', at);
+    END IF;
     IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
     IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
       WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;
@@ -4120,6 +4191,10 @@ BEGIN
         ELSE approved_by END,
       ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
         ELSE ended_at END,
+      -- What runs again needs a person anew when it fails again.
+      acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
+        THEN svc_time(fields -> 'acknowledged_at', at)
+        WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
       edge_conditions = CASE WHEN doc ? 'conditions'
         THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
       updated_at = at

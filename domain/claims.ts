@@ -1,0 +1,87 @@
+/**
+ * What a node's completion rests on, where that is something that arrived: a bridge's message, its
+ * delivery, a payment. It answers for one node alone, so the node claims it in the write that
+ * completes it, whoever says that it is completed.
+ */
+import { isObject, type JsonObject } from './json.ts';
+
+export interface Claim {
+  /** What it is and where it is known. */
+  readonly source: string;
+  /** Which one of these. */
+  readonly reference: string;
+  /** What the node takes of it, and all of it; a message and a delivery are one, taken whole. */
+  readonly amount: string;
+  readonly total: string;
+}
+
+/** Who holds what another node claims. */
+export interface ClaimHolder {
+  readonly source: string;
+  readonly reference: string;
+  readonly movement_id: string;
+  readonly node_key: string;
+}
+
+/** What a node says when it is completed. */
+export interface Completed {
+  readonly action_type: string;
+  readonly output: JsonObject | null;
+  readonly external_ref?: string | null;
+  /** What the node recorded that this one names (`match_from`, `burn_from`). */
+  readonly matched: JsonObject | null;
+}
+
+/** What the node claims; empty where it says of nothing what could be claimed. */
+export function claimsOf(completed: Completed): readonly Claim[] {
+  return (CLAIMS[completed.action_type]?.(completed) ?? []).map(({ source, reference }) => ({
+    source,
+    reference: reference.toLowerCase(),
+    amount: '1',
+    total: '1',
+  }));
+}
+
+/**
+ * Whether such a node is completed with a claim only; the write that completes it says the same
+ * (`needs_claim` in prisma/functions).
+ */
+export function needsClaim({ action_type, output }: Completed): boolean {
+  if (action_type === 'cctp_burn') return Object.hasOwn(output ?? {}, 'attested_message');
+  if (action_type === 'bridge_c_send') return Object.hasOwn(output ?? {}, 'packet');
+  return action_type === 'cctp_mint' || action_type === 'bridge_c_observe';
+}
+
+type Named = Pick<Claim, 'source' | 'reference'>;
+
+const CLAIMS: Readonly<Record<string, (of: Completed) => readonly Named[]>> = {
+  cctp_burn: ({ output }) => messageOf(output, 'cctp_burn'),
+  cctp_mint: ({ output, matched }) => {
+    const burnt = messageOf(matched, 'cctp_mint');
+    return burnt.length > 0 ? burnt : named('cctp_mint', output?.['message_nonce']);
+  },
+  bridge_c_send: ({ output }) => named('bridge_c_send', guidOf(output)),
+  bridge_c_observe: ({ output, external_ref, matched }) =>
+    named('bridge_c_observe', guidOf(matched) ?? output?.['guid'] ?? external_ref),
+};
+
+function named(source: string, reference: unknown): readonly Named[] {
+  return typeof reference === 'string' && reference !== '' ? [{ source, reference }] : [];
+}
+
+/** The message that was attested, by source domain and nonce. */
+function messageOf(output: JsonObject | null, kind: string): readonly Named[] {
+  const bytes = output?.['attested_message'];
+  // Version, source domain and destination domain, 4 bytes each, then the nonce.
+  const parts = /^0x[0-9a-f]{8}([0-9a-f]{8})[0-9a-f]{8}([0-9a-f]{64})/i.exec(
+    typeof bytes === 'string' ? bytes : '',
+  );
+  const [, domain, nonce] = parts ?? [];
+  if (domain === undefined || nonce === undefined) return [];
+  return [{ source: `${kind}:${String(Number.parseInt(domain, 16))}`, reference: `0x${nonce}` }];
+}
+
+function guidOf(output: JsonObject | null): unknown {
+  const packet = output?.['packet'];
+  return isObject(packet) ? packet['guid'] : undefined;
+}

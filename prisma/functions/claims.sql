@@ -1,0 +1,52 @@
+-- Whether a completion of such a node needs a claim; `needsClaim` of domain/claims.ts says the same.
+CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE action_type
+    WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
+    WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
+    ELSE action_type IN ('cctp_mint', 'bridge_c_observe') END
+$$;
+
+-- Who holds what this node claims, or null where it may have it. From here on the payments are
+-- locked, behind movement and nodes, until the transaction ends.
+CREATE OR REPLACE FUNCTION claim_holder(movement uuid, node text, claims jsonb, at timestamptz)
+  RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c record;
+  held numeric;
+BEGIN
+  FOR c IN SELECT source, reference, amount, total FROM jsonb_to_recordset(claims)
+      AS x (source text, reference text, amount numeric, total numeric)
+    ORDER BY source, reference
+  LOOP
+    INSERT INTO payments (source, reference, amount, created_at)
+    VALUES (c.source, c.reference, c.total, at) ON CONFLICT DO NOTHING;
+    -- A second statement: it sees what was waited for.
+    PERFORM FROM payments p WHERE p.source = c.source AND p.reference = c.reference FOR UPDATE;
+    SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
+    WHERE o.source = c.source AND o.reference = c.reference
+      AND (o.movement_id, o.node_key) <> (movement, node);
+    IF held + c.amount > (SELECT p.amount FROM payments p
+        WHERE p.source = c.source AND p.reference = c.reference) THEN
+      RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
+        SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key)
+        FROM payment_claims o
+        WHERE o.source = c.source AND o.reference = c.reference
+          AND (o.movement_id, o.node_key) <> (movement, node)
+        ORDER BY o.created_at, o.movement_id, o.node_key LIMIT 1), '{}');
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END $$;
+
+-- Writes claims that claim_holder has let through. What the node holds already it keeps.
+CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, at timestamptz)
+  RETURNS void LANGUAGE sql AS $$
+  WITH new AS (
+    INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at)
+    SELECT x.source, x.reference, movement, node, x.amount, at
+    FROM jsonb_to_recordset(claims) AS x (source text, reference text, amount numeric)
+    ON CONFLICT DO NOTHING RETURNING source, reference, amount)
+  UPDATE payments p SET claimed = p.claimed + new.amount FROM new
+  WHERE p.source = new.source AND p.reference = new.reference
+$$;
