@@ -92,7 +92,7 @@ export async function planText(
   ].join('');
 }
 
-/** The limits of the plan that its own amounts are beyond, as a sentence; null where there is none. */
+/** Which of its own limits the plan is beyond, as a sentence; null where it is within all. */
 export function beyondLimit({ plan }: Pick<ReadPlan, 'plan'>): string | null {
   const beyond = amountLimits(plan).filter(({ ok }) => ok === false);
   if (beyond.length === 0) return null;

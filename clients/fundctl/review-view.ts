@@ -1,4 +1,4 @@
-/** What an approval is about, as people read it: a block for each node that sends, then the rest. */
+/** What an approval is about, for people: a block for each node that sends, then the rest. */
 import type { Cell, Styled } from '../command-line/table.ts';
 import { state, type View } from '../command-line/view.ts';
 import { when } from '../command-line/words.ts';
