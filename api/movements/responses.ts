@@ -19,6 +19,7 @@ import {
   timestamp,
   uuid,
 } from '../http/schemas.ts';
+import { limits, review, sends } from './review-schema.ts';
 
 const state = z.enum(MOVEMENT_STATES);
 const reservationStatus = z.enum(RESERVATION_STATUSES);
@@ -50,6 +51,8 @@ export const createResponse = z
     reservation_status: reservationStatus,
     auto_approve_result: jsonObject.nullable(),
     outflow,
+    sends,
+    limits,
     expires_at: timestamp,
     created_at: timestamp,
   })
@@ -229,6 +232,10 @@ export const detailResponse = z
     open_allowances: listOf(openAllowance).optional().meta({
       description:
         'Of a movement that has ended: what it allowed others to pull and its nodes did not use. `reset-allowances` takes it back.',
+    }),
+    review: review.optional().meta({
+      description:
+        'Of a movement that waits for its approval: what the approval is about, as things stand now.',
     }),
     workflow: z.object({
       namespace: z.string(),
