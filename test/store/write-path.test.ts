@@ -347,7 +347,11 @@ test('nothing is readied, run or sent of a plan that was not approved', async ()
 });
 
 test('a gate is let go by a resume alone, whatever phase is carried out for it', async () => {
-  const gate = { ...paying('ask', { venue: 'acme', amount: '1' }), node_kind: 'manual_gate', action_type: 'manual_gate' } as const;
+  const gate = {
+    ...paying('ask', { venue: 'acme', amount: '1' }),
+    node_kind: 'manual_gate',
+    action_type: 'manual_gate',
+  } as const;
   const { movement_id } = await bench.movement({ shape: { nodes: [gate], edges: [] } });
   await bench.approve(movement_id);
   const found = { node_key: 'ask', from: 'READY' } as const;
