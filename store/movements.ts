@@ -1,4 +1,5 @@
 /** Creating movements, and reading them for the rules. Changes go through `transition.ts`. */
+import { AGENT_OPEN_MOVEMENTS } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults } from '../domain/messages.ts';
@@ -300,6 +301,7 @@ function createDocument(
       idempotency_key: movement.idempotency_key,
       request: movement.request,
       created_by: movement.created_by,
+      most_open: movement.created_by['role'] === 'agent' ? AGENT_OPEN_MOVEMENTS : null,
       approval_ttl_seconds: movement.approval_ttl_seconds,
     },
     nodes,

@@ -81,6 +81,7 @@ export const movementRoutes: readonly Route[] = [
       'max_notional_exceeded',
       'asset_not_allowed',
       'chain_not_allowed',
+      'open_movements_exceeded',
       'idempotency_conflict',
       'cutover_mode_active',
       'outcome_unknown',

@@ -135,8 +135,9 @@ CREATE TABLE movement_plans (
   -- How the nodes' draws add up to the outflow; see domain/plan/flow.ts.
   draw_terms         jsonb NOT NULL,
   labels             jsonb NOT NULL,
-  -- The request in its normal form: what a repeat is compared with.
-  request            jsonb NOT NULL,
+  -- The request in its normal form, which a repeat is compared with, without what stands above; see
+  -- joined_request.
+  own_request        jsonb NOT NULL,
   created_by         jsonb NOT NULL
 );
 
@@ -191,6 +192,9 @@ CREATE INDEX movements_by_agent ON movements (agent, created_at DESC, movement_i
 
 CREATE INDEX movements_by_agent_and_state
   ON movements (agent, request_state, created_at DESC, movement_id DESC) WHERE agent IS NOT NULL;
+
+CREATE INDEX movements_open_by_agent ON movements (agent)
+  WHERE agent IS NOT NULL AND ended_at IS NULL;
 
 -- What a movement can move beside its own asset, which is seldom anything.
 CREATE TABLE movement_other_assets (
