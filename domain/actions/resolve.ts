@@ -129,8 +129,7 @@ export function resolve(
  */
 export function isResolvable({ state, resolvable }: NodeSnapshot): boolean {
   return (
-    state === 'UNKNOWN' ||
-    (resolvable === true && (state === 'SUBMITTED' || state === 'OBSERVING'))
+    state === 'UNKNOWN' || (resolvable === true && (state === 'SUBMITTED' || state === 'OBSERVING'))
   );
 }
 
