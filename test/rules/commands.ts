@@ -27,6 +27,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-word-ends-no-usual-wait',
+    section,
+    rule: 'A person’s word ends a node that is UNKNOWN or observed for longer than usual, and no other.',
+    test: {
+      file: 'test/faults/silence.test.ts',
+      name: 'an exchange withdrawal that stays pending',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: "  SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)\n",
+      replace: '  SELECT true\n',
+    },
+  },
+  {
     id: 'nothing-is-sent-without-an-approval-row',
     section,
     rule: 'No node is readied or sent, and no movement is approved or run, without the row of an approval of its stored plan.',
