@@ -475,6 +475,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'plans-that-only-observe-ask-a-person',
+    section,
+    rule: 'Nothing approves automatically a plan that only observes.',
+    test: {
+      file: 'test/domain/auto-approve.test.ts',
+      name: 'gives no_sending_node before what comes after it',
+    },
+    broken: {
+      file: 'domain/auto-approve/free.ts',
+      find: 'amount: request.only_observes\n',
+      replace: 'amount: request.only_observes && amount === null\n',
+    },
+  },
+  {
     id: 'increases-count-from-the-first-look',
     section,
     rule: 'What an observed address was paid before the first look counts for nothing, however late that becomes final.',
