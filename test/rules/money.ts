@@ -503,6 +503,34 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-payment-that-may-be-anothers-is-a-persons',
+    section,
+    rule: 'A payment that may be that of another waiting node completes no node by itself.',
+    test: {
+      file: 'test/store/payments.test.ts',
+      name: 'of two that wait for the same a payment completes none, and a person is told',
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: 'open.length > 1 || rivals.length > 0',
+      replace: 'open.length > 1 || rivals.length > 9',
+    },
+  },
+  {
+    id: 'what-was-claimed-of-a-balance-counts-no-more',
+    section,
+    rule: 'Of what an address has more of a coin, nothing counts for a node that another has claimed.',
+    test: {
+      file: 'test/store/payments.test.ts',
+      name: "of the chain's own coin what another has claimed counts no more",
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: '.reduce((rest, each) => subtract(rest, each.amount), total);',
+      replace: '.reduce((rest) => rest, total);',
+    },
+  },
+  {
     id: 'baselines-are-the-templates',
     section,
     rule: 'From which balance an increase is counted, no caller says.',
