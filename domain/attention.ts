@@ -6,6 +6,7 @@
 import { cancel, isCancellable } from './actions/cancel.ts';
 import type { Requester } from './actions/context.ts';
 import { nameOf, type NamedNode } from './actions/named-node.ts';
+import { isCausedByPlan } from './actions/plan-cause.ts';
 import { resumableNode, resume } from './actions/resume.ts';
 import { retryableNode } from './actions/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
@@ -71,7 +72,7 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
     case 'failed':
       return facts.error_code === 'CONDITION_ERROR'
         ? `A condition behind ${node} could not be evaluated, and with it the movement failed.`
-        : `${node === '' ? 'It' : node} failed${node === '' ? '' : ', and with it what the movement was to do'}.`;
+        : `${node === '' ? 'It' : node} failed${node === '' ? '' : ', and with it what the movement was to do'}.${planAdvice(facts)}`;
     case 'lane_blocked': {
       const by = facts.blocked_by;
       if (by === null || by === undefined)
@@ -87,6 +88,12 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
         ? `What ${executor} shows of ${node} is not what was sent: ${facts.error_message ?? 'the amounts differ'}. It is observed on; look at both sides.`
         : `${node} is observed for longer than usual${since(facts)} and has not ended. It is observed on; look at what ${executor} shows of it.`;
   }
+}
+
+function planAdvice({ error_code }: AttentionFacts): string {
+  return isCausedByPlan(error_code)
+    ? ' A retry of this plan would fail again: create a movement with another plan.'
+    : '';
 }
 
 /** Codes by which `attention_of` (prisma/functions) knows that waiting changes nothing. */
@@ -132,9 +139,9 @@ export function approvalOffers(
 
 /**
  * What may be done now with a movement that was approved, most useful first. An action is offered
- * exactly when the rule behind it would take it from this snapshot; what the database refuses at
- * that moment (a budget, a hold) is not foreseen. An agent only reads and proposes: nothing is
- * offered to one.
+ * when the rule behind it would take it from this snapshot, but for a retry that the plan itself
+ * would fail again; what the database refuses at that moment (a budget, a hold) is not foreseen. An
+ * agent only reads and proposes: nothing is offered to one.
  */
 export function offersFor(
   facts: AttentionFacts,
@@ -148,6 +155,7 @@ export function offersFor(
     ...retryOffers(snapshot),
     ...resolveOffers(facts, snapshot),
     ...cancelOffers(snapshot, requester),
+    ...acknowledgeOffers(snapshot),
   ];
 }
 
@@ -191,6 +199,7 @@ function retryOffers(snapshot: MovementSnapshot): readonly Offer[] {
   if (chosen === undefined) return [];
   const { node_key: node } = chosen;
   const failed = chosen.state === 'FAILED';
+  if (failed && isCausedByPlan(chosen.error_code)) return [];
   return [
     {
       action: 'retry',
@@ -225,6 +234,17 @@ function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonl
     {
       action: 'cancel',
       consequence: `${ends}; what is in flight is followed to its end; then ${lane.join(', ')} may run.`,
+    },
+  ];
+}
+
+function acknowledgeOffers(snapshot: MovementSnapshot): readonly Offer[] {
+  if (!allows('acknowledge', snapshot) || snapshot.acknowledged) return [];
+  return [
+    {
+      action: 'acknowledge',
+      consequence:
+        'It stays FAILED and needs no person any more, until it is retried; the reason is kept.',
     },
   ];
 }

@@ -48,7 +48,11 @@ export const ERROR_TABLE = {
     'after_change',
     'The request line and headers are larger than 16 KiB together.',
   ),
-  body_too_large: rule(413, 'after_change', 'The request body is larger than 1 MiB.'),
+  body_too_large: rule(
+    413,
+    'after_change',
+    "The request body is larger than 1 MiB, or than 64 KiB with an agent's key.",
+  ),
   route_not_found: rule(404, 'never', 'No such path under this prefix.'),
   method_not_allowed: rule(
     405,
@@ -126,6 +130,16 @@ export const ERROR_TABLE = {
     409,
     'after_change',
     'This client has a policy for this strategy; change that one.',
+  ),
+  open_movements_exceeded: rule(
+    409,
+    'after_change',
+    'The authority has too many movements that have not ended; cancel some, or wait for their ends.',
+  ),
+  template_versions_exceeded: rule(
+    409,
+    'after_change',
+    'The namespace has too many template versions; use one of them, or have an administrator register it.',
   ),
   plan_too_large: rule(
     422,

@@ -42,6 +42,8 @@ export interface MovementSnapshot {
   readonly state: MovementState;
   readonly reservation_status: ReservationStatus;
   readonly version: number;
+  /** A person has dealt with its failure. */
+  readonly acknowledged?: boolean;
   readonly plan: CompiledPlan;
   /** Stored results of conditions, by the edge's position. */
   readonly conditions: ConditionResults;

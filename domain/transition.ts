@@ -26,6 +26,7 @@ export interface MovementFields {
   readonly approver_id?: string;
   readonly approved_by?: string | null;
   readonly ended_at?: Stamp;
+  readonly acknowledged_at?: Stamp;
 }
 
 export interface NodeFields {

@@ -1,4 +1,5 @@
 /** What went wrong in the database, and whether the same statement may simply be run again. */
+import { openMovementsExceeded, templateVersionsExceeded } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
 
 /** `busy`: the database is there, and no connection to it was free in time; nothing was sent. */
@@ -21,6 +22,9 @@ export const NOT_COVERED = 'insufficient_effective_withdrawable';
 export const DECISION_OUTDATED = 'FM011';
 /** Raised by creates while the switch of prisma/functions/cutover.sql lets nothing new in. */
 const CUTOVER_ACTIVE = 'FM013';
+/** Raised where an agent's create or proposal goes beyond domain/agents/bounds.ts. */
+const OPEN_MOVEMENTS = 'FM016';
+const TEMPLATE_VERSIONS = 'FM017';
 /** Of the error of prisma/pool.ts. */
 const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
@@ -130,8 +134,17 @@ export async function writeOrFind<T>(
 export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
   if (fault === 'unreachable') return new ServiceError('dependency_unavailable', { cause: error });
   if (fault === 'busy') return new ServiceError('overloaded', { cause: error });
-  if (sqlState(error) === CUTOVER_ACTIVE) return cutoverActive(faultDetail(error) ?? 'unknown');
-  return error;
+  const detail = (): string => faultDetail(error) ?? 'unknown';
+  switch (sqlState(error)) {
+    case CUTOVER_ACTIVE:
+      return cutoverActive(detail());
+    case OPEN_MOVEMENTS:
+      return openMovementsExceeded(detail());
+    case TEMPLATE_VERSIONS:
+      return templateVersionsExceeded(detail());
+    default:
+      return error;
+  }
 }
 
 /** Nothing new is taken in this mode. */

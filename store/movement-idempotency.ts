@@ -17,7 +17,8 @@ export async function readKeyUse(
 ): Promise<KeyUse | null> {
   const rows = await run(
     () => db.sql<KeyUse>`
-      SELECT m.movement_id, p.request FROM movements m JOIN movement_plans p USING (movement_id)
+      SELECT m.movement_id, joined_request(p.own_request, p.input_params, p.labels) AS request
+        FROM movements m JOIN movement_plans p USING (movement_id)
         WHERE m.client_scope = ${clientScope} AND m.idempotency_key = ${key}`,
   );
   return rows[0] ?? null;

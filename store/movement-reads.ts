@@ -406,3 +406,11 @@ export async function readTimeline(
     occurred_at: iso(row.occurred_at),
   }));
 }
+
+/** How many movements of the authority have not ended. */
+export async function readOpenOfAgent(db: Database, authority: string): Promise<number> {
+  const rows = await run(
+    () => db.sql<{ open: number }>`SELECT open_movements_of(${authority}) AS open`,
+  );
+  return rows[0]?.open ?? 0;
+}

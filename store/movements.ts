@@ -1,4 +1,5 @@
 /** Creating movements, and reading them for the rules. Changes go through `transition.ts`. */
+import { AGENT_OPEN_MOVEMENTS } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults } from '../domain/messages.ts';
@@ -300,6 +301,7 @@ function createDocument(
       idempotency_key: movement.idempotency_key,
       request: movement.request,
       created_by: movement.created_by,
+      most_open: movement.created_by['role'] === 'agent' ? AGENT_OPEN_MOVEMENTS : null,
       approval_ttl_seconds: movement.approval_ttl_seconds,
     },
     nodes,
@@ -315,6 +317,7 @@ interface SnapshotRow {
   readonly request_state: MovementState;
   readonly reservation_status: ReservationStatus;
   readonly version: number;
+  readonly acknowledged: boolean;
   readonly compiled_plan: CompiledPlan;
   readonly edge_conditions: ConditionResults;
   readonly nodes: readonly (Omit<NodeSnapshot, 'settled_order'> & {
@@ -330,6 +333,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
   const rows = await run(
     () => db.sql<SnapshotRow>`
       SELECT m.request_state, m.reservation_status, m.version,
+        m.acknowledged_at IS NOT NULL AS acknowledged,
         compiled_plan_of(m.movement_id) AS compiled_plan, m.edge_conditions, (
         SELECT json_agg(n ORDER BY n.position) FROM (
           SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first,
@@ -352,6 +356,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
     state: row.request_state,
     reservation_status: row.reservation_status,
     version: row.version,
+    acknowledged: row.acknowledged,
     plan: row.compiled_plan,
     conditions: row.edge_conditions,
     nodes: row.nodes.map((node): NodeSnapshot => ({

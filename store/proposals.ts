@@ -1,5 +1,6 @@
 /** Template proposals of agents (prisma/functions/proposals.sql). */
 import type { AuthorityLimits, Grant } from '../domain/agents/authority.ts';
+import { AGENT_TEMPLATE_VERSIONS } from '../domain/agents/bounds.ts';
 import type { PromotionMode, ProposalKind, ProposalReason } from '../domain/agents/proposal.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { normalize } from '../domain/money.ts';
@@ -90,7 +91,7 @@ export async function createProposal(
       promotion_mode: decided.status === 'auto_promoted' ? 'auto' : null,
     },
     template: decided.status === 'auto_promoted' ? templateOf(db, decided) : null,
-    ...{ limits: limitsDocument(limits), ttl_seconds },
+    ...{ limits: limitsDocument(limits), ttl_seconds, most_versions: AGENT_TEMPLATE_VERSIONS },
     audit: auditRows(db, audit(proposal_id)),
   });
   return run(() =>

@@ -1,6 +1,7 @@
 /** The HTTP application: one pipeline for every route of the table. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
+import { AGENT_BODY_BYTES } from '../../domain/agents/bounds.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
 import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.ts';
@@ -75,6 +76,8 @@ export function createApi(
     const guard = authEnabled ? guardOf(options) : null;
     const caller = guard === null ? OPEN_CALLER : await guard.authenticate(signed);
     exchange.caller = caller;
+    if (caller.role === 'agent' && signed.body.byteLength > AGENT_BODY_BYTES)
+      throw new ServiceError('body_too_large');
     const wait = guard === null ? null : await guard.limit(caller);
     if (wait !== null) {
       response.setHeader('Retry-After', String(wait));

@@ -46,11 +46,13 @@ export async function act(request: Action, deps: ApiDependencies): Promise<Reply
     entity_key: movementId,
   } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
-  deps.handOver(movementId, {
-    kind: action,
-    command_id: outcome.command_id,
-    plan: outcome.plan,
-  });
+  // It leaves nothing to do for a run.
+  if (action !== 'acknowledge')
+    deps.handOver(movementId, {
+      kind: action,
+      command_id: outcome.command_id,
+      plan: outcome.plan,
+    });
   const { request_state, current_frontier, reservation_status } = outcome.head;
   return {
     status: 200,

@@ -1,14 +1,18 @@
 /** POST /movements?dry_run=true: what the same request would do, with nothing written. */
 import type { Requester } from '../../domain/actions/context.ts';
+import { AGENT_OPEN_MOVEMENTS, openMovementsExceeded } from '../../domain/agents/bounds.ts';
 import { asJson } from '../../domain/auto-approve/result.ts';
 import type { ServiceError } from '../../domain/errors.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import type { ResolvedBindings } from '../../domain/plan/bindings.ts';
 import { amountLimits } from '../../domain/plan/limits.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
+import { namespaceOf } from '../../domain/roles.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { cutoverActive } from '../../store/faults.ts';
+import { readOpenOfAgent } from '../../store/movement-reads.ts';
 import type { KeyUse } from '../../store/movement-idempotency.ts';
+import { agentOf } from '../../store/namespaces.ts';
 import { registeredStatuses } from '../../store/registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -31,12 +35,13 @@ export async function preview(
   deps: ApiDependencies,
 ): Promise<Reply<PreviewResponse>> {
   const { body, requester } = request;
-  const [used, { template, resolved, refusals, compiled, addresses }, statuses, { mode }] =
+  const [used, { template, resolved, refusals, compiled, addresses }, statuses, { mode }, full] =
     await Promise.all([
       keyUseOf(request, deps),
       assess(body, deps, { caller: requester.caller }),
       registeredStatuses(deps.db),
       readCutover(deps.db),
+      tooManyOpen(requester, deps),
     ]);
   const strategy_id = body.strategy_id ?? null;
   const evaluation =
@@ -44,7 +49,8 @@ export async function preview(
   const repeated = used === null ? [] : [keyReason(used, body, requester)];
   // A repeat is answered in every mode.
   const shut = mode === 'normal' || used !== null ? [] : [reasonOf(cutoverActive(mode))];
-  const blocking_reasons = [...repeated, ...shut, ...refusals.map(reasonOf)];
+  const open = used === null ? full : [];
+  const blocking_reasons = [...repeated, ...shut, ...[...open, ...refusals].map(reasonOf)];
   return {
     status: 200,
     body: {
@@ -70,6 +76,17 @@ export async function preview(
       blocking_reasons,
     },
   };
+}
+
+/** That an agent's authority has no room for one more, as the create would say it. */
+async function tooManyOpen(
+  { caller }: Requester,
+  { db }: ApiDependencies,
+): Promise<readonly ServiceError[]> {
+  const authority = agentOf(namespaceOf(caller));
+  if (authority === null) return [];
+  const open = await readOpenOfAgent(db, authority);
+  return open < AGENT_OPEN_MOVEMENTS ? [] : [openMovementsExceeded(authority)];
 }
 
 /** A refusal as the body of its answer would tell it. */

@@ -2,6 +2,7 @@
 import { ALL_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { jsonObject, noBody, noParams, noQuery } from '../http/schemas.ts';
+import { acknowledge } from './acknowledge.ts';
 import { approve } from './approve.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
@@ -22,6 +23,7 @@ import { resolve } from './resolve.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
 import {
+  acknowledgeBody,
   approveBody,
   createBody,
   listQuery,
@@ -79,6 +81,7 @@ export const movementRoutes: readonly Route[] = [
       'max_notional_exceeded',
       'asset_not_allowed',
       'chain_not_allowed',
+      'open_movements_exceeded',
       'idempotency_conflict',
       'cutover_mode_active',
       'outcome_unknown',
@@ -209,6 +212,18 @@ export const movementRoutes: readonly Route[] = [
     body: noBody,
     errors: ['movement_not_found', 'invalid_state', 'no_on_cancel_edge', 'outcome_unknown'],
     handler: cancel,
+  }),
+  defineRoute({
+    ...action,
+    id: 'acknowledgeMovement',
+    path: '/movements/{movement_id}/actions/acknowledge',
+    summary: 'Acknowledge a failed movement',
+    description:
+      'Says that a person has dealt with the failure: the movement stays FAILED and leaves attention. The reason is kept on the timeline ' +
+      'and in the audit. A retry undoes it; what is acknowledged already is `invalid_state`.',
+    body: acknowledgeBody,
+    errors: ['movement_not_found', 'invalid_state', 'outcome_unknown'],
+    handler: acknowledge,
   }),
   defineRoute({
     ...action,

@@ -160,6 +160,12 @@ export const cancelTransactionBody = z.strictObject({ reason: text(1, 1000) }).m
 });
 export type CancelTransactionBody = z.output<typeof cancelTransactionBody>;
 
+export const acknowledgeBody = z.strictObject({ reason: text(1, 1000) }).meta({
+  id: 'MovementAcknowledgeRequest',
+  examples: [{ reason: 'Paid by hand; see the ticket of that day.' }],
+});
+export type AcknowledgeBody = z.output<typeof acknowledgeBody>;
+
 export const approveBody = z
   .strictObject({
     compiled_plan_hash: text(1, 128).meta({

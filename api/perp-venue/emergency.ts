@@ -5,6 +5,7 @@ import type { Requester } from '../../domain/actions/context.ts';
 import type { PerpAccount } from '../../domain/perps/registry.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import { notePerpAccount, readStrategyState, type StrategyState } from '../../store/perp-venue.ts';
+import { shareLooks } from '../../platform/shared-look.ts';
 import { keepsPerpsApart } from '../../venues/perp/config.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -12,12 +13,16 @@ import { notBound, type OfStrategy } from './bindings.ts';
 import type { emergencyResponse } from './schema.ts';
 import { walletView } from './shown.ts';
 
+/** Who asks more often than this is answered what the look before has told. */
+const ASKED_EVERY_MS = 1_000;
+const looks = new WeakMap<object, ReturnType<typeof shareLooks<PerpAccount | null>>>();
+
 /** A person waits for it who has no time. */
 const ANSWER_WITHIN_MS = 2_500;
 
 /**
- * Asks the venue now. What it does not say is what it last said, with its time and `stale`; nothing
- * old is ever told as new.
+ * Asks the venue now, at most once a second for all who ask. What it does not say is what it last
+ * said, with its time and `stale`; nothing old is ever told as new.
  */
 export async function emergencyState(
   { params: { strategy_id }, requester }: OfStrategy & { readonly requester: Requester },
@@ -26,7 +31,7 @@ export async function emergencyState(
   const authority = agentOf(namespaceOf(requester.caller));
   const known = await readStrategyState(deps.db, { strategy_id, authority });
   if (known === null) throw notBound(strategy_id);
-  const now = await askVenue(known, deps);
+  const now = await lookAt(known, deps);
   const { withdrawable, account_value, open_positions, checked_at } =
     now ?? known.seen ?? NEVER_SEEN;
   return {
@@ -48,12 +53,20 @@ const NEVER_SEEN = {
   ...{ withdrawable: null, account_value: null, open_positions: null, checked_at: null },
 };
 
+/** The venue's word about the account, not older than a second. */
+async function lookAt(state: StrategyState, deps: ApiDependencies): Promise<PerpAccount | null> {
+  const { perp } = deps;
+  if (perp === undefined || perp === null) return null;
+  const shared = looks.get(perp) ?? shareLooks<PerpAccount | null>(ASKED_EVERY_MS);
+  looks.set(perp, shared);
+  return shared(state.account, () => askVenue(state, { ...deps, perp }));
+}
+
 /** Null where the venue does not tell, or what it tells does not say what the account has. */
 async function askVenue(
   { account, at }: StrategyState,
-  { db, perp, log }: ApiDependencies,
+  { db, perp, log }: ApiDependencies & { readonly perp: NonNullable<ApiDependencies['perp']> },
 ): Promise<PerpAccount | null> {
-  if (perp === undefined || perp === null) return null;
   const call = { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) };
   try {
     const [state, mode] = await Promise.all([

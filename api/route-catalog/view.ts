@@ -10,6 +10,7 @@ import type { FundRoute } from '../../domain/fund-routes/fund-route.ts';
 import { canAllWork, healthOver, withReasons } from '../../domain/fund-routes/health.ts';
 import type { Candidate } from '../../domain/fund-routes/recommend.ts';
 import { perpSentence } from '../../domain/perps/ready.ts';
+import { inSlices } from '../../platform/slices.ts';
 import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
 import { readPerpMaster } from '../../store/perp-venue.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -32,7 +33,7 @@ export async function visibleRoutes(
     bridgeWorld(routes, deps),
     lacksMaster(routes, deps),
   ]);
-  const candidates = routes.map((route) => {
+  const candidateOf = (route: FundRoute): Candidate => {
     const bridge = routeBridge(route.bridge_legs, asset, world);
     const reasons = new Map([
       ...unusable(route, bridge, healthOf),
@@ -45,8 +46,18 @@ export async function visibleRoutes(
       can_work: canAllWork(withReasons(healthOf(route.working_selectors), reasons)),
       bridge,
     };
-  });
+  };
+  const candidates = await inSlices(eachOf(routes, candidateOf));
   return { candidates, generated_at: facts.at };
+}
+
+function* eachOf<T, R>(items: readonly T[], of: (item: T) => R): Generator<undefined, R[]> {
+  const made: R[] = [];
+  for (const item of items) {
+    made.push(of(item));
+    yield;
+  }
+  return made;
 }
 
 /** The registry is read only where a route asks for it. */

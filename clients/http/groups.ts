@@ -26,6 +26,7 @@ const GROUPS = {
     resume: 'resumeMovement',
     retry: 'retryMovement',
     cancel: 'cancelMovement',
+    acknowledge: 'acknowledgeMovement',
     resolveNode: 'resolveMovementNode',
     cancelTransaction: 'cancelNodeTransaction',
   },

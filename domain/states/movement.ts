@@ -60,6 +60,7 @@ export const ACTION_STATES = {
     'MANUAL_INTERVENTION',
   ],
   resolve: ['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'CANCELLED'],
+  acknowledge: ['FAILED'],
   cancel_transaction: ['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'CANCELLED'],
 } as const satisfies Record<string, readonly MovementState[]>;
 export type MovementAction = keyof typeof ACTION_STATES;

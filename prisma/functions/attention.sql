@@ -90,7 +90,8 @@ BEGIN
     -- Whose failure ended it is said in its message (domain/actions/advance.ts); a condition that
     -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
     -- cancel leads to may still fail.
-    WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
+    WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
+      AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
@@ -109,7 +110,7 @@ BEGIN
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
     'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
-  IF found IS NULL AND m.request_state = 'FAILED' THEN
+  IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
   END IF;

@@ -58,6 +58,23 @@ CREATE OR REPLACE FUNCTION compiled_plan_of(movement uuid) RETURNS jsonb LANGUAG
   FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
 $$;
 
+-- What a create was sent, without what is kept beside it: null stands for that.
+CREATE OR REPLACE FUNCTION own_request(request jsonb, input_params jsonb, labels jsonb)
+  RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT request
+    || CASE WHEN request -> 'input_params' = input_params THEN '{"input_params": null}' ELSE '{}'
+      END::jsonb
+    || CASE WHEN request -> 'labels' = labels THEN '{"labels": null}' ELSE '{}' END::jsonb
+$$;
+
+CREATE OR REPLACE FUNCTION joined_request(own jsonb, input_params jsonb, labels jsonb)
+  RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT own
+    || CASE WHEN own -> 'input_params' = 'null' THEN jsonb_build_object('input_params', input_params)
+      ELSE '{}' END
+    || CASE WHEN own -> 'labels' = 'null' THEN jsonb_build_object('labels', labels) ELSE '{}' END
+$$;
+
 CREATE OR REPLACE FUNCTION draw_terms_of(movement uuid) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT draw_terms FROM movement_plans WHERE movement_id = movement
 $$;

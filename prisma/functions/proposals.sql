@@ -4,6 +4,11 @@ CREATE OR REPLACE FUNCTION lock_authority(authority text) RETURNS void LANGUAGE 
   SELECT pg_advisory_xact_lock(hashtextextended('agent_authority ' || authority, 0))
 $$;
 
+CREATE OR REPLACE FUNCTION open_movements_of(authority text) RETURNS integer LANGUAGE sql VOLATILE
+  AS $$
+  SELECT count(*)::integer FROM movements WHERE agent = authority AND ended_at IS NULL
+$$;
+
 CREATE OR REPLACE FUNCTION authority_limits(authority text) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('max_notional', trim_scale(max_notional)::text,
     'allowed_assets', to_jsonb(allowed_assets), 'allowed_chains', to_jsonb(allowed_chains),
@@ -44,7 +49,9 @@ BEGIN
   p.created_at := at;
   p.updated_at := at;
   p.expires_at := at + make_interval(secs => (doc ->> 'ttl_seconds')::double precision);
-  IF p.status = 'auto_promoted' THEN p := with_version(p, doc -> 'template'); END IF;
+  IF p.status = 'auto_promoted' THEN
+    p := with_version(p, doc -> 'template', (doc ->> 'most_versions')::integer);
+  END IF;
   -- Another authority of the same client may have been quicker with the key.
   INSERT INTO template_proposals SELECT p.* ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
@@ -79,7 +86,7 @@ BEGIN
   END IF;
   p := jsonb_populate_record(p, doc -> 'promoted');
   p.updated_at := at;
-  p := with_version(p, doc -> 'template');
+  p := with_version(p, doc -> 'template', NULL);
   UPDATE template_proposals SET status = p.status, promotion_mode = p.promotion_mode,
     reasons = p.reasons, template_key = p.template_key, plan_digest = p.plan_digest,
     max_amount = p.max_amount, template_id = p.template_id, template_version = p.template_version,
@@ -91,8 +98,9 @@ END $$;
 
 -- The proposal with the version that it becomes: of those that were promoted for the same plan, the
 -- one whose max_amount covers its own most closely (a static one: is its own), else a new one.
--- Called under the authority's lock, so that equal ones are never two.
-CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb)
+-- Called under the authority's lock, so that equal ones are never two. A new one beyond `most` of
+-- the authority's namespace fails with FM017; NULL: an administrator makes it.
+CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb, most integer)
   RETURNS template_proposals LANGUAGE plpgsql AS $$
 DECLARE
   known template_proposals;
@@ -109,6 +117,11 @@ BEGIN
     p.template_version := known.template_version;
     p.max_amount := known.max_amount;
     RETURN p;
+  END IF;
+  IF most <= (SELECT count(*) FROM plan_template_versions
+    WHERE starts_with(template_key, 'agent/' || p.authority_key || '/')) THEN
+    RAISE EXCEPTION 'template_versions_exceeded' USING ERRCODE = 'FM017',
+      DETAIL = p.authority_key;
   END IF;
   -- Administrators register versions of these keys too, whenever they like.
   LOOP

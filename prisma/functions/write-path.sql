@@ -322,6 +322,10 @@ BEGIN
         ELSE approved_by END,
       ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
         ELSE ended_at END,
+      -- What runs again needs a person anew when it fails again.
+      acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
+        THEN svc_time(fields -> 'acknowledged_at', at)
+        WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
       edge_conditions = CASE WHEN doc ? 'conditions'
         THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
       updated_at = at
@@ -365,6 +369,7 @@ DECLARE
   compiled jsonb := doc -> 'compiled_plan';
   params jsonb := compiled -> 'input_params';
   id uuid := (d ->> 'movement_id')::uuid;
+  agent_of text := substring(d ->> 'template_key' FROM '^agent/([^/]+)/');
   mode text := cutover_now();
   at timestamptz := svc_now();
   expires timestamptz := at
@@ -382,12 +387,12 @@ BEGIN
     compiled -> 'intent', ARRAY(SELECT jsonb_array_elements_text(d -> 'current_frontier')),
     nullif(d -> 'auto_approve_result', 'null'), d ->> 'callback_url', d ->> 'client_scope',
     d ->> 'idempotency_key', expires, at, at, d -> 'outflow', (d ->> 'limit_amount')::numeric,
-    (d ->> 'pooled')::boolean, substring(d ->> 'template_key' FROM '^agent/([^/]+)/'))
+    (d ->> 'pooled')::boolean, agent_of)
   ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
     RETURN (SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
-        'request', p.request)
+        'request', joined_request(p.own_request, p.input_params, p.labels))
       FROM movements m JOIN movement_plans p USING (movement_id)
       WHERE m.client_scope = d ->> 'client_scope'
         AND m.idempotency_key = d ->> 'idempotency_key');
@@ -396,11 +401,19 @@ BEGIN
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
   END IF;
+  -- The row above is among those that are counted, and one authority's creates wait for each other.
+  IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN
+    PERFORM lock_authority(agent_of);
+    IF (d ->> 'most_open')::integer < open_movements_of(agent_of) THEN
+      RAISE EXCEPTION 'open_movements_exceeded' USING ERRCODE = 'FM016', DETAIL = agent_of;
+    END IF;
+  END IF;
   WITH plan AS (
     INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,
-      input_params, draw_terms, labels, request, created_by)
+      input_params, draw_terms, labels, own_request, created_by)
     VALUES (id, d ->> 'compiled_plan_hash', plan_frame(compiled), plan_head(compiled), params,
-      d -> 'draw_terms', d -> 'labels', d -> 'request', d -> 'created_by')
+      d -> 'draw_terms', d -> 'labels', own_request(d -> 'request', params, d -> 'labels'),
+      d -> 'created_by')
     RETURNING plan_frame, input_params
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,

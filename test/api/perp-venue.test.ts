@@ -1,5 +1,6 @@
 /** The routes of the perps venue: what each stores, answers and refuses. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openPerpVenue } from '../../venues/perp/access.ts';
 import { perpVenueSchema } from '../../venues/perp/config.ts';
 import { low, someone } from '../dev/perp-stack.ts';
@@ -421,8 +422,32 @@ describe('an agent wallet', () => {
 });
 
 describe('the emergency state', () => {
-  const asked = (options = {}) =>
-    must(200, desk.call('GET', at('basis', '/emergency-state'), undefined, options));
+  // Each by itself: a look at the venue is shared by all who have the same client.
+  const asked = (options = {}) => {
+    const own = { perp: { ...desk.access }, ...options };
+    return must(200, desk.call('GET', at('basis', '/emergency-state'), undefined, own));
+  };
+
+  test('is asked of the venue at most once a second', async () => {
+    await nameMaster();
+    await bind('basis');
+    let looks = 0;
+    const { venue, client } = desk.access;
+    const state: typeof client.state = (...of) => {
+      looks += 1;
+      return client.state(...of);
+    };
+    const perp = { venue, client: { ...client, state } };
+    await desk.perp.faults({ latency_ms: 1_500 });
+    const first = asked({ perp });
+    await sleep(1_100);
+    await Promise.all([first, ...Array.from({ length: 20 }, () => asked({ perp }))]);
+    expect(looks).toBe(1);
+    await desk.perp.faults({ latency_ms: 0 });
+    await asked({ perp });
+    await Promise.all(Array.from({ length: 20 }, () => asked({ perp })));
+    expect(looks).toBe(2);
+  });
 
   test('is what the venue says now, and what it last said while it is silent', async () => {
     await nameMaster();

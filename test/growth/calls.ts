@@ -20,6 +20,7 @@ import { readDue } from '../../store/due.ts';
 import { foldCounts } from '../../store/counts.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readCutover } from '../../store/cutover.ts';
+import { readOpenOfAgent } from '../../store/movement-reads.ts';
 import { readDatabaseRole } from '../../store/database-role.ts';
 import { readTransactions, readUnknownNonces } from '../../store/evm-transactions.ts';
 import { readSealedSecret } from '../../store/keys.ts';
@@ -452,6 +453,7 @@ export const CALLS: readonly Call[] = [
     await readTransferRow(db, transfer_id);
   }),
   own('readCutover', (db) => readCutover(db)),
+  own('readOpenOfAgent', (db) => readOpenOfAgent(db, SEEDED.agent)),
   own('readPathFacts', (db) =>
     readPathFacts(db, {
       ...{ source: { chain: 'chain-1' }, asset: 'USDC' },
@@ -546,6 +548,7 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   cancelMovement: BY_KEY,
   resumeMovement: BY_KEY,
   retryMovement: BY_KEY,
+  acknowledgeMovement: BY_KEY,
   resolveMovementNode: BY_KEY,
   cancelNodeTransaction: BY_KEY,
   resolveCapitalTransfer: BY_KEY,

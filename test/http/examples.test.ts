@@ -203,6 +203,10 @@ test('a person rejects, resumes, retries and cancels', async () => {
   await answers(['resumeMovement', 'POST', on(movement_id, 'actions/resume')], 200, {
     body: example('resumeMovement'),
   });
+  const done = on(failed.movement_id, 'actions/acknowledge');
+  await answers(['acknowledgeMovement', 'POST', done], 200, {
+    body: example('acknowledgeMovement'),
+  });
   await answers(['retryMovement', 'POST', on(failed.movement_id, 'actions/retry')], 200, {
     body: example('retryMovement', { node_key: 'a', state: 'FAILED' }),
   });

@@ -14,6 +14,7 @@ import {
   expectRefusal,
   gate,
   gated,
+  get,
   must,
   noop,
   patch,
@@ -432,5 +433,78 @@ describe('a resume or retry that names its node', () => {
       second,
     );
     expect(await detail(movement_id)).toMatchObject({ request_state: 'FAILED', nodes: [second] });
+  });
+});
+
+describe('an acknowledge', () => {
+  /** It may not send: what is looked at is who is to look at it. */
+  const failing = async (): Promise<string> => {
+    const of = await registered([withdrawal('pay')], { risk_controls: { max_amount: '1' } });
+    return (await run(of, 'FAILED')).movement_id;
+  };
+  const needing = async (id: string): Promise<boolean> => {
+    const path = '/movements?needs_attention=true&state=FAILED&limit=200';
+    const { movements } = await must(200, get<{ movements: { movement_id: string }[] }>(path));
+    return movements.some(({ movement_id }) => movement_id === id);
+  };
+  const because = (reason: string) => ({ reason });
+
+  test('takes a failed movement out of attention until it runs again', async () => {
+    const id = await failing();
+    expect(await needing(id)).toBe(true);
+    const { attention } = await detail(id);
+    // Its amount is beyond the plan's own limit, so that no retry is offered.
+    expect(attention).toMatchObject({
+      reason: 'failed',
+      message: expect.stringContaining('another plan'),
+      actions: [{ action: 'acknowledge' }],
+    });
+    const request = randomUUID();
+    const head = await must(
+      200,
+      act(id, 'acknowledge', because('by hand'), { 'x-request-id': request }),
+    );
+    expect(head).toMatchObject({ movement_id: id, request_state: 'FAILED' });
+    expect([(await detail(id))['attention'], await needing(id)]).toEqual([null, false]);
+    expect((await timeline(id)).at(-1)).toMatchObject({
+      event_type: 'request_acknowledged',
+      actor: { type: 'operator', key_id: expect.any(String) },
+      data: { reason: 'by hand' },
+    });
+    expect(await auditOfRequest(request)).toEqual([
+      expect.objectContaining({
+        ...{ action: 'movement.acknowledge', outcome: 'success', reason: 'by hand' },
+      }),
+    ]);
+    await must(200, act(id, 'retry'));
+    await waitFor(async () => {
+      const { request_state, nodes } = await detail(id);
+      return request_state === 'FAILED' && nodes[0]?.attempt === 2;
+    });
+    expect(await needing(id)).toBe(true);
+  });
+
+  test('is one person’s: the first reason stays, and only a failure takes it', async () => {
+    const id = await failing();
+    const answers = await Promise.all(
+      ['one', 'two'].map((reason) => act(id, 'acknowledge', because(reason))),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expectRefusal(await act(id, 'acknowledge', because('three')), 409, 'invalid_state', {
+      current_state: 'FAILED',
+      allowed_states: [],
+    });
+    expect((await kinds(id)).filter((kind) => kind === 'request_acknowledged')).toHaveLength(1);
+    expectInvalid(await act(id, 'acknowledge', {}), 'reason');
+    const waiting = await create(linear);
+    expectRefusal(
+      await act(waiting.movement_id, 'acknowledge', because('x')),
+      409,
+      'invalid_state',
+      {
+        current_state: 'PENDING_APPROVAL',
+        allowed_states: ['FAILED'],
+      },
+    );
   });
 });

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { canonicalPlan } from '../../domain/plan/compile.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { readKeyUse } from '../../store/movement-idempotency.ts';
 import { createMovement, readSnapshot } from '../../store/movements.ts';
 import { readPlan, readMovement } from '../../store/movement-reads.ts';
 import { readPhase, readPlanNodes } from '../../store/phases.ts';
@@ -98,6 +99,28 @@ test('what a request adds to every node is stored with the movement alone', asyn
     made.movement_id,
   );
   expect(stored?.length).toBeLessThan(1.5 * shared.length);
+});
+
+test('what a create was sent is stored once, and a repeat is compared with all of it', async () => {
+  const [note, label] = ['x'.repeat(50_000), 'y'.repeat(50_000)];
+  const [input_params, labels] = [{ note }, { label }];
+  const request = { template_key: 'a', input_params, labels };
+  const key = { client_scope: 'once', idempotency_key: 'once' };
+  const draft = { ...bench.draft({ input_params }), ...key, labels, request };
+  const made = await createMovement(bench.db, { ...draft, auto_approve_result: null });
+  const [stored] = await bench.sql<{ length: number }>(
+    'SELECT length(p::text) AS length FROM movement_plans p WHERE movement_id = $1::uuid',
+    made.movement_id,
+  );
+  expect(stored?.length).toBeLessThan(1.2 * (note.length + label.length));
+  const used = await readKeyUse(bench.db, 'once', 'once');
+  expect(used).toEqual({ movement_id: made.movement_id, request });
+  const again = await createMovement(bench.db, { ...draft, auto_approve_result: null });
+  expect(again).toEqual({ created: false, movement_id: made.movement_id, request });
+  // A request without them stays one.
+  const bare = { ...draft, idempotency_key: 'bare', request: { strategy_id: 's' } };
+  await createMovement(bench.db, { ...bare, auto_approve_result: null });
+  expect((await readKeyUse(bench.db, 'once', 'bare'))?.request).toEqual({ strategy_id: 's' });
 });
 
 test('a plan that would be read back as another one is not stored', async () => {

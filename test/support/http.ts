@@ -424,7 +424,7 @@ export const create = (
   more?: Readonly<Record<string, unknown>>,
 ): Promise<CreatedView> => must(201, post<CreatedView>('/movements', movementBody(of, more)));
 
-export type Verb = 'approve' | 'reject' | 'resume' | 'retry' | 'cancel';
+export type Verb = 'approve' | 'reject' | 'resume' | 'retry' | 'cancel' | 'acknowledge';
 
 /** Sends an operator's action; an approve needs its body. */
 export function act<T = ActionView>(

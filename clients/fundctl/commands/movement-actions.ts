@@ -8,7 +8,7 @@ import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
 import { failure } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf } from '../../http/operations.ts';
-import { MOVEMENT, YES } from '../shared.ts';
+import { MOVEMENT, REASON, YES } from '../shared.ts';
 
 const APPROVER = {
   approver: text(
@@ -118,6 +118,23 @@ export const cancel = command({
     const client = await session.client();
     const params = { movement_id: args.movementId };
     await printAction(session, await client.call('cancelMovement', { params }));
+  },
+});
+
+export const acknowledge = command({
+  name: 'acknowledge',
+  about: 'Say that a failed movement has been dealt with; it then needs no person any more',
+  details: 'It stays FAILED. A retry undoes it.',
+  examples: ['fundctl movements acknowledge <movement-id> --reason "paid by hand, ticket 4711"'],
+  args: MOVEMENT,
+  options: { ...REASON, ...YES },
+  answer: answerOf('acknowledgeMovement'),
+  run: async ({ session, args, options }) => {
+    await confirmed(session, args.movementId, { question: 'Acknowledge it?', yes: options.yes });
+    const client = await session.client();
+    const params = { movement_id: args.movementId };
+    const body = { reason: options.reason };
+    await printAction(session, await client.call('acknowledgeMovement', { params, body }));
   },
 });
 

@@ -1,7 +1,7 @@
 /** `fundctl movements`. */
 import type { Group } from '../../command-line/command.ts';
 import { cancelTransaction, resolve } from './movement-nodes.ts';
-import { approve, cancel, reject, resume, retry } from './movement-actions.ts';
+import { acknowledge, approve, cancel, reject, resume, retry } from './movement-actions.ts';
 import { create, preview } from './movement-create.ts';
 import { graph, list, plan, show, timeline } from './movement-reads.ts';
 import { watch } from './movement-watch.ts';
@@ -23,6 +23,7 @@ export const movements: Group = {
     resume,
     retry,
     cancel,
+    acknowledge,
     resolve,
     cancelTransaction,
   ],

@@ -61,6 +61,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/MovementActionResponse"
   }
  },
+ "acknowledgeMovement": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
  "resolveMovementNode": {
   "success": {
    "$ref": "#/components/schemas/MovementActionResponse"
@@ -1440,6 +1445,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "request_failed",
      "request_attention",
      "frontier_advanced",
+     "request_acknowledged",
      "node_ready",
      "node_preflight_passed",
      "node_prepared",
@@ -4988,6 +4994,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "movement.retry",
      "movement.cancel",
      "movement.resolve",
+     "movement.acknowledge",
      "movement.cancel_transaction",
      "movement.complete",
      "movement.fail",

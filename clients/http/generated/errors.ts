@@ -35,6 +35,8 @@ export const ERRORS = {
   template_not_executable: { status: 409, retry: 'never' },
   cap_consistency_violation: { status: 422, retry: 'after_change' },
   policy_exists: { status: 409, retry: 'after_change' },
+  open_movements_exceeded: { status: 409, retry: 'after_change' },
+  template_versions_exceeded: { status: 409, retry: 'after_change' },
   plan_too_large: { status: 422, retry: 'after_change' },
   binding_unresolved: { status: 422, retry: 'after_change' },
   completion_assurance_unsupported: { status: 422, retry: 'after_change' },

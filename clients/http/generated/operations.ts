@@ -11,6 +11,7 @@ export const OPERATIONS = {
   resumeMovement: { method: 'POST', path: '/movements/{movement_id}/actions/resume', idempotent: false, paged: null, dryRun: false },
   retryMovement: { method: 'POST', path: '/movements/{movement_id}/actions/retry', idempotent: false, paged: null, dryRun: false },
   cancelMovement: { method: 'POST', path: '/movements/{movement_id}/actions/cancel', idempotent: false, paged: null, dryRun: false },
+  acknowledgeMovement: { method: 'POST', path: '/movements/{movement_id}/actions/acknowledge', idempotent: false, paged: null, dryRun: false },
   resolveMovementNode: { method: 'POST', path: '/movements/{movement_id}/nodes/{node_key}/actions/resolve', idempotent: false, paged: null, dryRun: false },
   cancelNodeTransaction: { method: 'POST', path: '/movements/{movement_id}/nodes/{node_key}/actions/cancel-transaction', idempotent: false, paged: null, dryRun: false },
   getMovementGraph: { method: 'GET', path: '/movements/{movement_id}/graph', idempotent: false, paged: null, dryRun: false, text: true },

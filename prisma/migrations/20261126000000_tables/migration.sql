@@ -112,6 +112,8 @@ CREATE TABLE movements (
   agent                text,
   -- The reason of which a callback was last sent that no change of a state tells (note_attention).
   attention_told       text,
+  -- When a person said that they have dealt with its failure; null once it runs again.
+  acknowledged_at      timestamptz,
   -- When anything was last written of one that ended and may need a person all the same; else null.
   -- An index of this keeps still while a movement runs, as one of updated_at would not: its row can
   -- then change without any index being written (HOT).
@@ -133,8 +135,9 @@ CREATE TABLE movement_plans (
   -- How the nodes' draws add up to the outflow; see domain/plan/flow.ts.
   draw_terms         jsonb NOT NULL,
   labels             jsonb NOT NULL,
-  -- The request in its normal form: what a repeat is compared with.
-  request            jsonb NOT NULL,
+  -- The request in its normal form, which a repeat is compared with, without what stands above; see
+  -- joined_request.
+  own_request        jsonb NOT NULL,
   created_by         jsonb NOT NULL
 );
 
@@ -189,6 +192,9 @@ CREATE INDEX movements_by_agent ON movements (agent, created_at DESC, movement_i
 
 CREATE INDEX movements_by_agent_and_state
   ON movements (agent, request_state, created_at DESC, movement_id DESC) WHERE agent IS NOT NULL;
+
+CREATE INDEX movements_open_by_agent ON movements (agent)
+  WHERE agent IS NOT NULL AND ended_at IS NULL;
 
 -- What a movement can move beside its own asset, which is seldom anything.
 CREATE TABLE movement_other_assets (

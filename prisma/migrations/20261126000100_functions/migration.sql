@@ -442,7 +442,8 @@ BEGIN
     -- Whose failure ended it is said in its message (domain/actions/advance.ts); a condition that
     -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
     -- cancel leads to may still fail.
-    WHEN m.request_state = 'FAILED' AND m.error_message = 'node ' || n.node_key || ' failed'
+    WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
+      AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
@@ -461,7 +462,7 @@ BEGIN
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
     'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
-  IF found IS NULL AND m.request_state = 'FAILED' THEN
+  IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
   END IF;
@@ -2810,6 +2811,23 @@ CREATE OR REPLACE FUNCTION compiled_plan_of(movement uuid) RETURNS jsonb LANGUAG
   FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
 $$;
 
+-- What a create was sent, without what is kept beside it: null stands for that.
+CREATE OR REPLACE FUNCTION own_request(request jsonb, input_params jsonb, labels jsonb)
+  RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT request
+    || CASE WHEN request -> 'input_params' = input_params THEN '{"input_params": null}' ELSE '{}'
+      END::jsonb
+    || CASE WHEN request -> 'labels' = labels THEN '{"labels": null}' ELSE '{}' END::jsonb
+$$;
+
+CREATE OR REPLACE FUNCTION joined_request(own jsonb, input_params jsonb, labels jsonb)
+  RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT own
+    || CASE WHEN own -> 'input_params' = 'null' THEN jsonb_build_object('input_params', input_params)
+      ELSE '{}' END
+    || CASE WHEN own -> 'labels' = 'null' THEN jsonb_build_object('labels', labels) ELSE '{}' END
+$$;
+
 CREATE OR REPLACE FUNCTION draw_terms_of(movement uuid) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT draw_terms FROM movement_plans WHERE movement_id = movement
 $$;
@@ -2825,6 +2843,11 @@ $$;
 -- and with the limits that it has then.
 CREATE OR REPLACE FUNCTION lock_authority(authority text) RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock(hashtextextended('agent_authority ' || authority, 0))
+$$;
+
+CREATE OR REPLACE FUNCTION open_movements_of(authority text) RETURNS integer LANGUAGE sql VOLATILE
+  AS $$
+  SELECT count(*)::integer FROM movements WHERE agent = authority AND ended_at IS NULL
 $$;
 
 CREATE OR REPLACE FUNCTION authority_limits(authority text) RETURNS jsonb LANGUAGE sql STABLE AS $$
@@ -2867,7 +2890,9 @@ BEGIN
   p.created_at := at;
   p.updated_at := at;
   p.expires_at := at + make_interval(secs => (doc ->> 'ttl_seconds')::double precision);
-  IF p.status = 'auto_promoted' THEN p := with_version(p, doc -> 'template'); END IF;
+  IF p.status = 'auto_promoted' THEN
+    p := with_version(p, doc -> 'template', (doc ->> 'most_versions')::integer);
+  END IF;
   -- Another authority of the same client may have been quicker with the key.
   INSERT INTO template_proposals SELECT p.* ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
@@ -2902,7 +2927,7 @@ BEGIN
   END IF;
   p := jsonb_populate_record(p, doc -> 'promoted');
   p.updated_at := at;
-  p := with_version(p, doc -> 'template');
+  p := with_version(p, doc -> 'template', NULL);
   UPDATE template_proposals SET status = p.status, promotion_mode = p.promotion_mode,
     reasons = p.reasons, template_key = p.template_key, plan_digest = p.plan_digest,
     max_amount = p.max_amount, template_id = p.template_id, template_version = p.template_version,
@@ -2914,8 +2939,9 @@ END $$;
 
 -- The proposal with the version that it becomes: of those that were promoted for the same plan, the
 -- one whose max_amount covers its own most closely (a static one: is its own), else a new one.
--- Called under the authority's lock, so that equal ones are never two.
-CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb)
+-- Called under the authority's lock, so that equal ones are never two. A new one beyond `most` of
+-- the authority's namespace fails with FM017; NULL: an administrator makes it.
+CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb, most integer)
   RETURNS template_proposals LANGUAGE plpgsql AS $$
 DECLARE
   known template_proposals;
@@ -2932,6 +2958,11 @@ BEGIN
     p.template_version := known.template_version;
     p.max_amount := known.max_amount;
     RETURN p;
+  END IF;
+  IF most <= (SELECT count(*) FROM plan_template_versions
+    WHERE starts_with(template_key, 'agent/' || p.authority_key || '/')) THEN
+    RAISE EXCEPTION 'template_versions_exceeded' USING ERRCODE = 'FM017',
+      DETAIL = p.authority_key;
   END IF;
   -- Administrators register versions of these keys too, whenever they like.
   LOOP
@@ -4195,6 +4226,10 @@ BEGIN
         ELSE approved_by END,
       ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
         ELSE ended_at END,
+      -- What runs again needs a person anew when it fails again.
+      acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
+        THEN svc_time(fields -> 'acknowledged_at', at)
+        WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
       edge_conditions = CASE WHEN doc ? 'conditions'
         THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
       updated_at = at
@@ -4238,6 +4273,7 @@ DECLARE
   compiled jsonb := doc -> 'compiled_plan';
   params jsonb := compiled -> 'input_params';
   id uuid := (d ->> 'movement_id')::uuid;
+  agent_of text := substring(d ->> 'template_key' FROM '^agent/([^/]+)/');
   mode text := cutover_now();
   at timestamptz := svc_now();
   expires timestamptz := at
@@ -4255,12 +4291,12 @@ BEGIN
     compiled -> 'intent', ARRAY(SELECT jsonb_array_elements_text(d -> 'current_frontier')),
     nullif(d -> 'auto_approve_result', 'null'), d ->> 'callback_url', d ->> 'client_scope',
     d ->> 'idempotency_key', expires, at, at, d -> 'outflow', (d ->> 'limit_amount')::numeric,
-    (d ->> 'pooled')::boolean, substring(d ->> 'template_key' FROM '^agent/([^/]+)/'))
+    (d ->> 'pooled')::boolean, agent_of)
   ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
     RETURN (SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
-        'request', p.request)
+        'request', joined_request(p.own_request, p.input_params, p.labels))
       FROM movements m JOIN movement_plans p USING (movement_id)
       WHERE m.client_scope = d ->> 'client_scope'
         AND m.idempotency_key = d ->> 'idempotency_key');
@@ -4269,11 +4305,19 @@ BEGIN
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
   END IF;
+  -- The row above is among those that are counted, and one authority's creates wait for each other.
+  IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN
+    PERFORM lock_authority(agent_of);
+    IF (d ->> 'most_open')::integer < open_movements_of(agent_of) THEN
+      RAISE EXCEPTION 'open_movements_exceeded' USING ERRCODE = 'FM016', DETAIL = agent_of;
+    END IF;
+  END IF;
   WITH plan AS (
     INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,
-      input_params, draw_terms, labels, request, created_by)
+      input_params, draw_terms, labels, own_request, created_by)
     VALUES (id, d ->> 'compiled_plan_hash', plan_frame(compiled), plan_head(compiled), params,
-      d -> 'draw_terms', d -> 'labels', d -> 'request', d -> 'created_by')
+      d -> 'draw_terms', d -> 'labels', own_request(d -> 'request', params, d -> 'labels'),
+      d -> 'created_by')
     RETURNING plan_frame, input_params
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
