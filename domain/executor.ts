@@ -236,7 +236,7 @@ export interface SubmitJournal {
   ): Promise<readonly UnknownNonce[]>;
 }
 
-/** What has arrived and for whom, as far as nodes of this service have claimed it or wait for it. */
+/** What has arrived, as far as nodes of this service have claimed it or wait for it. */
 export interface Arrivals {
   /** What is claimed of these. `own`: by the node that asks. */
   claimed(

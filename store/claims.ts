@@ -44,7 +44,8 @@ export function readClaimed(
     () => db.sql`
       SELECT reference, trim_scale(amount)::text AS amount, until_block::text AS until,
         movement_id = ${movement_id}::uuid AND node_key = ${node_key} AS own
-      FROM payment_claims WHERE source = ${source} AND reference = ANY(${[...references]}::text[])`,
+      FROM payment_claims WHERE source = ${source} AND reference IN (
+        SELECT jsonb_array_elements_text(${JSON.stringify(references)}::jsonb))`,
   );
 }
 

@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const newAddress = (): Address => privateKeyToAccount(generatePrivateKey()).address;
 
-/** A movement under way that waits at this address for its amount; it has looked until it counts. */
+/** A movement under way that waits at this address for its amount; it has its baseline. */
 async function waits(address: Address, amount: string, config: JsonObject = {}): Promise<string> {
   const { movement_id } = await bench.movement({
     amount,

@@ -1,4 +1,4 @@
-/** Payments of a token that came to an address, each by its transaction and its place within that. */
+/** Payments of a token that came to an address, by transaction and the place within that. */
 import { hexToNumber, isAddressEqual, numberToHex, toEventSelector } from 'viem';
 import type { Address, Hash, TransactionReceipt } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';

@@ -110,7 +110,7 @@ interface Look {
   readonly connection: EvmConnection;
   readonly config: BalanceObserveConfig;
   readonly baseline: Baseline;
-  /** What has to come, in units of the asset: the node's amount, and never less than the minimum. */
+  /** What has to come, in units of the asset: the amount of the node, or the minimum above it. */
   readonly amount: string;
   readonly decimals: number;
   readonly settled: bigint;
@@ -305,7 +305,7 @@ async function coinSince(of: Look): Promise<Seen> {
   const since = baseline.baseline_block;
   const left = ((await of.arrivals?.claimed(source, [reference])) ?? [])
     .filter((each) => !each.own)
-    .filter(({ until }) => until === undefined || BigInt(until) > BigInt(since))
+    .filter(({ until }) => typeof until !== 'string' || BigInt(until) > BigInt(since))
     .reduce((rest, each) => subtract(rest, each.amount), total);
   if (compare(left, amount) < 0) return { progress: {} };
   const rivals = (await of.arrivals?.waiting(placeOf(config))) ?? [];
