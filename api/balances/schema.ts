@@ -8,6 +8,7 @@ import {
   jsonObject,
   listOf,
   oneOf,
+  signedDecimal,
   text,
   timestamp,
 } from '../http/schemas.ts';
@@ -19,11 +20,6 @@ export const balancesQuery = z.strictObject({
   account_type: accountTypeFilter.optional(),
   fresh: booleanInQuery.optional(),
 });
-
-/** As exact differences are, an amount here may be negative. */
-const signedDecimal = z
-  .string()
-  .meta({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', example: '999749.5' });
 
 const balanceView = z
   .object({

@@ -21,6 +21,11 @@ export const decimalString = decimal.meta({
   example: '1250.5',
 });
 
+/** As exact differences are, an amount here may be negative. */
+export const signedDecimal = z
+  .string()
+  .meta({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', example: '999749.5' });
+
 /** A {@link decimalString} greater than zero. */
 export const positiveDecimal = decimal
   .refine((amount) => !isDecimal(amount) || isPositive(amount), 'must be greater than zero')

@@ -3,7 +3,7 @@ import { questionOf } from '../../domain/allowlist/ask.ts';
 import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
 import type { Destination } from '../../domain/allowlist/destination.ts';
-import { usableAfter } from '../../domain/allowlist/match.ts';
+import { problemOf, usableAfter, type AllowlistCode } from '../../domain/allowlist/match.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';
 import { inSlices } from '../../platform/slices.ts';
@@ -19,6 +19,8 @@ export interface AddressCheck extends Pick<
   /** An active row is about it; whether it cools is asked when it is paid. */
   readonly allowed: boolean;
   readonly usable_after: string | null;
+  /** With what the fence would refuse it now; null where it may be paid. */
+  readonly code: AllowlistCode | null;
   /** Why the address cannot be on any list. */
   readonly problem: string | null;
   /** The plan itself says nothing that could be paid. */
@@ -45,12 +47,20 @@ export async function checkAddresses(
     question: questionOf(destination, readEvmAddress),
   }));
   const asked = found.flatMap(({ question }) => ('asked' in question ? [question.asked] : []));
-  const { rows } = asked.length === 0 ? { rows: [] } : await readListed(deps.db, asked);
+  const { rows, now } =
+    asked.length === 0 ? { rows: [], now: 0 } : await readListed(deps.db, asked);
   return found.map(
-    ({ destination: { node_key, chain_family, address, chain_id, problem }, question }) => {
+    ({
+      destination: { node_key, chain_family, address, chain_id, problem },
+      question,
+    }): AddressCheck => {
       const place = { node_key, chain_family, chain_id, hopeless: problem !== undefined };
       if ('problem' in question)
-        return { ...place, address, allowed: false, usable_after: null, problem: question.problem };
+        return {
+          ...place,
+          ...{ address, allowed: false, usable_after: null, problem: question.problem },
+          code: 'ADDRESS_NOT_ALLOWLISTED',
+        };
       const usable = usableAfter(rows, question.asked);
       const after = usable == null ? null : new Date(usable).toISOString();
       return {
@@ -58,6 +68,7 @@ export async function checkAddresses(
         address: question.asked.address,
         allowed: usable !== undefined,
         usable_after: after,
+        code: problemOf(rows, question.asked, now),
         problem: null,
       };
     },

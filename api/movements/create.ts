@@ -45,11 +45,10 @@ export async function create(
     if (input.dryRun) return preview({ body, key, scope, requester }, deps);
     const used = await keyUseOf({ scope, key }, deps);
     if (used !== null) return replay(used, request, requester.caller, deps);
-    const { plan, compiled_plan_hash } = await planOf(body, deps, { caller: requester.caller });
+    const creatable = await planOf(body, deps, { caller: requester.caller });
     return makeMovement(
       {
-        plan,
-        compiled_plan_hash,
+        ...creatable,
         requester,
         used: { scope, key },
         request,

@@ -2,7 +2,7 @@
 import type { Requester } from '../../domain/actions/context.ts';
 import { shownDestination } from '../../domain/allowlist/destinations.ts';
 import { isObject } from '../../domain/json.ts';
-import type { Intent } from '../../domain/plan/types.ts';
+import type { CompiledPlan, Intent } from '../../domain/plan/types.ts';
 import { namespaceIn } from '../../domain/roles.ts';
 import { stored } from '../../store/json.ts';
 import { readPlan, type MovementDetail, type NodeRecord } from '../../store/movement-reads.ts';
@@ -12,6 +12,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
 import { attentionOf } from './attention.ts';
+import { readReview } from './review.ts';
 import { withoutSecrets, withoutSecretsInMessage } from './redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
 
@@ -26,23 +27,46 @@ export async function detail(
     body: {
       ...toDetail(found, deps),
       attention: await attentionOf(found, input.requester, deps),
-      ...(await authorityOf(found, deps)),
+      ...(await forApproval(found, deps)),
     },
   };
 }
 
-/**
- * What whoever approves an agent's movement is to see: the limits are asked when it is created, and
- * may have been lowered since.
- */
+/** What whoever approves it is to see, as things stand now; nothing once it was decided. */
+async function forApproval(
+  found: MovementDetail,
+  deps: ApiDependencies,
+): Promise<Pick<DetailResponse, 'agent_authority' | 'review'>> {
+  if (found.request_state !== 'PENDING_APPROVAL') return {};
+  const plan = await readPlan(deps.db, found.movement_id);
+  if (plan === null) return {};
+  const [authority, review] = await Promise.all([
+    authorityOf(found, plan, deps),
+    readReview(withSigners(plan, found.nodes), deps),
+  ]);
+  return { ...authority, review };
+}
+
+/** A rotation may have replaced the signers that the plan names. */
+function withSigners(plan: CompiledPlan, nodes: readonly NodeRecord[]): CompiledPlan {
+  const signers = new Map(nodes.map((node) => [node.node_key, signerOf(node.signer_binding)]));
+  return {
+    ...plan,
+    nodes: plan.nodes.map((node) => ({
+      ...node,
+      signer_binding: signers.get(node.node_key) ?? node.signer_binding,
+    })),
+  };
+}
+
+/** Limits of an agent are asked when it creates a movement, and may have been lowered since. */
 async function authorityOf(
-  { movement_id, template_key, request_state, created_by }: MovementDetail,
+  { template_key, created_by }: MovementDetail,
+  plan: CompiledPlan,
   deps: ApiDependencies,
 ): Promise<Pick<DetailResponse, 'agent_authority'>> {
-  if (created_by['role'] !== 'agent' || request_state !== 'PENDING_APPROVAL') return {};
+  if (created_by['role'] !== 'agent') return {};
   const authority_key = agentOf(namespaceIn(template_key)) ?? '';
-  const plan = await readPlan(deps.db, movement_id);
-  if (plan === null) return {};
   const { limits, grant, uncovered } = await coverageOf(plan, authority_key, deps);
   const { max_notional, allowed_assets, allowed_chains } = limits;
   return {
@@ -60,7 +84,7 @@ type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
 function toDetail(
   found: MovementDetail,
   deps: Shower,
-): Omit<DetailResponse, 'attention' | 'agent_authority'> {
+): Omit<DetailResponse, 'attention' | 'agent_authority' | 'review'> {
   const { settings, redact } = deps;
   const {
     edge_conditions: _conditions,

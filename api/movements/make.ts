@@ -6,11 +6,12 @@ import type { CreatedMovement, CreateOutcome, NewMovement } from '../../store/mo
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { observeAutoApproval } from '../operations/request-metrics.ts';
-import type { Compiled } from './plan.ts';
+import type { Creatable } from './plan.ts';
 import { replay, type ScopedKey } from './replay.ts';
 import type { CreateResponse } from './responses.ts';
+import { limitsOf, sendsOf } from './review.ts';
 
-export interface Making extends Compiled {
+export interface Making extends Creatable {
   readonly requester: Requester;
   /** Under which a repeat finds the movement. */
   readonly used: ScopedKey;
@@ -79,6 +80,8 @@ export async function makeMovement(
       reservation_status: outcome.reservation_status,
       auto_approve_result: outcome.auto_approve_result,
       outflow: plan.outflow,
+      sends: sendsOf(plan, making.addresses),
+      limits: limitsOf(plan),
       expires_at: outcome.expires_at,
       created_at: outcome.created_at,
     },

@@ -28,6 +28,11 @@ export interface Compiled {
   readonly compiled_plan_hash: string;
 }
 
+/** A plan that can be created, with whom it would pay. */
+export interface Creatable extends Compiled {
+  readonly addresses: readonly AddressCheck[];
+}
+
 /** What a request comes to. A create and its preview both read it, so that they cannot disagree. */
 export interface Assessment {
   readonly template: PlanTemplate;
@@ -108,12 +113,12 @@ export async function planOf(
   body: PlanRequest,
   deps: ApiDependencies,
   options: AssessOptions = {},
-): Promise<Compiled> {
-  const { compiled, refusals } = await assess(body, deps, options);
+): Promise<Creatable> {
+  const { compiled, refusals, addresses } = await assess(body, deps, options);
   const [first] = refusals;
   if (first !== undefined) throw first;
   if (compiled === null) throw new Error('a plan was neither compiled nor refused');
-  return compiled;
+  return { ...compiled, addresses };
 }
 
 /** One refusal with every node that could never show what it is asked for. */

@@ -1,7 +1,8 @@
 /** The wire contract of a create's preview. */
 import { z } from 'zod';
-import { decimalString, jsonObject, listOf } from '../http/schemas.ts';
+import { jsonObject, listOf } from '../http/schemas.ts';
 import { outflow } from './responses.ts';
+import { balances, limits, sends, wouldFail } from './review-schema.ts';
 
 const bindingPreview = z
   .object({
@@ -48,32 +49,6 @@ const addressPreview = z
   })
   .meta({ id: 'AddressPreview' });
 
-const limitPreview = z
-  .object({
-    control: z.string().meta({
-      description:
-        '`max_amount` or `nodes.<node_key>.max_amount` of the plan; `policy.max_amount_per_request`, `policy.max_amount_per_window`, ' +
-        '`policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval.',
-    }),
-    limit: decimalString,
-    used: decimalString
-      .nullable()
-      .meta({ description: 'What a window has used already; null for a limit on single amounts.' }),
-    after: decimalString.nullable().meta({
-      description: "What would be held against the limit: for the plan's, the largest known.",
-    }),
-    ok: z
-      .boolean()
-      .nullable()
-      .meta({
-        description:
-          'False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent, or the movement ' +
-          'waits for a person. ' +
-          "Null when it depends on an earlier node's output.",
-      }),
-  })
-  .meta({ id: 'LimitPreview' });
-
 const blockingReason = z.looseObject({ error: z.string(), message: z.string() }).meta({
   id: 'BlockingReason',
   description: 'Code, sentence and context as the refusal of the create would carry them.',
@@ -96,7 +71,9 @@ export const previewResponse = z
         'Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); ' +
         'those of withdrawals do not, but are asked again, as all are, before anything is sent.',
     }),
-    limits: listOf(limitPreview),
+    sends,
+    limits,
+    balances,
     outflow: outflow.nullable().meta({
       description:
         'What the plan can move at most, by asset; null where no plan can be made of the request.',
@@ -109,8 +86,10 @@ export const previewResponse = z
     blocking_reasons: listOf(blockingReason).meta({
       description:
         'All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this ' +
-        'very request: the create would answer 200 with that movement.',
+        'very request: the create would answer 200 with that movement. Behind them stand amounts beyond their own limit ' +
+        '(`MAX_AMOUNT_EXCEEDED`), which can be created and fail before anything is sent: `would_create` is true with those alone.',
     }),
+    would_fail: wouldFail,
   })
   .meta({ id: 'MovementPreview' });
 export type PreviewResponse = z.input<typeof previewResponse>;

@@ -5,7 +5,6 @@ import { asJson } from '../../domain/auto-approve/result.ts';
 import type { ServiceError } from '../../domain/errors.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import type { ResolvedBindings } from '../../domain/plan/bindings.ts';
-import { amountLimits } from '../../domain/plan/limits.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import { readCutover } from '../../store/cutover.ts';
@@ -21,10 +20,14 @@ import { assess } from './plan.ts';
 import type { PreviewResponse } from './preview-schema.ts';
 import { conflictOf, keyUseOf, type ScopedKey } from './replay.ts';
 import { normalForm } from './request.ts';
+import { limitFailures, reviewOf, switchedOff } from './review.ts';
+import type { ReviewView } from './review-schema.ts';
 import type { CreateBody } from './schema.ts';
 
 type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
 type BlockingReason = PreviewResponse['blocking_reasons'][number];
+
+const NO_REVIEW: ReviewView = { sends: [], limits: [], balances: [], would_fail: [] };
 
 /**
  * Reads what a create reads and tells all that it would say, refusals included; a template that
@@ -50,11 +53,13 @@ export async function preview(
   // A repeat is answered in every mode.
   const shut = mode === 'normal' || used !== null ? [] : [reasonOf(cutoverActive(mode))];
   const open = used === null ? full : [];
-  const blocking_reasons = [...repeated, ...shut, ...[...open, ...refusals].map(reasonOf)];
+  const refused = [...repeated, ...shut, ...[...open, ...refusals].map(reasonOf)];
+  const review =
+    compiled === null ? NO_REVIEW : await reviewOf(compiled.plan, { addresses, statuses }, deps);
   return {
     status: 200,
     body: {
-      would_create: blocking_reasons.length === 0,
+      would_create: refused.length === 0,
       compiled_plan_hash: compiled?.compiled_plan_hash ?? null,
       current_frontier: compiled === null ? [] : rootNodes(compiled.plan),
       bindings: template.nodes.map((node) => bindingOf(node, resolved, statuses)),
@@ -65,15 +70,11 @@ export async function preview(
         allowed,
         usable_after,
       })),
-      limits: [
-        ...(compiled === null
-          ? []
-          : amountLimits(compiled.plan).map((each) => ({ ...each, used: null }))),
-        ...(evaluation?.limits ?? []),
-      ],
+      ...review,
+      limits: [...review.limits, ...(evaluation?.limits ?? [])],
       outflow: compiled?.plan.outflow ?? null,
       auto_approve: evaluation === null ? null : asJson(evaluation.result),
-      blocking_reasons,
+      blocking_reasons: [...refused, ...limitFailures(review.limits)],
     },
   };
 }
@@ -123,13 +124,4 @@ function bindingOf(
   ];
   const reason = reasons.length === 0 ? null : reasons.join(',');
   return { node_key: node.node_key, executor_key, signer_key, available: reason === null, reason };
-}
-
-function switchedOff(
-  what: string,
-  key: string | null,
-  statuses: ReadonlyMap<string, string>,
-): readonly string[] {
-  const status = key === null ? 'active' : (statuses.get(key) ?? 'active');
-  return status === 'active' ? [] : [`${what}_${status}`];
 }

@@ -3,11 +3,13 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { mayMove, type Caller } from '../../domain/roles.ts';
 import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
-import { readMovement } from '../../store/movement-reads.ts';
+import { readMovement, readPlan } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { differingFields } from '../http/differences.ts';
+import { checkAddresses } from './addresses.ts';
 import type { CreateResponse } from './responses.ts';
+import { limitsOf, sendsOf } from './review.ts';
 
 /** A key belongs to the client that sends it; without one a request is never a repeat. */
 export interface ScopedKey {
@@ -52,7 +54,9 @@ export async function replay(
   const conflict = conflictOf(used, request, caller);
   if (conflict !== null) throw conflict;
   const found = await readMovement(deps.db, used.movement_id);
-  if (found === null) throw new Error(`movement ${used.movement_id} has a key but no row`);
+  const plan = await readPlan(deps.db, used.movement_id);
+  if (found === null || plan === null)
+    throw new Error(`movement ${used.movement_id} has a key but no row`);
   return {
     status: 200,
     headers: { 'Idempotent-Replayed': 'true' },
@@ -70,6 +74,8 @@ export async function replay(
       reservation_status: found.reservation_status,
       auto_approve_result: found.auto_approve_result,
       outflow: found.outflow,
+      sends: sendsOf(plan, (await checkAddresses(plan, deps)) ?? []),
+      limits: limitsOf(plan),
       expires_at: found.expires_at,
       created_at: found.created_at,
     },

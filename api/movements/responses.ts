@@ -19,6 +19,7 @@ import {
   timestamp,
   uuid,
 } from '../http/schemas.ts';
+import { limits, review, sends } from './review-schema.ts';
 
 const state = z.enum(MOVEMENT_STATES);
 const reservationStatus = z.enum(RESERVATION_STATUSES);
@@ -50,6 +51,8 @@ export const createResponse = z
     reservation_status: reservationStatus,
     auto_approve_result: jsonObject.nullable(),
     outflow,
+    sends,
+    limits,
     expires_at: timestamp,
     created_at: timestamp,
   })
@@ -196,6 +199,10 @@ export const detailResponse = z
     agent_authority: authorityView.optional().meta({
       description:
         "Of an agent's movement that waits for its approval: what its authority covers now.",
+    }),
+    review: review.optional().meta({
+      description:
+        'Of a movement that waits for its approval: what the approval is about, as things stand now.',
     }),
     workflow: z.object({
       namespace: z.string(),

@@ -39,6 +39,12 @@ export function labelOf(labels: Labels, payee: Payee, now = Date.now()): Styled 
     : { text: name };
 }
 
+/** The label alone, for whoever has the standing from the service; null where it is not known. */
+export function labelFor(labels: Labels, payee: Payee): string | null {
+  if ('hidden' in labels) return null;
+  return labels.rows.find((row) => isAbout(row, payee))?.label ?? null;
+}
+
 function isAbout(row: AllowedAddress, { chain_family, address, chain_id }: Payee): boolean {
   return (
     row.active &&
@@ -46,6 +52,11 @@ function isAbout(row: AllowedAddress, { chain_family, address, chain_id }: Payee
     sameCase(row.address) === sameCase(address) &&
     (row.chain_id === null || row.chain_id === chain_id)
   );
+}
+
+/** Whether both are the same address, however it is written. */
+export function sameAddress(one: string, other: string): boolean {
+  return sameCase(one) === sameCase(other);
 }
 
 /** Only of addresses in hex the case says nothing; another family's is another address. */

@@ -1,17 +1,29 @@
 /**
  * What an approval is about, read from the plan's own bytes and not from what a list says of it:
- * amounts, destinations with their labels, executors and signers.
+ * amounts, terms, destinations, executors and signers. What the service says of them now (their
+ * standing, balances, what would fail) is laid beside.
  */
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
 import { isBuiltIn } from '../../domain/plan/actions.ts';
+import { amountLimits } from '../../domain/plan/limits.ts';
+import { sendTerms } from '../../domain/plan/send-terms.ts';
 import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';
 import type { Session } from '../command-line/session.ts';
-import type { Cell } from '../command-line/table.ts';
 import type { View } from '../command-line/view.ts';
 import { failure, fieldOf, isJson, moneyOf, parsedJson } from '../command-line/words.ts';
 import { planHash } from '../http/plan.ts';
 import type { Movement } from './movement-view.ts';
-import { labelOf, readLabels, type Labels, type Payee } from './labels.ts';
+import { readLabels, sameAddress, type Payee } from './labels.ts';
+import {
+  limitsText,
+  requesterFields,
+  sendsText,
+  standingText,
+  termsOf,
+  type PaidView,
+  type Review,
+  type SendView,
+} from './review-view.ts';
 
 /** A plan whose hash was made here from the bytes that were answered. */
 export interface ReadPlan {
@@ -49,11 +61,11 @@ function isPlan(value: unknown): value is CompiledPlan {
   return isJson(value) && Array.isArray(value['nodes']) && isJson(value['intent']);
 }
 
-/** What moves, node by node, with everybody who is paid. */
+/** What moves, node by node, with everybody who is paid, and how things stand. */
 export async function planText(
   session: Session,
   view: View,
-  { plan, hash }: ReadPlan,
+  { plan, hash, movement }: ReadPlan,
 ): Promise<string> {
   const labels = await readLabels(session);
   const { template, intent } = plan;
@@ -63,22 +75,31 @@ export async function planText(
     view.record([
       ['plan', `${template.template_key}@${String(template.version)}`],
       ['intent', `${intent.amount} ${intent.asset}`],
+      ...requesterFields(movement),
       ['moves at most', { text: outflow === null ? 'UNKNOWN' : moneyOf(outflow), tone: 'strong' }],
       ['hash', `${hash} (made here from the plan's bytes)`],
     ]),
     view.heading('Who is paid'),
-    await view.table(paidIn(plan, labels), [
-      { title: 'NODE', of: (row) => row.node },
-      { title: 'ACTION', of: (row) => row.action },
-      { title: 'AMOUNT', of: (row) => row.amount, right: true },
-      { title: 'DESTINATION', of: (row) => row.destination },
-      { title: 'LABEL', of: (row) => row.label },
-      { title: 'EXECUTOR', of: (row) => row.executor },
-      { title: 'SIGNER', of: (row) => row.signer },
-    ]),
+    sendsText(view, sendsIn(plan, movement), labels),
     givenText(view, plan),
-    ...('hidden' in labels ? [`Labels are not known here: ${labels.hidden}.\n`] : []),
+    gatesText(view, plan),
+    await limitsText(
+      view,
+      amountLimits(plan).map((each) => ({ ...each, used: null })),
+    ),
+    movement.review === undefined ? '' : await standingText(view, movement.review),
+    ...('hidden' in labels ? [`\nLabels are not known here: ${labels.hidden}.\n`] : []),
   ].join('');
+}
+
+/** Which of its own limits the plan is beyond, as a sentence; null where it is within all. */
+export function beyondLimit({ plan }: Pick<ReadPlan, 'plan'>): string | null {
+  const beyond = amountLimits(plan).filter(({ ok }) => ok === false);
+  if (beyond.length === 0) return null;
+  const each = beyond.map(
+    ({ control, limit, after }) => `${after ?? ''} is above ${control} of ${limit}`,
+  );
+  return `The plan is beyond its own limit: ${each.join('; ')}. What is beyond fails before it is sent.`;
 }
 
 /**
@@ -98,36 +119,63 @@ function givenText(view: View, plan: CompiledPlan): string {
   ].join('');
 }
 
-interface PaidRow {
-  readonly node: string;
-  readonly action: string;
-  readonly amount: string;
-  readonly destination: string;
-  readonly label: Cell;
-  readonly executor: string;
-  readonly signer: string;
-}
-
-function paidIn(plan: CompiledPlan, labels: Labels): readonly PaidRow[] {
+function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly SendView[] {
   return plan.nodes
     .filter((node) => node.sends)
-    .flatMap((node): readonly PaidRow[] => {
-      const payees = payeesOf(node, plan);
-      const shared = {
-        node: node.node_key,
-        action: node.action_type,
+    .map((node): SendView => {
+      const asked =
+        review === undefined
+          ? undefined
+          : (review.sends.find(({ node_key }) => node_key === node.node_key)?.payees ?? []);
+      const shown = nodes.find(({ node_key }) => node_key === node.node_key)?.destination ?? null;
+      return {
+        ...{ node_key: node.node_key, action_type: node.action_type },
         amount: amountOf(node, plan),
-        executor: node.executor_binding.executor_key,
-        signer: node.signer_binding?.signer_key ?? '',
+        nobody: isBuiltIn(node.action_type)
+          ? 'between own accounts'
+          : 'nobody that the plan names; its executor decides',
+        payees: together(payeesOf(node, plan), asked, shown),
+        terms: [
+          ...termsOf(sendTerms(node)),
+          ['executor', node.executor_binding.executor_key],
+          ['signer', node.signer_binding?.signer_key],
+        ],
       };
-      if (payees.length === 0)
-        return [{ ...shared, destination: 'between own accounts, or by its executor', label: '' }];
-      return payees.map((payee) => ({
-        ...shared,
-        destination: placeOf(payee),
-        label: labelOf(labels, payee),
-      }));
     });
+}
+
+/**
+ * Payees by the plan's bytes and by the service. Neither leaves out what the other names: a service
+ * that is silent of one hides nothing.
+ */
+function together(
+  own: readonly Payee[],
+  asked: Review['sends'][number]['payees'] | undefined,
+  shown: string | null,
+): readonly PaidView[] {
+  const is = (one: Payee) => (other: Payee) =>
+    sameAddress(one.address, other.address) && one.chain_id === other.chain_id;
+  if (asked === undefined) {
+    const missing = shown !== null && !own.some(({ address }) => sameAddress(address, shown));
+    const more = missing ? [{ chain_family: 'evm', address: shown, chain_id: null }] : [];
+    return [...own, ...more].map((payee) => ({ ...payee, standing: null }));
+  }
+  return [
+    ...own.map((payee) => ({ ...payee, standing: asked.find(is(payee)) ?? ('unseen' as const) })),
+    ...asked
+      .filter((payee) => !own.some(is(payee)))
+      .map((payee) => ({ ...payee, standing: payee })),
+  ];
+}
+
+/** What a person is to look at, where the plan waits for one. */
+function gatesText(view: View, { nodes }: CompiledPlan): string {
+  const gates = nodes.flatMap(({ node_key, node_kind, config }) =>
+    node_kind === 'manual_gate' && typeof config['description'] === 'string'
+      ? [[node_key, config['description']] as const]
+      : [],
+  );
+  return gates.length === 0 ? '' : view.heading('Where it waits for a person') + view.record(gates);
 }
 
 /** By the rules by which the service asks its allowlist. */
@@ -140,10 +188,6 @@ function payeesOf(node: CompiledNode, { intent, input_params }: CompiledPlan): r
   );
   const address = named.find((each) => each !== '');
   return address === undefined ? [] : [{ chain_family: 'evm', address, chain_id: null }];
-}
-
-function placeOf({ address, chain_id }: Payee): string {
-  return chain_id === null ? address : `${address} on chain ${String(chain_id)}`;
 }
 
 function amountOf({ config, asset }: CompiledNode, { intent }: CompiledPlan): string {

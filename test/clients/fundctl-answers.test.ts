@@ -61,6 +61,7 @@ const CREATED = {
 const PREVIEW = {
   ...{ would_create: true, compiled_plan_hash: '', bindings: [], allowlist: [], limits: [] },
   ...{ outflow: [], auto_approve: null, blocking_reasons: [] },
+  ...{ sends: [], balances: [], would_fail: [] },
 };
 const create = ['movements', 'create', '--template', 'a@1', '--asset', 'USDC', '--amount', '1'];
 const keyOf = (body: string) => (JSON.parse(body) as { idempotency_key: string }).idempotency_key;
@@ -130,6 +131,7 @@ const PLAN = JSON.stringify({
   intent: { asset: 'USDC', amount: '7.25' },
   input_params: {},
   outflow: [{ asset: 'USDC', amount: '9' }],
+  risk_controls: {},
   nodes: [
     node('pay', 'evm_erc20_transfer', { destination_address: PAID, chain_id: 1, amount: '3' }),
     node('rest', 'evm_native_transfer', {
@@ -150,7 +152,20 @@ const PLAN = JSON.stringify({
 const HASH = createHash('sha256').update(PLAN).digest('hex');
 const plan: Act = (response) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(PLAN);
-const movement = answer(200, { request_state: 'PENDING_APPROVAL', compiled_plan_hash: HASH });
+/** Of whom the service says nothing, but for one payee of the team’s. */
+const listed = { chain_family: 'cex', address: OWN_PAYEE, chain_id: null, allowed: true };
+const movement = answer(200, {
+  ...{ request_state: 'PENDING_APPROVAL', compiled_plan_hash: HASH, nodes: [], created_by: {} },
+  review: {
+    sends: [
+      {
+        node_key: 'team',
+        payees: [{ ...listed, usable_after: null, code: null, problem: null }],
+      },
+    ],
+    ...{ limits: [], balances: [], would_fail: [] },
+  },
+});
 const APPROVE = `POST /v3/movements/${ID}/approve`;
 const approving = (approve: Act, labels: Act = refuse(403, 'forbidden')) =>
   serve({
@@ -170,10 +185,14 @@ describe('an approval', () => {
     approving(approved);
     const { status, err } = await run('movements', 'approve', ID, '--yes');
     expect(status).toBe(0);
-    const line = (key: string) => err.split('\n').find((each) => each.startsWith(`${key} `)) ?? '';
-    expect(line('pay')).toMatch(new RegExp(`3 USDC .*${PAID} on chain 1`));
-    expect(line('rest')).toMatch(new RegExp(`nodes.pay.output.left .*${PAID}`));
-    expect(line('back')).toMatch(new RegExp(`7\\.25 USDC .*${BACK}`));
+    const block = (key: string) =>
+      err.split(/\n(?=\S)/).find((each) => each.startsWith(`${key} `)) ?? '';
+    expect(block('pay')).toMatch(new RegExp(`3 USDC\n.*${PAID} on chain 1\n`));
+    expect(block('rest')).toMatch(new RegExp(`nodes.pay.output.left .*\n.*${PAID} on chain 1\n`));
+    expect(block('back')).toMatch(new RegExp(`7\\.25 USDC\n.*${BACK} on chain 1\n`));
+    expect(block('team')).toMatch(new RegExp(`${OWN_PAYEE}\n.*allowlist +may be paid\n`));
+    // What the service leaves out is marked.
+    for (const key of ['pay', 'team']) expect(block(key)).toContain('NOT LOOKED AT');
     expect(err).toContain(`"beneficiary":"${OWN_PAYEE}"`);
     expect(err).toContain('9 USDC');
     expect(sent(APPROVE).map(({ body }) => JSON.parse(body) as object)).toMatchObject([

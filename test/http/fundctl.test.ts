@@ -105,7 +105,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     const { movement_id: failed } = await json.run<Created>('movements create', [
       ...['--template', broken.template_key, '--asset', 'USDC', '--amount', '1'],
     ]);
-    await json.run('movements approve', [failed, '--yes']);
+    await json.run('movements approve', [failed, '--over-limit', '--yes']);
     await reaches(failed, 'FAILED');
     await json.run('movements retry', [failed, '--yes']);
     await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
@@ -283,6 +283,56 @@ describe('how it ends', () => {
     expect((await json.run('movements show', [id]))['request_state']).toBe('PENDING_APPROVAL');
   });
 });
+
+test('a plan beyond its own limit ends a preview with 1 and is approved only with --over-limit', async () => {
+  const { template_key } = await register(
+    template([noop('step', { risk_patch: { max_amount: '2' } })]),
+  );
+  const request = ['--template', template_key, '--asset', 'USDC', '--amount', '3'];
+  expect(await run('movements', 'preview', ...request)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('MAX_AMOUNT_EXCEEDED') as unknown,
+  });
+  const { movement_id: id } = await json.run<Created>('movements create', request);
+  const plan = await run('movements', 'plan', id);
+  expect(plan.out).toMatch(/nodes\.step\.max_amount +2 +- +3 +NO/);
+  expect(plan.out).toMatch(/What would fail now\nstep +MAX_AMOUNT_EXCEEDED/);
+  expect(plan.out).toContain(`key ${shared.keys.admin.keyId}, admin`);
+  const refused = await run('movements', 'approve', id, '--yes');
+  expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('--over-limit')]);
+  const state = async () => (await json.run('movements show', [id]))['request_state'];
+  expect(await state()).toBe('PENDING_APPROVAL');
+  await json.run('movements approve', [id, '--over-limit', '--yes']);
+  await reaches(id, 'FAILED');
+}, 30_000);
+
+test("a team's payee is shown with its standing, and no address stands in a table", async () => {
+  const { template_key } = await register(
+    template([
+      {
+        ...{ node_key: 'pay', node_kind: 'action', action_type: 'test_team_payment' },
+        executor_selector: { action_type: 'test_team_payment' },
+        has_side_effect: true,
+        config: { beneficiary: 'iban-of-nobody', venue: 'their-bank', tag: '17' },
+      },
+    ]),
+  );
+  const request = ['--template', template_key, '--asset', 'USDC', '--amount', '3'];
+  const preview = await run('movements', 'preview', ...request);
+  expect([preview.status, preview.err]).toEqual([
+    1,
+    expect.stringContaining('ADDRESS_NOT_ALLOWLISTED'),
+  ]);
+  const { movement_id: id } = await json.run<Created>('movements create', request);
+  const { out } = await run('movements', 'plan', id);
+  expect(out).not.toContain('between own accounts');
+  for (const shown of [preview.out, out]) {
+    expect(shown).toMatch(/pays +iban-of-nobody\n/);
+    expect(shown).toMatch(/allowlist +ADDRESS_NOT_ALLOWLISTED/);
+    expect(shown).toMatch(/tag +17\n/);
+  }
+  await run('movements', 'reject', id, '--yes');
+}, 30_000);
 
 describe('what people see', () => {
   test('an approval repeats amounts, destinations with their labels, signer and executors', async () => {

@@ -126,6 +126,8 @@ describe('a preview', () => {
       outflow: [{ asset: 'USDC', amount: '20' }],
       auto_approve: null,
       blocking_reasons: [],
+      // test/http/review.test.ts
+      ...{ sends: expect.any(Array), balances: expect.any(Array), would_fail: expect.any(Array) },
     });
   });
 
@@ -483,7 +485,10 @@ describe('a preview of what would fail later', () => {
         await registered(nodes, { risk_controls: { max_amount: '20', min_amount: '1' } }),
       ),
     );
-    expect(seen).toMatchObject({ would_create: true, blocking_reasons: [] });
+    expect(seen).toMatchObject({
+      would_create: true,
+      blocking_reasons: [{ error: 'MAX_AMOUNT_EXCEEDED', node_key: 'a' }],
+    });
     expect(seen.limits).toEqual([
       { control: 'max_amount', limit: '20', used: null, after: '10', ok: null },
       { control: 'nodes.a.max_amount', limit: '9.5', used: null, after: '10', ok: false },

@@ -82,6 +82,12 @@ const EXECUTORS = [
   { ...nobody, executor_key: 'test.switched', action_types: ['test_switched'] },
   { ...nobody, executor_key: 'test.unstored', action_types: ['test_unstored'] },
   { ...nobody, executor_key: 'test.previewed', action_types: ['test_previewed'] },
+  {
+    ...nobody,
+    executor_key: 'test.team',
+    action_types: ['test_team_payment'],
+    payees: [{ field: 'beneficiary', family: 'cex' }],
+  },
   { ...nobody, executor_key: 'test.recommended', action_types: ['test_recommended'] },
   // As the examples of the API's document show them.
   { ...nobody, executor_key: 'example.bank', action_types: ['example_payment'] },

@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { answerOf, command } from '../../command-line/command.ts';
 import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
-import { text } from '../../command-line/options.ts';
+import { flag, text } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
@@ -25,11 +25,12 @@ export const approve = command({
   name: 'approve',
   about: 'Read what a movement would move, and approve exactly that',
   details:
-    "Shows amounts, destinations with the allowlist's labels, executors and signers from the bytes of the plan, makes their hash here, asks, and approves that hash.",
+    "Shows who requests it, amounts, terms, executors and signers from the bytes of the plan, each payee with the allowlist's label and standing, limits, balances and what would fail now; makes the hash of those bytes here, asks, and approves that hash.",
   examples: ['fundctl movements approve <movement-id>'],
   args: MOVEMENT,
   options: {
     ...APPROVER,
+    overLimit: flag('approve a plan whose amounts are beyond its own limits'),
     hash: text('hex', 'approve only if this is the hash, as somebody else has read it'),
     ...YES,
   },
@@ -42,6 +43,8 @@ export const approve = command({
     if (now !== 'PENDING_APPROVAL') throw wrongState(now, 'approved', ['PENDING_APPROVAL']);
     if (options.hash !== undefined && options.hash.toLowerCase() !== what.hash)
       throw failure(`The plan's hash is ${what.hash}, and not the one that was given.`);
+    if (what.beyond !== null && !options.overLimit)
+      throw failure(`${what.beyond} It is approved only with --over-limit.`);
     const approver_id = approverOf(session, options.approver);
     await session.confirm('Approve this?', { yes: options.yes, what: what.text });
     const answer = await client.call('approveMovement', {
@@ -186,10 +189,10 @@ function nodeToName(
 }
 
 async function whatMoves(session: Session, movementId: string) {
-  const { planText, readPlan } = await import('../plan-view.ts');
+  const { beyondLimit, planText, readPlan } = await import('../plan-view.ts');
   const read = await readPlan(session, movementId);
   const text = await planText(session, session.aside, read);
-  return { hash: read.hash, movement: read.movement, text };
+  return { hash: read.hash, movement: read.movement, text, beyond: beyondLimit(read) };
 }
 
 function approverOf({ settings }: Session, given: string | undefined): string {

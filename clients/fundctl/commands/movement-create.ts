@@ -6,6 +6,7 @@ import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state, type View } from '../../command-line/view.ts';
 import {
+  failure,
   fieldOf,
   jsonFile,
   jsonPairs,
@@ -16,6 +17,7 @@ import {
   type Json,
 } from '../../command-line/words.ts';
 import type { BodyOf, PreviewOf, ResultOf } from '../../http/operations.ts';
+import { limitsText, sendsText, standingText, termsOf, type SendView } from '../review-view.ts';
 import { IDEMPOTENCY, YES } from '../shared.ts';
 import { templateVersion } from './templates.ts';
 
@@ -64,6 +66,7 @@ export const create = command({
     const foreseen = await client.call('createMovement', { body, dryRun: true });
     if (options.dryRun) {
       await session.print(foreseen, () => previewText(session.view, foreseen));
+      requirePassing(foreseen);
       return;
     }
     if (fieldOf(foreseen.auto_approve, 'outcome') === 'approved')
@@ -85,6 +88,8 @@ export const create = command({
 export const preview = command({
   name: 'preview',
   about: 'Say what a create would do, and what stands in its way; nothing is written',
+  details:
+    'Ends with 1 where nothing would be created, or what is created would be refused at its approval or before it is sent.',
   examples: [EXAMPLE.replace('create', 'preview')],
   options: { ...REQUEST, ...IDEMPOTENCY },
   answer: { ...ANSWER, preview: true },
@@ -94,8 +99,18 @@ export const preview = command({
     const { idempotencyKey } = options;
     const foreseen = await client.call('createMovement', { body, idempotencyKey, dryRun: true });
     await session.print(foreseen, () => previewText(session.view, foreseen));
+    requirePassing(foreseen);
   },
 });
+
+/** Fails where the movement would not be created, or be refused after it. */
+function requirePassing({ would_create, blocking_reasons, would_fail }: Preview): void {
+  const [first] = would_create ? would_fail : blocking_reasons;
+  if (!would_create)
+    throw failure(`It would not be created: ${first?.error ?? 'no reason is given'}.`);
+  if (first !== undefined)
+    throw failure(`It would be created, and then be refused: ${first.error}.`);
+}
 
 /** The request that the options make, over that of a file. */
 async function requestOf(session: Session, options: RequestOptions): Promise<Body> {
@@ -189,21 +204,20 @@ export async function previewText(view: View, foreseen: Preview): Promise<string
       { title: 'AVAILABLE', of: (row) => yesNo(row.available) },
       { title: 'REASON', of: (row) => row.reason },
     ]),
-    ...(foreseen.allowlist.length === 0 ? [] : [view.heading('Who would be paid')]),
-    await view.table(foreseen.allowlist, [
-      { title: 'NODE', of: (row) => row.node_key },
-      { title: 'ADDRESS', of: (row) => row.address },
-      { title: 'CHAIN', of: (row) => row.chain_id },
-      { title: 'ALLOWED', of: (row) => yesNo(row.allowed) },
-      { title: 'USABLE AFTER', of: (row) => when(row.usable_after) },
-    ]),
-    ...(foreseen.limits.length === 0 ? [] : [view.heading('Limits')]),
-    await view.table(foreseen.limits, [
-      { title: 'LIMIT', of: (row) => row.control },
-      { title: 'AT MOST', of: (row) => row.limit, right: true },
-      { title: 'USED', of: (row) => row.used, right: true },
-      { title: 'AFTER', of: (row) => row.after, right: true },
-      { title: 'WITHIN', of: (row) => yesNo(row.ok) },
-    ]),
+    ...(foreseen.sends.length === 0 ? [] : [view.heading('Who would be paid')]),
+    sendsText(view, foreseen.sends.map(sendOf), { hidden: 'they are no part of a preview' }),
+    await limitsText(view, foreseen.limits),
+    await standingText(view, foreseen),
   ].join('');
+}
+
+/** One node of a preview, which has no plan's bytes to read. */
+function sendOf(send: Preview['sends'][number]): SendView {
+  const { node_key, action_type, amount, asset, payees } = send;
+  return {
+    ...{ node_key, action_type, nobody: 'between own accounts, or by its executor' },
+    amount: `${amount ?? 'by an output:'} ${asset}`,
+    payees: payees.map((payee) => ({ ...payee, standing: payee })),
+    terms: termsOf(send),
+  };
 }

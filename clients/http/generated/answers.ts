@@ -481,6 +481,19 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "$ref": "#/components/schemas/OutflowEntry"
     }
    },
+   "sends": {
+    "description": "Each node that moves funds, with its terms and whom it pays.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ReviewedSend"
+    }
+   },
+   "limits": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/LimitPreview"
+    }
+   },
    "expires_at": {
     "$ref": "#/components/schemas/Timestamp"
    },
@@ -498,6 +511,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "reservation_status",
    "auto_approve_result",
    "outflow",
+   "sends",
+   "limits",
    "expires_at",
    "created_at"
   ],
@@ -565,6 +580,211 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   "pattern": "^(0|[1-9][0-9]{0,19})(\\.[0-9]{1,18})?$",
   "description": "A decimal in plain notation, carried as a string.",
   "example": "1250.5"
+ },
+ "ReviewedSend": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string"
+   },
+   "action_type": {
+    "type": "string"
+   },
+   "asset": {
+    "type": "string"
+   },
+   "amount": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null where only the output of an earlier node decides it."
+   },
+   "venue": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "network": {
+    "description": "On which network an exchange pays.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "tag": {
+    "description": "Behind an address that many share, it chooses whom the exchange pays.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "max_fee": {
+    "description": "Of a burn: how much of it the attester may keep.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "finality": {
+    "description": "Of a burn: after which finality it is attested.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "destination_caller": {
+    "description": "Of a burn: who alone may mint it; null: anybody.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "payees": {
+    "description": "Whom it pays; empty where it moves between own accounts.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ReviewedPayee"
+    }
+   }
+  },
+  "required": [
+   "node_key",
+   "action_type",
+   "asset",
+   "amount",
+   "venue",
+   "network",
+   "tag",
+   "max_fee",
+   "finality",
+   "destination_caller",
+   "payees"
+  ],
+  "additionalProperties": false
+ },
+ "ReviewedPayee": {
+  "type": "object",
+  "properties": {
+   "address": {
+    "type": "string",
+    "description": "As it would be sent to; empty where the plan names nobody."
+   },
+   "chain_family": {
+    "type": "string"
+   },
+   "chain_id": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null for exchanges, and where the plan names no chain."
+   },
+   "allowed": {
+    "type": "boolean",
+    "description": "Whether an active row of the allowlist is about it."
+   },
+   "usable_after": {
+    "description": "When its cooling period ends; null without one.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "code": {
+    "anyOf": [
+     {
+      "type": "string",
+      "enum": [
+       "ADDRESS_NOT_ALLOWLISTED",
+       "ADDRESS_CHAIN_ID_REQUIRED",
+       "ADDRESS_IN_COOLING_PERIOD"
+      ]
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "With what it would be refused now; null where it may be paid."
+   },
+   "problem": {
+    "description": "Why no row can ever be about it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "address",
+   "chain_family",
+   "chain_id",
+   "allowed",
+   "usable_after",
+   "code",
+   "problem"
+  ],
+  "additionalProperties": false
+ },
+ "LimitPreview": {
+  "type": "object",
+  "properties": {
+   "control": {
+    "type": "string",
+    "description": "`max_amount` or `nodes.<node_key>.max_amount` of the plan; `policy.max_amount_per_request`, `policy.max_amount_per_window`, `policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval."
+   },
+   "limit": {
+    "$ref": "#/components/schemas/Decimal"
+   },
+   "used": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What a window has used already; null for a limit on single amounts."
+   },
+   "after": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What would be held against the limit: for the plan's, the largest known."
+   },
+   "ok": {
+    "description": "False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent, or the movement waits for a person. Null when it depends on an earlier node's output.",
+    "type": [
+     "boolean",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "control",
+   "limit",
+   "used",
+   "after",
+   "ok"
+  ],
+  "additionalProperties": false
  },
  "Timestamp": {
   "type": "string",
@@ -926,6 +1146,10 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "agent_authority": {
     "description": "Of an agent's movement that waits for its approval: what its authority covers now.",
     "$ref": "#/components/schemas/MovementAuthority"
+   },
+   "review": {
+    "description": "Of a movement that waits for its approval: what the approval is about, as things stand now.",
+    "$ref": "#/components/schemas/MovementReview"
    },
    "workflow": {
     "type": "object",
@@ -1415,6 +1639,155 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "allowed_chains",
    "granted",
    "uncovered"
+  ],
+  "additionalProperties": false
+ },
+ "MovementReview": {
+  "type": "object",
+  "properties": {
+   "sends": {
+    "description": "Each node that moves funds, with its terms and whom it pays.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ReviewedSend"
+    }
+   },
+   "limits": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/LimitPreview"
+    }
+   },
+   "balances": {
+    "description": "Each pool of funds that the plan draws from.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ReviewedBalance"
+    }
+   },
+   "would_fail": {
+    "description": "What would be refused after the create, as things stand now; it may change.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/WouldFail"
+    }
+   }
+  },
+  "required": [
+   "sends",
+   "limits",
+   "balances",
+   "would_fail"
+  ],
+  "additionalProperties": false
+ },
+ "ReviewedBalance": {
+  "type": "object",
+  "properties": {
+   "venue_key": {
+    "type": "string"
+   },
+   "account_type": {
+    "type": "string"
+   },
+   "asset": {
+    "type": "string"
+   },
+   "draws": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What the plan takes from there at most; null where nothing bounds it."
+   },
+   "withdrawable": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "As the venue last answered; null where it is not known."
+   },
+   "effective_withdrawable": {
+    "anyOf": [
+     {
+      "type": "string",
+      "pattern": "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$",
+      "example": "999749.5"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Of that, what no other movement or transfer holds."
+   },
+   "fetched_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "stale": {
+    "type": [
+     "boolean",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "venue_key",
+   "account_type",
+   "asset",
+   "draws",
+   "withdrawable",
+   "effective_withdrawable",
+   "fetched_at",
+   "stale"
+  ],
+  "additionalProperties": false
+ },
+ "WouldFail": {
+  "type": "object",
+  "properties": {
+   "at": {
+    "type": "string",
+    "enum": [
+     "approve",
+     "dispatch"
+    ],
+    "description": "`approve`: an approval is refused; `dispatch`: the node fails when it is reached."
+   },
+   "node_key": {
+    "description": "Null where it is about the plan as a whole.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "error": {
+    "type": "string",
+    "example": "ADDRESS_IN_COOLING_PERIOD"
+   },
+   "message": {
+    "type": "string"
+   }
+  },
+  "required": [
+   "at",
+   "node_key",
+   "error",
+   "message"
   ],
   "additionalProperties": false
  },
@@ -5976,10 +6349,24 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "$ref": "#/components/schemas/AddressPreview"
     }
    },
+   "sends": {
+    "description": "Each node that moves funds, with its terms and whom it pays.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ReviewedSend"
+    }
+   },
    "limits": {
     "type": "array",
     "items": {
      "$ref": "#/components/schemas/LimitPreview"
+    }
+   },
+   "balances": {
+    "description": "Each pool of funds that the plan draws from.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ReviewedBalance"
     }
    },
    "outflow": {
@@ -6009,10 +6396,17 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "description": "`auto_approve_result` as the create would give it if nothing changed in between; null where automatic approval is off or without strategy_id."
    },
    "blocking_reasons": {
-    "description": "All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this very request: the create would answer 200 with that movement.",
+    "description": "All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this very request: the create would answer 200 with that movement. Behind them stand amounts beyond their own limit (`MAX_AMOUNT_EXCEEDED`), which can be created and fail before anything is sent: `would_create` is true with those alone.",
     "type": "array",
     "items": {
      "$ref": "#/components/schemas/BlockingReason"
+    }
+   },
+   "would_fail": {
+    "description": "What would be refused after the create, as things stand now; it may change.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/WouldFail"
     }
    }
   },
@@ -6022,10 +6416,13 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "current_frontier",
    "bindings",
    "allowlist",
+   "sends",
    "limits",
+   "balances",
    "outflow",
    "auto_approve",
-   "blocking_reasons"
+   "blocking_reasons",
+   "would_fail"
   ],
   "additionalProperties": false
  },
@@ -6111,55 +6508,6 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "chain_id",
    "allowed",
    "usable_after"
-  ],
-  "additionalProperties": false
- },
- "LimitPreview": {
-  "type": "object",
-  "properties": {
-   "control": {
-    "type": "string",
-    "description": "`max_amount` or `nodes.<node_key>.max_amount` of the plan; `policy.max_amount_per_request`, `policy.max_amount_per_window`, `policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval."
-   },
-   "limit": {
-    "$ref": "#/components/schemas/Decimal"
-   },
-   "used": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/Decimal"
-     },
-     {
-      "type": "null"
-     }
-    ],
-    "description": "What a window has used already; null for a limit on single amounts."
-   },
-   "after": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/Decimal"
-     },
-     {
-      "type": "null"
-     }
-    ],
-    "description": "What would be held against the limit: for the plan's, the largest known."
-   },
-   "ok": {
-    "description": "False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent, or the movement waits for a person. Null when it depends on an earlier node's output.",
-    "type": [
-     "boolean",
-     "null"
-    ]
-   }
-  },
-  "required": [
-   "control",
-   "limit",
-   "used",
-   "after",
-   "ok"
   ],
   "additionalProperties": false
  },

@@ -39,6 +39,9 @@ export interface components {
             readonly auto_approve_result: components["schemas"]["JsonObject"] | null;
             /** @description What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it. */
             readonly outflow: readonly components["schemas"]["OutflowEntry"][];
+            /** @description Each node that moves funds, with its terms and whom it pays. */
+            readonly sends: readonly components["schemas"]["ReviewedSend"][];
+            readonly limits: readonly components["schemas"]["LimitPreview"][];
             readonly expires_at: components["schemas"]["Timestamp"];
             readonly created_at: components["schemas"]["Timestamp"];
         };
@@ -66,6 +69,52 @@ export interface components {
          * @example 1250.5
          */
         readonly Decimal: string;
+        readonly ReviewedSend: {
+            readonly node_key: string;
+            readonly action_type: string;
+            readonly asset: string;
+            /** @description Null where only the output of an earlier node decides it. */
+            readonly amount: components["schemas"]["Decimal"] | null;
+            readonly venue: string | null;
+            /** @description On which network an exchange pays. */
+            readonly network: string | null;
+            /** @description Behind an address that many share, it chooses whom the exchange pays. */
+            readonly tag: string | null;
+            /** @description Of a burn: how much of it the attester may keep. */
+            readonly max_fee: string | null;
+            /** @description Of a burn: after which finality it is attested. */
+            readonly finality: string | null;
+            /** @description Of a burn: who alone may mint it; null: anybody. */
+            readonly destination_caller: string | null;
+            /** @description Whom it pays; empty where it moves between own accounts. */
+            readonly payees: readonly components["schemas"]["ReviewedPayee"][];
+        };
+        readonly ReviewedPayee: {
+            /** @description As it would be sent to; empty where the plan names nobody. */
+            readonly address: string;
+            readonly chain_family: string;
+            /** @description Null for exchanges, and where the plan names no chain. */
+            readonly chain_id: number | null;
+            /** @description Whether an active row of the allowlist is about it. */
+            readonly allowed: boolean;
+            /** @description When its cooling period ends; null without one. */
+            readonly usable_after: string | null;
+            /** @description With what it would be refused now; null where it may be paid. */
+            readonly code: ("ADDRESS_NOT_ALLOWLISTED" | "ADDRESS_CHAIN_ID_REQUIRED" | "ADDRESS_IN_COOLING_PERIOD") | null;
+            /** @description Why no row can ever be about it. */
+            readonly problem: string | null;
+        };
+        readonly LimitPreview: {
+            /** @description `max_amount` or `nodes.<node_key>.max_amount` of the plan; `policy.max_amount_per_request`, `policy.max_amount_per_window`, `policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval. */
+            readonly control: string;
+            readonly limit: components["schemas"]["Decimal"];
+            /** @description What a window has used already; null for a limit on single amounts. */
+            readonly used: components["schemas"]["Decimal"] | null;
+            /** @description What would be held against the limit: for the plan's, the largest known. */
+            readonly after: components["schemas"]["Decimal"] | null;
+            /** @description False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent, or the movement waits for a person. Null when it depends on an earlier node's output. */
+            readonly ok: boolean | null;
+        };
         /**
          * Format: date-time
          * @description ISO 8601 UTC with milliseconds.
@@ -144,6 +193,8 @@ export interface components {
             readonly attention: components["schemas"]["MovementAttention"] | null;
             /** @description Of an agent's movement that waits for its approval: what its authority covers now. */
             readonly agent_authority?: components["schemas"]["MovementAuthority"];
+            /** @description Of a movement that waits for its approval: what the approval is about, as things stand now. */
+            readonly review?: components["schemas"]["MovementReview"];
             readonly workflow: {
                 readonly namespace: string;
                 readonly workflow_id: string;
@@ -230,6 +281,40 @@ export interface components {
             } | null;
             /** @description What of the movement the authority does not cover, as its limits are now. */
             readonly uncovered: readonly ("max_notional_exceeded" | "asset_not_allowed" | "chain_not_allowed")[];
+        };
+        readonly MovementReview: {
+            /** @description Each node that moves funds, with its terms and whom it pays. */
+            readonly sends: readonly components["schemas"]["ReviewedSend"][];
+            readonly limits: readonly components["schemas"]["LimitPreview"][];
+            /** @description Each pool of funds that the plan draws from. */
+            readonly balances: readonly components["schemas"]["ReviewedBalance"][];
+            /** @description What would be refused after the create, as things stand now; it may change. */
+            readonly would_fail: readonly components["schemas"]["WouldFail"][];
+        };
+        readonly ReviewedBalance: {
+            readonly venue_key: string;
+            readonly account_type: string;
+            readonly asset: string;
+            /** @description What the plan takes from there at most; null where nothing bounds it. */
+            readonly draws: components["schemas"]["Decimal"] | null;
+            /** @description As the venue last answered; null where it is not known. */
+            readonly withdrawable: components["schemas"]["Decimal"] | null;
+            /** @description Of that, what no other movement or transfer holds. */
+            readonly effective_withdrawable: string | null;
+            readonly fetched_at: components["schemas"]["Timestamp"] | null;
+            readonly stale: boolean | null;
+        };
+        readonly WouldFail: {
+            /**
+             * @description `approve`: an approval is refused; `dispatch`: the node fails when it is reached.
+             * @enum {string}
+             */
+            readonly at: "approve" | "dispatch";
+            /** @description Null where it is about the plan as a whole. */
+            readonly node_key: string | null;
+            /** @example ADDRESS_IN_COOLING_PERIOD */
+            readonly error: string;
+            readonly message: string;
         };
         readonly MovementTimelineEventView: {
             readonly event_id: components["schemas"]["Id"];
@@ -1155,13 +1240,19 @@ export interface components {
             readonly bindings: readonly components["schemas"]["BindingPreview"][];
             /** @description Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not, but are asked again, as all are, before anything is sent. */
             readonly allowlist: readonly components["schemas"]["AddressPreview"][];
+            /** @description Each node that moves funds, with its terms and whom it pays. */
+            readonly sends: readonly components["schemas"]["ReviewedSend"][];
             readonly limits: readonly components["schemas"]["LimitPreview"][];
+            /** @description Each pool of funds that the plan draws from. */
+            readonly balances: readonly components["schemas"]["ReviewedBalance"][];
             /** @description What the plan can move at most, by asset; null where no plan can be made of the request. */
             readonly outflow: readonly components["schemas"]["OutflowEntry"][] | null;
             /** @description `auto_approve_result` as the create would give it if nothing changed in between; null where automatic approval is off or without strategy_id. */
             readonly auto_approve: components["schemas"]["JsonObject"] | null;
-            /** @description All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this very request: the create would answer 200 with that movement. */
+            /** @description All of them, the one that the create would answer with first. `idempotent_replay` means that the key was used for this very request: the create would answer 200 with that movement. Behind them stand amounts beyond their own limit (`MAX_AMOUNT_EXCEEDED`), which can be created and fail before anything is sent: `would_create` is true with those alone. */
             readonly blocking_reasons: readonly components["schemas"]["BlockingReason"][];
+            /** @description What would be refused after the create, as things stand now; it may change. */
+            readonly would_fail: readonly components["schemas"]["WouldFail"][];
         };
         readonly BindingPreview: {
             readonly node_key: string;
@@ -1186,17 +1277,6 @@ export interface components {
             readonly allowed: boolean;
             /** @description When its cooling period ends, past or to come; null without one. A node that is reached before fails. */
             readonly usable_after: string | null;
-        };
-        readonly LimitPreview: {
-            /** @description `max_amount` or `nodes.<node_key>.max_amount` of the plan; `policy.max_amount_per_request`, `policy.max_amount_per_window`, `policy.max_count_per_window` or `template.daily_cap_amount` of the automatic approval. */
-            readonly control: string;
-            readonly limit: components["schemas"]["Decimal"];
-            /** @description What a window has used already; null for a limit on single amounts. */
-            readonly used: components["schemas"]["Decimal"] | null;
-            /** @description What would be held against the limit: for the plan's, the largest known. */
-            readonly after: components["schemas"]["Decimal"] | null;
-            /** @description False does not block the create: the node fails with `MAX_AMOUNT_EXCEEDED` before anything is sent, or the movement waits for a person. Null when it depends on an earlier node's output. */
-            readonly ok: boolean | null;
         };
         /** @description Code, sentence and context as the refusal of the create would carry them. */
         readonly BlockingReason: {

@@ -1,0 +1,202 @@
+/** What whoever approves a plan is to see of it as things stand now; its preview shows the same. */
+import { effectiveWithdrawable } from '../../domain/balances.ts';
+import { rootNodes } from '../../domain/graph/shape.ts';
+import { compare } from '../../domain/money.ts';
+import { resolveAmount } from '../../domain/plan/amount.ts';
+import { drawTerms, flowsOf, sumOf } from '../../domain/plan/flow.ts';
+import { amountLimits, type LimitCheck } from '../../domain/plan/limits.ts';
+import { poolOf } from '../../domain/plan/pools.ts';
+import { sendTerms } from '../../domain/plan/send-terms.ts';
+import type { CompiledPlan } from '../../domain/plan/types.ts';
+import { readBalances, type PoolRow } from '../../store/balances.ts';
+import { registeredStatuses } from '../../store/registry.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { checkAddresses, type AddressCheck } from './addresses.ts';
+import type { ReviewView } from './review-schema.ts';
+
+type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
+type Failing = ReviewView['would_fail'][number];
+type Draw = ReviewView['balances'][number];
+
+/** Reads all that decides whether the plan could go now. */
+export async function readReview(plan: CompiledPlan, deps: ApiDependencies): Promise<ReviewView> {
+  const [addresses, statuses] = await Promise.all([
+    checkAddresses(plan, deps),
+    registeredStatuses(deps.db),
+  ]);
+  return reviewOf(plan, { addresses: addresses ?? [], statuses }, deps);
+}
+
+/** The review of a plan whose addresses and bindings were looked at already. */
+export async function reviewOf(
+  plan: CompiledPlan,
+  found: { readonly addresses: readonly AddressCheck[]; readonly statuses: Statuses },
+  { db, settings, chains, balances }: ApiDependencies,
+): Promise<ReviewView> {
+  const draws = drawnFrom(plan, chains);
+  const pools = (
+    await Promise.all(
+      [...new Set(draws.map(({ venue_key }) => venue_key))].map((venue_key) =>
+        readBalances(db, { venue_key }, settings.balanceStaleSeconds),
+      ),
+    )
+  ).flat();
+  const held = draws.map((draw) => standingOf(draw, pools));
+  const fetched = new Set(balances.venues.map(({ venue_key }) => venue_key));
+  const limits = limitsOf(plan);
+  return {
+    sends: sendsOf(plan, found.addresses),
+    limits,
+    balances: held,
+    would_fail: [
+      ...limitFailures(limits),
+      ...found.addresses.flatMap(addressFailure),
+      ...bindingFailures(plan, found.statuses),
+      ...held.filter(({ venue_key }) => fetched.has(venue_key)).flatMap(balanceFailure),
+    ],
+  };
+}
+
+/** Every `max_amount` of the plan against what is known of its amounts. */
+export function limitsOf(plan: CompiledPlan): ReviewView['limits'] {
+  return amountLimits(plan).map((each) => ({ ...each, used: null }));
+}
+
+/** The nodes that move funds, each with whom it pays. */
+export function sendsOf(
+  plan: CompiledPlan,
+  addresses: readonly AddressCheck[],
+): ReviewView['sends'] {
+  return plan.nodes
+    .filter((node) => node.sends)
+    .map((node) => ({
+      node_key: node.node_key,
+      action_type: node.action_type,
+      asset: node.asset,
+      amount: resolveAmount(node.config, plan.intent.amount, () => null),
+      ...sendTerms(node),
+      payees: addresses
+        .filter(({ node_key }) => node_key === node.node_key)
+        .map(({ node_key: _node, hopeless: _hopeless, ...payee }) => payee),
+    }));
+}
+
+/** The nodes' limits that are passed already, in the words of the failure that they lead to. */
+export function limitFailures(limits: readonly LimitCheck[]): readonly Failing[] {
+  return limits
+    .filter(({ ok }) => ok === false)
+    .map(({ control, limit, after }) => ({
+      at: 'dispatch',
+      node_key: /^nodes\.(.*)\.max_amount$/.exec(control)?.[1] ?? null,
+      error: 'MAX_AMOUNT_EXCEEDED',
+      message:
+        `${after ?? ''} is above the limit ${control} of ${limit}: it fails before anything of it is sent. ` +
+        'Lower the amount, or use a template version with a higher limit.',
+    }));
+}
+
+function addressFailure({
+  node_key,
+  address,
+  chain_id,
+  code,
+  problem,
+  usable_after,
+}: AddressCheck): readonly Failing[] {
+  if (code === null) return [];
+  const chain = chain_id === null ? '' : ` on chain ${String(chain_id)}`;
+  const why = {
+    ADDRESS_NOT_ALLOWLISTED: `${address}${chain} is not on the allowlist.`,
+    ADDRESS_CHAIN_ID_REQUIRED: `${address} is on the allowlist, but with no row for this chain${chain === '' ? '' : ` (${String(chain_id)})`}.`,
+    ADDRESS_IN_COOLING_PERIOD: `${address}${chain} may be paid from ${usable_after ?? 'later'} on.`,
+  }[code];
+  const message = problem ?? why;
+  return [{ at: 'dispatch', node_key, error: code, message }];
+}
+
+function bindingFailures(plan: CompiledPlan, statuses: Statuses): readonly Failing[] {
+  const first = new Set(rootNodes(plan));
+  return plan.nodes.flatMap(({ node_key, executor_binding, signer_binding }) =>
+    [
+      ['executor', executor_binding.executor_key, statuses.executors] as const,
+      ['signer', signer_binding?.signer_key ?? null, statuses.signers] as const,
+    ].flatMap(([what, key, of]) =>
+      switchedOff(what, key, of).map((): Failing => {
+        const message = `The ${what} ${String(key)} of ${node_key} is ${of.get(key ?? '') ?? ''}.`;
+        return first.has(node_key)
+          ? { at: 'approve', node_key, error: 'binding_unavailable', message }
+          : { at: 'dispatch', node_key, error: `${what.toUpperCase()}_DISABLED`, message };
+      }),
+    ),
+  );
+}
+
+/** `executor_disabled` and the like; empty for what is active. */
+export function switchedOff(
+  what: 'executor' | 'signer',
+  key: string | null,
+  statuses: ReadonlyMap<string, string>,
+): readonly string[] {
+  const status = key === null ? 'active' : (statuses.get(key) ?? 'active');
+  return status === 'active' ? [] : [`${what}_${status}`];
+}
+
+function balanceFailure({
+  venue_key,
+  account_type,
+  asset,
+  draws,
+  effective_withdrawable: free,
+  stale,
+}: Draw): readonly Failing[] {
+  // An approval asks the venue before it believes a snapshot that is too old.
+  if (stale !== false || draws === null || free === null || compare(draws, free) <= 0) return [];
+  const message = `Free balance of ${venue_key} (${account_type}) is too small: ${free} ${asset} of ${draws}. Deposit, or lower the amount.`;
+  return [{ at: 'approve', node_key: null, error: 'insufficient_effective_withdrawable', message }];
+}
+
+type Drawn = Pick<Draw, 'venue_key' | 'account_type' | 'asset' | 'draws'>;
+
+/** What the plan draws at most from each pool of funds. */
+function drawnFrom(plan: CompiledPlan, chains: ApiDependencies['chains']): readonly Drawn[] {
+  const terms = drawTerms(plan);
+  const flows = flowsOf(plan);
+  const pools = new Map<string, Omit<Drawn, 'draws'>>();
+  const poolOfNode = new Map<string, string>();
+  for (const node of plan.nodes) {
+    const flow = flows.get(node.node_key);
+    const pool = flow?.from === null ? poolOf(node, chains) : null;
+    if (flow === undefined || pool === null) continue;
+    const key = JSON.stringify([pool.venue_key, pool.account_type, flow.asset]);
+    pools.set(key, { ...pool, asset: flow.asset });
+    poolOfNode.set(node.node_key, key);
+  }
+  return [...pools].map(([key, pool]) => ({
+    ...pool,
+    draws: sumOf(terms, (node) =>
+      poolOfNode.get(node) === key ? (flows.get(node)?.amount ?? null) : '0',
+    ),
+  }));
+}
+
+/** A venue that was asked and did not name a pool has nothing in it, as `check_covered` says. */
+function standingOf(draw: Drawn, pools: readonly PoolRow[]): Draw {
+  const own = pools.filter(({ venue_key }) => venue_key === draw.venue_key);
+  const pool = own.find(
+    ({ account_type, asset }) => account_type === draw.account_type && asset === draw.asset,
+  );
+  const seen = pool ?? own[0];
+  if (seen === undefined)
+    return {
+      ...draw,
+      ...{ withdrawable: null, effective_withdrawable: null, fetched_at: null, stale: null },
+    };
+  const { withdrawable, pending_outflow } = pool ?? { withdrawable: '0', pending_outflow: '0' };
+  return {
+    ...draw,
+    withdrawable,
+    effective_withdrawable: effectiveWithdrawable(withdrawable, pending_outflow),
+    fetched_at: seen.fetched_at,
+    stale: seen.stale,
+  };
+}

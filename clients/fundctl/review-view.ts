@@ -1,0 +1,167 @@
+/** What an approval is about, for people: a block for each node that sends, then the rest. */
+import type { Cell, Styled } from '../command-line/table.ts';
+import { state, type View } from '../command-line/view.ts';
+import { when } from '../command-line/words.ts';
+import type { PreviewOf, ResultOf } from '../http/operations.ts';
+import { labelFor, labelOf, type Labels } from './labels.ts';
+import type { Movement } from './movement-view.ts';
+
+export type Review = NonNullable<ResultOf<'getMovement'>['review']>;
+type Limit = PreviewOf<'createMovement'>['limits'][number];
+
+/** Somebody who is paid, with what the service says of them. */
+export interface PaidView {
+  readonly chain_family: string;
+  readonly address: string;
+  readonly chain_id: number | null;
+  /** `unseen`: the plan names it, and the service does not; null: the service was not asked. */
+  readonly standing: Pick<Payee, 'code' | 'usable_after' | 'problem'> | 'unseen' | null;
+}
+type Payee = Review['sends'][number]['payees'][number];
+
+/** One node that sends. */
+export interface SendView {
+  readonly node_key: string;
+  readonly action_type: string;
+  readonly amount: string;
+  /** Where nobody is named. */
+  readonly nobody: string;
+  readonly payees: readonly PaidView[];
+  /** What is shown besides, by name. */
+  readonly terms: readonly (readonly [string, Cell])[];
+}
+
+/** A block for each node that sends; no address stands in a column that could be too narrow. */
+export function sendsText(view: View, sends: readonly SendView[], labels: Labels): string {
+  return sends
+    .map((send) =>
+      view.record([
+        [send.node_key, { text: `${send.action_type}  ${send.amount}`, tone: 'strong' }],
+        ...(send.payees.length === 0 ? [['  pays', send.nobody] as const] : []),
+        ...send.payees.flatMap((payee): readonly (readonly [string, Cell])[] => [
+          [
+            '  pays',
+            payee.address === '' ? { text: 'NOBODY IS NAMED', tone: 'bad' } : placeOf(payee),
+          ],
+          // Without the service's word the list itself says how it stands.
+          ['  label', payee.standing === null ? labelOf(labels, payee) : labelFor(labels, payee)],
+          ['  allowlist', standingOf(payee)],
+        ]),
+        ...send.terms.map(([name, value]) => [`  ${name}`, value] as const),
+      ]),
+    )
+    .join('\n');
+}
+
+/** Names of a node's terms, in the order in which they are shown. */
+export function termsOf(terms: {
+  readonly venue: string | null;
+  readonly network: string | null;
+  readonly tag: string | null;
+  readonly max_fee: string | null;
+  readonly finality: string | null;
+  readonly destination_caller: string | null;
+}): readonly (readonly [string, Cell])[] {
+  const { venue, network, tag, max_fee, finality, destination_caller } = terms;
+  const burns = max_fee !== null || finality !== null || destination_caller !== null;
+  return [
+    ['venue', venue],
+    ['network', network],
+    ['tag', tag],
+    ['fee at most', max_fee],
+    ['finality', finality],
+    ['minted by', burns ? (destination_caller ?? 'anybody') : null],
+  ];
+}
+
+function placeOf({ address, chain_id }: PaidView): string {
+  return chain_id === null ? address : `${address} on chain ${String(chain_id)}`;
+}
+
+function standingOf({ standing }: PaidView): Styled | null {
+  if (standing === null) return null;
+  if (standing === 'unseen') return { text: 'NOT LOOKED AT BY THE SERVICE', tone: 'bad' };
+  const { code, usable_after, problem } = standing;
+  if (code === null) return { text: 'may be paid' };
+  if (code === 'ADDRESS_IN_COOLING_PERIOD')
+    return { text: `cooling until ${when(usable_after)}`, tone: 'waiting' };
+  return { text: problem === null ? code : `${code}: ${problem}`, tone: 'bad' };
+}
+
+/** Who wants it, and for an agent what its authority does not cover. */
+export function requesterFields({
+  created_by,
+  agent_authority: authority,
+}: Movement): readonly (readonly [string, Cell])[] {
+  const of = (name: string): string | null => {
+    const value = created_by[name];
+    return typeof value === 'string' ? value : null;
+  };
+  const who = [
+    of('client_id') ?? 'somebody without a key (authentication is off)',
+    of('key_id') === null ? null : `key ${of('key_id') ?? ''}`,
+    of('role'),
+  ];
+  const asked = ['requested by', who.filter((each) => each !== null).join(', ')] as const;
+  if (authority === undefined) return [asked];
+  const { uncovered } = authority;
+  return [
+    asked,
+    ['agent', authority.authority_key],
+    [
+      'not covered',
+      uncovered.length === 0
+        ? 'nothing: its authority covers all of it'
+        : { text: uncovered.join(', '), tone: 'bad' },
+    ],
+  ];
+}
+
+/** Limits with what is held against them; empty without any. */
+export async function limitsText(view: View, limits: readonly Limit[]): Promise<string> {
+  if (limits.length === 0) return '';
+  return [
+    view.heading('Limits'),
+    await view.table(limits, [
+      { title: 'LIMIT', of: (row) => row.control },
+      { title: 'AT MOST', of: (row) => row.limit, right: true },
+      { title: 'USED', of: (row) => row.used, right: true },
+      { title: 'AFTER', of: (row) => row.after, right: true },
+      {
+        title: 'WITHIN',
+        of: ({ ok }) =>
+          ok === null ? '?' : ok ? state('yes') : ({ text: 'NO', tone: 'bad' } as const),
+      },
+    ]),
+  ].join('');
+}
+
+/** From where it comes, and what would fail as things stand. */
+export async function standingText(
+  view: View,
+  { balances, would_fail: failing }: Pick<Review, 'balances' | 'would_fail'>,
+): Promise<string> {
+  return [
+    ...(balances.length === 0 ? [] : [view.heading('Where it is taken from')]),
+    await view.table(balances, [
+      { title: 'VENUE', of: (row) => row.venue_key },
+      { title: 'ACCOUNT', of: (row) => row.account_type },
+      { title: 'TAKES', of: (row) => `${row.draws ?? 'UNBOUNDED'} ${row.asset}`, right: true },
+      { title: 'FREE', of: (row) => row.effective_withdrawable ?? '?', right: true },
+      {
+        title: 'SEEN',
+        of: (row) => `${when(row.fetched_at)}${row.stale === true ? ' (too old)' : ''}`,
+      },
+    ]),
+    ...(failing.length === 0 ? [] : [view.heading('What would fail now')]),
+    view.record(
+      failing.map(
+        ({ at, node_key, error, message }) =>
+          [
+            node_key ?? (at === 'approve' ? 'approval' : 'plan'),
+            { text: `${error}: ${message}`, tone: 'bad' },
+          ] as const,
+      ),
+    ),
+  ].join('');
+}
