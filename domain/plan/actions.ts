@@ -2,7 +2,6 @@
  * All that guards need to know of the built-in action types, and whether they send anything. Others
  * are an executor team's own, of which nothing is known here.
  */
-import { compare, isDecimal } from '../money.ts';
 import type { TemplateNode } from './types.ts';
 
 /**
@@ -277,8 +276,8 @@ export function takesBack({
   return (
     action_type === 'evm_erc20_approve' &&
     typeof amount === 'string' &&
-    isDecimal(amount) &&
-    compare(amount, '0') === 0
+    // Decimals are no part of a workflow, which reads these facts.
+    /^0(?:\.0{1,18})?$/.test(amount)
   );
 }
 
