@@ -204,6 +204,6 @@ function transferText(view: View, transfer: Transfer): string {
 }
 
 function lineOf({ request_state, error_code }: Transfer): string {
-  const time = new Date().toISOString().slice(11, 19);
+  const time = `${new Date().toISOString().slice(11, 19)}Z`;
   return `${time}  ${request_state}${error_code === null ? '' : `  ${error_code}`}\n`;
 }

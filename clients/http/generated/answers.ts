@@ -1311,6 +1311,17 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ],
     "description": "Before its amount is fixed: the most it can be; null while only an output decides."
    },
+   "description": {
+    "description": "Of a gate: what its template says that a person is to look at.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "idempotency_key": {
+    "type": "string",
+    "description": "Under which its executor is called, and can be asked about, in this attempt."
+   },
    "destination": {
     "description": "Whom it pays: by its plan before it runs, as it was prepared after.",
     "type": [
@@ -1380,6 +1391,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "signer_binding",
    "asset",
    "amount",
+   "description",
+   "idempotency_key",
    "destination",
    "external_ref",
    "output",
@@ -1448,6 +1461,20 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    },
    "node_key": {
     "description": "The node that it is about; null for an approval.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "description": {
+    "description": "Of a gate that waits: what its template says that a person is to look at.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "idempotency_key": {
+    "description": "Of an unknown outcome: the key by which its executor or venue can be asked.",
     "type": [
      "string",
      "null"
@@ -1558,6 +1585,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "reason",
    "message",
    "node_key",
+   "description",
+   "idempotency_key",
    "last_answer",
    "attempt",
    "max_attempts",
