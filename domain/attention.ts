@@ -7,6 +7,7 @@ import { cancel, isCancellable } from './actions/cancel.ts';
 import type { Requester } from './actions/context.ts';
 import { nameOf, type NamedNode } from './actions/named-node.ts';
 import { isCausedByPlan } from './actions/plan-cause.ts';
+import { isResolvable } from './actions/resolve.ts';
 import { resumableNode, resume } from './actions/resume.ts';
 import { retryableNode } from './actions/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
@@ -31,6 +32,8 @@ export interface AttentionFacts {
   readonly next_look_at?: string | null;
   /** As Postgres writes it. */
   readonly observed_since?: string | null;
+  /** What its venue calls a send that is observed for long. */
+  readonly external_ref?: string | null;
   readonly blocked_by?: LaneBlocker | null;
 }
 
@@ -212,8 +215,10 @@ function retryOffers(snapshot: MovementSnapshot): readonly Offer[] {
 }
 
 function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): readonly Offer[] {
-  if (facts.reason !== 'unknown_outcome' || !allows('resolve', snapshot)) return [];
+  if (!allows('resolve', snapshot)) return [];
   const node = facts.node_key ?? '';
+  const named = snapshot.nodes.find(({ node_key }) => node_key === node);
+  if (named === undefined || !isResolvable(named)) return [];
   return [
     {
       action: 'resolve',

@@ -23,6 +23,8 @@ export interface NodeSnapshot {
    */
   readonly restored: boolean;
   readonly resumed: boolean;
+  /** UNKNOWN, or observed for longer than usual (`may_be_resolved` in prisma/functions). */
+  readonly resolvable?: boolean;
   /** FAILED because a stop ended its send. */
   readonly ended_by_stop?: boolean;
   /** As it was resolved; null before. */

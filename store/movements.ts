@@ -340,6 +340,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
             submitted_at IS NOT NULL AS accepted, restored, resumed,
             coalesce(error_code = 'TRANSACTION_CANCELLED'
               AND cancel_asked IS DISTINCT FROM attempt, false) AS ended_by_stop,
+            may_be_resolved(movement_nodes, svc_now()) AS resolvable,
             trim_scale(amount)::text AS amount, output,
                  error_code, updated_at, completed_at,
             coalesce(signer_binding ->> 'signer_key', signer_binding #>> '{}') AS signer_key
@@ -369,6 +370,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
       accepted: node.accepted,
       restored: node.restored,
       resumed: node.resumed,
+      resolvable: node.resolvable ?? false,
       ended_by_stop: node.ended_by_stop === true,
       amount: node.amount,
       output: node.output,

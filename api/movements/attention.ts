@@ -60,7 +60,14 @@ function visibleFacts(facts: AttentionFacts, { caller }: Requester): AttentionFa
   return caller.role === 'agent' ? { ...facts, blocked_by: null } : facts;
 }
 
-function lastAnswer({ error_code, error_message }: AttentionFacts): string | null {
+function lastAnswer({
+  reason,
+  external_ref,
+  error_code,
+  error_message,
+}: AttentionFacts): string | null {
+  if (reason === 'observed_long' && error_message == null && error_code == null)
+    return external_ref == null ? 'not there yet' : `not there yet: ${external_ref}`;
   if (error_message === undefined || error_message === null) return error_code ?? null;
   return error_code === undefined || error_code === null
     ? error_message

@@ -11,7 +11,7 @@ import { act } from './act.ts';
 import type { ActionResponse } from './responses.ts';
 import type { ResolveBody } from './schema.ts';
 
-/** A person settles an UNKNOWN node that no venue can answer for any more. */
+/** A person settles a node that is UNKNOWN, or is observed for longer than usual. */
 export function resolve(
   input: {
     readonly params: { readonly movement_id: string; readonly node_key: string };
@@ -34,7 +34,10 @@ export function resolve(
           requester,
         );
         if (transition === null)
-          return wrongNode(snapshot, { node_key, action: 'resolve', allowed: ['UNKNOWN'] });
+          return wrongNode(snapshot, {
+            ...{ node_key, action: 'resolve', allowed: ['UNKNOWN'] },
+            besides: ', or that is observed for longer than usual',
+          });
         const missing = missingRecord(snapshot, { node_key, ...body });
         if (missing !== null) throw withoutRecord(snapshot, node_key, missing);
         return transition;
@@ -80,14 +83,16 @@ export function wrongNode(
     readonly node_key: string;
     readonly action: string;
     readonly allowed: readonly NodeState[];
+    /** What else is allowed. */
+    readonly besides?: string;
   },
 ): never {
-  const { node_key, action, allowed } = asked;
+  const { node_key, action, allowed, besides = '' } = asked;
   const node = nodes.find((each) => each.node_key === node_key);
   if (node === undefined)
     throw new ServiceError('node_not_found', { context: { movement_id, node_key } });
   throw new ServiceError('invalid_state', {
-    message: `${action} is for a node in ${allowed.join(' or ')}; ${node_key} is ${node.state}.`,
+    message: `${action} is for a node in ${allowed.join(' or ')}${besides}; ${node_key} is ${node.state}.`,
     context: { node_key, current_state: node.state, allowed_states: allowed },
   });
 }

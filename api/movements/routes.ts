@@ -231,7 +231,8 @@ export const movementRoutes: readonly Route[] = [
     path: '/movements/{movement_id}/nodes/{node_key}/actions/resolve',
     summary: 'Resolve a node that nobody can answer for',
     description:
-      'For a node in UNKNOWN whose venue cannot tell any more what became of its send. `completed` goes on along its success path, ' +
+      'For a node in UNKNOWN whose venue cannot tell any more what became of its send, or one that is observed for longer than usual ' +
+      '(attention `observed_long`). `completed` goes on along its success path, ' +
       '`failed` along its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact. Nobody can tell ' +
       'before the send and the time in which its effect may appear are over, nor that it failed while what it signed may still be mined.',
     params: nodeParams,

@@ -38,8 +38,8 @@ export function missingRecord(
 }
 
 /**
- * A person says what no venue can answer any more: an UNKNOWN node landed, or did not. Null when
- * the node is not UNKNOWN (the caller answers `invalid_state`).
+ * A person says what no venue can answer any more: an UNKNOWN node, or one that is observed for
+ * longer than usual, landed or did not. Null for any other (the caller answers `invalid_state`).
  */
 export function resolve(
   snapshot: MovementSnapshot,
@@ -47,7 +47,7 @@ export function resolve(
   requester: Requester,
 ): Transition | null {
   const node = snapshot.nodes.find((each) => each.node_key === resolution.node_key);
-  if (node === undefined || node.state !== 'UNKNOWN') return null;
+  if (node === undefined || !isResolvable(node)) return null;
   const landed = resolution.outcome === 'completed';
   const state = landed ? 'COMPLETED' : 'FAILED';
   const error_code = landed ? null : 'RESOLVED_AS_FAILED';
@@ -55,6 +55,7 @@ export function resolve(
   const output = landed
     ? (resolution.output ?? { ...node.output, ...countedAsSent(snapshot, node, amount) })
     : node.output;
+  const wasUnknown = snapshot.state === 'MANUAL_INTERVENTION' && node.state === 'UNKNOWN';
   const conditions = settleIn(snapshot, { ...node, state, error_code, output });
   const given = resolution.output === undefined ? {} : { output: resolution.output };
   const actor: Actor = { ...actorOf(requester), type: 'operator' };
@@ -63,14 +64,14 @@ export function resolve(
     movement_id: snapshot.movement_id,
     from: [snapshot.state],
     // The run derives what the movement is in now; EXECUTING is the way there.
-    ...(snapshot.state === 'MANUAL_INTERVENTION' ? { to: 'EXECUTING' as const } : {}),
+    ...(wasUnknown ? { to: 'EXECUTING' as const } : {}),
     version: snapshot.version,
     bump: true,
     send_over: { node_key, settle_seconds, nonces_closed: !landed },
     conditions: conditions.results,
     nodes: [
       {
-        ...changeOf(node, [state]),
+        ...changeOf(node, node.state === 'SUBMITTED' ? ['OBSERVING', state] : [state]),
         set: {
           ...(landed
             ? { output, ...(node.amount === null && amount !== null ? { amount } : {}) }
@@ -101,7 +102,7 @@ export function resolve(
         ),
         data: { reason, evidence, ...(error_code === null ? {} : { error_code }) },
       },
-      ...(snapshot.state === 'MANUAL_INTERVENTION'
+      ...(wasUnknown
         ? [
             {
               event_type: 'frontier_advanced',
@@ -120,6 +121,16 @@ export function resolve(
     }),
     command: 'resolve',
   };
+}
+
+/**
+ * Whether a person's word counts. The database compares state and attempt again, and neither
+ * becomes less than overdue while both stay.
+ */
+export function isResolvable({ state, resolvable }: NodeSnapshot): boolean {
+  return (
+    state === 'UNKNOWN' || (resolvable === true && (state === 'SUBMITTED' || state === 'OBSERVING'))
+  );
 }
 
 /** What a person's word completes the node with: no other node may have it. */

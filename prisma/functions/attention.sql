@@ -48,6 +48,16 @@ CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
     THEN n.submitted_at + make_interval(secs => n.usual_seconds) END
 $$;
 
+-- Whether a person may say what became of a node that is observed: its usual time is over, or what
+-- its venue shows is not what was sent. Once true of an attempt it stays true while it is observed
+-- for too long.
+CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
+    OR n.state IN ('SUBMITTED', 'OBSERVING') AND coalesce(n.error_code IN (
+      'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'), false)
+$$;
+
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
 -- Lists and details both read this. What each reason lets a person do: domain/attention.ts.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
@@ -75,7 +85,8 @@ BEGIN
     'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
       ELSE n.error_code END,
     'error_message', n.error_message, 'observed_since',
-      CASE WHEN r.why = 'observed_long' THEN n.submitted_at END, 'executor_key', e.executor_key,
+      CASE WHEN r.why = 'observed_long' THEN n.submitted_at END,
+    'external_ref', CASE WHEN r.why = 'observed_long' THEN n.external_ref END, 'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
     'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END)

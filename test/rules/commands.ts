@@ -27,6 +27,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-word-ends-no-usual-wait',
+    section,
+    rule: 'A person’s word ends a node that is UNKNOWN or observed for longer than usual, and no other.',
+    test: {
+      file: 'test/faults/silence.test.ts',
+      name: 'an exchange withdrawal that stays pending',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: "  SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)\n",
+      replace: '  SELECT true\n',
+    },
+  },
+  {
     id: 'nothing-is-sent-without-an-approval-row',
     section,
     rule: 'No node is readied or sent, and no movement is approved or run, without the row of an approval of its stored plan.',
@@ -35,6 +49,20 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/write-path.sql',
       find: "    AND NOT (doc ?& ARRAY['approval', 'plan_hash'] OR is_approved(m.movement_id)) THEN",
       replace: '    AND false THEN',
+    },
+  },
+  {
+    id: 'gates-are-let-go-by-a-resume',
+    section,
+    rule: 'A gate is passed by a resume alone: no phase that somebody has carried out for it moves it.',
+    test: {
+      file: STORE,
+      name: 'a gate is let go by a resume alone, whatever phase is carried out for it',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "         OR (n.node_kind = 'manual_gate'",
+      replace: '         OR (false',
     },
   },
   {

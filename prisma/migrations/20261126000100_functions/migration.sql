@@ -400,6 +400,16 @@ CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
     THEN n.submitted_at + make_interval(secs => n.usual_seconds) END
 $$;
 
+-- Whether a person may say what became of a node that is observed: its usual time is over, or what
+-- its venue shows is not what was sent. Once true of an attempt it stays true while it is observed
+-- for too long.
+CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
+    OR n.state IN ('SUBMITTED', 'OBSERVING') AND coalesce(n.error_code IN (
+      'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'), false)
+$$;
+
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
 -- Lists and details both read this. What each reason lets a person do: domain/attention.ts.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
@@ -427,7 +437,8 @@ BEGIN
     'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
       ELSE n.error_code END,
     'error_message', n.error_message, 'observed_since',
-      CASE WHEN r.why = 'observed_long' THEN n.submitted_at END, 'executor_key', e.executor_key,
+      CASE WHEN r.why = 'observed_long' THEN n.submitted_at END,
+    'external_ref', CASE WHEN r.why = 'observed_long' THEN n.external_ref END, 'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
     'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END)
@@ -4030,8 +4041,8 @@ BEGIN
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
-      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action, action_type,
-        output INTO n
+      SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
+        action_type, output INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -4043,7 +4054,11 @@ BEGIN
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
          -- No fence lets a node through whose earlier send has not been asked about.
-         OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING') THEN
+         OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
+         -- A gate has no phases: it is passed over, called off, or let go by a person's resume.
+         OR (n.node_kind = 'manual_gate'
+           AND part -> 'set' ->> 'state' NOT IN ('BLOCKED', 'READY', 'SKIPPED', 'CANCELLED')
+           AND part -> 'set' -> 'resumed' IS DISTINCT FROM 'true') THEN
         refusal := 'node_state';
         other := CASE WHEN n.node_key IS NOT NULL
           THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt,

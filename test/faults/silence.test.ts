@@ -1,0 +1,202 @@
+/**
+ * What no venue ends: after its usual time a person is told of it once, and may say what became of
+ * it. The faults are those of the venues' simulators: a deposit that is swallowed, a burn that its
+ * attester does not know, a withdrawal that stays pending.
+ */
+import { createPublicClient, createWalletClient, erc20Abi, http, parseUnits, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { PERP_TEMPLATES, starterTemplates } from '../../dev/stack/starter-templates.ts';
+import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import { perpBooks } from '../support/perp-books.ts';
+import { storeTemplate, withdrawal, type PlanNode } from '../support/plans.ts';
+
+const LIMIT_MS = 120_000;
+const USUAL_SECONDS = 15;
+const soon = { timeout_policy: { attention_seconds: USUAL_SECONDS } };
+
+let own: OwnStack;
+beforeAll(async () => {
+  own = await startOwnStack({ perp: true, bridges: true });
+}, 240_000);
+afterAll(() => own?.close(), 60_000);
+
+interface Detail {
+  readonly request_state: string;
+  readonly reservation_status: string;
+  readonly attention: {
+    readonly reason: string;
+    readonly node_key: string;
+    readonly last_answer: string | null;
+    readonly actions: readonly { readonly action: string }[];
+  } | null;
+}
+const detail = async (id: string) =>
+  (await own.api.expect(200, 'GET', `/movements/${id}`)) as unknown as Detail;
+const nodeOf = async (id: string, key: string) => {
+  const node = (await own.api.movement(id)).nodes.find(({ node_key }) => node_key === key);
+  if (node === undefined) throw new Error(`no node ${key}`);
+  return node;
+};
+
+/** Approved, and called back somewhere: what is to be sent there is read from the database. */
+async function begun(template: string, amount: string, asset = 'USDC'): Promise<string> {
+  const made = await own.api.create(template, { amount, intent: { asset } });
+  await own.query('UPDATE movements SET callback_url = $2 WHERE movement_id = $1', [
+    made.movement_id,
+    'http://callbacks.test/',
+  ]);
+  await own.api.approve(made);
+  return made.movement_id;
+}
+const called = async (id: string): Promise<readonly (string | undefined)[]> =>
+  (
+    await own.query<{ reason: string }>(
+      `SELECT t.data ->> 'reason' AS reason FROM callbacks c JOIN timeline_events t USING (event_id)
+        WHERE c.movement_id = $1 AND c.event_type = 'request_attention' ORDER BY t.sequence`,
+      [id],
+    )
+  ).map(({ reason }) => reason);
+const resolve = (id: string, key: string, outcome: string, more: object = {}) =>
+  own.api.send('POST', `/movements/${id}/nodes/${key}/actions/resolve`, {
+    ...{ outcome, reason: 'the venue was asked by telephone', evidence: { ticket: '7' } },
+    ...more,
+  });
+const errorOf = ({ body }: JsonAnswer): unknown => (body['detail'] as { error?: unknown }).error;
+const shift = (id: string, column: string, seconds: number): Promise<unknown> =>
+  own.query(
+    `UPDATE movement_nodes SET ${column} = ${column} - make_interval(secs => $2)
+      WHERE movement_id = $1 AND ${column} IS NOT NULL`,
+    [id, seconds],
+  );
+
+/** A person is told once, of the node and of what was last heard of it, and may decide. */
+async function isShown(id: string, key: string): Promise<void> {
+  await eventually(async () => ((await nodeOf(id, key)).state === 'OBSERVING' ? true : null), {
+    what: () => `${key} to be observed`,
+    timeoutMs: LIMIT_MS,
+  });
+  // Within its usual time nobody is asked, and nobody's word counts.
+  await own.query(
+    'UPDATE movement_nodes SET usual_seconds = 3600 WHERE movement_id = $1 AND node_key = $2',
+    [id, key],
+  );
+  expect((await detail(id)).attention).toBeNull();
+  const early = await resolve(id, key, 'completed', { output: {} });
+  expect([early.status, errorOf(early)]).toEqual([409, 'invalid_state']);
+  expect(await called(id)).toEqual([]);
+  await own.query(
+    'UPDATE movement_nodes SET usual_seconds = $3 WHERE movement_id = $1 AND node_key = $2',
+    [id, key, USUAL_SECONDS],
+  );
+  await shift(id, 'submitted_at', USUAL_SECONDS);
+  const { attention } = await detail(id);
+  expect(attention).toMatchObject({
+    ...{ reason: 'observed_long', node_key: key, last_answer: expect.any(String) },
+    actions: expect.arrayContaining([expect.objectContaining({ action: 'resolve' })]),
+  });
+  await eventually(async () => ((await called(id)).length > 0 ? true : null), {
+    what: () => 'its callback',
+  });
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(await called(id)).toEqual(['observed_long']);
+}
+
+test('an exchange withdrawal that stays pending', async () => {
+  await own.venueFaults({ processing_ms: 600_000 });
+  const template = await storeTemplate(own.api, [
+    withdrawal(own.stack.chain, 'out', { more: { ...soon, retry_policy: { max_attempts: 2 } } }),
+  ]);
+  const id = await begun(template, '11');
+  await isShown(id, 'out');
+  // What is sent may still be under way.
+  await shift(id, 'send_not_after', -3_600);
+  expect(errorOf(await resolve(id, 'out', 'failed'))).toBe('send_not_over');
+  await shift(id, 'send_not_after', 7_200);
+  const said = await resolve(id, 'out', 'failed');
+  expect([said.status, said.body]).toMatchObject([200, { request_state: 'EXECUTING' }]);
+  await own.api.reaches(id, 'FAILED');
+  expect(await nodeOf(id, 'out')).toMatchObject({
+    ...{ state: 'FAILED', error_code: 'RESOLVED_AS_FAILED' },
+  });
+  const { attention, reservation_status } = await detail(id);
+  expect([reservation_status, attention?.reason]).toEqual(['released', 'failed']);
+  await own.venueFaults(null);
+}, 180_000);
+
+test('a deposit that the perps venue swallows', async () => {
+  const { perp } = own.stack;
+  if (perp === null) throw new Error('no perps venue');
+  const { chain } = own.stack;
+  const transport = http(chain.rpcUrl);
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(chain.accounts.venueHotWallet.privateKey as Hex),
+    transport,
+  });
+  const hash = await wallet.writeContract({
+    ...{ chain: null, abi: erc20Abi, address: perp.tokenAddress as Hex },
+    ...{ functionName: 'transfer', args: [perp.account as Hex, parseUnits('1000', 6)] },
+  });
+  await createPublicClient({ transport }).waitForTransactionReceipt({ hash });
+  await own.api.expect(200, 'POST', '/perp-venue/master-account', {
+    ...{ master_address: perp.account, signer_key: 'dev-treasury', network: 'testnet' },
+  });
+  await own.api.expect(200, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
+  await perpBooks(perp).faults({ swallow_deposits: true });
+  const starter = starterTemplates(chain, undefined, perp).find(
+    (each) => (each as { template_key: string }).template_key === PERP_TEMPLATES.deposit,
+  ) as { nodes: readonly PlanNode[] };
+  const [move] = starter.nodes;
+  const template = await storeTemplate(own.api, [{ ...move!, ...soon }]);
+  const id = await begun(template, '50');
+  await isShown(id, 'move');
+  // The chain shows that it was paid.
+  expect((await resolve(id, 'move', 'failed')).status).toBe(409);
+  await shift(id, 'send_not_after', 7_200);
+  expect((await resolve(id, 'move', 'failed')).status).toBe(409);
+  expect((await resolve(id, 'move', 'completed')).status).toBe(200);
+  await own.api.reaches(id, 'COMPLETED');
+  expect(await detail(id)).toMatchObject({ reservation_status: 'consumed', attention: null });
+}, 240_000);
+
+test('a burn that its attester does not know', async () => {
+  const { bridges } = own.stack;
+  if (bridges === null) throw new Error('no bridges');
+  const { near, far } = bridges;
+  const attester = (faults: object): Promise<Response> =>
+    fetch(`${bridges.attesterUrl}/faults`, {
+      ...{ method: 'POST', body: JSON.stringify(faults) },
+      headers: { 'content-type': 'application/json' },
+    });
+  await attester({ attestation: 'unknown' });
+  const token_address = near.contracts.burnToken;
+  const node = (node_key: string, action_type: string, config: object): PlanNode => ({
+    ...{ node_key, action_type, config, node_kind: 'action', has_side_effect: true },
+    signer_selector: { chain_family: 'evm', profile: 'treasury' },
+  });
+  const template = await storeTemplate(
+    own.api,
+    [
+      node('allow', 'evm_erc20_approve', {
+        ...{ chain_id: near.chainId, token_address, spender: near.contracts.tokenMessenger },
+      }),
+      {
+        ...node('burn', 'cctp_burn', {
+          ...{ source_chain_id: near.chainId, destination_chain_id: far.chainId, token_address },
+          mint_recipient: own.stack.chain.accounts.treasury.address,
+          ...{ max_fee: '0.5', finality: 'fast' },
+        }),
+        ...soon,
+      },
+      node('mint', 'cctp_mint', { burn_from: 'burn' }),
+    ],
+    { assurance: 'destination_finalized' },
+  );
+  const id = await begun(template, '9', 'USDB');
+  await isShown(id, 'burn');
+  await shift(id, 'send_not_after', 7_200);
+  // It is burnt, and without what is signed for it its mint would bring nothing.
+  expect((await resolve(id, 'burn', 'failed')).status).toBe(409);
+  expect(errorOf(await resolve(id, 'burn', 'completed'))).toBe('resolution_incomplete');
+  await attester({ attestation: 'given' });
+  await own.api.reaches(id, 'COMPLETED', LIMIT_MS);
+}, 240_000);
