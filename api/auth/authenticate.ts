@@ -10,7 +10,7 @@ import { readCredentials } from './credentials.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { NonceDesk } from './nonce-desk.ts';
 import { AuthenticationError } from './refusal.ts';
-import { assertSigned } from './verify.ts';
+import { assertKnown, assertSigned } from './verify.ts';
 
 export interface AuthenticatorOptions {
   readonly keys: KeyRing;
@@ -50,5 +50,21 @@ export function createAuthenticator(
       role,
       ...(authority_key === null ? {} : { namespace: agentNamespace(authority_key) }),
     };
+  };
+}
+
+/**
+ * Throws the {@link AuthenticationError} that an authenticator would, as far as it is known before
+ * the body is read: of the headers, the key and the clock.
+ */
+export function createRecogniser({
+  keys,
+  maxSkewSeconds,
+  now = Date.now,
+}: Omit<AuthenticatorOptions, 'nonces'>): (headers: SignedRequest['headers']) => Promise<void> {
+  return async (headers) => {
+    const { keyId, timestamp } = readCredentials(headers);
+    const secret = await keys.secretOf(keyId);
+    assertKnown({ keyId, secret, timestamp }, { maxSkewSeconds, now: now() });
   };
 }

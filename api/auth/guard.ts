@@ -13,7 +13,7 @@ import { readSealedSecret } from '../../store/keys.ts';
 import { takeNonces } from '../../store/request-nonces.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import type { Route } from '../http/route.ts';
-import { createAuthenticator } from './authenticate.ts';
+import { createAuthenticator, createRecogniser } from './authenticate.ts';
 import { createKeyRing } from './key-ring.ts';
 import { createNonceDesk } from './nonce-desk.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -22,6 +22,11 @@ import { AuthenticationError } from './refusal.ts';
 import { otherNamespace } from './visible.ts';
 
 export interface Guard {
+  /**
+   * Throws `unauthenticated` for a request that cannot be a signed one whatever its body is; asked
+   * before that is read.
+   */
+  recognise(request: Pick<SignedRequest, 'headers' | 'request_id'>): Promise<void>;
   /** Tells the caller, or throws `unauthenticated`. */
   authenticate(request: SignedRequest): Promise<Caller>;
   /** After how many seconds the caller may come again; null when it may now. */
@@ -70,15 +75,18 @@ export function createGuard({
     write: (eventId, entry) => writeAuditOnce(db, eventId, entry),
   });
   const limit = rateLimits === null ? () => Promise.resolve(null) : createRateLimit(rateLimits);
+  const recognise = createRecogniser({ keys, maxSkewSeconds });
+  const recorded = async <T>(request_id: string, work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof AuthenticationError) record(error, request_id);
+      throw error;
+    }
+  };
   return {
-    authenticate: async (request) => {
-      try {
-        return await authenticate(request);
-      } catch (error) {
-        if (error instanceof AuthenticationError) record(error, request.request_id);
-        throw error;
-      }
-    },
+    recognise: ({ headers, request_id }) => recorded(request_id, recognise(headers)),
+    authenticate: (request) => recorded(request.request_id, authenticate(request)),
     limit,
     admit: async (route, params, requester) => {
       const refusal = refusalOf(route, params, requester.caller);

@@ -32,8 +32,16 @@ export function assertSigned(
   { maxSkewSeconds, now }: Clock,
 ): void {
   const fits = timingSafeEqual(hmacOf(secret ?? NOBODY, text), signature);
+  assertKnown({ keyId, secret, timestamp }, { maxSkewSeconds, now });
+  if (!fits) throw new AuthenticationError('signature_mismatch', keyId);
+}
+
+/** As the former, of what is known before the body has arrived: the key and the clock. */
+export function assertKnown(
+  { keyId, secret, timestamp }: Pick<Signed, 'keyId' | 'secret' | 'timestamp'>,
+  { maxSkewSeconds, now }: Clock,
+): void {
   if (secret === null) throw new AuthenticationError('key_unknown');
   if (Math.abs(Math.floor(now / 1000) - Number(timestamp)) > maxSkewSeconds)
     throw new AuthenticationError('timestamp_out_of_range', keyId);
-  if (!fits) throw new AuthenticationError('signature_mismatch', keyId);
 }

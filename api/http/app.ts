@@ -6,13 +6,14 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
 import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.ts';
 import type { Guard } from '../auth/guard.ts';
-import { BODY_LIMIT, parseBody } from './body.ts';
+import { parseBody } from './body.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { respondWithError } from './errors.ts';
 import type { Tracing } from '../../platform/tracing/handle.ts';
 import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
 import { createHostCheck, type HostCheck } from './host.ts';
 import { observeRequest } from '../operations/request-metrics.ts';
+import { createBodyReader, hasBody, UNVERIFIED_BYTES, type HeldBody } from './read-body.ts';
 import type { Reply, Route, TextReply } from './route.ts';
 import { createRouter, type Match } from './router.ts';
 import { parseTarget, targetOf, type Target } from './target.ts';
@@ -35,6 +36,8 @@ export interface ApiOptions {
   readonly tracing?: Pick<Tracing, 'request'> | undefined;
   /** Other bounds, for tests. */
   readonly admission?: AdmissionOptions;
+  /** Bytes of bodies whose sender is not known yet; another bound, for tests. */
+  readonly unverifiedBytes?: number;
 }
 
 const NAME = 'fund-movement-orchestrator';
@@ -42,8 +45,8 @@ const DASHBOARD = '/dashboard/';
 const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
 
 /**
- * Builds the application from its routes. Order: size, path, turn, authentication, rate limit,
- * route, role, body, handler.
+ * Builds the application from its routes. Order: size, path, headers with key and clock, the body's
+ * bytes, turn, authentication, rate limit, route, role, body, handler.
  */
 export function createApi(
   deps: ApiDependencies,
@@ -61,21 +64,22 @@ export function createApi(
   const { checkHost = createHostCheck([]) } = options;
   const dashboard =
     options.dashboard === undefined ? null : createDashboard(deps, options.dashboard, checkHost);
+  const bodies = createBodyReader(options.unverifiedBytes ?? UNVERIFIED_BYTES);
   const admission = createAdmission(options.admission ?? ADMISSION, deps.log);
 
   /** A request of the API, whose turn has come. */
   const routed = async (
     request: Request,
     response: Response,
-    target: Target,
+    { target, body }: Arrived,
   ): Promise<Reply<unknown> | TextReply> => {
     const exchange = exchangeOf(request);
     const { apiPrefix, authEnabled } = deps.settings;
-    if (!authEnabled) checkHost(request);
-    const signed = signedRequest(request, target, exchange);
+    const signed = signedRequest(request, { target, body }, exchange);
     const guard = authEnabled ? guardOf(options) : null;
     const caller = guard === null ? OPEN_CALLER : await guard.authenticate(signed);
     exchange.caller = caller;
+    body.release();
     if (caller.role === 'agent' && signed.body.byteLength > AGENT_BODY_BYTES)
       throw new ServiceError('body_too_large');
     const wait = guard === null ? null : await guard.limit(caller);
@@ -106,30 +110,42 @@ export function createApi(
     next();
   });
   app.use(helmet());
-  app.use(express.raw({ type: () => true, inflate: false, limit: BODY_LIMIT }));
 
   app.use(async (request: Request, response: Response) => {
     const exchange = exchangeOf(request);
+    const follows = hasBody(request);
     const target = parseTarget(targetOf(request));
     if (target.path === '/healthz') {
       exchange.route = 'healthz';
       health(request, response, deps);
       return;
     }
-    const { apiPrefix } = deps.settings;
+    const { apiPrefix, authEnabled } = deps.settings;
     const isDashboard = dashboard !== null && target.path.startsWith(DASHBOARD);
     const isApi = target.path === apiPrefix || target.path.startsWith(`${apiPrefix}/`);
     if (!isDashboard && !isApi) throw new ServiceError('route_not_found');
-    const leave = await admission.enter(goneSignal(response));
+    if (isApi && !authEnabled) checkHost(request);
+    if (isApi && authEnabled && follows)
+      await guardOf(options).recognise({
+        headers: request.headersDistinct,
+        request_id: exchange.request_id,
+      });
+    const body = await bodies.read(request);
     try {
-      send(
-        response,
-        isDashboard
-          ? await dashboard(request, response, target)
-          : await routed(request, response, target),
-      );
+      const leave = await admission.enter(goneSignal(response));
+      try {
+        const arrived = { target, body };
+        send(
+          response,
+          isDashboard
+            ? await dashboard(request, response, arrived)
+            : await routed(request, response, arrived),
+        );
+      } finally {
+        leave();
+      }
     } finally {
-      leave();
+      body.release();
     }
   });
 
@@ -153,12 +169,12 @@ function createDashboard(
   return async (
     request: Request,
     response: Response,
-    target: Target,
+    { target, body }: Arrived,
   ): Promise<Reply<unknown> | TextReply> => {
     const exchange = exchangeOf(request);
     const { route, params } = found(find(request.method, target.path), response);
     exchange.route = route.id;
-    const signed = signedRequest(request, target, exchange);
+    const signed = signedRequest(request, { target, body }, exchange);
     if (route.method === 'GET') {
       checkHost(request);
       if (isLoopback(request.socket.remoteAddress))
@@ -168,9 +184,16 @@ function createDashboard(
       });
     }
     const caller = await authenticate(signed);
+    body.release();
     exchange.caller = caller;
     return answer({ route, params, caller }, signed, exchange, deps);
   };
+}
+
+/** A request that has arrived in full. */
+interface Arrived {
+  readonly target: Target;
+  readonly body: HeldBody;
 }
 
 /** Every response ends in a close: a reason that is made anew each time costs a stack. */
@@ -191,12 +214,16 @@ function isLoopback(address: string | undefined): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address ?? '');
 }
 
-function signedRequest(request: Request, target: Target, exchange: Exchange): SignedRequest {
+function signedRequest(
+  request: Request,
+  { target, body }: Arrived,
+  exchange: Exchange,
+): SignedRequest {
   return {
     method: request.method,
     target,
     headers: request.headersDistinct,
-    body: rawBody(request),
+    body: body.bytes,
     request_id: exchange.request_id,
   };
 }
@@ -252,11 +279,6 @@ function health(request: Request, response: Response, deps: ApiDependencies): vo
 function guardOf({ guard }: ApiOptions): Guard {
   if (guard === undefined) throw new ServiceError('unauthenticated');
   return guard;
-}
-
-function rawBody(request: Request): Uint8Array {
-  const body: unknown = request.body;
-  return Buffer.isBuffer(body) ? body : new Uint8Array();
 }
 
 function record(

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Counter } from 'prom-client';
 import { ERROR_TABLE, type ErrorCode } from '../../domain/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { withReadableTarget } from './target.ts';
@@ -30,6 +31,8 @@ export interface ListenOptions {
   readonly graceMs?: number;
   /** Other limits, for tests that do not want to wait. */
   readonly limits?: Partial<typeof LIMITS>;
+  /** Connections at once, for tests. */
+  readonly connections?: number;
 }
 
 export const LIMITS = {
@@ -59,11 +62,23 @@ const BACKLOG = 4_096;
  */
 export const REQUESTS_A_CONNECTION = 1_000;
 
+/** Connections at once; one more is closed before anything of it is read. */
+export const CONNECTIONS = 2_048;
+
+const dropped = new Counter({
+  name: 'svc_http_connections_dropped_total',
+  help: 'Connections that were closed unread because there were too many.',
+});
+
 /** Starts to listen, or fails with a message that tells what to do. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   let closing: Promise<void> | undefined;
   const server = createServer({ ...LIMITS, ...options.limits }, withReadableTarget(options.app));
   server.maxRequestsPerSocket = REQUESTS_A_CONNECTION;
+  server.maxConnections = options.connections ?? CONNECTIONS;
+  server.on('drop', () => {
+    dropped.inc();
+  });
   readBeforeTimeOuts(server, refuseMalformed);
   const open = new Set<ServerResponse>();
   server.prependListener('request', (_request, response) => {

@@ -6,7 +6,7 @@ import express from 'express';
 import { z } from 'zod';
 import { createApi } from '../../api/http/app.ts';
 import { createGuard, refusalOf, type Guard } from '../../api/auth/guard.ts';
-import { createAuthenticator } from '../../api/auth/authenticate.ts';
+import { createAuthenticator, createRecogniser } from '../../api/auth/authenticate.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { createBody } from '../../api/movements/schema.ts';
 import { defineRoute, type Route } from '../../api/http/route.ts';
@@ -83,15 +83,20 @@ const STUBS: readonly Route[] = [
 
 /** Checks the signature and takes every nonce for new. */
 function signatureOnly(): Guard {
-  const authenticate = createAuthenticator({
+  const shared = {
     keys: { secretOf: () => Promise.resolve(PERIMETER_KEY.secretKey) },
+    maxSkewSeconds: 3_600,
+  };
+  const recognise = createRecogniser(shared);
+  const authenticate = createAuthenticator({
+    ...shared,
     nonces: {
       take: () =>
         Promise.resolve({ client_id: 'bench', role: 'operator', authority_key: null, fresh: true }),
     },
-    maxSkewSeconds: 3_600,
   });
   return {
+    recognise: ({ headers }) => recognise(headers),
     authenticate,
     limit: () => Promise.resolve(null),
     admit: (route, params, { caller }) => {

@@ -131,8 +131,8 @@ BEGIN
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
-      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action, action_type,
-        output INTO n
+      SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
+        action_type, output INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -144,7 +144,11 @@ BEGIN
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
          -- No fence lets a node through whose earlier send has not been asked about.
-         OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING') THEN
+         OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
+         -- A gate has no phases: it is passed over, called off, or let go by a person's resume.
+         OR (n.node_kind = 'manual_gate'
+           AND part -> 'set' ->> 'state' NOT IN ('BLOCKED', 'READY', 'SKIPPED', 'CANCELLED')
+           AND part -> 'set' -> 'resumed' IS DISTINCT FROM 'true') THEN
         refusal := 'node_state';
         other := CASE WHEN n.node_key IS NOT NULL
           THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt,

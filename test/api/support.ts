@@ -43,6 +43,7 @@ export function dependencies(settings: Partial<ApiDependencies['settings']> = {}
 /** A guard that takes everybody for `caller`. */
 export function guardOf(caller: Caller): Guard {
   return {
+    recognise: () => Promise.resolve(),
     authenticate: () => Promise.resolve(caller),
     limit: () => Promise.resolve(null),
     admit: (route, params) => {
@@ -57,8 +58,9 @@ export interface Served extends Listening {
 }
 
 /** Serves an application on a free port of this machine. */
-export async function serve(app: Express): Promise<Served> {
-  const listening = await listen({ app, host: '127.0.0.1', port: 0, graceMs: 500 });
+export async function serve(app: Express, connections?: number): Promise<Served> {
+  const bound = connections === undefined ? {} : { connections };
+  const listening = await listen({ app, host: '127.0.0.1', port: 0, graceMs: 500, ...bound });
   return { ...listening, url: `http://127.0.0.1:${String(listening.port)}` };
 }
 

@@ -52,6 +52,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'gates-are-let-go-by-a-resume',
+    section,
+    rule: 'A gate is passed by a resume alone: no phase that somebody has carried out for it moves it.',
+    test: {
+      file: STORE,
+      name: 'a gate is let go by a resume alone, whatever phase is carried out for it',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "         OR (n.node_kind = 'manual_gate'",
+      replace: '         OR (false',
+    },
+  },
+  {
     id: 'decisions-are-computed-by-their-writer',
     section,
     rule: 'Whoever writes a decision computes it from what is stored: one that a workflow hands over and that differs is refused.',

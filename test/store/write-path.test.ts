@@ -346,6 +346,30 @@ test('nothing is readied, run or sent of a plan that was not approved', async ()
   expect((await tryFence(bench.db, short)).passed).toBe(true);
 });
 
+test('a gate is let go by a resume alone, whatever phase is carried out for it', async () => {
+  const gate = {
+    ...paying('ask', { venue: 'acme', amount: '1' }),
+    node_kind: 'manual_gate',
+    action_type: 'manual_gate',
+  } as const;
+  const { movement_id } = await bench.movement({ shape: { nodes: [gate], edges: [] } });
+  await bench.approve(movement_id);
+  const found = { node_key: 'ask', from: 'READY' } as const;
+  const timeline: Transition['timeline'] = [];
+  await bench.sql(
+    "UPDATE movement_nodes SET state = 'READY' WHERE movement_id = $1::uuid",
+    movement_id,
+  );
+  for (const state of ['SUBMITTING', 'OBSERVING', 'COMPLETED', 'FAILED', 'UNKNOWN'] as const) {
+    const step: Transition = { movement_id, nodes: [{ ...found, moves: [state] }], timeline };
+    expect(await applyTransition(bench.db, step)).toMatchObject({ reason: 'node_state' });
+  }
+  const nodes = [{ ...found, moves: ['COMPLETED'], set: { resumed: true } }] as const;
+  expect(await applyTransition(bench.db, { movement_id, nodes, timeline })).toMatchObject({
+    ok: true,
+  });
+});
+
 test('no fence lets a node through that is to be asked about first, whoever read it before', async () => {
   const id = await created();
   await bench.sql(

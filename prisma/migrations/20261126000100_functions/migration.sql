@@ -1066,7 +1066,7 @@ CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS b
   SELECT CASE action_type
     WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
     WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
-    ELSE action_type IN ('cctp_mint', 'bridge_c_observe') END
+    ELSE action_type IN ('cctp_mint', 'bridge_c_observe', 'evm_balance_observe') END
 $$;
 
 -- Who holds what this node claims, or null where it may have it. From here on the payments are
@@ -1077,18 +1077,21 @@ DECLARE
   c record;
   held numeric;
 BEGIN
-  FOR c IN SELECT source, reference, amount, total FROM jsonb_to_recordset(claims)
-      AS x (source text, reference text, amount numeric, total numeric)
+  FOR c IN SELECT source, reference, amount, total, since, until FROM jsonb_to_recordset(claims)
+      AS x (source text, reference text, amount numeric, total numeric, since numeric,
+        until numeric)
     ORDER BY source, reference
   LOOP
     INSERT INTO payments (source, reference, amount, created_at)
-    VALUES (c.source, c.reference, c.total, at) ON CONFLICT DO NOTHING;
+    VALUES (c.source, c.reference, CASE WHEN c.until IS NULL THEN c.total END, at)
+    ON CONFLICT DO NOTHING;
     -- A second statement: it sees what was waited for.
     PERFORM FROM payments p WHERE p.source = c.source AND p.reference = c.reference FOR UPDATE;
     SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
     WHERE o.source = c.source AND o.reference = c.reference
-      AND (o.movement_id, o.node_key) <> (movement, node);
-    IF held + c.amount > (SELECT p.amount FROM payments p
+      AND (o.movement_id, o.node_key) <> (movement, node)
+      AND (c.since IS NULL OR o.until_block > c.since);
+    IF held + c.amount > (SELECT coalesce(p.amount, c.total) FROM payments p
         WHERE p.source = c.source AND p.reference = c.reference) THEN
       RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
         SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key)
@@ -1105,9 +1108,11 @@ END $$;
 CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, at timestamptz)
   RETURNS void LANGUAGE sql AS $$
   WITH new AS (
-    INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at)
-    SELECT x.source, x.reference, movement, node, x.amount, at
-    FROM jsonb_to_recordset(claims) AS x (source text, reference text, amount numeric)
+    INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, until_block,
+      created_at)
+    SELECT x.source, x.reference, movement, node, x.amount, x.until, at
+    FROM jsonb_to_recordset(claims)
+      AS x (source text, reference text, amount numeric, until numeric)
     ON CONFLICT DO NOTHING RETURNING source, reference, amount)
   UPDATE payments p SET claimed = p.claimed + new.amount FROM new
   WHERE p.source = new.source AND p.reference = new.reference
@@ -4041,8 +4046,8 @@ BEGIN
     END IF;
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
-      SELECT node_key, state, attempt, submit_epoch, recover_first, prepared_action, action_type,
-        output INTO n
+      SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
+        action_type, output INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -4054,7 +4059,11 @@ BEGIN
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
          -- No fence lets a node through whose earlier send has not been asked about.
-         OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING') THEN
+         OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
+         -- A gate has no phases: it is passed over, called off, or let go by a person's resume.
+         OR (n.node_kind = 'manual_gate'
+           AND part -> 'set' ->> 'state' NOT IN ('BLOCKED', 'READY', 'SKIPPED', 'CANCELLED')
+           AND part -> 'set' -> 'resumed' IS DISTINCT FROM 'true') THEN
         refusal := 'node_state';
         other := CASE WHEN n.node_key IS NOT NULL
           THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt,

@@ -108,7 +108,7 @@ test('who hangs up while it waits makes room, and is not worked on', async () =>
   const running = [send(`${url}/v3/slow`), send(`${url}/v3/slow`)];
   await counts(2, 0);
   const leaving = connect(Number(new URL(url).port), '127.0.0.1', () =>
-    leaving.write('GET /v3/slow HTTP/1.1\r\nHost: x\r\n\r\n'),
+    leaving.write('GET /v3/slow HTTP/1.1\r\nHost: localhost\r\n\r\n'),
   );
   await counts(2, 1);
   leaving.destroy();

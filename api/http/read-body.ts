@@ -1,0 +1,115 @@
+/**
+ * Reads bodies before it is known who sent them, within a bound over all of them: what strangers
+ * send takes a part of the memory and no more, and requests that arrive in time are still read.
+ */
+import type { IncomingMessage } from 'node:http';
+import { Gauge } from 'prom-client';
+import { ServiceError } from '../../domain/errors.ts';
+import { countOverload } from './admission.ts';
+import { BODY_LIMIT } from './body.ts';
+import { invalidRequest } from './issues.ts';
+
+/** Bytes of bodies in memory whose signature was not checked yet. */
+export const UNVERIFIED_BYTES = 64 * 1_048_576;
+
+const buffered = new Gauge({
+  name: 'svc_http_unverified_body_bytes',
+  help: 'Bytes of bodies in memory whose sender is not known yet.',
+});
+
+/** A body in memory. It counts as unverified until it is released, which may be said twice. */
+export interface HeldBody {
+  readonly bytes: Uint8Array;
+  release(): void;
+}
+
+export interface BodyReader {
+  /**
+   * The raw body. Throws `body_too_large`, `invalid_request` for one that ends early, and
+   * `overloaded` where there is no room, which the body that began first is the first to leave.
+   */
+  read(request: IncomingMessage): Promise<HeldBody>;
+}
+
+/** Whether bytes follow the headers, and not too many by what these say. */
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const { 'content-length': length, 'transfer-encoding': chunked } = headers;
+  if (Number(length ?? 0) > BODY_LIMIT) throw new ServiceError('body_too_large');
+  return chunked !== undefined || Number(length ?? 0) > 0;
+}
+
+const NONE: HeldBody = { bytes: new Uint8Array(), release: () => undefined };
+
+/** A reader with a bound of its own: one for each socket that is listened on. */
+export function createBodyReader(most: number): BodyReader {
+  let held = 0;
+  /** What ends each body that is arriving, the one that began first in front. */
+  const arriving = new Set<(error: ServiceError) => void>();
+  const count = (bytes: number): void => {
+    held += bytes;
+    buffered.inc(bytes);
+  };
+  const makeRoom = (): void => {
+    for (const end of arriving) {
+      if (held <= most) return;
+      countOverload('bodies');
+      end(new ServiceError('overloaded'));
+    }
+  };
+
+  return {
+    read: (request) => {
+      if (!hasBody(request)) return Promise.resolve(NONE);
+      if (request.destroyed) return Promise.reject(incomplete());
+      return new Promise((resolve, reject) => {
+        const chunks: Buffer[] = [];
+        let mine = 0;
+        const release = (): void => {
+          count(-mine);
+          mine = 0;
+        };
+        const stop = (): void => {
+          arriving.delete(end);
+          request.off('data', take).off('end', whole).off('close', gone).off('error', gone);
+        };
+        const end = (error: ServiceError): void => {
+          stop();
+          chunks.length = 0;
+          release();
+          // What still comes is thrown away, so that the answer is heard and the connection lives.
+          request.on('error', () => undefined).resume();
+          reject(error);
+        };
+        const take = (chunk: Buffer): void => {
+          mine += chunk.byteLength;
+          count(chunk.byteLength);
+          if (mine > BODY_LIMIT) {
+            end(new ServiceError('body_too_large'));
+            return;
+          }
+          chunks.push(chunk);
+          makeRoom();
+        };
+        const whole = (): void => {
+          stop();
+          resolve({ bytes: Buffer.concat(chunks), release });
+        };
+        const gone = (): void => {
+          end(incomplete());
+        };
+        arriving.add(end);
+        request.on('data', take).on('end', whole).on('close', gone).on('error', gone);
+      });
+    },
+  };
+}
+
+function incomplete(): ServiceError {
+  return invalidRequest([
+    {
+      path: '',
+      code: 'incomplete_body',
+      message: 'the body is not as long as Content-Length says',
+    },
+  ]);
+}
