@@ -4,6 +4,7 @@
  * completes it, whoever says that it is completed.
  */
 import { isObject, type JsonObject } from './json.ts';
+import { isDecimal, isPositive } from './money.ts';
 
 export interface Claim {
   /** What it is and where it is known. */
@@ -13,6 +14,12 @@ export interface Claim {
   /** What the node takes of it, and all of it; a message and a delivery are one, taken whole. */
   readonly amount: string;
   readonly total: string;
+  /**
+   * Of a chain's own coin, which shows as a balance alone: the blocks between which `total` came to
+   * the address. What others claimed of a time that reaches into it is part of that.
+   */
+  readonly since?: string;
+  readonly until?: string;
 }
 
 /** Who holds what another node claims. */
@@ -34,6 +41,9 @@ export interface Completed {
 
 /** What the node claims; empty where it says of nothing what could be claimed. */
 export function claimsOf(completed: Completed): readonly Claim[] {
+  const payments = completed.output?.['payments'];
+  if (completed.action_type === 'evm_balance_observe' && Array.isArray(payments))
+    return payments.flatMap((each) => (isClaim(each) ? [each] : []));
   return (CLAIMS[completed.action_type]?.(completed) ?? []).map(({ source, reference }) => ({
     source,
     reference: reference.toLowerCase(),
@@ -49,7 +59,7 @@ export function claimsOf(completed: Completed): readonly Claim[] {
 export function needsClaim({ action_type, output }: Completed): boolean {
   if (action_type === 'cctp_burn') return Object.hasOwn(output ?? {}, 'attested_message');
   if (action_type === 'bridge_c_send') return Object.hasOwn(output ?? {}, 'packet');
-  return action_type === 'cctp_mint' || action_type === 'bridge_c_observe';
+  return ['cctp_mint', 'bridge_c_observe', 'evm_balance_observe'].includes(action_type);
 }
 
 type Named = Pick<Claim, 'source' | 'reference'>;
@@ -63,7 +73,23 @@ const CLAIMS: Readonly<Record<string, (of: Completed) => readonly Named[]>> = {
   bridge_c_send: ({ output }) => named('bridge_c_send', guidOf(output)),
   bridge_c_observe: ({ output, external_ref, matched }) =>
     named('bridge_c_observe', guidOf(matched) ?? output?.['guid'] ?? external_ref),
+  // A team's own, which names no payments.
+  evm_balance_observe: ({ external_ref }) => named('evm_balance_observe', external_ref),
 };
+
+function isClaim(value: unknown): value is JsonObject & Claim {
+  if (!isObject(value)) return false;
+  const { source, reference, amount, total, since = '0', until = '0' } = value;
+  return (
+    typeof source === 'string' &&
+    typeof reference === 'string' &&
+    [amount, total].every((each) => isDecimalText(each) && isPositive(each)) &&
+    [since, until].every((each) => typeof each === 'string' && /^[0-9]{1,30}$/.test(each))
+  );
+}
+
+const isDecimalText = (value: unknown): value is string =>
+  typeof value === 'string' && isDecimal(value);
 
 function named(source: string, reference: unknown): readonly Named[] {
   return typeof reference === 'string' && reference !== '' ? [{ source, reference }] : [];

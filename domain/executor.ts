@@ -8,6 +8,7 @@
 
 import type { ChainFamily } from './allowlist/address.ts';
 import type { PathTerms } from './bridges/path-ready.ts';
+import type { Claim } from './claims.ts';
 import type { JsonObject } from './json.ts';
 import type { Held } from './send/stops.ts';
 
@@ -222,6 +223,8 @@ export interface SubmitJournal {
    * `transaction` is no longer its newest version, or a recovery took over: it is looked again.
    */
   releaseNonce(transaction: JournaledTransaction): Promise<boolean>;
+  /** What others claim of what arrives; absent where nothing is claimed. */
+  arrivals?: Arrivals;
   /**
    * Given only where the database was restored and may have forgotten transactions of this node:
    * nonces of the account below `count` that no transaction of the database is known to have used
@@ -231,6 +234,19 @@ export interface SubmitJournal {
     account: { readonly chain_id: number; readonly from: string },
     count: number,
   ): Promise<readonly UnknownNonce[]>;
+}
+
+/** What has arrived, as far as nodes of this service have claimed it or wait for it. */
+export interface Arrivals {
+  /** What is claimed of these. `own`: by the node that asks. */
+  claimed(
+    source: string,
+    references: readonly string[],
+  ): Promise<readonly (Pick<Claim, 'reference' | 'amount' | 'until'> & { own: boolean })[]>;
+  /** Other nodes that wait for something at this place, by what they have put out as `awaits`. */
+  waiting(
+    place: string,
+  ): Promise<readonly { readonly amount: string; readonly baseline_block: string | null }[]>;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Which node was completed with what has arrived; see domain/claims.ts. */
 import type { Claim, ClaimHolder } from '../domain/claims.ts';
+import type { Arrivals } from '../domain/executor.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
@@ -10,7 +11,7 @@ import { run } from './faults.ts';
 export async function readClaimHolder(
   db: Database,
   claims: readonly Claim[],
-  { movement_id, node_key }: { readonly movement_id: string; readonly node_key: string },
+  { movement_id, node_key }: Owner,
 ): Promise<ClaimHolder | null> {
   const rows = await run(
     () => db.sql<ClaimHolder>`
@@ -26,4 +27,40 @@ export async function readClaimHolder(
       ORDER BY c.created_at, c.movement_id, c.node_key LIMIT 1`,
   );
   return rows[0] ?? null;
+}
+
+interface Owner {
+  readonly movement_id: string;
+  readonly node_key: string;
+}
+
+/** What is claimed of these, and whether by this node. */
+export function readClaimed(
+  db: Database,
+  { source, references }: { readonly source: string; readonly references: readonly string[] },
+  { movement_id, node_key }: Owner,
+): ReturnType<Arrivals['claimed']> {
+  return run(
+    () => db.sql`
+      SELECT reference, trim_scale(amount)::text AS amount, until_block::text AS until,
+        movement_id = ${movement_id}::uuid AND node_key = ${node_key} AS own
+      FROM payment_claims WHERE source = ${source} AND reference IN (
+        SELECT jsonb_array_elements_text(${JSON.stringify(references)}::jsonb))`,
+  );
+}
+
+/** The other nodes that are observed and wait for something at this place. */
+export function readWaiting(
+  db: Database,
+  place: string,
+  { movement_id, node_key }: Owner,
+): ReturnType<Arrivals['waiting']> {
+  return run(
+    () => db.sql`
+      SELECT output -> 'awaits' ->> 'amount' AS amount, output ->> 'baseline_block' AS baseline_block
+      FROM movement_nodes
+      WHERE state = 'OBSERVING' AND action_type = 'evm_balance_observe'
+        AND output -> 'awaits' ->> 'place' = ${place}
+        AND NOT (movement_id = ${movement_id}::uuid AND node_key = ${node_key})`,
+  );
 }

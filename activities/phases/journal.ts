@@ -1,5 +1,6 @@
 /** What an executor may ask about the transactions of its node, and have signed for it. */
 import type { SubmitJournal } from '../../domain/executor.ts';
+import { readClaimed, readWaiting } from '../../store/claims.ts';
 import {
   readTransactions,
   readUnknownNonces,
@@ -23,6 +24,10 @@ export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal
     held: ({ address, accepted }) =>
       heldNow(deps, row, accepted ? 'repeat_accepted' : 'repeat_unaccepted', address),
     accepted: (tx_hash) => noteAccepted(deps.db, owner, tx_hash),
+    arrivals: {
+      claimed: (source, references) => readClaimed(deps.db, { source, references }, owner),
+      waiting: (place) => readWaiting(deps.db, place, owner),
+    },
     ...(row.restored
       ? {
           unknownNonces: (account: Account, count: number) =>

@@ -1,5 +1,6 @@
 /** The hook where no other is registered: the daily cap of the template key. */
 import { evaluateFree } from '../../domain/auto-approve/free.ts';
+import { onlyObserves } from '../../domain/plan/actions.ts';
 import { readFreeFacts } from '../../store/auto-approve.ts';
 import type { AutoApproveHook } from './hook.ts';
 
@@ -8,7 +9,7 @@ export const freeHook: AutoApproveHook = async ({ plan }, { db }) => {
   const facts = await readFreeFacts(db, template_key);
   const { asset, amount } = plan.intent;
   return evaluateFree(
-    { template_key, asset, amount, outflow: plan.outflow },
+    { template_key, asset, amount, outflow: plan.outflow, only_observes: onlyObserves(plan.nodes) },
     { ...facts, enabled: true },
   );
 };

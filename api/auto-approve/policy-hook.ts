@@ -1,5 +1,6 @@
 /** The commercial edition's hook: the policy of the caller's client for the movement's strategy. */
 import { evaluatePolicy } from '../../domain/auto-approve/policy.ts';
+import { onlyObserves } from '../../domain/plan/actions.ts';
 import { readPolicyFacts } from '../../store/auto-approve.ts';
 import type { AutoApproveHook } from './hook.ts';
 
@@ -18,6 +19,7 @@ export function policyHook({ dryRun }: { readonly dryRun: boolean }): AutoApprov
       asset,
       amount,
       outflow: plan.outflow,
+      only_observes: onlyObserves(plan.nodes),
       template_key,
       template_version,
     };

@@ -24,6 +24,8 @@ export interface FreeRequest {
   readonly amount: string;
   /** What the plan can move at most. */
   readonly outflow: readonly OutflowEntry[];
+  /** It waits for what others send and sends nothing: what that proves, a person judges. */
+  readonly only_observes: boolean;
 }
 
 export interface FreeFacts {
@@ -100,8 +102,9 @@ function checksOf(
       'template_auto_approve_disabled',
     ),
     asset: when(!assets.every((asset) => asset === template?.daily_cap_asset), 'asset_mismatch'),
-    amount:
-      amount === null
+    amount: request.only_observes
+      ? 'no_sending_node'
+      : amount === null
         ? 'outflow_unknown'
         : when(compare(amount, cap) > 0, 'amount_exceeded_per_request'),
     daily_cap: when(amount === null || compare(add(used, amount), cap) > 0, 'daily_cap_exceeded'),

@@ -38,6 +38,8 @@ export interface PolicyRequest {
   readonly amount: string;
   /** What the plan can move at most. */
   readonly outflow: readonly OutflowEntry[];
+  /** It waits for what others send and sends nothing: what that proves, a person judges. */
+  readonly only_observes: boolean;
   readonly template_key: string;
   readonly template_version: number;
 }
@@ -159,6 +161,7 @@ function amountRefusal(
   policy: AutoApprovePolicy,
   usage: BudgetUsage,
 ): PolicyReason | null {
+  if (request.only_observes) return 'no_sending_node';
   const amount = amountOf(request);
   if (amount === null || request.outflow.some((entry) => entry.amount === null))
     return 'outflow_unknown';

@@ -2,7 +2,6 @@
  * All that guards need to know of the built-in action types, and whether they send anything. Others
  * are an executor team's own, of which nothing is known here.
  */
-import { compare, isDecimal } from '../money.ts';
 import type { TemplateNode } from './types.ts';
 
 /**
@@ -277,14 +276,23 @@ export function takesBack({
   return (
     action_type === 'evm_erc20_approve' &&
     typeof amount === 'string' &&
-    isDecimal(amount) &&
-    compare(amount, '0') === 0
+    // Decimals are no part of a workflow, which reads these facts.
+    /^0(?:\.0{1,18})?$/.test(amount)
   );
 }
 
 /** Whether nodes of this action type only wait or do nothing, whoever runs them. */
 export function isIdle(actionType: string): boolean {
   return actionType === 'noop' || actionType === 'manual_gate';
+}
+
+/** Whether a plan waits for what others send and sends nothing itself. */
+export function onlyObserves(
+  nodes: readonly (Pick<TemplateNode, 'node_kind'> & { readonly sends: boolean })[],
+): boolean {
+  return (
+    nodes.some(({ node_kind }) => node_kind === 'observe') && !nodes.some(({ sends }) => sends)
+  );
 }
 
 /** Whether the service itself knows what nodes of this action type do. */

@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS b
   SELECT CASE action_type
     WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
     WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
-    ELSE action_type IN ('cctp_mint', 'bridge_c_observe') END
+    ELSE action_type IN ('cctp_mint', 'bridge_c_observe', 'evm_balance_observe') END
 $$;
 
 -- Who holds what this node claims, or null where it may have it. From here on the payments are
@@ -15,18 +15,21 @@ DECLARE
   c record;
   held numeric;
 BEGIN
-  FOR c IN SELECT source, reference, amount, total FROM jsonb_to_recordset(claims)
-      AS x (source text, reference text, amount numeric, total numeric)
+  FOR c IN SELECT source, reference, amount, total, since, until FROM jsonb_to_recordset(claims)
+      AS x (source text, reference text, amount numeric, total numeric, since numeric,
+        until numeric)
     ORDER BY source, reference
   LOOP
     INSERT INTO payments (source, reference, amount, created_at)
-    VALUES (c.source, c.reference, c.total, at) ON CONFLICT DO NOTHING;
+    VALUES (c.source, c.reference, CASE WHEN c.until IS NULL THEN c.total END, at)
+    ON CONFLICT DO NOTHING;
     -- A second statement: it sees what was waited for.
     PERFORM FROM payments p WHERE p.source = c.source AND p.reference = c.reference FOR UPDATE;
     SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
     WHERE o.source = c.source AND o.reference = c.reference
-      AND (o.movement_id, o.node_key) <> (movement, node);
-    IF held + c.amount > (SELECT p.amount FROM payments p
+      AND (o.movement_id, o.node_key) <> (movement, node)
+      AND (c.since IS NULL OR o.until_block > c.since);
+    IF held + c.amount > (SELECT coalesce(p.amount, c.total) FROM payments p
         WHERE p.source = c.source AND p.reference = c.reference) THEN
       RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
         SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key)
@@ -43,9 +46,11 @@ END $$;
 CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, at timestamptz)
   RETURNS void LANGUAGE sql AS $$
   WITH new AS (
-    INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at)
-    SELECT x.source, x.reference, movement, node, x.amount, at
-    FROM jsonb_to_recordset(claims) AS x (source text, reference text, amount numeric)
+    INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, until_block,
+      created_at)
+    SELECT x.source, x.reference, movement, node, x.amount, x.until, at
+    FROM jsonb_to_recordset(claims)
+      AS x (source text, reference text, amount numeric, until numeric)
     ON CONFLICT DO NOTHING RETURNING source, reference, amount)
   UPDATE payments p SET claimed = p.claimed + new.amount FROM new
   WHERE p.source = new.source AND p.reference = new.reference

@@ -21,6 +21,7 @@ const REQUEST = {
   asset: 'USDC',
   amount: '10',
   outflow: [],
+  only_observes: false,
   template_key: 'a/b',
   template_version: 2,
 };
@@ -68,6 +69,7 @@ describe('a policy', () => {
     ['template_not_allowed', { ...REQUEST, template_key: 'a/bc' }, FACTS, 3],
     ['template_not_allowed', REQUEST, policy({ allowed_templates: [] }), 3],
     ['asset_not_allowed', moves('1', 'USDT'), FACTS, 2],
+    ['no_sending_node', { ...REQUEST, only_observes: true }, FACTS, 4],
     ['outflow_unknown', moves(null), FACTS, 4],
     [
       'outflow_unknown',
@@ -289,6 +291,7 @@ describe("a template's daily cap", () => {
     ['amount_exceeded_per_request', { ...REQUEST, amount: '30.000000000000000001' }, FREE],
     ['daily_cap_exceeded', { ...REQUEST, amount: '10.000000000000000001' }, FREE],
     ['asset_mismatch', moves('1', 'USDT'), FREE],
+    ['no_sending_node', { ...REQUEST, only_observes: true }, FREE],
     ['outflow_unknown', moves(null), FREE],
     ['amount_exceeded_per_request', moves('30.000000000000000001'), FREE],
     ['daily_cap_exceeded', moves('10.000000000000000001'), FREE],

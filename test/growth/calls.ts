@@ -584,6 +584,8 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   saveSigned: BY_KEY,
   claimAuthorization: BY_KEY,
   readClaimHolder: BY_KEY,
+  readClaimed: BY_KEY,
+  readWaiting: 'reads the few nodes that wait at an address, by an index of its own',
   claimPerpNonce: BY_KEY,
   readPerpAction: BY_KEY,
   savePerpSignature: BY_KEY,

@@ -475,6 +475,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'plans-that-only-observe-ask-a-person',
+    section,
+    rule: 'Nothing approves automatically a plan that only observes.',
+    test: {
+      file: 'test/domain/auto-approve.test.ts',
+      name: 'gives no_sending_node before what comes after it',
+    },
+    broken: {
+      file: 'domain/auto-approve/free.ts',
+      find: 'amount: request.only_observes\n',
+      replace: 'amount: request.only_observes && amount === null\n',
+    },
+  },
+  {
     id: 'increases-count-from-the-first-look',
     section,
     rule: 'What an observed address was paid before the first look counts for nothing, however late that becomes final.',
@@ -486,6 +500,34 @@ export const moneyRules: readonly Rule[] = [
       file: 'venues/evm/baseline.ts',
       find: "return (await readBlock(connection, 'latest')).number;",
       replace: 'return settled;',
+    },
+  },
+  {
+    id: 'a-payment-that-may-be-anothers-is-a-persons',
+    section,
+    rule: 'A payment that may be that of another waiting node completes no node by itself.',
+    test: {
+      file: 'test/store/payments.test.ts',
+      name: 'of two that wait for the same a payment completes none, and a person is told',
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: 'open.length > 1 || rivals.length > 0',
+      replace: 'open.length > 1 || rivals.length > 9',
+    },
+  },
+  {
+    id: 'what-was-claimed-of-a-balance-counts-no-more',
+    section,
+    rule: 'Of what an address has more of a coin, nothing counts for a node that another has claimed.',
+    test: {
+      file: 'test/store/payments.test.ts',
+      name: "of the chain's own coin what another has claimed counts no more",
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: '.reduce((rest, each) => subtract(rest, each.amount), total);',
+      replace: '.reduce((rest) => rest, total);',
     },
   },
   {

@@ -224,6 +224,24 @@ describe('a plan that can move something else than its intent says', () => {
   });
 });
 
+test('a plan that only observes is left to a person', async () => {
+  const { chainId, tokens } = own.stack.chain;
+  const look = {
+    ...{ node_key: 'look', node_kind: 'observe', action_type: 'evm_balance_observe' },
+    has_side_effect: false,
+    config: {
+      ...{ chain_id: chainId, token_address: tokens.USDC.address, min_increase: '1' },
+      address: '0x00000000000000000000000000000000000dead1',
+    },
+  };
+  const template_key = await storeTemplate(api, [look]);
+  const policy = await policyWith({ allowed_templates: [{ template_key }] });
+  expect(await create(movement(template_key, policy.strategy_id))).toMatchObject({
+    request_state: 'PENDING_APPROVAL',
+    auto_approve_result: { outcome: 'pending', reason: 'no_sending_node' },
+  });
+});
+
 describe('a movement within its policy', () => {
   test('is approved in its create and runs, with all that an approve leaves behind', async () => {
     const policy = await policyWith({

@@ -63,6 +63,7 @@ async function create(
     asset: 'USDC',
     amount,
     outflow: draft.plan.outflow,
+    only_observes: false,
     template_key: 'test/store',
     template_version: 1,
   };

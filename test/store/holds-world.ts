@@ -434,6 +434,7 @@ async function create(
     asset: 'USDC',
     amount,
     outflow: plan.outflow,
+    only_observes: false,
     template_key: 'test/store',
     template_version: 1,
   };

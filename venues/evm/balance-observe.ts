@@ -14,24 +14,36 @@
  * already. Both need an endpoint that keeps balances for as long as a block takes to be final.
  * `config.baseline_amount` overrides both.
  */
+import type { Address, Hash } from 'viem';
 import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
 import {
   COMPLETION_ASSURANCES,
   ExecutorFault,
+  type Arrivals,
   type CallOptions,
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
   type ExecutorDescriptor,
+  type SubmitJournal,
 } from '../../domain/executor.ts';
-import { compare, fromBaseUnits, subtract } from '../../domain/money.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { add, compare, fromBaseUnits, subtract } from '../../domain/money.ts';
+import type { Claim } from '../../domain/claims.ts';
 import { issuesLine } from '../../platform/issues.ts';
-import { isWhole, storedBaseline, takeBaseline, type Stored } from './baseline.ts';
-import { readBalance, type EvmChains } from './client.ts';
+import { arrivalsOf, searchArrivals } from './arrivals.ts';
+import { isWhole, storedBaseline, takeBaseline, type Baseline } from './baseline.ts';
+import {
+  finalizedNumber,
+  readBalance,
+  readReceipt,
+  type EvmChains,
+  type EvmConnection,
+} from './client.ts';
 import { balanceObserveConfigSchema, type BalanceObserveConfig } from './config.ts';
 import { failWhenRejected } from './errors.ts';
 import { checkChains } from './health.ts';
-import { settledNumber } from './landed.ts';
+import { isCanonical, settledNumber } from './landed.ts';
 import { baseUnits } from './plan.ts';
 
 export const EVM_BALANCE_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
@@ -65,7 +77,8 @@ export function createEvmBalanceObserveExecutor(chains: EvmChains): Executor {
         'evm_balance_observe only observes: use it in an observe node',
       ),
     );
-  const observe = (context: ExecutionContext, call: CallOptions) => look(chains, context, call);
+  const observe: Executor['observe'] = (context, call, journal) =>
+    look(chains, context, call, journal);
   return {
     descriptor: EVM_BALANCE_OBSERVE_DESCRIPTOR,
     preflight: (context, call) => failWhenRejected(() => check(chains, context, call)),
@@ -92,16 +105,37 @@ async function check(
   return null;
 }
 
+/** What a look goes by. */
+interface Look {
+  readonly connection: EvmConnection;
+  readonly config: BalanceObserveConfig;
+  readonly baseline: Baseline;
+  /** What has to come, in units of the asset: the amount of the node, or the minimum above it. */
+  readonly amount: string;
+  readonly decimals: number;
+  readonly settled: bigint;
+  readonly final: bigint;
+  readonly arrivals: Arrivals | undefined;
+  readonly prior: JsonObject;
+}
+
+/** What a look found: what is claimed, or why nothing is, with what the next goes on from. */
+type Seen =
+  | { readonly payments: readonly Claim[]; readonly facts: JsonObject }
+  | { readonly progress: JsonObject; readonly why?: { error_code: string; error_message: string } };
+
 /**
- * COMPLETED with `{baseline_block, baseline_amount, block_number, balance, received_amount}`,
- * amounts in units of the asset, when the balance at a block as deep as the assurance asks exceeds
- * the baseline by `min_increase`; else OBSERVING with the baseline as output. FAILED only with
- * `BASELINE_UNAVAILABLE`.
+ * COMPLETED with `{baseline_block, baseline_amount, block_number, received_amount, payments}`,
+ * amounts in units of the asset, with what a block as deep as the assurance asks shows as paid
+ * since the baseline: what the transaction of the `match_from` node brought, else one payment of
+ * exactly the node's amount that no other node has claimed or waits for. OBSERVING else, with
+ * `PAYMENT_AMBIGUOUS` where it may be another's. FAILED only with `BASELINE_UNAVAILABLE`.
  */
 async function look(
   chains: EvmChains,
   context: ExecutionContext,
   call: CallOptions,
+  { arrivals }: Pick<SubmitJournal, 'arrivals'>,
 ): Promise<ExecutionResult> {
   const config = readConfig(context);
   const connection = await chains.open(config.chain_id, call);
@@ -110,32 +144,203 @@ async function look(
   const depth = depthFor(context.completion_assurance);
   const newest = await settledNumber(connection, depth);
   const settled = newest > 0n ? newest : 0n;
-  const waiting = (from: Stored): ExecutionResult => ({
+  const { amount: planned } = context;
+  const amount = compare(planned, config.min_increase) > 0 ? planned : config.min_increase;
+  const awaits = { place: placeOf(config), amount };
+  const waiting = (from: JsonObject, why?: object): ExecutionResult => ({
     next_state: 'OBSERVING',
-    output: { ...from },
+    output: { ...from, awaits },
+    ...why,
     retry_after_seconds: connection.venue.poll_interval_seconds,
   });
   const baseline = storedBaseline(context.prior?.output);
   if (!isWhole(baseline)) {
     // Never completes on this look: were its answer lost, nothing would be stored to count from.
     return failWhenRejected(async () =>
-      waiting(
-        await takeBaseline(connection, { config, context, decimals, settled, stored: baseline }),
-      ),
+      waiting({
+        ...(await takeBaseline(connection, {
+          ...{ config, context, decimals, settled, stored: baseline },
+        })),
+      }),
     );
   }
-  if (settled < BigInt(baseline.baseline_block)) return waiting(baseline);
-  const balance = fromBaseUnits(
-    await readBalance(connection, { owner: config.address, token, block: settled }),
-    decimals,
-  );
-  const increase = subtract(balance, baseline.baseline_amount);
-  if (compare(increase, config.min_increase) < 0) return waiting(baseline);
+  const prior = context.prior?.output ?? {};
+  const of: Look = {
+    ...{ connection, config, baseline, amount, decimals, settled, arrivals, prior },
+    final: await finalizedNumber(connection),
+  };
+  const { tx_hash } = context.matched?.output ?? {};
+  const seen =
+    token !== null && typeof tx_hash === 'string'
+      ? await paidBy(of, token, tx_hash as Hash)
+      : settled < BigInt(baseline.baseline_block)
+        ? { progress: {} }
+        : token === null
+          ? await coinSince(of)
+          : await paidSince(of, token);
+  if ('progress' in seen) return waiting({ ...baseline, ...seen.progress }, seen.why);
+  const payments = seen.payments.map((each) => ({ ...each }));
   return {
     next_state: 'COMPLETED',
-    output: { ...baseline, block_number: settled.toString(), balance, received_amount: increase },
+    output: {
+      ...{ ...baseline, ...seen.facts, block_number: settled.toString(), payments },
+      received_amount: payments.reduce((sum, each) => add(sum, each.amount), '0'),
+    },
     assurance: shownAt(depth, EVM_BALANCE_OBSERVE_DESCRIPTOR.completion_assurances),
   };
+}
+
+/** Where a payment shows: the address, and the token's contract or the chain's own coin. */
+function placeOf({ chain_id, token_address, address }: BalanceObserveConfig): string {
+  return `evm:${String(chain_id)}:${token_address ?? 'coin'}:${address}`.toLowerCase();
+}
+
+const sourceOf = ({ chain_id }: BalanceObserveConfig): string => `evm:${String(chain_id)}`;
+
+/** What the transaction that another node reported has brought here: it is this node's. */
+async function paidBy(
+  { connection, config, decimals, settled }: Look,
+  token: Address,
+  hash: Hash,
+): Promise<Seen> {
+  const receipt = await readReceipt(connection, hash);
+  if (
+    receipt === null ||
+    receipt.blockNumber > settled ||
+    !(await isCanonical(connection, receipt))
+  )
+    return { progress: {} };
+  const paid = arrivalsOf(receipt, { token, to: config.address });
+  const received = fromBaseUnits(
+    paid.reduce((sum, { units }) => sum + units, 0n),
+    decimals,
+  );
+  if (compare(received, config.min_increase) < 0)
+    return {
+      progress: {},
+      why: {
+        error_code: 'DEPOSIT_AMOUNT_MISMATCH',
+        error_message: `${hash} brought ${received}, and at least ${config.min_increase} is waited for`,
+      },
+    };
+  const payments = paid.map(({ reference, units }) => {
+    const amount = fromBaseUnits(units, decimals);
+    return { source: sourceOf(config), reference, amount, total: amount };
+  });
+  return { payments, facts: { tx_hash: hash } };
+}
+
+/** How long one look searches. */
+const SEARCH_MS = 8_000;
+
+/** One payment of exactly the amount since the baseline that can be no other node's. */
+async function paidSince(of: Look, token: Address): Promise<Seen> {
+  const { connection, config, baseline, amount, decimals, settled, final, prior } = of;
+  const known = readCandidates(prior['candidates']);
+  const searched = typeof prior['searched_to'] === 'string' ? BigInt(prior['searched_to']) : null;
+  const from = (searched ?? BigInt(baseline.baseline_block)) + 1n;
+  const payee = { token, to: config.address, units: baseUnits({ amount }, decimals) };
+  const { arrivals, to } = await searchArrivals(
+    connection,
+    payee,
+    { from, to: settled },
+    SEARCH_MS,
+  );
+  const found = arrivals.map(({ reference, block }) => ({ reference, block: block.toString() }));
+  // What is not final is searched again: another block may take its place.
+  const until = to < final ? to : final;
+  const kept = [...known, ...found.filter(({ block }) => BigInt(block) <= until)];
+  const progress =
+    until < from
+      ? { candidates: known, ...(searched === null ? {} : { searched_to: searched.toString() }) }
+      : { candidates: kept, searched_to: until.toString() };
+  if (to < settled)
+    return {
+      progress,
+      why: {
+        error_code: 'PAYMENT_SEARCH_UNFINISHED',
+        error_message: 'payments are still looked for in newer blocks',
+      },
+    };
+  const all = [...known, ...found];
+  const claimed =
+    (await of.arrivals?.claimed(
+      sourceOf(config),
+      all.map(({ reference }) => reference),
+    )) ?? [];
+  const open = all.filter(
+    ({ reference }) => !claimed.some((each) => !each.own && each.reference === reference),
+  );
+  const [first] = open;
+  if (first === undefined) return { progress };
+  const rivals = ((await of.arrivals?.waiting(placeOf(config))) ?? []).filter(
+    (each) =>
+      compare(each.amount, amount) === 0 &&
+      (each.baseline_block === null ||
+        open.some(({ block }) => BigInt(block) > BigInt(each.baseline_block ?? 0))),
+  );
+  if (open.length > 1 || rivals.length > 0)
+    return { progress, why: ambiguous(open.length, rivals.length) };
+  const { reference } = first;
+  return {
+    payments: [{ source: sourceOf(config), reference, amount, total: amount }],
+    facts: { tx_hash: reference.replace(/#.*/, '') },
+  };
+}
+
+/**
+ * The amount in the chain's own coin, of what the address holds more than at the baseline and no
+ * other node has claimed since.
+ */
+async function coinSince(of: Look): Promise<Seen> {
+  const { connection, config, baseline, amount, decimals, settled } = of;
+  const { address } = config;
+  const balance = fromBaseUnits(
+    await readBalance(connection, { owner: address, token: null, block: settled }),
+    decimals,
+  );
+  const total = subtract(balance, baseline.baseline_amount);
+  const source = `${sourceOf(config)}:coin`;
+  const reference = address.toLowerCase();
+  const since = baseline.baseline_block;
+  const left = ((await of.arrivals?.claimed(source, [reference])) ?? [])
+    .filter((each) => !each.own)
+    .filter(({ until }) => typeof until !== 'string' || BigInt(until) > BigInt(since))
+    .reduce((rest, each) => subtract(rest, each.amount), total);
+  if (compare(left, amount) < 0) return { progress: {} };
+  const rivals = (await of.arrivals?.waiting(placeOf(config))) ?? [];
+  const all = rivals.reduce((sum, each) => add(sum, each.amount), amount);
+  const isOurs =
+    compare(left, amount) === 0 && !rivals.some((each) => compare(each.amount, amount) === 0);
+  if (!isOurs && compare(left, all) < 0) return { progress: {}, why: ambiguous(1, rivals.length) };
+  const until = settled.toString();
+  return {
+    payments: [{ source, reference, amount, total, since, until }],
+    facts: { balance },
+  };
+}
+
+function ambiguous(payments: number, others: number) {
+  return {
+    error_code: 'PAYMENT_AMBIGUOUS',
+    error_message: `${String(payments)} unclaimed payments of this amount have come to the address, and ${String(others)} other nodes wait there: which is whose, a person has to say`,
+  };
+}
+
+interface Candidate {
+  readonly reference: string;
+  readonly block: string;
+}
+
+/** Payments that earlier looks have found in final blocks. */
+function readCandidates(value: JsonValue | undefined): readonly (Candidate & JsonObject)[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((each: JsonValue) => {
+    const { reference, block } = isObject(each) ? each : {};
+    return typeof reference === 'string' && typeof block === 'string' && /^[0-9]+$/.test(block)
+      ? [{ reference, block }]
+      : [];
+  });
 }
 
 function readConfig(context: ExecutionContext): BalanceObserveConfig {

@@ -315,6 +315,10 @@ CREATE INDEX movement_nodes_perp_deposits ON movement_nodes (movement_id)
 CREATE INDEX movement_nodes_perp_credited ON movement_nodes (completed_at)
   WHERE action_type = 'perp_deposit' AND state = 'COMPLETED';
 
+-- Nodes that wait for a payment to an address, of which there are few.
+CREATE INDEX movement_nodes_await_payments ON movement_nodes ((output -> 'awaits' ->> 'place'))
+  WHERE action_type = 'evm_balance_observe' AND state = 'OBSERVING';
+
 CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since)
   WHERE unanswered_since IS NOT NULL;
 
@@ -570,12 +574,13 @@ CREATE TABLE authorizations (
 CREATE INDEX authorizations_of ON authorizations (movement_id, node_key, attempt);
 
 -- What has arrived for some node: a message of a bridge, its delivery, a payment (domain/claims.ts).
--- `claimed` is the sum of its claims, which never is more than there is.
+-- `claimed` is the sum of its claims, which never is more than there is. A chain's own coin at an
+-- address has no amount: what came of it is told between two blocks.
 CREATE TABLE payments (
   source     text NOT NULL,
   reference  text NOT NULL,
-  amount     numeric NOT NULL CHECK (amount > 0),
-  claimed    numeric NOT NULL DEFAULT 0 CHECK (claimed BETWEEN 0 AND amount),
+  amount     numeric CHECK (amount > 0),
+  claimed    numeric NOT NULL DEFAULT 0 CHECK (claimed >= 0 AND claimed <= amount),
   created_at timestamptz NOT NULL,
   PRIMARY KEY (source, reference)
 );
@@ -588,6 +593,8 @@ CREATE TABLE payment_claims (
   movement_id uuid NOT NULL REFERENCES movements (movement_id),
   node_key    text NOT NULL,
   amount      numeric NOT NULL CHECK (amount > 0),
+  -- Of a chain's own coin: the block in which its balance was read.
+  until_block numeric,
   created_at  timestamptz NOT NULL,
   PRIMARY KEY (source, reference, movement_id, node_key),
   FOREIGN KEY (source, reference) REFERENCES payments (source, reference)

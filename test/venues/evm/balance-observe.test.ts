@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { ExecutionContext, ExecutionResult, Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { createEvmBalanceObserveExecutor } from '../../../venues/evm/balance-observe.ts';
+import { payToken } from './support/pay-token.ts';
 import { startChain, type TestChain } from './support/chain.ts';
 import { call, chainsOf, contextOf, MemoryJournal } from './support/node.ts';
 
@@ -26,7 +27,7 @@ function contextFor(config: JsonObject, changes: Partial<ExecutionContext> = {})
     { key: '', address },
     { address, min_increase: '1', ...config },
   );
-  return { ...context, action_type: 'evm_balance_observe', ...changes };
+  return { ...context, amount: '1', action_type: 'evm_balance_observe', ...changes };
 }
 
 const observe = (context: ExecutionContext, prior?: ExecutionResult, executor = fresh()) =>
@@ -48,7 +49,7 @@ const createdAt = (seconds: number): string => {
 };
 
 describe('an observed balance', () => {
-  it('completes when it rose by the minimum since the first observation, across restarts', async () => {
+  it('takes its amount of what came since the first observation, across restarts', async () => {
     await setEth('5');
     const context = contextFor({});
     const first = await observe(context);
@@ -63,22 +64,50 @@ describe('an observed balance', () => {
     await setEth('6.25');
     expect(await observe(context, first)).toMatchObject({
       next_state: 'COMPLETED',
-      output: { baseline_amount: '5', balance: '6.25', received_amount: '1.25' },
+      output: { baseline_amount: '5', balance: '6.25', received_amount: '1' },
     });
   });
 
-  it('counts a token in its own decimals', async () => {
-    const { address: holder } = await chain.account({ tokens: '10' });
-    const context = contextFor({
-      address: holder,
-      token_address: chain.token,
-      baseline_amount: '9',
-    });
+  it('takes one payment of a token of exactly its amount, and no other', async () => {
+    const payer = await chain.account({ tokens: '100' });
+    const pay = (tokens: string) => payToken(chain, payer.key, { to: address, tokens });
+    const context = contextFor({ token_address: chain.token, min_increase: '2' }, { amount: '7' });
     const first = await observe(context);
-    expect(first).toMatchObject({ next_state: 'OBSERVING', output: { baseline_amount: '9' } });
+    await pay('8');
+    await pay('3');
+    expect(await observe(context, first)).toMatchObject({ next_state: 'OBSERVING' });
+    const hash = await pay('7');
+    const payment = { source: 'evm:31337', reference: `${hash}#0`, amount: '7', total: '7' };
+    const done = await observe(context, first);
+    expect(done).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '7', tx_hash: hash },
+    });
+    expect(done.output?.['payments']).toEqual([{ ...payment, source: expect.any(String) }]);
+    // Another of the same amount: which is whose, nobody can tell.
+    await pay('7');
+    expect(await observe(context, first)).toMatchObject({
+      ...{ next_state: 'OBSERVING', error_code: 'PAYMENT_AMBIGUOUS' },
+    });
+  });
+
+  it('takes what the transaction brought that another node reported, whatever its amount', async () => {
+    const payer = await chain.account({ tokens: '100' });
+    const hash = await payToken(chain, payer.key, { to: address, tokens: '6.5' });
+    await payToken(chain, payer.key, { to: address, tokens: '7' });
+    const matched = { node_key: 'pay', output: { tx_hash: hash } };
+    const context = contextFor(
+      { token_address: chain.token, min_increase: '2', match_from: 'pay' },
+      { amount: '7', matched },
+    );
+    const first = await observe(context);
     expect(await observe(context, first)).toMatchObject({
       next_state: 'COMPLETED',
-      output: { received_amount: '1' },
+      output: { received_amount: '6.5', tx_hash: hash },
+    });
+    const more = { ...context, config: { ...context.config, min_increase: '6.6' } };
+    expect(await observe(more, first)).toMatchObject({
+      ...{ next_state: 'OBSERVING', error_code: 'DEPOSIT_AMOUNT_MISMATCH' },
     });
   });
 
@@ -97,7 +126,7 @@ describe('an observed balance', () => {
     expect(first.output).toMatchObject({ baseline_amount: '2' });
     expect(await observe(context, first)).toMatchObject({
       next_state: 'COMPLETED',
-      output: { received_amount: '2' },
+      output: { received_amount: '1' },
     });
   });
 
@@ -106,7 +135,10 @@ describe('an observed balance', () => {
     await chain.finalize();
     const context = contextFor({}, { completion_assurance: 'destination_finalized' });
     const block = await observe(context);
-    expect(block.output).toEqual({ baseline_block: String(await chain.client.getBlockNumber()) });
+    expect(block.output).toMatchObject({
+      baseline_block: String(await chain.client.getBlockNumber()),
+    });
+    expect(block.output).not.toHaveProperty('baseline_amount');
     await chain.client.mine({ blocks: 1 });
     await setEth('3');
     await chain.finalize();
@@ -118,7 +150,7 @@ describe('an observed balance', () => {
     await setEth('9');
     expect(await observe(context, whole)).toMatchObject({
       next_state: 'COMPLETED',
-      output: { received_amount: '2' },
+      output: { received_amount: '1' },
     });
   });
 
@@ -154,7 +186,7 @@ describe('an observed balance', () => {
       await chain.finalize();
       expect(await observe(context, last)).toMatchObject({
         next_state: 'COMPLETED',
-        output: { received_amount: '2' },
+        output: { received_amount: '1' },
       });
     },
   );

@@ -1,0 +1,204 @@
+/** What comes to an address completes one of the nodes that wait there, or none by itself. */
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { parseUnits, type Address } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import type { PhaseDependencies } from '../../activities/phases/context.ts';
+import { observe } from '../../activities/phases/observe.ts';
+import type { Executor } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { readMovement } from '../../store/movement-reads.ts';
+import { readPhase } from '../../store/phases.ts';
+import {
+  createEvmBalanceObserveExecutor,
+  EVM_BALANCE_OBSERVE_DESCRIPTOR,
+} from '../../venues/evm/balance-observe.ts';
+import { createEvmChains } from '../../venues/evm/client.ts';
+import { createEvmSigning } from '../../venues/evm/signing.ts';
+import { CHAIN_ID, startChain, type TestChain } from '../venues/evm/support/chain.ts';
+import { call, chainsOf } from '../venues/evm/support/node.ts';
+import { payToken } from '../venues/evm/support/pay-token.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+let chain: TestChain;
+let payer: string;
+let deps: PhaseDependencies;
+let executor: Executor;
+beforeAll(async () => {
+  [bench, chain] = await Promise.all([startStoreBench(), startChain()]);
+  payer = (await chain.account({ tokens: '1000' })).key;
+  executor = createEvmBalanceObserveExecutor(chainsOf(chain));
+  deps = {
+    ...{ db: bench.db, log: pino({ level: 'silent' }), chains: [] },
+    executors: { get: () => executor, describe: () => EVM_BALANCE_OBSERVE_DESCRIPTOR },
+    signers: { get: () => undefined },
+    signing: createEvmSigning(createEvmChains([])),
+  };
+  await bench.sql(
+    `INSERT INTO executors (executor_key, kind, action_types, created_at, updated_at)
+      VALUES ('acme.payouts', 'local', '{evm_balance_observe}', now(), now())`,
+  );
+}, 60_000);
+afterAll(async () => {
+  await chain?.stop();
+  await bench?.close();
+}, 30_000);
+
+const newAddress = (): Address => privateKeyToAccount(generatePrivateKey()).address;
+
+/** A movement under way that waits at this address for its amount; it has its baseline. */
+async function waits(address: Address, amount: string, config: JsonObject = {}): Promise<string> {
+  const { movement_id } = await bench.movement({
+    amount,
+    shape: {
+      nodes: [
+        {
+          ...{ node_key: 'look', node_kind: 'observe', action_type: 'evm_balance_observe' },
+          has_side_effect: false,
+          config: { chain_id: CHAIN_ID, address, min_increase: '1', ...config },
+        },
+      ],
+      edges: [],
+    },
+  });
+  await bench.approve(movement_id);
+  await bench.sql(
+    `UPDATE movements SET request_state = 'EXECUTING', approval_status = 'approved'
+      WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'READY', started_at = svc_now()
+      WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  await look(movement_id);
+  await look(movement_id);
+  return movement_id;
+}
+
+/** The node's state, and what it shows, after one more look. */
+async function look(movement_id: string): Promise<readonly [string, string | null]> {
+  const args = { movement_id, node_key: 'look', attempt: 1 };
+  const begun = await observe.begin(deps, args);
+  if (!('next' in begun)) {
+    const answer = await observe.call(deps, executor, begun, call());
+    // What is asked again is thrown.
+    await observe.finish(deps, args, begun.row, { answer }).catch(() => null);
+  }
+  const row = await readPhase(bench.db, movement_id, 'look');
+  return [row?.state ?? '', row?.error_code ?? null];
+}
+
+const received = async (movement_id: string): Promise<unknown> =>
+  (await readPhase(bench.db, movement_id, 'look'))?.output?.['received_amount'];
+
+test('of two that wait for other amounts at an address one payment completes one', async () => {
+  const address = newAddress();
+  const config = { token_address: chain.token };
+  const [seven, ten] = [await waits(address, '7', config), await waits(address, '10', config)];
+  await payToken(chain, payer, { to: address, tokens: '10' });
+  expect([await look(seven), await look(ten), await look(seven)]).toEqual([
+    ['OBSERVING', null],
+    ['COMPLETED', null],
+    ['OBSERVING', null],
+  ]);
+  expect(await received(ten)).toBe('10');
+  await payToken(chain, payer, { to: address, tokens: '7' });
+  expect(await look(seven)).toEqual(['COMPLETED', null]);
+});
+
+test('of two that wait for the same a payment completes none, and a person is told', async () => {
+  const address = newAddress();
+  const config = { token_address: chain.token };
+  const [one, other] = [await waits(address, '5', config), await waits(address, '5', config)];
+  await payToken(chain, payer, { to: address, tokens: '5' });
+  expect([await look(one), await look(other)]).toEqual(
+    Array<readonly string[]>(2).fill(['OBSERVING', 'PAYMENT_AMBIGUOUS']),
+  );
+  expect((await readMovement(bench.db, one))?.attention).toMatchObject({
+    ...{ reason: 'observed_long', node_key: 'look' },
+  });
+});
+
+test('one that waits later takes nothing of what came before', async () => {
+  const address = newAddress();
+  const config = { token_address: chain.token };
+  const first = await waits(address, '5', config);
+  await payToken(chain, payer, { to: address, tokens: '5' });
+  const later = await waits(address, '5', config);
+  expect([await look(first), await look(later)]).toEqual([
+    ['COMPLETED', null],
+    ['OBSERVING', null],
+  ]);
+});
+
+test("of the chain's own coin what another has claimed counts no more", async () => {
+  const address = newAddress();
+  const set = async (eth: string) => {
+    await chain.client.setBalance({ address, value: parseUnits(eth, 18) });
+    await chain.client.mine({ blocks: 1 });
+  };
+  await set('1');
+  const [two, three] = [await waits(address, '2'), await waits(address, '3')];
+  await set('4');
+  expect([await look(two), await look(three), await look(two)]).toEqual([
+    ['OBSERVING', 'PAYMENT_AMBIGUOUS'],
+    ['COMPLETED', null],
+    ['OBSERVING', null],
+  ]);
+  await set('6');
+  expect(await look(two)).toEqual(['COMPLETED', null]);
+  expect(await received(two)).toBe('2');
+});
+
+test('however many nodes and payments there are, no payment is claimed beyond its amount', async () => {
+  const node = fc.record({
+    payment: fc.integer({ min: 0, max: 2 }),
+    amount: fc.integer({ min: 1, max: 4 }),
+    reruns: fc.integer({ min: 1, max: 2 }),
+  });
+  let judged = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(node, { minLength: 2, maxLength: 6 }), async (nodes) => {
+      const source = `evm:${generatePrivateKey()}`;
+      const ids = await Promise.all(nodes.map(() => waits(newAddress(), '5')));
+      const complete = async (index: number): Promise<void> => {
+        const movement_id = ids[index] ?? '';
+        const { payment = 0, amount = 1 } = nodes[index] ?? {};
+        const row = await readPhase(bench.db, movement_id, 'look');
+        if (row === null) throw new Error('there is no such node');
+        const payments = [
+          { source, reference: `p${String(payment)}`, amount: String(amount), total: '5' },
+        ];
+        const answer = { next_state: 'COMPLETED', output: { payments } } as const;
+        await observe
+          .finish(deps, { movement_id, node_key: 'look', attempt: 1 }, row, { answer })
+          .catch(() => null);
+      };
+      await Promise.all(
+        nodes.flatMap(({ reruns }, index) => Array.from({ length: reruns }, () => complete(index))),
+      );
+      const sums = await bench.sql<{ whole: boolean; completed: boolean }>(
+        `SELECT sum(c.amount) <= 5 AND sum(c.amount) = min(p.claimed) AS whole,
+            bool_and(n.state = 'COMPLETED') AS completed
+          FROM payment_claims c JOIN payments p USING (source, reference)
+          JOIN movement_nodes n USING (movement_id, node_key)
+          WHERE source = $1 GROUP BY reference`,
+        source,
+      );
+      expect(sums.every(({ whole, completed }) => whole && completed)).toBe(true);
+      const [{ count } = { count: 0 }] = await bench.sql<{ count: number }>(
+        `SELECT count(*)::integer AS count FROM movement_nodes n
+          WHERE movement_id = ANY($1::uuid[]) AND state = 'COMPLETED' AND NOT EXISTS (
+            SELECT FROM payment_claims c WHERE c.movement_id = n.movement_id)`,
+        ids,
+      );
+      expect(count).toBe(0);
+      judged += sums.length;
+    }),
+    { numRuns: 12 },
+  );
+  expect(judged).toBeGreaterThan(12);
+}, 60_000);

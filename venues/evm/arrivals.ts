@@ -1,0 +1,91 @@
+/** Payments of a token that came to an address, by transaction and the place within that. */
+import { hexToNumber, isAddressEqual, numberToHex, toEventSelector } from 'viem';
+import type { Address, Hash, TransactionReceipt } from 'viem';
+import { ExecutorFault } from '../../domain/executor.ts';
+import { readReceipt, type EvmConnection } from './client.ts';
+import { BLOCKS_AT_ONCE, type BlockRange } from './find-log.ts';
+import { padded } from './words.ts';
+
+export interface Arrival {
+  /** `<tx_hash>#<position of its log within the transaction>`: a reorganisation leaves it. */
+  readonly reference: string;
+  readonly units: bigint;
+  readonly block: bigint;
+}
+
+export interface Payee {
+  readonly token: Address;
+  readonly to: Address;
+}
+
+const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
+
+/** What one transaction brought to the address. */
+export function arrivalsOf(receipt: TransactionReceipt, { token, to }: Payee): readonly Arrival[] {
+  return receipt.logs.flatMap((log, position) => {
+    const [event, , recipient] = log.topics;
+    const isPaid =
+      isAddressEqual(log.address, token) && event === TRANSFER && recipient === padded(to);
+    if (!isPaid) return [];
+    const reference = `${receipt.transactionHash.toLowerCase()}#${String(position)}`;
+    return [{ reference, units: BigInt(log.data), block: receipt.blockNumber }];
+  });
+}
+
+/**
+ * Payments of exactly so many units in these blocks, as far as the time goes; `to` is the last
+ * block that was searched.
+ */
+export async function searchArrivals(
+  connection: EvmConnection,
+  { units, ...payee }: Payee & { readonly units: bigint },
+  range: BlockRange,
+  milliseconds: number,
+): Promise<{ readonly arrivals: readonly Arrival[]; readonly to: bigint }> {
+  const until = performance.now() + milliseconds;
+  const arrivals: Arrival[] = [];
+  let to = range.from - 1n;
+  while (to < range.to && (to < range.from || performance.now() < until)) {
+    const end = to + BLOCKS_AT_ONCE < range.to ? to + BLOCKS_AT_ONCE : range.to;
+    for (const hash of await paying(connection, { units, ...payee }, { from: to + 1n, to: end })) {
+      const receipt = await readReceipt(connection, hash);
+      if (receipt === null)
+        throw new ExecutorFault(
+          'server_error',
+          'RECEIPT_MISSING',
+          `the endpoint shows a transfer of ${hash} and no receipt of it`,
+        );
+      arrivals.push(...arrivalsOf(receipt, payee).filter((each) => each.units === units));
+    }
+    to = end;
+  }
+  return { arrivals, to };
+}
+
+/** The transactions in these blocks that pay so much. */
+async function paying(
+  connection: EvmConnection,
+  { token, to, units }: Payee & { readonly units: bigint },
+  range: BlockRange,
+): Promise<ReadonlySet<Hash>> {
+  const logs = await connection.ask((client) =>
+    client.request({
+      method: 'eth_getLogs',
+      params: [
+        {
+          ...{ address: token, topics: [TRANSFER, null, padded(to)] },
+          ...{ fromBlock: numberToHex(range.from), toBlock: numberToHex(range.to) },
+        },
+      ],
+    }),
+  );
+  const hashes = logs.filter(({ data }) => BigInt(data) === units);
+  return new Set(
+    hashes
+      .sort(
+        (one, other) =>
+          hexToNumber(one.blockNumber ?? '0x0') - hexToNumber(other.blockNumber ?? '0x0'),
+      )
+      .flatMap(({ transactionHash }) => transactionHash ?? []),
+  );
+}
