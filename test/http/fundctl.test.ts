@@ -107,6 +107,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     ]);
     await json.run('movements approve', [failed, '--over-limit', '--yes']);
     await reaches(failed, 'FAILED');
+    await json.run('movements acknowledge', [failed, '--reason', 'a test', '--yes']);
     await json.run('movements retry', [failed, '--yes']);
     await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
   }, 60_000);

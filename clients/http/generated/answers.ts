@@ -4513,6 +4513,17 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "null"
     ]
    },
+   "attention": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/CapitalTransferAttention"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What a person is asked for; null while none is needed."
+   },
    "created_at": {
     "$ref": "#/components/schemas/Timestamp"
    },
@@ -4536,8 +4547,63 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "provider_transfer_id",
    "error_code",
    "error_message",
+   "attention",
    "created_at",
    "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "CapitalTransferAttention": {
+  "type": "object",
+  "properties": {
+   "reason": {
+    "type": "string",
+    "enum": [
+     "approval",
+     "approval_expires_soon",
+     "unknown_outcome",
+     "manual_gate",
+     "failed",
+     "lane_blocked",
+     "delivery_late",
+     "executor_unavailable",
+     "observed_long"
+    ]
+   },
+   "message": {
+    "type": "string"
+   },
+   "last_answer": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "actions": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "action": {
+       "type": "string"
+      },
+      "consequence": {
+       "type": "string"
+      }
+     },
+     "required": [
+      "action",
+      "consequence"
+     ],
+     "additionalProperties": false
+    }
+   }
+  },
+  "required": [
+   "reason",
+   "message",
+   "last_answer",
+   "actions"
   ],
   "additionalProperties": false
  },

@@ -871,8 +871,20 @@ export interface components {
             readonly provider_transfer_id: string | null;
             readonly error_code: string | null;
             readonly error_message: string | null;
+            /** @description What a person is asked for; null while none is needed. */
+            readonly attention: components["schemas"]["CapitalTransferAttention"] | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly CapitalTransferAttention: {
+            /** @enum {string} */
+            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
+            readonly message: string;
+            readonly last_answer: string | null;
+            readonly actions: readonly {
+                readonly action: string;
+                readonly consequence: string;
+            }[];
         };
         readonly CapitalTransferList: {
             readonly capital_transfers: readonly components["schemas"]["CapitalTransferView"][];
