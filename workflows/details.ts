@@ -73,18 +73,48 @@ const LONGEST_NAME = 64;
 export function currentDetails(view: LoadedMovement, told: ToldAttention = null): string {
   const head = `**${view.state}**${waits(view, told)} · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
   const wanted = view.nodes.filter(isOpen);
+  const unknown = unknownLines(view);
   if (view.nodes.length <= ALL_SHOWN) {
     const others = view.nodes.filter((node) => !isOpen(node));
-    return [head, '', ...table([...wanted, ...others])].join('\n');
+    return [head, ...unknown, '', ...table([...wanted, ...others])].join('\n');
   }
   const rest = wanted.length - MOST_ROWS;
   return [
     head,
+    ...unknown,
     '',
     `${String(view.nodes.length)} nodes: ${counts(view.nodes)}`,
     ...(wanted.length === 0 ? [] : ['', ...table(wanted.slice(0, MOST_ROWS))]),
     ...(rest > 0 ? ['', `and ${String(rest)} more of these`] : []),
   ].join('\n');
+}
+
+/** As many as are explained; the rest is in the table. */
+const MOST_UNKNOWN = 3;
+
+/**
+ * How to ask about a node that is unknown, and how to answer for it. What its executor last said
+ * may hold addresses, and so stands in no history: the second line says where to read it.
+ */
+function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[] {
+  return nodes
+    .filter(({ state }) => state === 'UNKNOWN')
+    .slice(0, MOST_UNKNOWN)
+    .flatMap((node) => {
+      const key = plain(node.node_key);
+      return [
+        '',
+        `**${key}** is UNKNOWN · ${plain(node.error_code ?? '')}`,
+        '',
+        `key: ${plain(movement_id)}:${key}:${String(node.attempt)}`,
+        '',
+        `last words: fundctl movements show ${plain(movement_id)}`,
+        '',
+        `then: fundctl movements resolve ${plain(movement_id)} ${key}`,
+        '',
+        '--outcome completed|failed --reason … --evidence reference=…',
+      ];
+    });
 }
 
 /** Whom or what a movement that needs a person waits for. */

@@ -8,6 +8,7 @@ import type {
 } from '../../domain/executor.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { Differences } from '../../domain/send/clocks.ts';
+import { sendKey } from '../../domain/send/key.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
 import type { Signing } from '../../domain/signing.ts';
 import type { Unhurried } from '../failures.ts';
@@ -46,7 +47,7 @@ export interface PhaseDependencies extends Unhurried, PathSources {
 export function idempotencyKey(
   row: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>,
 ): string {
-  return `${row.movement_id}:${row.node_key}:${row.attempt}`;
+  return sendKey(row.movement_id, row);
 }
 
 /**

@@ -16,7 +16,7 @@ import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
 import { claimsWith } from './claims.ts';
 import { Overtaken } from '../failures.ts';
-import type { PhaseDependencies } from './context.ts';
+import { idempotencyKey, type PhaseDependencies } from './context.ts';
 import { result } from './results.ts';
 import { mustWrite, transitionOf, type NodeWrite } from './write.ts';
 
@@ -93,7 +93,7 @@ export async function unknownNode(
     set: { error_code: INCONCLUSIVE, error_message: storable(why, 1_000), recover_first: false },
     event: 'node_unknown',
     message: storable(`Unknown: ${why}`, 500),
-    data: { error_code: INCONCLUSIVE },
+    data: { error_code: INCONCLUSIVE, idempotency_key: idempotencyKey(row) },
   });
   return result('UNKNOWN', 'settled', INCONCLUSIVE);
 }

@@ -1,7 +1,13 @@
 /** GET /capital-transfers, /capital-transfers/{transfer_id} and its timeline */
 import type { z } from 'zod';
+import { transferAttention } from '../../domain/capital-transfers/attention.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { listTransfers, readTransfer, readTransferEvents } from '../../store/capital-transfers.ts';
+import {
+  listTransfers,
+  readTransfer,
+  readTransferEvents,
+  type TransferRecord,
+} from '../../store/capital-transfers.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { fetchPage } from '../http/paging.ts';
 import { shown, withoutSecretsInMessage } from '../movements/redact.ts';
@@ -40,11 +46,14 @@ export async function one(
 }
 
 /** The transfer as it is shown: its error is what a provider said. */
-export function toView<T extends { readonly error_message: string | null }>(
-  row: T,
-  redact: ApiDependencies['redact'],
-): T {
-  return { ...row, error_message: withoutSecretsInMessage(row.error_message, redact) };
+export function toView(row: TransferRecord, redact: ApiDependencies['redact']): TransferView {
+  const error_message = withoutSecretsInMessage(row.error_message, redact);
+  const attention = transferAttention({ ...row, error_message });
+  return {
+    ...row,
+    error_message,
+    attention: attention && { ...attention, actions: [...attention.actions] },
+  };
 }
 
 /** Everything that happened, oldest first. */

@@ -1,5 +1,6 @@
 /** The wire contract of capital transfers. */
 import { z } from 'zod';
+import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
 import { TRANSFER_EVENTS } from '../../domain/events.ts';
 import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../domain/states/capital-transfer.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';
@@ -78,6 +79,16 @@ export const transferView = z
       .meta({ description: "The provider's own id of its record, once it has told it." }),
     error_code: z.string().nullable(),
     error_message: z.string().nullable(),
+    attention: z
+      .object({
+        reason: oneOf(ATTENTION_REASONS),
+        message: z.string(),
+        last_answer: z.string().nullable(),
+        actions: listOf(z.object({ action: z.string(), consequence: z.string() })),
+      })
+      .meta({ id: 'CapitalTransferAttention' })
+      .nullable()
+      .meta({ description: 'What a person is asked for; null while none is needed.' }),
     created_at: timestamp,
     updated_at: timestamp,
   })

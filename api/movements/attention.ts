@@ -6,8 +6,9 @@ import {
   sentenceOf,
   type AttentionFacts,
 } from '../../domain/attention.ts';
+import { sendKey } from '../../domain/send/key.ts';
 import { isoOfOrNull } from '../../store/json.ts';
-import type { MovementDetail } from '../../store/movement-reads.ts';
+import type { MovementDetail, NodeRecord } from '../../store/movement-reads.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { withoutSecretsInMessage } from './redact.ts';
@@ -21,6 +22,7 @@ export async function attentionOf(
 ): Promise<AttentionView | null> {
   if (found.attention === null) return null;
   const facts = visibleFacts(found.attention, requester);
+  const node = found.nodes.find(({ node_key }) => node_key === facts.node_key);
   const offers =
     found.request_state === 'PENDING_APPROVAL'
       ? approvalOffers(found, requester)
@@ -29,6 +31,12 @@ export async function attentionOf(
     reason: facts.reason,
     message: sentenceOf(facts, found.expires_at),
     node_key: facts.node_key ?? null,
+    description:
+      facts.reason === 'manual_gate' && node !== undefined ? gateDescription(node) : null,
+    idempotency_key:
+      facts.reason === 'unknown_outcome' && node !== undefined
+        ? sendKey(found.movement_id, node)
+        : null,
     last_answer: withoutSecretsInMessage(lastAnswer(facts), redact),
     attempt: facts.attempt ?? null,
     max_attempts: facts.max_attempts ?? null,
@@ -36,6 +44,15 @@ export async function attentionOf(
     next_look_at: isoOfOrNull(facts.next_look_at ?? null),
     actions: offers.map((offer) => ({ ...offer })),
   };
+}
+
+/** What the template of a gate says that a person is to look at; null of what is none. */
+export function gateDescription({
+  node_kind,
+  config,
+}: Pick<NodeRecord, 'node_kind' | 'config'>): string | null {
+  const { description } = config;
+  return node_kind === 'manual_gate' && typeof description === 'string' ? description : null;
 }
 
 /** An agent is not told of movements that it may not see. */

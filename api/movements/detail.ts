@@ -2,6 +2,7 @@
 import type { Requester } from '../../domain/actions/context.ts';
 import { shownDestination } from '../../domain/allowlist/destinations.ts';
 import { isObject } from '../../domain/json.ts';
+import { sendKey } from '../../domain/send/key.ts';
 import type { CompiledPlan, Intent } from '../../domain/plan/types.ts';
 import { namespaceIn } from '../../domain/roles.ts';
 import { checksummed } from '../../platform/evm-address.ts';
@@ -13,7 +14,7 @@ import { coverageOf } from '../agents/covered.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
-import { attentionOf } from './attention.ts';
+import { attentionOf, gateDescription } from './attention.ts';
 import { readReview } from './review.ts';
 import { withoutSecrets, withoutSecretsInMessage } from './redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
@@ -154,6 +155,8 @@ function toNodeView(
     ...(isSame(node.signer_binding, original_signer_binding)
       ? {}
       : { original_signer_binding: signerOf(original_signer_binding) }),
+    description: gateDescription({ ...node, config }),
+    idempotency_key: sendKey(movement.movement_id, node),
     destination: shownDestination({
       node: { ...node, config },
       executor: executors

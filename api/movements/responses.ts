@@ -105,6 +105,12 @@ const nodeView = z
       description:
         'Before its amount is fixed: the most it can be; null while only an output decides.',
     }),
+    description: text.meta({
+      description: 'Of a gate: what its template says that a person is to look at.',
+    }),
+    idempotency_key: z.string().meta({
+      description: 'Under which its executor is called, and can be asked about, in this attempt.',
+    }),
     destination: text.meta({
       description: 'Whom it pays: by its plan before it runs, as it was prepared after.',
     }),
@@ -135,6 +141,12 @@ const attention = z
     reason: z.enum(ATTENTION_REASONS),
     message: z.string().meta({ description: 'The reason in a sentence.' }),
     node_key: text.meta({ description: 'The node that it is about; null for an approval.' }),
+    description: text.meta({
+      description: 'Of a gate that waits: what its template says that a person is to look at.',
+    }),
+    idempotency_key: text.meta({
+      description: 'Of an unknown outcome: the key by which its executor or venue can be asked.',
+    }),
     last_answer: text.meta({
       description: 'What was last said about the node, by its executor or on its way there.',
     }),

@@ -110,6 +110,9 @@ const nodeFields = {
   action_type: text(1, 128),
 };
 
+/** Of a gate's `config.description`. */
+const LONGEST_DESCRIPTION = 1_000;
+
 export const planNodeCreate = z
   .strictObject({
     ...nodeFields,
@@ -124,6 +127,21 @@ export const planNodeCreate = z
       'RiskPatch',
       'Overrides risk_controls for this node; max_amount may only be tightened.',
     ).nullish(),
+  })
+  .superRefine(({ node_kind, config }, context) => {
+    const { description } = config ?? {};
+    if (node_kind !== 'manual_gate' || description === undefined) return;
+    if (
+      typeof description === 'string' &&
+      /\S/.test(description) &&
+      description.length <= LONGEST_DESCRIPTION
+    )
+      return;
+    context.addIssue({
+      code: 'custom',
+      path: ['config', 'description'],
+      message: `what a person looks at before the gate is resumed: 1 to ${String(LONGEST_DESCRIPTION)} characters`,
+    });
   })
   .meta({ id: 'PlanNodeCreate' });
 export type PlanNodeCreate = z.output<typeof planNodeCreate>;

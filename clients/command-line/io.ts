@@ -8,6 +8,8 @@ export interface Io {
   readonly err: (text: string) => void;
   /** Which of the three streams are terminals. */
   readonly terminal: { readonly in: boolean; readonly out: boolean; readonly err: boolean };
+  /** How many characters fit on a line of the terminal; absent where there is none. */
+  readonly columns?: number;
   /** All of standard input. */
   readonly read: () => Promise<string>;
   /** Aborted once the person presses Ctrl-C. */

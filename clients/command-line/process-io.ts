@@ -18,6 +18,8 @@ export function processIo(env: NodeJS.ProcessEnv = environment()): Io {
   });
   // What ends there is only less to read: the request goes on, and how it ended is the exit status.
   process.stderr.on('error', () => undefined);
+  const terminalWidth =
+    process.stdout.isTTY === true ? process.stdout.columns : process.stderr.columns;
   return {
     env,
     out: (text) => process.stdout.write(text),
@@ -27,6 +29,7 @@ export function processIo(env: NodeJS.ProcessEnv = environment()): Io {
       out: process.stdout.isTTY === true,
       err: process.stderr.isTTY === true,
     },
+    ...(terminalWidth === undefined ? {} : { columns: terminalWidth }),
     read: async () => {
       let text = '';
       process.stdin.setEncoding('utf8');

@@ -39,8 +39,9 @@ export class Session {
     this.program = program;
     this.io = io;
     this.#asked = asked;
-    this.view = new View(painter(wantsColour(io.terminal.out, io.env)));
-    this.aside = new View(painter(wantsColour(io.terminal.err, io.env)));
+    const fit = (isTerminal: boolean) => (isTerminal ? io.columns : undefined);
+    this.view = new View(painter(wantsColour(io.terminal.out, io.env)), fit(io.terminal.out));
+    this.aside = new View(painter(wantsColour(io.terminal.err, io.env)), fit(io.terminal.err));
   }
 
   get settings(): Settings {

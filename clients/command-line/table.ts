@@ -17,13 +17,19 @@ export interface Column<Row> {
 
 const NOTHING = '-';
 
-/** Columns under their titles, without frames, so that `awk` and people both can read it. */
+/**
+ * Columns under their titles, without frames, so that `awk` and people both can read it. Where that
+ * is wider than `width`, a block for each row: no cell is cut, and no address broken by a column.
+ */
 export async function table<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   paint: Paint,
+  width?: number,
 ): Promise<string> {
   if (rows.length === 0) return '';
+  if (width !== undefined && naturalWidth(rows, columns) > width)
+    return rows.map((row) => record(fieldsOf(row, columns), paint)).join('\n');
   const { default: Table } = await import('cli-table3');
   const drawn = new Table({
     head: columns.map(({ title }) => paint('dim', title)),
@@ -37,6 +43,28 @@ export async function table<Row>(
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n')}\n`;
+}
+
+const BETWEEN = 2;
+
+function naturalWidth<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): number {
+  const plain: Paint = (_tone, text) => text;
+  const widths = columns.map(({ title, of }) =>
+    Math.max(title.length, ...rows.map((row) => shown(of(row), plain).length)),
+  );
+  return widths.reduce((sum, each) => sum + each + BETWEEN, -BETWEEN);
+}
+
+/** What a row has, by its column's title; a cell that is empty has no line. */
+function fieldsOf<Row>(
+  row: Row,
+  columns: readonly Column<Row>[],
+): readonly (readonly [string, Cell])[] {
+  return columns.flatMap(({ title, of }) => {
+    const cell = of(row);
+    const text = typeof cell === 'object' && cell !== null ? cell.text : cell;
+    return text === null || text === undefined || text === '' ? [] : [[title, cell] as const];
+  });
 }
 
 const WITHOUT_FRAME = Object.fromEntries(

@@ -6,13 +6,17 @@ import { record, table, type Cell, type Column, type Styled } from './table.ts';
 export class View {
   readonly paint: Paint;
 
-  constructor(paint: Paint) {
+  readonly #width: number | undefined;
+
+  /** `width`: how many characters fit on a line; undefined: as many as there are. */
+  constructor(paint: Paint, width?: number) {
     this.paint = paint;
+    this.#width = width;
   }
 
-  /** Columns under their titles; empty without rows. */
+  /** Columns under their titles, or a block for each row where they do not fit; empty without. */
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
-    return table(rows, columns, this.paint);
+    return table(rows, columns, this.paint, this.#width);
   }
 
   /** A line for each field that there is. */

@@ -6,9 +6,9 @@ import { reasonOf } from './profiles.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A time to the second, in UTC: `2026-11-24 21:58:39`. */
+/** A time to the second with its zone: `2026-11-24 21:58:39Z`. */
 export function when(timestamp: string | null | undefined): string {
-  return timestamp == null ? '' : timestamp.slice(0, 19).replace('T', ' ');
+  return timestamp == null ? '' : `${timestamp.slice(0, 19).replace('T', ' ')}Z`;
 }
 
 /** How long ago, or how long from now, in its largest unit. */

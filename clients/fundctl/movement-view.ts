@@ -127,19 +127,78 @@ export function attentionText(view: View, movement: Movement): string {
       ['reason', { text: attention.reason, tone: 'waiting' }],
       ['node', attention.node_key],
       ['what is the matter', attention.message],
+      ['what to look at', attention.description],
+      ['asked by this key', attention.idempotency_key],
       ['last answer', attention.last_answer],
       ['next look', attention.next_look_at === null ? null : when(attention.next_look_at)],
     ]),
-    ...attention.actions.map(({ action, consequence }) => {
-      const line = commandOf(action, movement.movement_id, attention.node_key);
-      return `  ${view.paint('strong', printable(line))}\n      ${printable(consequence)}\n`;
+    ...attention.actions.map((offer) => {
+      const line = commandOf(offer, movement);
+      return `  ${view.paint('strong', printable(line))}\n      ${printable(offer.consequence)}\n`;
     }),
   ].join('');
 }
 
-/** The command that stands for an action of the API. */
-function commandOf(action: string, movementId: string, nodeKey: string | null): string {
-  const word = action.replace(/_/g, '-');
-  const node = ['resolve', 'cancel-transaction'].includes(word) ? ` ${nodeKey ?? '<node>'}` : '';
-  return `fundctl movements ${word} ${movementId}${node}`;
+/** Of each node that a timeline leaves unknown: its key, the last words, and what to do. */
+export function unknownText(
+  view: View,
+  movementId: string,
+  events: ResultOf<'getMovementTimeline'>,
+): string {
+  const last = new Map(
+    events.flatMap((event) =>
+      event.node_key !== null && event.to_state !== null ? [[event.node_key, event] as const] : [],
+    ),
+  );
+  const unknown = [...last.values()].filter(({ to_state }) => to_state === 'UNKNOWN');
+  return unknown
+    .map(({ node_key, attempt, message }) => {
+      const key = node_key ?? '';
+      return [
+        view.heading(`Nobody can say what became of ${key}`),
+        view.record([
+          ['asked by this key', `${movementId}:${key}:${String(attempt ?? 1)}`],
+          ['last words', message],
+          ['answer for it', resolveCommand(movementId, key)],
+        ]),
+      ].join('');
+    })
+    .join('');
+}
+
+type Offer = NonNullable<Movement['attention']>['actions'][number];
+
+/** The command that stands for an action of the API, ready to be run once its `…` are filled in. */
+function commandOf(
+  { action, node_key }: Offer,
+  { movement_id: id, attention, nodes }: Movement,
+): string {
+  const key = node_key ?? attention?.node_key ?? '<node>';
+  switch (action) {
+    case 'resolve':
+      return resolveCommand(id, key);
+    case 'enable_executor': {
+      const node = nodes.find((each) => each.node_key === key);
+      return `fundctl executors enable ${quoted(node?.executor_binding.executor_key ?? '<executor>')}`;
+    }
+    case 'resume':
+    case 'retry':
+      return `fundctl movements ${action} ${id} --node ${quoted(key)}`;
+    case 'cancel_transaction':
+      return `fundctl movements cancel-transaction ${id} ${quoted(key)} --reason "…"`;
+    case 'acknowledge':
+      return `fundctl movements acknowledge ${id} --reason "…"`;
+    default:
+      return `fundctl movements ${action.replace(/_/g, '-')} ${id}`;
+  }
+}
+
+/** The command by which a person answers for a node that no venue can answer for. */
+export function resolveCommand(movementId: string, nodeKey: string): string {
+  return `fundctl movements resolve ${movementId} ${quoted(nodeKey)} --outcome completed|failed --reason "…" --evidence reference=…`;
+}
+
+/** A word for a shell: a key may hold whatever its template's author likes. */
+function quoted(word: string): string {
+  return /^[\w.:@<>-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`;
 }

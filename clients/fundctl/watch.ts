@@ -120,7 +120,7 @@ class Shown {
   }
 
   #changes(movement: Movement): string {
-    const time = new Date().toISOString().slice(11, 19);
+    const time = `${new Date().toISOString().slice(11, 19)}Z`;
     const lines = [
       ['movement', movement.request_state, movement.error_code ?? ''] as const,
       ...movement.nodes.map(

@@ -64,6 +64,9 @@ function compileNode(
   // Where a template says what is passed on, a caller's amount would be another one.
   const passesOn = Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount');
   if (passesOn || node.action_type === 'cctp_mint') delete config['amount'];
+  // What a person reads at a gate is the template's to say.
+  if (node.node_kind === 'manual_gate' && !Object.hasOwn(own, 'description'))
+    delete config['description'];
   const { executor_sends: executorSends = true, ...binding } = bound;
   const sends = isSending(node, executorSends);
   return {

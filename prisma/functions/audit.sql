@@ -32,6 +32,21 @@ BEGIN
   RETURN true;
 END $$;
 
+-- The chain grows at its end only. A seal with a position far ahead would be its head, and no seal
+-- could follow: whoever may insert takes the next position and no other.
+CREATE OR REPLACE FUNCTION guard_seal() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  next bigint;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('audit_seals', 0));
+  SELECT coalesce(max(position), 0) + 1 INTO next FROM audit_seals;
+  IF NEW.position <> next THEN
+    RAISE EXCEPTION 'the next seal is %, not %', next, NEW.position
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
+END $$;
+
 -- Gives `role` what the service needs in this schema, and takes from it what it had there beyond
 -- that. To be called after migrations by the owner of the tables, which `role` must not be.
 CREATE OR REPLACE FUNCTION grant_service(role text) RETURNS void LANGUAGE plpgsql AS $$

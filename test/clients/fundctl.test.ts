@@ -13,7 +13,7 @@ import { printable, printableJson } from '../../clients/command-line/printable.t
 import { readSettings } from '../../clients/command-line/settings.ts';
 import { schemaOf } from '../../clients/command-line/schemas.ts';
 import { table } from '../../clients/command-line/table.ts';
-import { age, moneyOf } from '../../clients/command-line/words.ts';
+import { age, moneyOf, when } from '../../clients/command-line/words.ts';
 import { requireSmall } from '../../clients/fundctl/commands/smoke.ts';
 import { TREE } from '../../clients/fundctl/tree.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
@@ -196,6 +196,30 @@ describe('what is shown', () => {
         '\n',
       ),
     );
+  });
+
+  test('what is wider than the terminal is a block for each row, with every cell whole', async () => {
+    const address = `0x${'ab'.repeat(20)}`;
+    const rows = [
+      { name: 'pay', to: address, none: null },
+      { name: 'sweep', to: address, none: null },
+    ];
+    const columns = [
+      { title: 'NODE', of: (row: (typeof rows)[number]) => row.name },
+      { title: 'DESTINATION', of: (row: (typeof rows)[number]) => row.to },
+      { title: 'NONE', of: (row: (typeof rows)[number]) => row.none },
+    ];
+    const block = (name: string) => `NODE         ${name}\nDESTINATION  ${address}\n`;
+    expect(await table(rows, columns, painter(false), 54)).toBe(
+      `${block('pay')}\n${block('sweep')}`,
+    );
+    expect(await table(rows, columns, painter(false), 55)).toMatch(/^NODE {3}DESTINATION/);
+    // A pipe takes lines of any length.
+    expect(await table(rows, columns, painter(false))).toMatch(/^NODE {3}DESTINATION/);
+  });
+
+  test('a time says its zone', () => {
+    expect(when('2026-11-24T21:58:39.123Z')).toBe('2026-11-24 21:58:39Z');
   });
 
   test('money without a bound says so, and times are of one unit', () => {

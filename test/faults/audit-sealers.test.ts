@@ -13,7 +13,7 @@ import { parseSecretsKey, type SecretsKeys } from '../../platform/secrets.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { writeAudit } from '../../store/audit.ts';
 import { addSeals, BEGINNING, readHead, readUnsealed } from '../../store/audit-seals.ts';
-import { admin, type Verified } from '../support/audit-tools.ts';
+import { admin, tamper, type Verified } from '../support/audit-tools.ts';
 import { eventually, startOwnDatabase } from '../support/own-stack.ts';
 
 jest.setTimeout(60_000);
@@ -175,4 +175,38 @@ test('the key can be changed: new rows get the new one, and old ones are believe
   expect((await verify(FIRST, '--unauthenticated-before', '2100-01-01')).result.checked).toBe(
     Number(position) - 3,
   );
+});
+
+test('a seal takes the next position and no other, and what is planted there hides nothing behind it', async () => {
+  const { db } = connected(`${SECOND},${FIRST}`);
+  const before = Number((await readHead(db)).position);
+  const plant = (position: number) =>
+    db.sql`
+      INSERT INTO audit_seals (position, event_id, event_hash, chain_hash, mac, sealed_at)
+      VALUES (${String(position)}::bigint, gen_random_uuid(), '\\x00', decode(repeat('ab', 32), 'hex'),
+        NULL, now())`;
+  for (const position of [before, before + 2, 9_000_000_000])
+    await expect(plant(position)).rejects.toThrow(/the next seal is|duplicate key/);
+  await plant(before + 1);
+  await write(db, 3, 'behind');
+  seal(`${SECOND},${FIRST}`);
+  await eventually(async () => (Number((await readHead(db)).position) >= before + 4 ? true : null));
+  const keys = `${SECOND},${FIRST}`;
+  const first = await verify(keys, '--unauthenticated-before', '2100-01-01');
+  expect([first.exit, first.result.faults]).toEqual([
+    1,
+    [expect.objectContaining({ fault: 'row_missing', position: before + 1 })],
+  ]);
+  // A row behind it that is changed is named as well.
+  await tamper(database.url, [
+    `UPDATE audit_events SET reason = 'another' WHERE event_id =
+       (SELECT event_id FROM audit_seals WHERE position = $1)`,
+    before + 3,
+  ]);
+  const { result } = await verify(keys, '--unauthenticated-before', '2100-01-01');
+  expect(result.faults).toEqual([
+    expect.objectContaining({ fault: 'row_missing', position: before + 1 }),
+    expect.objectContaining({ fault: 'row_changed', position: before + 3 }),
+  ]);
+  expect([result.first_fault?.position, result.checked]).toEqual([before + 1, before]);
 });

@@ -3,6 +3,7 @@ import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { assertConsistent, ledgerOf, transfersOnChain } from '../support/evidence.ts';
 import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import { clientEnv, runFundctl } from '../support/fundctl.ts';
 import { SeenExamples } from '../support/seen.ts';
 import { storeTemplate, transfer, withdrawal as fromMain } from '../support/plans.ts';
 
@@ -130,6 +131,23 @@ test('it is resolved as the document of the API shows it', async () => {
   examples.answered('resolveMovementNode', 200, body);
   await examples.write();
 });
+
+test('show and timeline say by which key to ask, the last words, and how to answer for it', async () => {
+  const id = await unknown(SILENT);
+  const env = clientEnv(own.stack.apiUrl, own.stack.keys.admin);
+  for (const [word, last] of [
+    ['show', 'last answer +RECOVERY_INCONCLUSIVE: \\S'],
+    ['timeline', 'last words +Unknown: \\S'],
+  ] as const) {
+    const { out } = await runFundctl(env, ['movements', word, id]);
+    expect(out).toMatch(new RegExp(`asked by this key +${id}:out:1\\n`));
+    expect(out).toMatch(new RegExp(last));
+    expect(out).toContain(`fundctl movements resolve ${id} out --outcome completed|failed`);
+  }
+  expect((await resolve(id, 'completed')).status).toBe(200);
+  const after = await runFundctl(env, ['movements', 'timeline', id]);
+  expect(after.out).not.toContain('fundctl movements resolve');
+}, 60_000);
 
 test('a person resolves it as completed, and the success path goes on', async () => {
   const id = await unknown(SILENT);

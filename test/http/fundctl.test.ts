@@ -18,6 +18,7 @@ import { freshAddress } from '../support/dashboard.ts';
 import {
   alone,
   edge,
+  expectInvalid,
   gate,
   noop,
   post,
@@ -107,6 +108,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     ]);
     await json.run('movements approve', [failed, '--over-limit', '--yes']);
     await reaches(failed, 'FAILED');
+    await json.run('movements acknowledge', [failed, '--reason', 'a test', '--yes']);
     await json.run('movements retry', [failed, '--yes']);
     await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
   }, 60_000);
@@ -332,6 +334,36 @@ test("a team's payee is shown with its standing, and no address stands in a tabl
     expect(shown).toMatch(/tag +17\n/);
   }
   await run('movements', 'reject', id, '--yes');
+}, 30_000);
+
+test('a gate says what a person is to look at, in plan, detail and attention; its template alone', async () => {
+  const look = 'Is the beneficiary the one of the contract?';
+  const of = await register(
+    template([noop('step'), gate('look', { config: { description: look } }), gate('other')]),
+  );
+  const { movement_id: id } = await json.run<Created>('movements create', [
+    ...['--template', of.template_key, '--asset', 'USDC', '--amount', '1'],
+    ...['--param', 'node_config={"description":"nothing to look at"}'],
+  ]);
+  const plan = await run('movements', 'plan', id);
+  expect(plan.out).toMatch(`Where it waits for a person\nlook  ${look}\n`);
+  expect(plan.out.replace(look, '')).not.toContain('nothing to look at');
+  await run('movements', 'approve', id, '--yes');
+  await reaches(id, 'WAITING_MANUAL_ACTION');
+  const seen = await json.run<{ nodes: unknown; attention: unknown }>('movements show', [id]);
+  expect(seen).toMatchObject({
+    attention: { reason: 'manual_gate', description: look, idempotency_key: null },
+    nodes: [
+      { description: null, idempotency_key: `${id}:step:1` },
+      { description: look },
+      { description: null },
+    ],
+  });
+  const shown = await run('movements', 'show', id);
+  expect(shown.out).toMatch(new RegExp(`what to look at +${look.replace('?', '\\?')}\n`));
+  expect(shown.out).toContain(`fundctl movements resume ${id} --node look\n`);
+  const long = template([gate('look', { config: { description: 'x'.repeat(1_001) } })]);
+  expectInvalid(await post('/plan-templates', long), 'nodes[0].config.description');
 }, 30_000);
 
 describe('what people see', () => {

@@ -191,6 +191,10 @@ describe('a provider that does not confirm', () => {
     await reaches(transfer_id, 'PENDING_PROVIDER_CONFIRMATION');
     expect(await holdOf(transfer_id)).toBe('held');
     expect(await reaches(transfer_id, 'MANUAL_INTERVENTION')).toMatchObject({
+      attention: {
+        ...{ reason: 'observed_long', last_answer: expect.stringContaining('Waited') },
+        actions: [{ action: 'resolve' }],
+      },
       error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
     });
     expect(await holdOf(transfer_id)).toBe('held');

@@ -40,6 +40,7 @@ export interface Verified {
     readonly event_id?: string;
     readonly message: string;
   } | null;
+  readonly faults: readonly { readonly fault: string; readonly position?: number }[];
 }
 
 /** Runs statements as a superuser who has switched off what refuses changes. */

@@ -93,6 +93,26 @@ describe('current details', () => {
     expect(head).toBe(`**${state}** · ${words} · starter/withdraw v2 · USDC`);
   });
 
+  it('say in short lines how to ask about a node that is unknown, and how to answer for it', () => {
+    const view = {
+      ...movement([node('pay', 'UNKNOWN', 'RECOVERY_INCONCLUSIVE')]),
+      state: 'MANUAL_INTERVENTION',
+    } as const;
+    const lines = currentDetails(view).split('\n');
+    expect(lines.slice(2, 11)).toEqual([
+      '**pay** is UNKNOWN · RECOVERY\\_INCONCLUSIVE',
+      '',
+      'key: 0190:pay:1',
+      '',
+      'last words: fundctl movements show 0190',
+      '',
+      'then: fundctl movements resolve 0190 pay',
+      '',
+      '--outcome completed|failed --reason … --evidence reference=…',
+    ]);
+    expect(currentDetails(movement([node('pay', 'FAILED', 'BANK')]))).not.toContain('resolve');
+  });
+
   it.each([
     ['a cell', 'a | COMPLETED | 1', 'a \\| COMPLETED \\| 1'],
     ['rows', 'a\n\r\n| b\u2028c\u0085d', 'a \\| b c d'],

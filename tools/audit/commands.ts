@@ -32,7 +32,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
   group
     .command('verify')
     .description(
-      'Recompute the whole chain and name the first place that is not as it was written. SVC_SECRETS_KEY holds the key.',
+      'Recompute the whole chain and name the places that are not as they were written. SVC_SECRETS_KEY holds the key.',
     )
     .option(...DATABASE_OPTION)
     .option(

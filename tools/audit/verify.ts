@@ -1,6 +1,6 @@
 /**
- * Recomputes the whole chain of the audit trail and names the first place that is not as it was
- * written.
+ * Recomputes the whole chain of the audit trail and names the places that are not as they were
+ * written. What is found at one is no end: the rest is checked from the seal that stands there.
  */
 import {
   chainHash,
@@ -15,6 +15,8 @@ import { ToolError } from '../io.ts';
 
 /** Rows and seals in memory at a time. */
 const PAGE = 1_000;
+/** Faults that are told one by one. */
+const TOLD = 50;
 /** Longer than the sealers take, also with a worker just started. */
 export const SEAL_GRACE_SECONDS = 60;
 
@@ -48,6 +50,9 @@ export interface Verification {
   readonly unauthenticated: number;
   readonly head: { readonly position: number; readonly chain_hash: string } | null;
   readonly first_fault: FaultPlace | null;
+  /** How many there are, and the first of them, in the order of the chain. */
+  readonly fault_count: number;
+  readonly faults: readonly FaultPlace[];
 }
 
 export interface VerifyOptions {
@@ -63,35 +68,48 @@ export interface VerifyOptions {
 /** Reads in pages, beside a service that goes on writing and sealing. */
 export async function verifyAudit(db: Database, options: VerifyOptions): Promise<Verification> {
   const walk = createWalk(options);
-  let fault: FaultPlace | null = null;
-  for (let more = true; more && fault === null;) {
+  const faults: FaultPlace[] = [];
+  let count = 0;
+  const note = (fault: FaultPlace | null): void => {
+    if (fault === null) return;
+    count += 1;
+    if (faults.length < TOLD) faults.push(fault);
+  };
+  /** As far as nothing is wrong. */
+  let whole: ChainHead | null = null;
+  for (let more = true; more;) {
     const page = await readSealed(db, walk.head().position, PAGE);
     for (const each of page) {
-      fault = walk.step(each);
-      if (fault !== null) break;
+      const fault = walk.step(each);
+      if (fault === null) continue;
+      whole ??= walk.head();
+      note(fault);
+      walk.pass(each);
     }
     more = page.length === PAGE;
   }
   const counts = await countAudit(db, SEAL_GRACE_SECONDS);
-  fault ??= walk.missingHead();
-  if (fault === null && counts.overdue > 0) {
+  note(walk.missingHead());
+  if (counts.overdue > 0) {
     const message = `${String(counts.overdue)} rows have had no seal for more than ${String(SEAL_GRACE_SECONDS)} s: no worker seals, or somebody inserted them`;
-    fault = {
+    note({
       fault: 'not_sealed',
       message,
       ...(counts.oldest_overdue === null ? {} : { event_id: counts.oldest_overdue }),
-    };
+    });
   }
-  const { position, chain_hash } = walk.head();
+  const { position, chain_hash } = whole ?? walk.head();
   return {
-    ok: fault === null,
+    ok: count === 0,
     events: counts.events,
     sealed: counts.sealed,
     checked: Number(position),
     authenticated: options.macs.keyed,
     unauthenticated: walk.unauthenticated(),
     head: position === 0n ? null : { position: Number(position), chain_hash },
-    first_fault: fault,
+    first_fault: faults[0] ?? null,
+    fault_count: count,
+    faults,
   };
 }
 
@@ -169,6 +187,10 @@ function createWalk({ macs, unauthenticatedBefore, expectHead }: VerifyOptions) 
 
   return {
     step,
+    /** Goes on behind a seal at which something is wrong, from what it says itself. */
+    pass({ seal }: SealedRow): void {
+      head = { position: seal.position, chain_hash: seal.chain_hash };
+    },
     head: (): ChainHead => head,
     unauthenticated: (): number => excused,
     missingHead(): FaultPlace | null {

@@ -6,7 +6,7 @@ import { choice, flag, text } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import { printable, printableLines } from '../../command-line/printable.ts';
 import { when } from '../../command-line/words.ts';
-import { MOVEMENT_COLUMNS, movementText } from '../movement-view.ts';
+import { MOVEMENT_COLUMNS, movementText, unknownText } from '../movement-view.ts';
 import { MOVEMENT } from '../shared.ts';
 
 export const list = command({
@@ -101,15 +101,16 @@ export const timeline = command({
     const client = await session.client();
     const params = { movement_id: args.movementId };
     const body = await client.call('getMovementTimeline', { params });
-    await session.print(body, () =>
-      session.table(body, [
+    await session.print(body, async () => {
+      const events = await session.table(body, [
         { title: '#', of: (event) => event.sequence, right: true },
         { title: 'TIME', of: (event) => when(event.occurred_at) },
         { title: 'EVENT', of: (event) => event.event_type },
         { title: 'NODE', of: (event) => event.node_key },
         { title: 'BY', of: ({ actor }) => actor.label ?? actor.key_id ?? actor.type },
         { title: 'WHAT', of: (event) => event.message },
-      ]),
-    );
+      ]);
+      return events + unknownText(session.view, args.movementId, body);
+    });
   },
 });

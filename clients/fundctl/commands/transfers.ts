@@ -6,6 +6,7 @@ import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import type { Column } from '../../command-line/table.ts';
 import { state, type View } from '../../command-line/view.ts';
+import { printable } from '../../command-line/printable.ts';
 import { age, failure, when } from '../../command-line/words.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
 import { IDEMPOTENCY, REASON, YES } from '../shared.ts';
@@ -21,6 +22,7 @@ const COLUMNS: readonly Column<RowOf<'listCapitalTransfers'>>[] = [
   { title: 'TO', of: (row) => `${row.destination_venue} ${row.destination_account_type}` },
   { title: 'STRATEGY', of: (row) => row.strategy_id },
   { title: 'ERROR', of: (row) => row.error_code },
+  { title: 'NEEDS', of: (row) => row.attention?.reason },
   { title: 'AGE', of: (row) => age(row.created_at) },
 ];
 
@@ -185,8 +187,8 @@ function print(session: Session, transfer: Transfer): Promise<void> {
 }
 
 function transferText(view: View, transfer: Transfer): string {
-  const { error_code: code, error_message: message } = transfer;
-  return view.record([
+  const { error_code: code, error_message: message, attention } = transfer;
+  const record = view.record([
     ['transfer', transfer.transfer_id],
     ['state', state(transfer.request_state)],
     ['amount', `${transfer.amount} ${transfer.asset}`],
@@ -201,9 +203,24 @@ function transferText(view: View, transfer: Transfer): string {
     ['created', when(transfer.created_at)],
     ['updated', when(transfer.updated_at)],
   ]);
+  if (attention === null) return record;
+  const command = `fundctl transfers resolve ${transfer.transfer_id}`;
+  return [
+    record,
+    view.heading('A person is needed'),
+    view.record([
+      ['reason', { text: attention.reason, tone: 'waiting' }],
+      ['what is the matter', attention.message],
+      ['last answer', attention.last_answer],
+    ]),
+    ...attention.actions.map(
+      ({ consequence }) =>
+        `  ${view.paint('strong', printable(command))}\n      ${printable(consequence)}\n`,
+    ),
+  ].join('');
 }
 
 function lineOf({ request_state, error_code }: Transfer): string {
-  const time = new Date().toISOString().slice(11, 19);
+  const time = `${new Date().toISOString().slice(11, 19)}Z`;
   return `${time}  ${request_state}${error_code === null ? '' : `  ${error_code}`}\n`;
 }

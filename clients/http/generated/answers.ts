@@ -1323,6 +1323,17 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ],
     "description": "Before its amount is fixed: the most it can be; null while only an output decides."
    },
+   "description": {
+    "description": "Of a gate: what its template says that a person is to look at.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "idempotency_key": {
+    "type": "string",
+    "description": "Under which its executor is called, and can be asked about, in this attempt."
+   },
    "destination": {
     "description": "Whom it pays: by its plan before it runs, as it was prepared after.",
     "type": [
@@ -1392,6 +1403,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "signer_binding",
    "asset",
    "amount",
+   "description",
+   "idempotency_key",
    "destination",
    "external_ref",
    "output",
@@ -1460,6 +1473,20 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    },
    "node_key": {
     "description": "The node that it is about; null for an approval.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "description": {
+    "description": "Of a gate that waits: what its template says that a person is to look at.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "idempotency_key": {
+    "description": "Of an unknown outcome: the key by which its executor or venue can be asked.",
     "type": [
      "string",
      "null"
@@ -1570,6 +1597,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "reason",
    "message",
    "node_key",
+   "description",
+   "idempotency_key",
    "last_answer",
    "attempt",
    "max_attempts",
@@ -4625,6 +4654,17 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "null"
     ]
    },
+   "attention": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/CapitalTransferAttention"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What a person is asked for; null while none is needed."
+   },
    "created_at": {
     "$ref": "#/components/schemas/Timestamp"
    },
@@ -4648,8 +4688,63 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "provider_transfer_id",
    "error_code",
    "error_message",
+   "attention",
    "created_at",
    "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "CapitalTransferAttention": {
+  "type": "object",
+  "properties": {
+   "reason": {
+    "type": "string",
+    "enum": [
+     "approval",
+     "approval_expires_soon",
+     "unknown_outcome",
+     "manual_gate",
+     "failed",
+     "lane_blocked",
+     "delivery_late",
+     "executor_unavailable",
+     "observed_long"
+    ]
+   },
+   "message": {
+    "type": "string"
+   },
+   "last_answer": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "actions": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "action": {
+       "type": "string"
+      },
+      "consequence": {
+       "type": "string"
+      }
+     },
+     "required": [
+      "action",
+      "consequence"
+     ],
+     "additionalProperties": false
+    }
+   }
+  },
+  "required": [
+   "reason",
+   "message",
+   "last_answer",
+   "actions"
   ],
   "additionalProperties": false
  },

@@ -226,6 +226,10 @@ export interface components {
             readonly asset: string;
             /** @description Before its amount is fixed: the most it can be; null while only an output decides. */
             readonly amount: components["schemas"]["Decimal"] | null;
+            /** @description Of a gate: what its template says that a person is to look at. */
+            readonly description: string | null;
+            /** @description Under which its executor is called, and can be asked about, in this attempt. */
+            readonly idempotency_key: string;
             /** @description Whom it pays: by its plan before it runs, as it was prepared after. */
             readonly destination: string | null;
             readonly external_ref: string | null;
@@ -251,6 +255,10 @@ export interface components {
             readonly message: string;
             /** @description The node that it is about; null for an approval. */
             readonly node_key: string | null;
+            /** @description Of a gate that waits: what its template says that a person is to look at. */
+            readonly description: string | null;
+            /** @description Of an unknown outcome: the key by which its executor or venue can be asked. */
+            readonly idempotency_key: string | null;
             /** @description What was last said about the node, by its executor or on its way there. */
             readonly last_answer: string | null;
             /** @description The present attempt of the node. */
@@ -897,8 +905,20 @@ export interface components {
             readonly provider_transfer_id: string | null;
             readonly error_code: string | null;
             readonly error_message: string | null;
+            /** @description What a person is asked for; null while none is needed. */
+            readonly attention: components["schemas"]["CapitalTransferAttention"] | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly CapitalTransferAttention: {
+            /** @enum {string} */
+            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
+            readonly message: string;
+            readonly last_answer: string | null;
+            readonly actions: readonly {
+                readonly action: string;
+                readonly consequence: string;
+            }[];
         };
         readonly CapitalTransferList: {
             readonly capital_transfers: readonly components["schemas"]["CapitalTransferView"][];

@@ -36,6 +36,9 @@ CREATE TRIGGER template_proposals_guard BEFORE UPDATE
 CREATE TRIGGER audit_seals_append_only BEFORE UPDATE
   OR DELETE ON audit_seals FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER audit_seals_next BEFORE INSERT
+  ON audit_seals FOR EACH ROW EXECUTE FUNCTION guard_seal();
+
 CREATE TRIGGER audit_seals_no_truncate BEFORE TRUNCATE
   ON audit_seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

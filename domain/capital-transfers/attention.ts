@@ -1,0 +1,39 @@
+/** What a capital transfer that needs a person asks of them. */
+import type { AttentionReason } from '../attention-reasons.ts';
+import type { TransferState } from '../states/capital-transfer.ts';
+
+export interface TransferAttention {
+  readonly reason: AttentionReason;
+  readonly message: string;
+  /** Why it was waited for; null where nobody said. */
+  readonly last_answer: string | null;
+  readonly actions: readonly { readonly action: 'resolve'; readonly consequence: string }[];
+}
+
+/**
+ * Null while no person is needed. A transfer comes to MANUAL_INTERVENTION when its provider has not
+ * confirmed it within its usual time (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS).
+ */
+export function transferAttention({
+  request_state,
+  provider,
+  error_message,
+}: {
+  readonly request_state: TransferState;
+  readonly provider: string;
+  readonly error_message: string | null;
+}): TransferAttention | null {
+  if (request_state !== 'MANUAL_INTERVENTION') return null;
+  return {
+    reason: 'observed_long',
+    message: `${provider} has not confirmed it for longer than usual. It is asked on; look at its records.`,
+    last_answer: error_message,
+    actions: [
+      {
+        action: 'resolve',
+        consequence:
+          'A person answers for it: as completed its hold is consumed, as failed it is released. Refused as failed while its send may be under way.',
+      },
+    ],
+  };
+}

@@ -1,0 +1,7 @@
+/** The key under which a node's executor is called, and asked, in one attempt. */
+export function sendKey(
+  movementId: string,
+  { node_key, attempt }: { readonly node_key: string; readonly attempt: number },
+): string {
+  return `${movementId}:${node_key}:${String(attempt)}`;
+}
