@@ -48,14 +48,15 @@ CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
     THEN n.submitted_at + make_interval(secs => n.usual_seconds) END
 $$;
 
--- Whether a person may say what became of a node that is observed: its usual time is over, or what
--- its venue shows is not what was sent. Once true of an attempt it stays true while it is observed
+-- Whether a person may say what became of a node that is observed: its usual time is over, what its
+-- venue shows is not what was sent, or which payment is whose only a person knows. Once true of an attempt it stays true while it is observed
 -- for too long.
 CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND coalesce(n.error_code IN (
-      'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'), false)
+      'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH',
+      'PAYMENT_AMBIGUOUS'), false)
 $$;
 
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.

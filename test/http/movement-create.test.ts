@@ -56,6 +56,8 @@ describe('creating a movement', () => {
       reservation_status: 'none',
       auto_approve_result: null,
       outflow: [],
+      sends: [],
+      limits: [],
       expires_at: expect.stringMatching(TIME),
       created_at: expect.stringMatching(TIME),
     });
@@ -74,7 +76,7 @@ describe('creating a movement', () => {
       input_params: { node_config: { note: 'x' }, own: [1, { two: 2 }] },
       labels: { ticket: 'T-1' },
     };
-    const created = await create(linear, more);
+    const { sends, limits, ...created } = await create(linear, more);
     const seen = await detail(created.movement_id);
     const binding = { executor_key: 'builtin.noop' };
     const node = {
@@ -91,10 +93,14 @@ describe('creating a movement', () => {
       output: null,
       error_code: null,
       error_message: null,
+      description: null,
       started_at: null,
       updated_at: expect.stringMatching(TIME),
       completed_at: null,
     };
+    const named = (node_key: string) => ({
+      ...{ ...node, node_key, idempotency_key: `${created.movement_id}:${node_key}:1` },
+    });
     expect(seen).toEqual({
       ...created,
       template_key: linear.template_key,
@@ -108,6 +114,8 @@ describe('creating a movement', () => {
         reason: 'approval',
         message: `It waits for an approval until ${created.expires_at}.`,
         node_key: null,
+        idempotency_key: null,
+        description: null,
         last_answer: null,
         attempt: null,
         max_attempts: null,
@@ -127,10 +135,8 @@ describe('creating a movement', () => {
       created_by: { client_id: shared.adminClientId, key_id: 'dev-admin', role: 'admin' },
       approver_id: null,
       approved_by: null,
-      nodes: [
-        { node_key: 'a', ...node },
-        { node_key: 'b', ...node },
-      ],
+      nodes: [named('a'), named('b')],
+      review: { sends, limits, balances: [], would_fail: [] },
       artifacts: [],
       callbacks: { pending: 0, delivered: 0, dead_letter: 0 },
       workflow: {

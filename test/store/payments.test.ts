@@ -5,10 +5,14 @@ import { parseUnits, type Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { observe } from '../../activities/phases/observe.ts';
+import type { Requester } from '../../domain/actions/context.ts';
+import { resolve } from '../../domain/actions/resolve.ts';
 import type { Executor } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readMovement } from '../../store/movement-reads.ts';
+import { readSnapshot } from '../../store/movements.ts';
 import { readPhase } from '../../store/phases.ts';
+import { applyTransition } from '../../store/transition.ts';
 import {
   createEvmBalanceObserveExecutor,
   EVM_BALANCE_OBSERVE_DESCRIPTOR,
@@ -44,6 +48,11 @@ afterAll(async () => {
   await chain?.stop();
   await bench?.close();
 }, 30_000);
+
+const PERSON: Requester = {
+  caller: { key_id: 'k', client_id: 'desk', role: 'operator' },
+  request_id: 'r',
+};
 
 const newAddress = (): Address => privateKeyToAccount(generatePrivateKey()).address;
 
@@ -120,6 +129,24 @@ test('of two that wait for the same a payment completes none, and a person is to
   expect((await readMovement(bench.db, one))?.attention).toMatchObject({
     ...{ reason: 'observed_long', node_key: 'look' },
   });
+  // Who has looked says whose it is, at once, and both go on.
+  const row = await readPhase(bench.db, one, 'look');
+  const [reference = ''] = row?.output?.['unclaimed'] as readonly string[];
+  const payments = [{ source: `evm:${String(CHAIN_ID)}`, reference, amount: '5', total: '5' }];
+  const says = async (id: string, output: JsonObject) => {
+    const snapshot = await readSnapshot(bench.db, id);
+    const word = { node_key: 'look', outcome: 'completed', reason: 'the sender said so' } as const;
+    const said = resolve(snapshot, { ...word, evidence: {}, output, settle_seconds: 0 }, PERSON);
+    return said === null ? null : applyTransition(bench.db, said);
+  };
+  expect(await says(one, { received_amount: '5' })).toMatchObject({ reason: 'claim_missing' });
+  expect(await says(one, { received_amount: '5', payments })).toMatchObject({ ok: true });
+  expect(await says(other, { received_amount: '5', payments })).toMatchObject({
+    reason: 'already_claimed',
+  });
+  expect(await look(other)).toEqual(['OBSERVING', null]);
+  await payToken(chain, payer, { to: address, tokens: '5' });
+  expect(await look(other)).toEqual(['COMPLETED', null]);
 });
 
 test('one that waits later takes nothing of what came before', async () => {

@@ -279,8 +279,11 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
       (each.baseline_block === null ||
         open.some(({ block }) => BigInt(block) > BigInt(each.baseline_block ?? 0))),
   );
-  if (open.length > 1 || rivals.length > 0)
-    return { progress, why: ambiguous(open.length, rivals.length) };
+  if (open.length > 1 || rivals.length > 0) {
+    // For the person who says whose they are.
+    const unclaimed = open.slice(0, 20).map(({ reference }) => reference);
+    return { progress: { ...progress, unclaimed }, why: ambiguous(open.length, rivals.length) };
+  }
   const { reference } = first;
   return {
     payments: [{ source: sourceOf(config), reference, amount, total: amount }],
