@@ -4,7 +4,7 @@
  * completes it, whoever says that it is completed.
  */
 import { isObject, type JsonObject } from './json.ts';
-import { isDecimal, isPositive } from './money.ts';
+import { compare, isDecimal, isPositive } from './money.ts';
 
 export interface Claim {
   /** What it is and where it is known. */
@@ -42,8 +42,14 @@ export interface Completed {
 /** What the node claims; empty where it says of nothing what could be claimed. */
 export function claimsOf(completed: Completed): readonly Claim[] {
   const payments = completed.output?.['payments'];
-  if (completed.action_type === 'evm_balance_observe' && Array.isArray(payments))
-    return payments.flatMap((each) => (isClaim(each) ? [each] : []));
+  if (NAME_PAYMENTS.includes(completed.action_type) && Array.isArray(payments))
+    return payments.every(isClaim)
+      ? payments.map((each) => ({
+          ...each,
+          source: each.source.toLowerCase(),
+          reference: each.reference.toLowerCase(),
+        }))
+      : [];
   return (CLAIMS[completed.action_type]?.(completed) ?? []).map(({ source, reference }) => ({
     source,
     reference: reference.toLowerCase(),
@@ -59,8 +65,12 @@ export function claimsOf(completed: Completed): readonly Claim[] {
 export function needsClaim({ action_type, output }: Completed): boolean {
   if (action_type === 'cctp_burn') return Object.hasOwn(output ?? {}, 'attested_message');
   if (action_type === 'bridge_c_send') return Object.hasOwn(output ?? {}, 'packet');
+  if (action_type === 'cex_deposit_observe') return Object.hasOwn(output ?? {}, 'payments');
   return ['cctp_mint', 'bridge_c_observe', 'evm_balance_observe'].includes(action_type);
 }
+
+/** What says in its output `payments` what it is completed with. */
+const NAME_PAYMENTS: readonly string[] = ['evm_balance_observe', 'cex_deposit_observe'];
 
 type Named = Pick<Claim, 'source' | 'reference'>;
 
@@ -83,8 +93,14 @@ function isClaim(value: unknown): value is JsonObject & Claim {
   return (
     typeof source === 'string' &&
     typeof reference === 'string' &&
-    [amount, total].every((each) => isDecimalText(each) && isPositive(each)) &&
-    [since, until].every((each) => typeof each === 'string' && /^[0-9]{1,30}$/.test(each))
+    isDecimalText(amount) &&
+    isDecimalText(total) &&
+    isPositive(amount) &&
+    compare(amount, total) <= 0 &&
+    [since, until].every((each) => typeof each === 'string' && /^[0-9]{1,30}$/.test(each)) &&
+    // Of a chain's own coin, and of nothing else, a time is claimed.
+    ['since', 'until'].every((name) => name in value === /^evm:\d+:coin$/i.test(source)) &&
+    (!/^evm:\d+$/i.test(source) || /^0x[0-9a-f]{64}#\d{1,9}$/i.test(reference))
   );
 }
 

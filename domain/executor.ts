@@ -244,9 +244,14 @@ export interface Arrivals {
     references: readonly string[],
   ): Promise<readonly (Pick<Claim, 'reference' | 'amount' | 'until'> & { own: boolean })[]>;
   /** Other nodes that wait for something at this place, by what they have put out as `awaits`. */
-  waiting(
-    place: string,
-  ): Promise<readonly { readonly amount: string; readonly baseline_block: string | null }[]>;
+  waiting(place: string): Promise<
+    readonly {
+      readonly amount: string;
+      readonly baseline_block: string | null;
+      /** The transaction that its `match_from` node reported. */
+      readonly tx_hash: string | null;
+    }[]
+  >;
 }
 
 /**

@@ -57,7 +57,8 @@ export function readWaiting(
 ): ReturnType<Arrivals['waiting']> {
   return run(
     () => db.sql`
-      SELECT output -> 'awaits' ->> 'amount' AS amount, output ->> 'baseline_block' AS baseline_block
+      SELECT output -> 'awaits' ->> 'amount' AS amount, output ->> 'baseline_block' AS baseline_block,
+        output -> 'awaits' ->> 'tx_hash' AS tx_hash
       FROM movement_nodes
       WHERE state = 'OBSERVING' AND action_type = 'evm_balance_observe'
         AND output -> 'awaits' ->> 'place' = ${place}

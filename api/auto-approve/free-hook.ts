@@ -1,6 +1,6 @@
 /** The hook where no other is registered: the daily cap of the template key. */
 import { evaluateFree } from '../../domain/auto-approve/free.ts';
-import { onlyObserves } from '../../domain/plan/actions.ts';
+import { onlyObserves } from '../../domain/plan/amount.ts';
 import { readFreeFacts } from '../../store/auto-approve.ts';
 import type { AutoApproveHook } from './hook.ts';
 

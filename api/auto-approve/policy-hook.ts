@@ -1,6 +1,6 @@
 /** The commercial edition's hook: the policy of the caller's client for the movement's strategy. */
 import { evaluatePolicy } from '../../domain/auto-approve/policy.ts';
-import { onlyObserves } from '../../domain/plan/actions.ts';
+import { onlyObserves } from '../../domain/plan/amount.ts';
 import { readPolicyFacts } from '../../store/auto-approve.ts';
 import type { AutoApproveHook } from './hook.ts';
 

@@ -56,9 +56,8 @@ export async function resetAllowances(
         context: { current_state, allowed_states: RESETTABLE },
       });
     const open = await readOpenAllowances(deps.db, movement_id);
-    await mustSignStill(open, deps);
     const resets = [];
-    for (const allowance of open) {
+    for (const allowance of await stillSigned(open, deps)) {
       const { node_key } = allowance;
       const made = await approved(
         await resetOf(movement_id, allowance, requester, deps),
@@ -74,16 +73,23 @@ export async function resetAllowances(
   });
 }
 
-/** Who replaced a signer cannot take back what that one allowed. */
-async function mustSignStill(
+/**
+ * Those whose signer still signs: who replaced a signer cannot take back what that one allowed.
+ * Throws where none is left.
+ */
+async function stillSigned(
   open: readonly OpenAllowance[],
   { db }: ApiDependencies,
-): Promise<void> {
+): Promise<readonly OpenAllowance[]> {
   const replaced = new Set((await readReplacedSigners(db)).map(({ signer_key }) => signer_key));
-  const bindings = open
-    .filter(({ signer_key }) => replaced.has(signer_key))
-    .map(({ signer_key: key }) => ({ binding: 'signer', key, reason: 'replaced' }));
-  if (bindings.length > 0) throw new ServiceError('binding_unavailable', { context: { bindings } });
+  const able = open.filter(({ signer_key }) => !replaced.has(signer_key));
+  if (open.length > 0 && able.length === 0) {
+    const bindings = open.map(({ signer_key: key }) => ({
+      ...{ binding: 'signer', key, reason: 'replaced' },
+    }));
+    throw new ServiceError('binding_unavailable', { context: { bindings } });
+  }
+  return able;
 }
 
 /** The movement that takes this allowance back: the one that has not ended, or a new one. */

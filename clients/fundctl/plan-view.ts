@@ -138,10 +138,23 @@ function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly Send
         terms: [
           ...termsOf(sendTerms(node)),
           ['executor', node.executor_binding.executor_key],
-          ['signer', node.signer_binding?.signer_key],
+          ['signer', signerNow(node, nodes)],
         ],
       };
     });
+}
+
+/** Who signs now, where a rotation has put another one in the place of the plan's. */
+function signerNow(
+  { node_key, signer_binding }: CompiledPlan['nodes'][number],
+  nodes: Movement['nodes'],
+): string | undefined {
+  const planned = signer_binding?.signer_key;
+  const bound = nodes.find((each) => each.node_key === node_key)?.signer_binding;
+  const now = bound?.signer_key;
+  return now === undefined || now === planned
+    ? planned
+    : `${now} (IN THE PLACE OF ${planned ?? 'NONE'} OF THE PLAN)`;
 }
 
 /**

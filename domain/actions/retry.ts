@@ -1,10 +1,13 @@
 /** Retry: a failed node runs again, an unknown one is asked about first. */
+import { add, compare } from '../money.ts';
 import { isReservedTemplate } from '../plan/actions.ts';
+import { resolveAmount } from '../plan/amount.ts';
 import { pullsBy } from '../plan/flow.ts';
 import { closedAgain, isRetryable, reopened } from '../graph/retry.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
 import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
+import { IN_FLIGHT_NODE_STATES } from '../states/node.ts';
 import type { NodeChange, Transition } from '../transition.ts';
 import { changeOf, nodeEvent, oldest } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
@@ -112,7 +115,7 @@ export function retry(
           ...(each.restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
           attempt: each.attempt + 1,
           recover_first: each.restored,
-          amount: resets.get(each.node_key) ?? null,
+          amount: stillPulled(snapshot, each.node_key, resets.get(each.node_key) ?? '0'),
         },
       })),
       ...back.map((each): NodeChange => ({
@@ -122,7 +125,7 @@ export function retry(
       ...gates.map((each) => changeOf(each, ['BLOCKED'])),
     ],
     // What the earlier outcome settled must not speak for the next one.
-    conditions: withoutConditions(snapshot, [node, ...anew]),
+    conditions: withoutConditions(snapshot, node),
     timeline: [
       {
         event_type: 'request_retried',
@@ -166,6 +169,26 @@ export function retry(
 
 const WAITS = 'Queued again, behind its allowance, which was reset';
 
+/**
+ * What nodes that have not sent yet pull by an allowance, and at most what was left of it: what is
+ * in flight may have pulled its part before the reset.
+ */
+function stillPulled({ plan, nodes }: MovementSnapshot, key: string, left: string): string {
+  const stored = (of: string) => nodes.find((each) => each.node_key === of);
+  const allowance = plan.nodes.find((each) => each.node_key === key);
+  if (allowance === undefined) return '0';
+  const sum = plan.nodes
+    .filter((each) => pullsBy(allowance, each, plan))
+    .map((each) => {
+      const { state = 'COMPLETED', amount = null } = stored(each.node_key) ?? {};
+      if (state === 'COMPLETED' || IN_FLIGHT_NODE_STATES.includes(state)) return '0';
+      const outputOf = (of: string) => stored(of)?.output ?? null;
+      return amount ?? resolveAmount(each.config, plan.intent.amount, outputOf) ?? '0';
+    })
+    .reduce(add, '0');
+  return compare(sum, left) < 0 ? sum : left;
+}
+
 /** The completed allowances that this node pulls by and that are there no more. */
 function allowedAnew(
   { plan, nodes }: MovementSnapshot,
@@ -187,12 +210,11 @@ function allowedAnew(
 
 function withoutConditions(
   snapshot: MovementSnapshot,
-  from: readonly NodeSnapshot[],
+  { node_key }: NodeSnapshot,
 ): Record<string, null> {
-  const keys = from.map(({ node_key }) => node_key);
   return Object.fromEntries(
     snapshot.plan.edges.flatMap((edge, position) =>
-      keys.includes(edge.from) && edge.condition_expr !== null ? [[String(position), null]] : [],
+      edge.from === node_key && edge.condition_expr !== null ? [[String(position), null]] : [],
     ),
   );
 }

@@ -52,11 +52,21 @@ export function closedAgain(input: WalkInput, retried: WalkNode): readonly strin
  * skip anew if every skipped node were BLOCKED.
  */
 export function reopened(input: WalkInput, retried: string): readonly string[] {
+  // What its success has begun is not undone, so its other ways stay closed (an allowance that was
+  // reset runs again behind nodes that have pulled by it).
+  const begun = input.nodes.some(({ node_key, state }) => {
+    if (['BLOCKED', 'SKIPPED', 'CANCELLED'].includes(state)) return false;
+    const into = input.edges.filter(({ to }) => to === node_key);
+    return (
+      into.length > 0 &&
+      into.every(({ from, edge_type }) => from === retried && edge_type === 'on_success')
+    );
+  });
   const nodes = input.nodes.map((node): WalkNode => {
     if (node.node_key === retried)
       return {
         ...node,
-        state: 'READY',
+        state: begun ? 'COMPLETED' : 'READY',
         resumed: false,
         timed_out: false,
         ended_by_stop: false,

@@ -270,15 +270,6 @@ export function isIdle(actionType: string): boolean {
   return actionType === 'noop' || actionType === 'manual_gate';
 }
 
-/** Whether a plan waits for what others send and sends nothing itself. */
-export function onlyObserves(
-  nodes: readonly (Pick<TemplateNode, 'node_kind'> & { readonly sends: boolean })[],
-): boolean {
-  return (
-    nodes.some(({ node_kind }) => node_kind === 'observe') && !nodes.some(({ sends }) => sends)
-  );
-}
-
 /** Whether the service itself knows what nodes of this action type do. */
 export function isBuiltIn(actionType: string): actionType is BuiltInAction {
   return Object.hasOwn(BUILT_IN_ACTIONS, actionType);

@@ -66,6 +66,18 @@ export function takesBack({
   );
 }
 
+/** Whether a plan waits for what others send and sends nothing itself; to take back is no send. */
+export function onlyObserves(
+  nodes: readonly (Pick<TemplateNode, 'node_kind' | 'action_type' | 'config'> & {
+    readonly sends: boolean;
+  })[],
+): boolean {
+  return (
+    nodes.some(({ node_kind }) => node_kind === 'observe') &&
+    !nodes.some((node) => node.sends && !takesBack(node))
+  );
+}
+
 /** What a limit that cannot be read allows. */
 const NOTHING = '0';
 

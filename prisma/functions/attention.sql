@@ -56,7 +56,7 @@ CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RET
   SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND coalesce(n.error_code IN (
       'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH',
-      'PAYMENT_AMBIGUOUS'), false)
+      'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'), false)
 $$;
 
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.

@@ -39,7 +39,9 @@ DECLARE
   next bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('audit_seals', 0));
-  SELECT coalesce(max(position), 0) + 1 INTO next FROM audit_seals;
+  -- By its schema: a temporary table of the same name would be read in its place.
+  EXECUTE format('SELECT coalesce(max(position), 0) + 1 FROM %I.%I', TG_TABLE_SCHEMA,
+    TG_TABLE_NAME) INTO next;
   IF NEW.position <> next THEN
     RAISE EXCEPTION 'the next seal is %, not %', next, NEW.position
       USING ERRCODE = 'insufficient_privilege';

@@ -4,6 +4,7 @@ CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS b
   SELECT CASE action_type
     WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
     WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
+    WHEN 'cex_deposit_observe' THEN coalesce(output ? 'payments', false)
     ELSE action_type IN ('cctp_mint', 'bridge_c_observe', 'evm_balance_observe') END
 $$;
 
@@ -28,8 +29,9 @@ BEGIN
     SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
     WHERE o.source = c.source AND o.reference = c.reference
       AND (o.movement_id, o.node_key) <> (movement, node)
-      AND (c.since IS NULL OR o.until_block > c.since);
-    IF held + c.amount > (SELECT coalesce(p.amount, c.total) FROM payments p
+      AND (c.since IS NULL OR o.until_block IS NULL OR o.until_block > c.since);
+    -- Whoever says more of a payment than the first did is not believed, nor one who says less.
+    IF held + c.amount > (SELECT least(p.amount, c.total) FROM payments p
         WHERE p.source = c.source AND p.reference = c.reference) THEN
       RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
         SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key)

@@ -259,11 +259,11 @@ describe('a withdrawal of the perps venue whose first send failed', () => {
   test('is sent by no resume, once it is UNKNOWN, and by a retry', async () => {
     const before = await admitted();
     const movement = await unsent();
-    await nodeIs(movement, ({ state }) => state === 'UNKNOWN', 'to be UNKNOWN');
+    await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
     await books.faults(null);
     await own.api.act('resume', movement.movement_id);
     await sleep(5_000);
-    await nodeIs(movement, ({ state }) => state === 'UNKNOWN', 'to be UNKNOWN again');
+    await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
     expect(await admitted()).toBe(before);
     await own.api.act('retry', movement.movement_id);
     await isAdmitted(movement, before + 1);

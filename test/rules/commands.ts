@@ -581,7 +581,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'api/movements/act.ts',
-      find: '  deps.handOver(movementId, {\n    kind: action,\n    command_id: outcome.command_id,\n    plan: outcome.plan,\n  });',
+      find: '    deps.handOver(movementId, {\n      kind: action,\n      command_id: outcome.command_id,\n      plan: outcome.plan,\n    });',
       replace: '  await fetch(deps.settings.temporalUiUrl);',
     },
   },

@@ -381,14 +381,14 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'resolve-only-unknown',
     section,
-    rule: 'A person can settle an UNKNOWN node and no other, once.',
+    rule: 'A person can settle an UNKNOWN node, or one that is observed for longer than usual, and no other, once.',
     test: {
       file: UNKNOWN,
       name: 'only an unknown node can be resolved, and two people at once resolve it once',
     },
     broken: {
       file: 'domain/actions/resolve.ts',
-      find: "node === undefined || node.state !== 'UNKNOWN'",
+      find: 'node === undefined || !isResolvable(node)',
       replace: 'node === undefined',
     },
   },
@@ -480,12 +480,12 @@ export const moneyRules: readonly Rule[] = [
     rule: 'Nothing approves automatically a plan that only observes.',
     test: {
       file: 'test/domain/auto-approve.test.ts',
-      name: 'gives no_sending_node before what comes after it',
+      name: 'before what comes after it',
     },
     broken: {
       file: 'domain/auto-approve/free.ts',
-      find: 'amount: request.only_observes\n',
-      replace: 'amount: request.only_observes && amount === null\n',
+      find: 'amount: request.only_observes',
+      replace: 'amount: request.only_observes && amount === null',
     },
   },
   {
@@ -703,8 +703,8 @@ export const moneyRules: readonly Rule[] = [
     test: { file: KILLED, name: 'after the withdrawal was accepted and its answer lost' },
     broken: {
       file: 'activities/phases/context.ts',
-      find: 'return `${row.movement_id}:${row.node_key}:${row.attempt}`;',
-      replace: 'return `${row.movement_id}:${row.node_key}:${row.attempt}:${performance.now()}`;',
+      find: 'return sendKey(row.movement_id, row);',
+      replace: 'return `${sendKey(row.movement_id, row)}:${performance.now()}`;',
     },
   },
   {
@@ -797,7 +797,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/store/allowances.test.ts', name: 'a retry after a reset allows' },
     broken: {
       file: 'domain/actions/retry.ts',
-      find: 'amount: resets.get(each.node_key) ?? null,',
+      find: "amount: stillPulled(snapshot, each.node_key, resets.get(each.node_key) ?? '0'),",
       replace: 'amount: null,',
     },
   },

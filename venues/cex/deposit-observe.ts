@@ -66,7 +66,7 @@ export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor
 }
 
 /**
- * COMPLETED with `{tx_hash, received_amount, deposits, network}` once every deposit of the
+ * COMPLETED with `{tx_hash, received_amount, deposits, network, payments}` once every deposit of the
  * transaction is credited, and free to leave the account where the plan asks for a final one.
  * FAILED `DEPOSIT_REJECTED` when the exchange took none of it.
  */
@@ -102,6 +102,9 @@ async function look(
     received_amount,
     deposits: found.length,
     network: first.network,
+    payments: found.map(({ id, amount }) => ({
+      ...{ source: `cex:${account.venue.venue_key}`, reference: id, amount, total: amount },
+    })),
   };
   const assurance = found.every(({ status }) => status === 'completed')
     ? 'protocol_finalized'

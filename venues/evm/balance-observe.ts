@@ -146,7 +146,9 @@ async function look(
   const settled = newest > 0n ? newest : 0n;
   const { amount: planned } = context;
   const amount = compare(planned, config.min_increase) > 0 ? planned : config.min_increase;
-  const awaits = { place: placeOf(config), amount };
+  const { tx_hash } = context.matched?.output ?? {};
+  const reported = typeof tx_hash === 'string' ? { tx_hash: tx_hash.toLowerCase() } : {};
+  const awaits = { place: placeOf(config), amount, ...reported };
   const waiting = (from: JsonObject, why?: object): ExecutionResult => ({
     next_state: 'OBSERVING',
     output: { ...from, awaits },
@@ -169,7 +171,6 @@ async function look(
     ...{ connection, config, baseline, amount, decimals, settled, arrivals, prior },
     final: await finalizedNumber(connection),
   };
-  const { tx_hash } = context.matched?.output ?? {};
   const seen =
     token !== null && typeof tx_hash === 'string'
       ? await paidBy(of, token, tx_hash as Hash)
@@ -197,9 +198,13 @@ function placeOf({ chain_id, token_address, address }: BalanceObserveConfig): st
 
 const sourceOf = ({ chain_id }: BalanceObserveConfig): string => `evm:${String(chain_id)}`;
 
-/** What the transaction that another node reported has brought here: it is this node's. */
+/**
+ * What the transaction that another node reported has brought here: it is this node's. One that
+ * pays several (an exchange sends many withdrawals at once) brings this node what is exactly its
+ * amount.
+ */
 async function paidBy(
-  { connection, config, decimals, settled }: Look,
+  { connection, config, amount, decimals, settled, arrivals }: Look,
   token: Address,
   hash: Hash,
 ): Promise<Seen> {
@@ -210,7 +215,19 @@ async function paidBy(
     !(await isCanonical(connection, receipt))
   )
     return { progress: {} };
-  const paid = arrivalsOf(receipt, { token, to: config.address });
+  const all = arrivalsOf(receipt, { token, to: config.address });
+  const references = all.map(({ reference }) => reference);
+  const taken = ((await arrivals?.claimed(sourceOf(config), references)) ?? []).filter(
+    (each) => !each.own,
+  );
+  const free = all.filter(({ reference }) => !taken.some((each) => each.reference === reference));
+  const exact = free.filter(({ units }) => units === baseUnits({ amount }, decimals));
+  if (free.length > 1 && exact.length !== 1)
+    return {
+      progress: { unclaimed: free.slice(0, 20).map(({ reference }) => reference) },
+      why: ambiguous(free.length, 0),
+    };
+  const paid = free.length > 1 ? exact : free;
   const received = fromBaseUnits(
     paid.reduce((sum, { units }) => sum + units, 0n),
     decimals,
@@ -268,13 +285,18 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
       sourceOf(config),
       all.map(({ reference }) => reference),
     )) ?? [];
+  const waiting = (await of.arrivals?.waiting(placeOf(config))) ?? [];
   const open = all.filter(
-    ({ reference }) => !claimed.some((each) => !each.own && each.reference === reference),
+    ({ reference }) =>
+      !claimed.some((each) => !each.own && each.reference === reference) &&
+      // What another node's `match_from` reported is that node's, whatever its amount.
+      !waiting.some((each) => each.tx_hash !== null && reference.startsWith(`${each.tx_hash}#`)),
   );
   const [first] = open;
   if (first === undefined) return { progress };
-  const rivals = ((await of.arrivals?.waiting(placeOf(config))) ?? []).filter(
+  const rivals = waiting.filter(
     (each) =>
+      each.tx_hash === null &&
       compare(each.amount, amount) === 0 &&
       (each.baseline_block === null ||
         open.some(({ block }) => BigInt(block) > BigInt(each.baseline_block ?? 0))),
@@ -305,7 +327,8 @@ async function coinSince(of: Look): Promise<Seen> {
   const total = subtract(balance, baseline.baseline_amount);
   const source = `${sourceOf(config)}:coin`;
   const reference = address.toLowerCase();
-  const since = baseline.baseline_block;
+  // An amount that the plan gives counts from no block: every claim is part of it.
+  const since = config.baseline_amount === undefined ? baseline.baseline_block : '0';
   const left = ((await of.arrivals?.claimed(source, [reference])) ?? [])
     .filter((each) => !each.own)
     .filter(({ until }) => typeof until !== 'string' || BigInt(until) > BigInt(since))

@@ -460,7 +460,7 @@ CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RET
   SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND coalesce(n.error_code IN (
       'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH',
-      'PAYMENT_AMBIGUOUS'), false)
+      'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'), false)
 $$;
 
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
@@ -608,7 +608,9 @@ DECLARE
   next bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('audit_seals', 0));
-  SELECT coalesce(max(position), 0) + 1 INTO next FROM audit_seals;
+  -- By its schema: a temporary table of the same name would be read in its place.
+  EXECUTE format('SELECT coalesce(max(position), 0) + 1 FROM %I.%I', TG_TABLE_SCHEMA,
+    TG_TABLE_NAME) INTO next;
   IF NEW.position <> next THEN
     RAISE EXCEPTION 'the next seal is %, not %', next, NEW.position
       USING ERRCODE = 'insufficient_privilege';
@@ -1134,6 +1136,7 @@ CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS b
   SELECT CASE action_type
     WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
     WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
+    WHEN 'cex_deposit_observe' THEN coalesce(output ? 'payments', false)
     ELSE action_type IN ('cctp_mint', 'bridge_c_observe', 'evm_balance_observe') END
 $$;
 
@@ -1158,8 +1161,9 @@ BEGIN
     SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
     WHERE o.source = c.source AND o.reference = c.reference
       AND (o.movement_id, o.node_key) <> (movement, node)
-      AND (c.since IS NULL OR o.until_block > c.since);
-    IF held + c.amount > (SELECT coalesce(p.amount, c.total) FROM payments p
+      AND (c.since IS NULL OR o.until_block IS NULL OR o.until_block > c.since);
+    -- Whoever says more of a payment than the first did is not believed, nor one who says less.
+    IF held + c.amount > (SELECT least(p.amount, c.total) FROM payments p
         WHERE p.source = c.source AND p.reference = c.reference) THEN
       RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
         SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key)
