@@ -187,6 +187,21 @@ test('a seal takes the next position and no other, and what is planted there hid
         NULL, now())`;
   for (const position of [before, before + 2, 9_000_000_000])
     await expect(plant(position)).rejects.toThrow(/the next seal is|duplicate key/);
+  // Nor by a table of the same name that only this session sees.
+  const session = new pg.Client({ connectionString: database.url });
+  await session.connect();
+  try {
+    const { rows } = await session.query<{ name: string }>('SELECT current_schema() AS name');
+    await session.query('CREATE TEMP TABLE audit_seals (position bigint)');
+    await session.query('INSERT INTO pg_temp.audit_seals VALUES (9000000000)');
+    const planted = session.query(
+      `INSERT INTO "${rows[0]?.name ?? ''}".audit_seals (position, event_id, event_hash, chain_hash, sealed_at)
+       VALUES (9000000001, gen_random_uuid(), '\\x00', decode(repeat('ab', 32), 'hex'), now())`,
+    );
+    await expect(planted).rejects.toThrow(/the next seal is/);
+  } finally {
+    await session.end();
+  }
   await plant(before + 1);
   await write(db, 3, 'behind');
   seal(`${SECOND},${FIRST}`);

@@ -109,6 +109,24 @@ test('what its nodes have not pulled is open until the owner allows the spender 
   expect(await readResetAllowances(bench.db, movement)).toEqual(new Map());
 });
 
+test('a retry beside a pull that is under way allows only what the others still pull', async () => {
+  const movement = await failed();
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'OBSERVING' WHERE movement_id = $1::uuid
+      AND node_key = 'first'`,
+    movement,
+  );
+  await allows(SPENDER, 0n);
+  const transition = retry(
+    await readSnapshot(bench.db, movement),
+    { caller: { client_id: null, key_id: null, role: 'operator' }, request_id: 'a-request' },
+    new Map([['allow', '10']]),
+  );
+  expect(transition?.nodes?.find(({ node_key }) => node_key === 'allow')?.set).toMatchObject({
+    amount: '4',
+  });
+});
+
 test('a retry after a reset allows what was left anew, and nothing else that has completed', async () => {
   const movement = await failed();
   await allows(SPENDER, 0n);

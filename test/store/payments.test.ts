@@ -180,6 +180,38 @@ test("of the chain's own coin what another has claimed counts no more", async ()
   expect(await received(two)).toBe('2');
 });
 
+test('what the match_from of a node reported is that node’s, also where its amount differs', async () => {
+  const address = newAddress();
+  const config = { token_address: chain.token };
+  const [five, less] = [await waits(address, '5', config), await waits(address, '4.9', config)];
+  const hash = await payToken(chain, payer, { to: address, tokens: '4.9' });
+  // As the look of a node stores it whose `match_from` has reported.
+  await bench.sql(
+    `UPDATE movement_nodes SET output = jsonb_set(output, '{awaits,tx_hash}', to_jsonb($2::text))
+      WHERE movement_id = $1::uuid`,
+    five,
+    hash,
+  );
+  expect(await look(less)).toEqual(['OBSERVING', null]);
+});
+
+test("of a coin that is counted from the plan's own baseline every claim is taken off", async () => {
+  const address = newAddress();
+  const set = async (eth: string) => {
+    await chain.client.setBalance({ address, value: parseUnits(eth, 18) });
+    await chain.client.mine({ blocks: 1 });
+  };
+  const from = { baseline_amount: '0' };
+  const first = await waits(address, '5', from);
+  await set('5');
+  expect(await look(first)).toEqual(['COMPLETED', null]);
+  await chain.client.mine({ blocks: 100 });
+  const later = await waits(address, '5', from);
+  expect(await look(later)).toEqual(['OBSERVING', null]);
+  await set('10');
+  expect(await look(later)).toEqual(['COMPLETED', null]);
+});
+
 test('however many nodes and payments there are, no payment is claimed beyond its amount', async () => {
   const node = fc.record({
     payment: fc.integer({ min: 0, max: 2 }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Run, edge, node } from './build.ts';
+import { reopened } from '../../../domain/graph/retry.ts';
 import type { WalkEdge } from '../../../domain/graph/walk-types.ts';
 
 const run = (nodes: string, edges: (string | WalkEdge)[]): Run => {
@@ -44,6 +45,29 @@ describe('failures', () => {
     expect(plan.state).toBe('EXECUTING');
     plan.settle('h', 'COMPLETED');
     expect([plan.state, plan.failure, plan.states()['b']]).toEqual(['COMPLETED', null, 'SKIPPED']);
+  });
+
+  it('of a node whose success was paid on open no other way to pay', () => {
+    const plan = run('a b h', ['a>b', 'a>h:on_failure']);
+    plan.settle('a', 'COMPLETED');
+    plan.settle('b', 'COMPLETED');
+    expect(plan.states()['h']).toBe('SKIPPED');
+    // As an allowance that was reset fails when it runs anew.
+    const failed = (state: 'COMPLETED' | 'SKIPPED'): readonly string[] =>
+      reopened(
+        {
+          ...plan.input,
+          nodes: plan.input.nodes.map((each) => ({
+            ...each,
+            state:
+              { a: 'FAILED' as const, b: state, h: 'SKIPPED' as const }[each.node_key] ??
+              each.state,
+          })),
+        },
+        'a',
+      );
+    expect(failed('COMPLETED')).toEqual([]);
+    expect(failed('SKIPPED')).toEqual(['b', 'h']);
   });
 
   it('are not handled when the handler fails, and the first code stands', () => {
