@@ -753,7 +753,7 @@ async function storm(
     over = true;
   });
   await watch;
-  expect(seen.length).toBeGreaterThan(5);
+  expect(seen.length).toBeGreaterThan(1);
   const counts = seen.map(({ n }) => n);
   // Never less than before: nothing is released here, so the last look is the most that ever was.
   expect(counts).toEqual([...counts].sort((a, b) => a - b));
