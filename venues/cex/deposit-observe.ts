@@ -66,8 +66,8 @@ export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor
 }
 
 /**
- * COMPLETED with `{tx_hash, received_amount, deposits, network, payments}` once every deposit of the
- * transaction is credited, and free to leave the account where the plan asks for a final one.
+ * COMPLETED with `{tx_hash, received_amount, deposits, network, payments}` once every deposit of
+ * the transaction is credited, and free to leave the account where the plan asks for a final one.
  * FAILED `DEPOSIT_REJECTED` when the exchange took none of it.
  */
 async function look(
