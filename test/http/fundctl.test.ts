@@ -109,6 +109,9 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('movements approve', [failed, '--over-limit', '--yes']);
     await reaches(failed, 'FAILED');
     await json.run('movements acknowledge', [failed, '--reason', 'a test', '--yes']);
+    // It has allowed nobody anything.
+    const reset = await json.run<object>('movements reset-allowances', [failed, '--yes']);
+    expect(reset).toMatchObject({ open_allowances: [], resets: [] });
     await json.run('movements retry', [failed, '--yes']);
     await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
   }, 60_000);

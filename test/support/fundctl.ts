@@ -63,7 +63,6 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true
 export const ELSEWHERE: readonly string[] = [
   'movements resolve',
   'movements cancel-transaction',
-  'movements reset-allowances',
   'transfers resolve',
   'signers rotate',
   'signers retire',
