@@ -45,6 +45,8 @@ const NOT_MISSED: Readonly<Record<string, string>> = {
   callbacks_due: 'callbacks_by_status finds what is pending too, while it is little',
   commands_due: 'commands_unapplied finds what is due too, while it is little',
   movement_nodes_frozen: 'is read when the switch is changed back',
+  evm_transactions_allowances:
+    'evm_transactions_nonce finds the same, while an address has sent little',
   movement_nodes_await_payments: 'is read when a payment is claimed that another node may wait for',
   callbacks_line: 'callbacks_sequence finds the same among all that a movement has',
   budget_reservations_movement: 'is read by an approval, and each can be given once only',
