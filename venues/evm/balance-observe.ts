@@ -146,7 +146,7 @@ async function look(
   const settled = newest > 0n ? newest : 0n;
   const { amount: planned } = context;
   const amount = compare(planned, config.min_increase) > 0 ? planned : config.min_increase;
-  const { tx_hash } = context.matched?.output ?? {};
+  const tx_hash = reportedBy(context.matched?.output ?? {});
   const reported = typeof tx_hash === 'string' ? { tx_hash: tx_hash.toLowerCase() } : {};
   const awaits = { place: placeOf(config), amount, ...reported };
   const waiting = (from: JsonObject, why?: object): ExecutionResult => ({
@@ -189,6 +189,14 @@ async function look(
     },
     assurance: shownAt(depth, EVM_BALANCE_OBSERVE_DESCRIPTOR.completion_assurances),
   };
+}
+
+/** The transaction that a `match_from` node reported; a bridge's first leg has another chain's. */
+function reportedBy(output: JsonObject): unknown {
+  const isFirstLeg = ['attested_message', 'packet', 'destination_chain_id'].some((field) =>
+    Object.hasOwn(output, field),
+  );
+  return isFirstLeg ? undefined : output['tx_hash'];
 }
 
 /** Where a payment shows: the address, and the token's contract or the chain's own coin. */

@@ -105,6 +105,12 @@ describe('an observed balance', () => {
       next_state: 'COMPLETED',
       output: { received_amount: '6.5', tx_hash: hash },
     });
+    // A bridge's first leg was mined on another chain: what came is known by its amount.
+    await payToken(chain, payer.key, { to: address, tokens: '7' });
+    const burnt = { node_key: 'pay', output: { tx_hash: `0x${'1'.repeat(64)}`, packet: {} } };
+    expect(await observe({ ...context, matched: burnt }, first)).toMatchObject({
+      ...{ next_state: 'COMPLETED', output: { received_amount: '7' } },
+    });
     const more = { ...context, config: { ...context.config, min_increase: '6.6' } };
     expect(await observe(more, first)).toMatchObject({
       ...{ next_state: 'OBSERVING', error_code: 'DEPOSIT_AMOUNT_MISMATCH' },
