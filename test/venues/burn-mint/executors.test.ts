@@ -313,25 +313,21 @@ describe('nothing is burnt', () => {
     return `${codes[0] ?? ''} ${answers[0]?.error_message ?? ''}`;
   };
 
-  test.each(['near', 'far'] as const)(
-    'while the transmitter is paused (%s)',
-    async (name) => {
-      const side = lanes[name];
-      const pause = (to: boolean) =>
-        side.send(
-          {
-            to: side.contracts.messageTransmitter,
-            ...{ abi: MESSAGE_TRANSMITTER.abi, functionName: 'setPaused', args: [to] },
-          },
-          side.deployer,
-        );
-      await pause(true);
-      expect(await refusal()).toContain('BRIDGE_PAUSED');
-      await pause(false);
-      expect((await refusal()).trim()).toBe('');
-    },
-    90_000,
-  );
+  test.each(['near', 'far'] as const)('while the transmitter is paused (%s)', async (name) => {
+    const side = lanes[name];
+    const pause = (to: boolean) =>
+      side.send(
+        {
+          to: side.contracts.messageTransmitter,
+          ...{ abi: MESSAGE_TRANSMITTER.abi, functionName: 'setPaused', args: [to] },
+        },
+        side.deployer,
+      );
+    await pause(true);
+    expect(await refusal()).toContain('BRIDGE_PAUSED');
+    await pause(false);
+    expect((await refusal()).trim()).toBe('');
+  }, 90_000);
 
   it('that whoever mints it in the plan may not bring', async () => {
     const caller = RECIPIENT;
