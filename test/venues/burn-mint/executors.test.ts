@@ -298,7 +298,7 @@ describe("somebody else's mint", () => {
     }
     expect(answer).toMatchObject({ external_ref: receipt.transactionHash });
     expect(looks).toBeGreaterThan(2);
-  }, 30_000);
+  }, 90_000);
 });
 
 describe('nothing is burnt', () => {
@@ -327,7 +327,7 @@ describe('nothing is burnt', () => {
     expect(await refusal()).toContain('BRIDGE_PAUSED');
     await pause(false);
     expect((await refusal()).trim()).toBe('');
-  }, 90_000);
+  });
 
   it('that whoever mints it in the plan may not bring', async () => {
     const caller = RECIPIENT;
