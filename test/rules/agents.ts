@@ -57,8 +57,8 @@ export const agentRules: readonly Rule[] = [
     },
     broken: {
       file: SQL,
-      find: "  SELECT pg_advisory_xact_lock(hashtextextended('agent_authority ' || authority, 0))",
-      replace: '  SELECT',
+      find: '  IF FOUND THEN\n    p.template_id := known.template_id;',
+      replace: '  IF FOUND AND false THEN\n    p.template_id := known.template_id;',
     },
   },
   {
