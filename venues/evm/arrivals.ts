@@ -1,9 +1,9 @@
 /** Payments of a token that came to an address, by transaction and the place within that. */
-import { hexToNumber, isAddressEqual, numberToHex, toEventSelector } from 'viem';
+import { isAddressEqual, toEventSelector } from 'viem';
 import type { Address, Hash, TransactionReceipt } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { readReceipt, type EvmConnection } from './client.ts';
-import { BLOCKS_AT_ONCE, type BlockRange } from './find-log.ts';
+import { BLOCKS_AT_ONCE, logsIn, type BlockRange } from './find-log.ts';
 import { padded } from './words.ts';
 
 export interface Arrival {
@@ -68,24 +68,11 @@ async function paying(
   { token, to, units }: Payee & { readonly units: bigint },
   range: BlockRange,
 ): Promise<ReadonlySet<Hash>> {
-  const logs = await connection.ask((client) =>
-    client.request({
-      method: 'eth_getLogs',
-      params: [
-        {
-          ...{ address: token, topics: [TRANSFER, null, padded(to)] },
-          ...{ fromBlock: numberToHex(range.from), toBlock: numberToHex(range.to) },
-        },
-      ],
-    }),
-  );
-  const hashes = logs.filter(({ data }) => BigInt(data) === units);
+  const topics = [TRANSFER, null, padded(to)];
+  const logs = await logsIn(connection, { address: token, topics }, range);
   return new Set(
-    hashes
-      .sort(
-        (one, other) =>
-          hexToNumber(one.blockNumber ?? '0x0') - hexToNumber(other.blockNumber ?? '0x0'),
-      )
+    logs
+      .filter(({ data }) => BigInt(data) === units)
       .flatMap(({ transactionHash }) => transactionHash ?? []),
   );
 }

@@ -211,11 +211,8 @@ const sourceOf = ({ chain_id }: BalanceObserveConfig): string => `evm:${String(c
  * pays several (an exchange sends many withdrawals at once) brings this node what is exactly its
  * amount.
  */
-async function paidBy(
-  { connection, config, amount, decimals, settled, arrivals }: Look,
-  token: Address,
-  hash: Hash,
-): Promise<Seen> {
+async function paidBy(of: Look, token: Address, hash: Hash): Promise<Seen> {
+  const { connection, config, amount, decimals, settled } = of;
   const receipt = await readReceipt(connection, hash);
   if (
     receipt === null ||
@@ -224,17 +221,9 @@ async function paidBy(
   )
     return { progress: {} };
   const all = arrivalsOf(receipt, { token, to: config.address });
-  const references = all.map(({ reference }) => reference);
-  const taken = ((await arrivals?.claimed(sourceOf(config), references)) ?? []).filter(
-    (each) => !each.own,
-  );
-  const free = all.filter(({ reference }) => !taken.some((each) => each.reference === reference));
+  const free = await unclaimed(all, of);
   const exact = free.filter(({ units }) => units === baseUnits({ amount }, decimals));
-  if (free.length > 1 && exact.length !== 1)
-    return {
-      progress: { unclaimed: free.slice(0, 20).map(({ reference }) => reference) },
-      why: ambiguous(free.length, 0),
-    };
+  if (free.length > 1 && exact.length !== 1) return undecided(free, 0);
   const paid = free.length > 1 ? exact : free;
   const received = fromBaseUnits(
     paid.reduce((sum, { units }) => sum + units, 0n),
@@ -288,16 +277,10 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
       },
     };
   const all = [...known, ...found];
-  const claimed =
-    (await of.arrivals?.claimed(
-      sourceOf(config),
-      all.map(({ reference }) => reference),
-    )) ?? [];
   const waiting = (await of.arrivals?.waiting(placeOf(config))) ?? [];
-  const open = all.filter(
+  // What another node's `match_from` reported is that node's, whatever its amount.
+  const open = (await unclaimed(all, of)).filter(
     ({ reference }) =>
-      !claimed.some((each) => !each.own && each.reference === reference) &&
-      // What another node's `match_from` reported is that node's, whatever its amount.
       !waiting.some((each) => each.tx_hash !== null && reference.startsWith(`${each.tx_hash}#`)),
   );
   const [first] = open;
@@ -309,11 +292,7 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
       (each.baseline_block === null ||
         open.some(({ block }) => BigInt(block) > BigInt(each.baseline_block ?? 0))),
   );
-  if (open.length > 1 || rivals.length > 0) {
-    // For the person who says whose they are.
-    const unclaimed = open.slice(0, 20).map(({ reference }) => reference);
-    return { progress: { ...progress, unclaimed }, why: ambiguous(open.length, rivals.length) };
-  }
+  if (open.length > 1 || rivals.length > 0) return undecided(open, rivals.length, progress);
   const { reference } = first;
   return {
     payments: [{ source: sourceOf(config), reference, amount, total: amount }],
@@ -351,6 +330,31 @@ async function coinSince(of: Look): Promise<Seen> {
   return {
     payments: [{ source, reference, amount, total, since, until }],
     facts: { balance },
+  };
+}
+
+/** Those that no other node has claimed. */
+async function unclaimed<T extends Pick<Candidate, 'reference'>>(
+  all: readonly T[],
+  { arrivals, config }: Look,
+): Promise<readonly T[]> {
+  const references = all.map(({ reference }) => reference);
+  const claimed = (await arrivals?.claimed(sourceOf(config), references)) ?? [];
+  return all.filter(
+    ({ reference }) => !claimed.some((each) => !each.own && each.reference === reference),
+  );
+}
+
+/** Shows some of the payments to the person who says whose they are. */
+function undecided(
+  payments: readonly Pick<Candidate, 'reference'>[],
+  others: number,
+  progress: JsonObject = {},
+): Seen {
+  const references = payments.slice(0, 20).map(({ reference }) => reference);
+  return {
+    progress: { ...progress, unclaimed: references },
+    why: ambiguous(payments.length, others),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Looks for the log of something that somebody has done on a chain, whoever it was. */
-import { numberToHex, type Address, type Hash, type Hex } from 'viem';
+import { numberToHex, type Address, type Hash, type Hex, type RpcLog } from 'viem';
 import type { EvmConnection } from './client.ts';
 
 /** So many blocks are searched at a time; public endpoints refuse more than a few thousand. */
@@ -37,10 +37,19 @@ export interface BlockRange {
 /** The transaction of the newest such log in blocks that one request may ask about, or null. */
 export async function newestLog(
   connection: EvmConnection,
+  wanted: WantedLog,
+  range: BlockRange,
+): Promise<Hash | null> {
+  return (await logsIn(connection, wanted, range)).at(-1)?.transactionHash ?? null;
+}
+
+/** Such logs, oldest first, in blocks that one request may ask about. */
+export function logsIn(
+  connection: EvmConnection,
   { address, topics }: WantedLog,
   { from, to }: BlockRange,
-): Promise<Hash | null> {
-  const logs = await connection.ask((client) =>
+): Promise<readonly RpcLog[]> {
+  return connection.ask((client) =>
     client.request({
       method: 'eth_getLogs',
       params: [
@@ -51,5 +60,4 @@ export async function newestLog(
       ],
     }),
   );
-  return logs.at(-1)?.transactionHash ?? null;
 }
