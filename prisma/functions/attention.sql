@@ -48,15 +48,21 @@ CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
     THEN n.submitted_at + make_interval(secs => n.usual_seconds) END
 $$;
 
--- Whether a person may say what became of a node that is observed: its usual time is over, what its
--- venue shows is not what was sent, or which payment is whose only a person knows. Once true of an attempt it stays true while it is observed
--- for too long.
+-- Whether time alone will not complete what is observed: what was credited, paid or attested is not
+-- what was sent, or it may be another's. AMOUNTS_DIFFER of domain/attention.ts names the same codes.
+CREATE OR REPLACE FUNCTION waits_in_vain(error_code text) RETURNS boolean LANGUAGE sql IMMUTABLE
+  AS $$
+  SELECT coalesce(error_code IN ('DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH',
+    'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'), false)
+$$;
+
+-- Whether a person may say what became of a node that is observed: its usual time is over, or time
+-- alone will not complete it. Once true of an attempt it stays true while it is observed for too
+-- long.
 CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
-    OR n.state IN ('SUBMITTED', 'OBSERVING') AND coalesce(n.error_code IN (
-      'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH',
-      'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'), false)
+    OR n.state IN ('SUBMITTED', 'OBSERVING') AND waits_in_vain(n.error_code)
 $$;
 
 -- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
@@ -87,7 +93,8 @@ BEGIN
       ELSE n.error_code END,
     'error_message', n.error_message, 'observed_since',
       CASE WHEN r.why = 'observed_long' THEN n.submitted_at END,
-    'external_ref', CASE WHEN r.why = 'observed_long' THEN n.external_ref END, 'executor_key', e.executor_key,
+    'external_ref', CASE WHEN r.why = 'observed_long' THEN n.external_ref END,
+    'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
     'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END)
@@ -108,11 +115,8 @@ BEGIN
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
-    -- What was credited, paid or attested is not what was sent: time will not change that.
-    WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') AND n.error_code IN (
-      'DEPOSIT_AMOUNT_MISMATCH',
-      'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING',
-      'PAYMENT_AMBIGUOUS') THEN 'observed_long'
+    WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
+      AND waits_in_vain(n.error_code) THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
