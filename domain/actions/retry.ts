@@ -40,6 +40,15 @@ const FRESH_ATTEMPT = {
  */
 const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
+/** A new attempt of the node, which asks first where an earlier one may be forgotten. */
+function nextAttempt({ restored, attempt }: NodeSnapshot) {
+  return {
+    ...(restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
+    attempt: attempt + 1,
+    recover_first: restored,
+  };
+}
+
 /** The oldest-updated node that may be retried; undefined without one. */
 export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefined {
   // A failed top-up is made anew: its room is free for others once it has failed.
@@ -95,11 +104,7 @@ export function retry(
       {
         ...changeOf(node, anew.length > 0 ? ['READY', 'BLOCKED'] : ['READY']),
         set: failed
-          ? {
-              ...(node.restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
-              attempt: node.attempt + 1,
-              recover_first: node.restored,
-            }
+          ? nextAttempt(node)
           : {
               recover_first: true,
               only_look: false,
@@ -112,9 +117,7 @@ export function retry(
       ...anew.map((each): NodeChange => ({
         ...changeOf(each, ['READY']),
         set: {
-          ...(each.restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
-          attempt: each.attempt + 1,
-          recover_first: each.restored,
+          ...nextAttempt(each),
           amount: stillPulled(snapshot, each.node_key, resets.get(each.node_key) ?? '0'),
         },
       })),
