@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { jsonObject, listOf } from '../http/schemas.ts';
 import { outflow } from './responses.ts';
-import { balances, limits, sends, wouldFail } from './review-schema.ts';
+import { balances, limits, listing, sends, wouldFail } from './review-schema.ts';
 
 const bindingPreview = z
   .object({
@@ -35,13 +35,7 @@ const addressPreview = z
     address: z.string().meta({
       description: 'As it would be sent to; an address without a normal form is shown as written.',
     }),
-    chain_id: z
-      .int()
-      .nullable()
-      .meta({ description: 'Null for exchanges, and where the plan names no chain.' }),
-    allowed: z
-      .boolean()
-      .meta({ description: 'Whether an active row of the allowlist is about it.' }),
+    ...listing,
     usable_after: z.string().nullable().meta({
       description:
         'When its cooling period ends, past or to come; null without one. A node that is reached before fails.',

@@ -53,8 +53,10 @@ export async function replay(
 ): Promise<Reply<CreateResponse>> {
   const conflict = conflictOf(used, request, caller);
   if (conflict !== null) throw conflict;
-  const found = await readMovement(deps.db, used.movement_id);
-  const plan = await readPlan(deps.db, used.movement_id);
+  const [found, plan] = await Promise.all([
+    readMovement(deps.db, used.movement_id),
+    readPlan(deps.db, used.movement_id),
+  ]);
   if (found === null || plan === null)
     throw new Error(`movement ${used.movement_id} has a key but no row`);
   return {

@@ -5,19 +5,22 @@ import { decimalString, listOf, signedDecimal, timestamp } from '../http/schemas
 
 const text = z.string().nullable();
 
+/** How an address stands on the allowlist, here and in a preview's list of addresses. */
+export const listing = {
+  chain_id: z
+    .int()
+    .nullable()
+    .meta({ description: 'Null for exchanges, and where the plan names no chain.' }),
+  allowed: z.boolean().meta({ description: 'Whether an active row of the allowlist is about it.' }),
+};
+
 const payee = z
   .object({
     address: z.string().meta({
-      description: 'As it would be sent to; empty where the plan names nobody.',
+      description: 'As it would be sent to; empty where the plan names no payee.',
     }),
     chain_family: z.string(),
-    chain_id: z
-      .int()
-      .nullable()
-      .meta({ description: 'Null for exchanges, and where the plan names no chain.' }),
-    allowed: z
-      .boolean()
-      .meta({ description: 'Whether an active row of the allowlist is about it.' }),
+    ...listing,
     usable_after: text.meta({ description: 'When its cooling period ends; null without one.' }),
     code: z
       .enum(ALLOWLIST_CODES)

@@ -13,7 +13,7 @@ import { notBound, type OfStrategy } from './bindings.ts';
 import type { emergencyResponse } from './schema.ts';
 import { walletView } from './shown.ts';
 
-/** Who asks more often than this is answered what the look before has told. */
+/** Who asks more often than this gets the answer of the look before. */
 const ASKED_EVERY_MS = 1_000;
 const looks = new WeakMap<object, ReturnType<typeof shareLooks<PerpAccount | null>>>();
 
@@ -22,7 +22,7 @@ const ANSWER_WITHIN_MS = 2_500;
 
 /**
  * Asks the venue now, at most once a second for all who ask. What it does not say is what it last
- * said, with its time and `stale`; nothing old is ever told as new.
+ * said, with its time and `stale`; nothing old is ever shown as new.
  */
 export async function emergencyState(
   { params: { strategy_id }, requester }: OfStrategy & { readonly requester: Requester },

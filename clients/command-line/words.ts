@@ -11,6 +11,11 @@ export function when(timestamp: string | null | undefined): string {
   return timestamp == null ? '' : `${timestamp.slice(0, 19).replace('T', ' ')}Z`;
 }
 
+/** The time of day now, to the second with its zone: `21:58:39Z`. */
+export function timeOfDay(): string {
+  return `${new Date().toISOString().slice(11, 19)}Z`;
+}
+
 /** How long ago, or how long from now, in its largest unit. */
 export function age(timestamp: string | null | undefined, now = Date.now()): string {
   if (timestamp == null) return '';

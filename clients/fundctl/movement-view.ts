@@ -4,6 +4,7 @@ import type { Session } from '../command-line/session.ts';
 import type { Column, Styled } from '../command-line/table.ts';
 import { state, type View } from '../command-line/view.ts';
 import { age, fieldOf, moneyOf, when } from '../command-line/words.ts';
+import { sendKey } from '../../domain/send/key.ts';
 import type { ResultOf, RowOf } from '../http/operations.ts';
 
 export type Movement = ResultOf<'getMovement'>;
@@ -109,7 +110,7 @@ async function allowancesText(
       { title: 'CHAIN', of: (each) => String(each.chain_id) },
       { title: 'TOKEN', of: (each) => each.token_address },
     ]),
-    `  ${view.paint('strong', printable(`fundctl movements reset-allowances ${movement_id}`))}\n`,
+    commandText(view, `fundctl movements reset-allowances ${movement_id}`),
   ];
 }
 
@@ -132,11 +133,19 @@ export function attentionText(view: View, movement: Movement): string {
       ['last answer', attention.last_answer],
       ['next look', attention.next_look_at === null ? null : when(attention.next_look_at)],
     ]),
-    ...attention.actions.map((offer) => {
-      const line = commandOf(offer, movement);
-      return `  ${view.paint('strong', printable(line))}\n      ${printable(offer.consequence)}\n`;
-    }),
+    ...attention.actions.map((offer) =>
+      offerText(view, commandOf(offer, movement), offer.consequence),
+    ),
   ].join('');
+}
+
+/** A command that may be run now, and what comes of it. */
+export function offerText(view: View, command: string, consequence: string): string {
+  return `${commandText(view, command)}      ${printable(consequence)}\n`;
+}
+
+function commandText(view: View, command: string): string {
+  return `  ${view.paint('strong', printable(command))}\n`;
 }
 
 /** Of each node that a timeline leaves unknown: its key, the last words, and what to do. */
@@ -154,10 +163,11 @@ export function unknownText(
   return unknown
     .map(({ node_key, attempt, message }) => {
       const key = node_key ?? '';
+      const send = { node_key: key, attempt: attempt ?? 1 };
       return [
         view.heading(`Nobody can say what became of ${key}`),
         view.record([
-          ['asked by this key', `${movementId}:${key}:${String(attempt ?? 1)}`],
+          ['asked by this key', sendKey(movementId, send)],
           ['last words', message],
           ['answer for it', resolveCommand(movementId, key)],
         ]),

@@ -1,4 +1,5 @@
 /** What an approval is about, for people: a block for each node that sends, then the rest. */
+import type { SendTerms } from '../../domain/plan/send-terms.ts';
 import type { Cell, Styled } from '../command-line/table.ts';
 import { state, type View } from '../command-line/view.ts';
 import { when } from '../command-line/words.ts';
@@ -54,14 +55,7 @@ export function sendsText(view: View, sends: readonly SendView[], labels: Labels
 }
 
 /** Names of a node's terms, in the order in which they are shown. */
-export function termsOf(terms: {
-  readonly venue: string | null;
-  readonly network: string | null;
-  readonly tag: string | null;
-  readonly max_fee: string | null;
-  readonly finality: string | null;
-  readonly destination_caller: string | null;
-}): readonly (readonly [string, Cell])[] {
+export function termsOf(terms: SendTerms): readonly (readonly [string, Cell])[] {
   const { venue, network, tag, max_fee, finality, destination_caller } = terms;
   const burns = max_fee !== null || finality !== null || destination_caller !== null;
   return [

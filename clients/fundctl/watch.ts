@@ -5,6 +5,7 @@ import { CommandError, EXIT } from '../command-line/exit.ts';
 import type { Session } from '../command-line/session.ts';
 import { printable } from '../command-line/printable.ts';
 import { state } from '../command-line/view.ts';
+import { timeOfDay } from '../command-line/words.ts';
 import { ApiError, UnreachableError } from '../http/errors.ts';
 import { MOVEMENT_END_STATES } from '../http/generated/states.ts';
 import type { ResultOf } from '../http/operations.ts';
@@ -120,7 +121,7 @@ class Shown {
   }
 
   #changes(movement: Movement): string {
-    const time = `${new Date().toISOString().slice(11, 19)}Z`;
+    const time = timeOfDay();
     const lines = [
       ['movement', movement.request_state, movement.error_code ?? ''] as const,
       ...movement.nodes.map(

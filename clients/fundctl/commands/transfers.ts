@@ -6,9 +6,9 @@ import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import type { Column } from '../../command-line/table.ts';
 import { state, type View } from '../../command-line/view.ts';
-import { printable } from '../../command-line/printable.ts';
-import { age, failure, when } from '../../command-line/words.ts';
+import { age, failure, timeOfDay, when } from '../../command-line/words.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
+import { offerText } from '../movement-view.ts';
 import { IDEMPOTENCY, REASON, YES } from '../shared.ts';
 
 type Transfer = ResultOf<'getCapitalTransfer'>;
@@ -213,14 +213,10 @@ function transferText(view: View, transfer: Transfer): string {
       ['what is the matter', attention.message],
       ['last answer', attention.last_answer],
     ]),
-    ...attention.actions.map(
-      ({ consequence }) =>
-        `  ${view.paint('strong', printable(command))}\n      ${printable(consequence)}\n`,
-    ),
+    ...attention.actions.map(({ consequence }) => offerText(view, command, consequence)),
   ].join('');
 }
 
 function lineOf({ request_state, error_code }: Transfer): string {
-  const time = `${new Date().toISOString().slice(11, 19)}Z`;
-  return `${time}  ${request_state}${error_code === null ? '' : `  ${error_code}`}\n`;
+  return `${timeOfDay()}  ${request_state}${error_code === null ? '' : `  ${error_code}`}\n`;
 }

@@ -678,7 +678,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   "properties": {
    "address": {
     "type": "string",
-    "description": "As it would be sent to; empty where the plan names nobody."
+    "description": "As it would be sent to; empty where the plan names no payee."
    },
    "chain_family": {
     "type": "string"

@@ -90,7 +90,7 @@ export interface components {
             readonly payees: readonly components["schemas"]["ReviewedPayee"][];
         };
         readonly ReviewedPayee: {
-            /** @description As it would be sent to; empty where the plan names nobody. */
+            /** @description As it would be sent to; empty where the plan names no payee. */
             readonly address: string;
             readonly chain_family: string;
             /** @description Null for exchanges, and where the plan names no chain. */
