@@ -3,6 +3,7 @@
  * stack that all its files share, `faults` stacks of their own; and those which `npm test` leaves to
  * commands of their own: `slow`, `bridges`, `growth`. See docs/testing.md.
  */
+import { availableParallelism } from 'node:os';
 
 // What somebody has set for a service of their own is nothing to the tests; workers inherit what is
 // left.
@@ -43,9 +44,9 @@ export const common = {
 };
 
 export default {
-  // Three files at a time, whatever the machine: a file of `faults` waits for time-outs as long as
-  // it works.
-  maxWorkers: 3,
+  // Three files at a time, however small the machine: a file of `faults` waits for time-outs as long
+  // as it works. Not more than six, since each has a stack of some hundred megabytes.
+  maxWorkers: Math.min(6, Math.max(3, availableParallelism())),
   testSequencer: '<rootDir>/test/support/slow-first.mjs',
   projects: [
     {
