@@ -25,9 +25,9 @@ async function main(): Promise<void> {
   stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
 
   const parts = await connect({ config, role, log, stops });
-  const worker = role !== 'api' && config.workersEnabled ? await startWork(parts) : null;
+  const work = role !== 'api' && config.workersEnabled ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);
-  await startOps(parts, { table: plan.table, apiPort, worker });
+  await startOps(parts, { table: plan.table, apiPort, work });
 }
 
 function roleOf(text: string | undefined): ProcessRole {

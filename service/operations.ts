@@ -1,6 +1,5 @@
 /** The operations listener: health, metrics, documentation. */
 import { register } from 'prom-client';
-import type { RunningWorker } from '../activities/worker.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { buildOpenApi } from '../api/openapi/document.ts';
 import { signingText } from '../api/openapi/signing.ts';
@@ -15,6 +14,7 @@ import { readFigures } from '../store/metrics.ts';
 import { ping } from '../store/ping.ts';
 import type { SignerBalances } from '../venues/evm/signer-balances.ts';
 import type { Parts } from './parts.ts';
+import type { Work } from './worker.ts';
 
 /** Starts it. */
 export async function startOps(
@@ -22,10 +22,10 @@ export async function startOps(
   given: {
     readonly table: readonly Route[];
     readonly apiPort: number;
-    readonly worker: RunningWorker | null;
+    readonly work: Work | null;
   },
 ): Promise<void> {
-  const { table, apiPort, worker } = given;
+  const { table, apiPort, work } = given;
   const { opsDb, metrics } = metricsPage(config, balances.list);
   stops.push(() => opsDb.$disconnect());
   const ops = await listen({
@@ -58,15 +58,26 @@ export async function startOps(
         // An API-only process goes on answering without Temporal, so it reports it and does not
         // depend on it.
         temporal: {
-          required: worker !== null,
+          required: work !== null,
           check: async () => temporal.check().then(() => ({ ok: true })),
         },
         worker: {
-          required: worker !== null,
+          required: work !== null,
           check: async () =>
-            worker === null
+            work === null
               ? { ok: false, detail: 'not hosted by this process' }
-              : { ok: worker.isRunning() },
+              : { ok: work.worker.isRunning() },
+        },
+        // One that cannot be read stops nothing.
+        clocks: {
+          required: false,
+          check: async () => {
+            if (work === null) return { ok: false, detail: 'not measured by this process' };
+            const unread = work.clocks.unread();
+            return unread.length === 0
+              ? { ok: true }
+              : { ok: false, detail: `cannot be read: ${unread.join(', ')}` };
+          },
         },
       },
     }),

@@ -1,10 +1,13 @@
 /** Executors, signers, chains and venues, as the registry and venues files declare them. */
+import { exchangeClocks } from '../venues/cex/clock.ts';
 import { createCexExecutors } from '../venues/cex/executors.ts';
 import { z } from 'zod';
+import { isDevelopment } from '../domain/chains/finality.ts';
 import { createNoopExecutor } from '../executors/local/noop.ts';
 import { createExecutorRegistry } from '../executors/registry.ts';
 import { readRegistryFile } from '../executors/registry-file.ts';
 import type { Config } from '../platform/config.ts';
+import { isLoopbackUrl } from '../platform/outgoing/url.ts';
 import { parseSignerConfigs, whyNotLocal } from '../signers/config.ts';
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
 import { bridgeCActs, createBridgeCExecutors } from '../venues/bridge-c/lane.ts';
@@ -29,6 +32,7 @@ export async function openRegistries(config: Config) {
   const bindings =
     config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
   const evmVenues = bindings.filter((binding) => binding.provider === 'evm');
+  const exchanges = bindings.filter((binding) => binding.provider === 'ccxt');
   const signers = await openSigners(
     parseSignerConfigs(file.signers, {
       backend: config.signerBackend,
@@ -52,7 +56,7 @@ export async function openRegistries(config: Config) {
       ...createBurnMintExecutors(chains, evmVenues),
       ...(config.edition === 'commercial' ? createBridgeCExecutors(chains, evmVenues) : []),
       ...(perp === null ? [] : createPerpExecutors({ ...perp, chains, evmVenues })),
-      ...createCexExecutors(bindings.filter((binding) => binding.provider === 'ccxt')),
+      ...createCexExecutors(exchanges),
     ],
     remotes: file.executors,
   });
@@ -64,6 +68,11 @@ export async function openRegistries(config: Config) {
     lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues), perpActs(perp?.venue, evmVenues)],
     chainAssets: chainAssets(bindings),
     bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
+    exchangeClocks: exchangeClocks(exchanges),
+    /** Chains of a developer's own. */
+    developers: evmVenues
+      .filter(({ chain_id, rpc_url }) => isDevelopment(chain_id, isLoopbackUrl(rpc_url)))
+      .map(({ chain_id }) => chain_id),
     /** The perps venue; null where none is bound. */
     perp,
     fetchers: balanceFetchers(bindings, { chains, signers }, perp?.client),

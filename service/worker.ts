@@ -4,20 +4,21 @@ import { createTransferActivities } from '../activities/capital-transfers/activi
 import { workflowBundle } from '../activities/bundle.ts';
 import { startWorker, type RunningWorker } from '../activities/worker.ts';
 import { createEvmSigning } from '../venues/evm/signing.ts';
-import { createClocks } from '../activities/relays/clocks.ts';
-import { PERP_CLOCK } from '../domain/send/clocks.ts';
+import { createClocks, type Clocks } from '../activities/relays/clocks.ts';
+import { venueClocks } from './clocks.ts';
 import { startLoops } from './loops.ts';
 import type { Parts } from './parts.ts';
 
+export interface Work {
+  readonly worker: RunningWorker;
+  readonly clocks: Clocks;
+}
+
 /** Starts it, and the loops that go beside it. */
-export async function startWork(parts: Parts): Promise<RunningWorker> {
+export async function startWork(parts: Parts): Promise<Work> {
   const { config, log, db, temporal, tracing, payloadCodec, bound, desk, stops } = parts;
   const { executors, signers, chains, transferProviders: providers } = bound;
-  const { perp } = bound;
-  const clocks = createClocks({
-    ...{ db, log },
-    venues: perp === null ? {} : { [PERP_CLOCK]: (signal) => perp.client.time({ signal }) },
-  });
+  const clocks = createClocks({ db, log, venues: venueClocks(bound) });
   const measuring = clocks.start(config.healthIntervalSeconds * 1_000);
   stops.push(() => measuring.stop());
   const worker = startWorker({
@@ -37,7 +38,7 @@ export async function startWork(parts: Parts): Promise<RunningWorker> {
         clocks,
       }),
       ...createTransferActivities({
-        ...{ db, log, providers },
+        ...{ db, log, providers, clocks },
         pendingSeconds: config.transferPendingSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         refreshBalances: (venueKey) =>
@@ -57,5 +58,5 @@ export async function startWork(parts: Parts): Promise<RunningWorker> {
   });
   stops.push(() => worker.stop());
   startLoops(parts);
-  return worker;
+  return { worker, clocks };
 }

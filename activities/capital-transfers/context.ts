@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import type { TransferRow, TransferStep } from '../../domain/capital-transfers/step.ts';
+import type { Differences } from '../../domain/send/clocks.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { Unhurried } from '../failures.ts';
 import { applyTransferStep, type StepOutcome } from '../../store/capital-transfer-steps.ts';
@@ -10,6 +11,8 @@ export interface TransferDependencies extends Unhurried {
   readonly db: Database;
   readonly log: Logger;
   readonly providers: readonly TransferProvider[];
+  /** How far other clocks are from this host; none is measured when left out. */
+  readonly clocks?: { readonly differences: Differences };
   /** How long a provider may take to confirm before a person is asked. */
   readonly pendingSeconds: number;
   /**

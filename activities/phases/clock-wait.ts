@@ -1,13 +1,17 @@
 /** A node that waits before its fence because clocks differ. */
 import type { PhaseResult } from '../../domain/messages.ts';
-import { CLOCK_DIFFERENCE, clockProblem } from '../../domain/send/clocks.ts';
+import { CLOCK_DIFFERENCE, clockProblem, clocksOfNode } from '../../domain/send/clocks.ts';
 import { freezeNode, type PhaseRow } from '../../store/phases.ts';
 import type { PhaseDependencies } from './context.ts';
-import { waitForLane } from './lane-wait.ts';
+import { waitBeforeFence } from './wait-before-fence.ts';
 
 /** Why this node may not be sent now; null: no clock stops it. */
-export function clockStops(deps: PhaseDependencies, { node }: PhaseRow): string | null {
-  return clockProblem(deps.clocks?.differences ?? new Map(), node.action_type);
+export function clockStops(
+  { clocks, chains }: PhaseDependencies,
+  { node, sign_request }: PhaseRow,
+): string | null {
+  if (clocks === undefined) return null;
+  return clockProblem(clocks.differences, clocksOfNode(node, sign_request, chains));
 }
 
 /** It costs none of its attempts, and its `execution_seconds` stand still. */
@@ -17,5 +21,5 @@ export async function waitForClock(
   why: string,
 ): Promise<PhaseResult> {
   await freezeNode(deps.db, row);
-  return waitForLane(deps, row, why, CLOCK_DIFFERENCE);
+  return waitBeforeFence(deps, row, { code: CLOCK_DIFFERENCE, why });
 }

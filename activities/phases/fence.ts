@@ -2,6 +2,7 @@
  * The fence: the last look at everything that could forbid a send, in the same transaction that
  * declares it. Behind it stand a new epoch, the idempotency key, the nonce and `send_not_after`.
  */
+import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { isSending } from '../../domain/plan/actions.ts';
@@ -29,9 +30,9 @@ import { isFollowed, signedNode } from './followed.ts';
 import { nonceClaim } from './nonce-claim.ts';
 import { perpRequired } from './perp-terms.ts';
 import { clockStops, waitForClock } from './clock-wait.ts';
-import { waitForLane } from './lane-wait.ts';
 import { alreadyBeyond, result } from './results.ts';
 import { phaseRow } from './row.ts';
+import { waitBeforeFence } from './wait-before-fence.ts';
 import type { NodeWrite } from './write.ts';
 
 /** A node behind its fence: `row` as the fence left it. */
@@ -141,7 +142,8 @@ export async function passFence(
     if ('fenced' in asked) return asked.fenced;
     const { refused } = asked;
     const [lane] = refused.problems.filter(({ binding }) => binding === 'lane');
-    if (lane !== undefined) return await waitForLane(deps, row, lane.reason);
+    if (lane !== undefined)
+      return await waitBeforeFence(deps, row, { code: LANE_BLOCKED, why: lane.reason });
     // Somebody else passed the fence or began a recovery meanwhile: the run follows what they
     // wrote, and waits for nobody.
     return (

@@ -7,6 +7,7 @@ import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
 import { storable } from '../../domain/text.ts';
+import { anyApart } from '../../domain/send/clocks.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { NOW } from '../../domain/transition.ts';
@@ -83,8 +84,12 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
   const descriptor =
     args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
   // Fields that an entry declares are looked for in the long way alone, also where it serves a
-  // built-in type.
-  if (descriptor === undefined || (descriptor.payees ?? []).length > 0)
+  // built-in type; and the short fence knows no clocks.
+  if (
+    descriptor === undefined ||
+    (descriptor.payees ?? []).length > 0 ||
+    anyApart(deps.clocks?.differences ?? new Map())
+  )
     return longFence(deps, args, await phaseRow(deps, args));
   const window = nodeWindow(descriptor);
   const deadline = deadlineOf(performance.now(), window);

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
-import { DATABASE_CLOCK, type Differences } from '../../domain/send/clocks.ts';
+import { counts, DATABASE_CLOCK, type Counts, type Differences } from '../../domain/send/clocks.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -22,9 +22,16 @@ const differences = new Gauge({
 /** The time that it says, in milliseconds. */
 export type ReadClock = (signal: AbortSignal) => Promise<number>;
 
+export interface VenueClock {
+  readonly read: ReadClock;
+  readonly counts: Counts;
+}
+
 export interface Clocks {
-  /** As last measured; empty before that. */
+  /** As last measured, of clocks that stop sends by theirs; empty before that. */
   readonly differences: Differences;
+  /** Those that could not be read when they were last asked. */
+  unread(): readonly string[];
   /** Reads every clock; one that does not answer is as if it were not there. */
   measure(): Promise<void>;
   start(pauseMs: number): Loop;
@@ -34,24 +41,28 @@ export interface Clocks {
 export function createClocks(options: {
   readonly db: Database;
   readonly log: Logger;
-  readonly venues: Readonly<Record<string, ReadClock>>;
+  readonly venues: Readonly<Record<string, VenueClock>>;
 }): Clocks {
   const { db, log, venues } = options;
   const measured = new Map<string, number>();
-  const read: readonly (readonly [string, ReadClock])[] = [
-    [DATABASE_CLOCK, () => readDatabaseClock(db)],
+  const silent = new Set<string>();
+  const asked: readonly (readonly [string, VenueClock])[] = [
+    [DATABASE_CLOCK, { read: () => readDatabaseClock(db), counts: 'either' }],
     ...Object.entries(venues),
   ];
-  const measureOne = async (clock: string, readClock: ReadClock): Promise<void> => {
+  const measureOne = async (clock: string, { read, counts: which }: VenueClock): Promise<void> => {
     const limit = new AbortController();
     const before = Date.now();
     try {
-      const told = await within(readClock(limit.signal), ANSWER_LIMIT_MS);
+      const told = await within(read(limit.signal), ANSWER_LIMIT_MS);
       const difference = told - (before + Date.now()) / 2;
-      measured.set(clock, difference);
+      if (counts(which, difference)) measured.set(clock, difference);
+      else measured.delete(clock);
+      silent.delete(clock);
       differences.set({ clock }, difference / 1_000);
     } catch (error) {
       measured.delete(clock);
+      silent.add(clock);
       differences.remove({ clock });
       log.warn({ clock, err: error }, 'a clock cannot be read');
     } finally {
@@ -59,10 +70,11 @@ export function createClocks(options: {
     }
   };
   const measure = async (): Promise<void> => {
-    await Promise.all(read.map(([clock, readClock]) => measureOne(clock, readClock)));
+    await Promise.all(asked.map(([clock, venue]) => measureOne(clock, venue)));
   };
   return {
     differences: measured,
+    unread: () => [...silent].sort(),
     measure,
     start: (pauseMs) => startLoop({ name: 'clocks', pauseMs, log, work: measure }),
   };

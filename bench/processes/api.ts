@@ -8,6 +8,6 @@ runPart(async (settings) => {
   const parts = await benchParts(settings, 'api');
   const plan = planApi(parts.config, 'api');
   const apiPort = await startApi(parts, plan);
-  await startOps(parts, { table: plan.table, apiPort, worker: null });
+  await startOps(parts, { table: plan.table, apiPort, work: null });
   return () => stopParts(parts);
 });

@@ -13,9 +13,9 @@ import { benchParts, stopParts } from './service.ts';
 runPart(async (settings) => {
   const parts = await benchParts(settings, 'worker');
   installSdkLog(parts.log);
-  const worker = await startWork(parts);
+  const work = await startWork(parts);
   const { table } = planApi(parts.config, 'worker');
-  await startOps(parts, { table, apiPort: settings.apiPort, worker });
-  await until(() => worker.isRunning());
+  await startOps(parts, { table, apiPort: settings.apiPort, work });
+  await until(() => work.worker.isRunning());
   return () => stopParts(parts);
 });

@@ -98,6 +98,15 @@ function choiceOf(entry: FinalityChoice, known: KnownChain | undefined): Chosen 
   };
 }
 
+/**
+ * Whether it is a developer's own chain: the table says so, or does not know it and its node is on
+ * this machine.
+ */
+export function isDevelopment(chainId: number, onThisMachine: boolean): boolean {
+  const known = knownChain(chainId);
+  return known === undefined ? onThisMachine : known.development === true;
+}
+
 /** Null when the choice is as strong as the row. */
 function whyWeaker(chosen: Chosen, known: KnownChain): string | null {
   if (known.development === true) return null;

@@ -2,7 +2,10 @@
  * Clocks that are too far apart to send by. Nonces and time limits are made from ours; what another
  * world makes of them goes by its own.
  */
+import type { SignRequest } from '../executor.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { perpActionOf } from '../perps/ready.ts';
+import type { ChainAssets } from '../plan/tokens.ts';
 
 /** Beyond this nothing new is sent. */
 export const MOST_APART_MS = 60_000;
@@ -14,13 +17,54 @@ export const CLOCK_DIFFERENCE = 'CLOCK_DIFFERENCE';
 export const DATABASE_CLOCK = 'database';
 export const PERP_CLOCK = 'perp';
 
-/** Milliseconds that each clock is ahead of this host; a clock that cannot be read is not in it. */
+/**
+ * Milliseconds that each clock is ahead of this host, of those that stop sends; a clock that cannot
+ * be read is not in it. Chains and accounts of exchanges are named by their venue keys.
+ */
 export type Differences = ReadonlyMap<string, number>;
 
-/** Why nothing new of this action type may be sent now; null: no clock stops it. */
-export function clockProblem(differences: Differences, action_type: string): string | null {
-  const clocks = [DATABASE_CLOCK, ...(perpActionOf(action_type) === null ? [] : [PERP_CLOCK])];
-  const apart = clocks.find((clock) => Math.abs(differences.get(clock) ?? 0) > MOST_APART_MS);
+/**
+ * Which differences of a clock stop sends. `ahead`: of a chain only a block ahead of us counts,
+ * since an idle one makes none. `never`: a developer's own chain, whose blocks run ahead when many
+ * are made in a second.
+ */
+export type Counts = 'either' | 'ahead' | 'never';
+
+export function counts(which: Counts, difference_ms: number): boolean {
+  return which === 'either' || (which === 'ahead' && difference_ms > 0);
+}
+
+/** The clocks that a node is sent by. */
+export function clocksOfNode(
+  { action_type, config }: { readonly action_type: string; readonly config: JsonObject },
+  signs: SignRequest | null,
+  chains: ChainAssets,
+): readonly string[] {
+  const chain = signs === null ? undefined : chainOf(signs);
+  const bound = chains.find(({ chain_id }) => chain_id === chain);
+  return [
+    ...(perpActionOf(action_type) === null ? [] : [PERP_CLOCK]),
+    ...(bound === undefined ? [] : [bound.venue_key]),
+    ...(typeof config['venue'] === 'string' ? [config['venue']] : []),
+  ];
+}
+
+function chainOf({ kind, payload }: SignRequest): unknown {
+  if (kind === 'evm_transaction') return payload['chain_id'];
+  const { domain } = payload;
+  return isObject(domain) ? domain['chainId'] : undefined;
+}
+
+/** Whether any clock is too far away; which sends that stops depends on their venues. */
+export function anyApart(differences: Differences): boolean {
+  return [...differences.values()].some((ms) => Math.abs(ms) > MOST_APART_MS);
+}
+
+/** Why nothing new may be sent by these clocks and the database's; null: no clock stops it. */
+export function clockProblem(differences: Differences, clocks: readonly string[]): string | null {
+  const apart = [DATABASE_CLOCK, ...clocks].find(
+    (clock) => Math.abs(differences.get(clock) ?? 0) > MOST_APART_MS,
+  );
   if (apart === undefined) return null;
   const seconds = Math.round((differences.get(apart) ?? 0) / 1_000);
   const which = seconds > 0 ? 'ahead of' : 'behind';

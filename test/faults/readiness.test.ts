@@ -11,7 +11,7 @@ interface Readiness {
 
 let own: OwnStack;
 beforeAll(async () => {
-  own = await startOwnStack();
+  own = await startOwnStack({ env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1' } });
 }, 180_000);
 afterAll(async () => {
   await own?.close();
@@ -40,9 +40,10 @@ function becomes(status: number, part?: string): Promise<Readiness> {
   );
 }
 
-test('with every part up it is 200 and names postgres, migrations, temporal and worker', async () => {
+test('with every part up it is 200 and names postgres, migrations, temporal, worker and clocks', async () => {
   const ready = await becomes(200);
   expect(Object.keys(ready.checks).sort()).toEqual([
+    'clocks',
     'migrations',
     'postgres',
     'temporal',
@@ -50,6 +51,17 @@ test('with every part up it is 200 and names postgres, migrations, temporal and 
   ]);
   expect(failing(ready)).toEqual([]);
 });
+
+test('a clock that cannot be read is named, and it is 200 all the same', async () => {
+  await own.stack.stopChild('chain');
+  const ready = await becomes(200, 'clocks');
+  expect(ready.checks['clocks']).toMatchObject({ detail: 'cannot be read: local-chain' });
+  await own.stack.startChild('chain');
+  await eventually(async () => (failing(await readiness()).length === 0 ? true : null), {
+    timeoutMs: 60_000,
+    what: () => 'every clock to be read again',
+  });
+}, 120_000);
 
 test('without Temporal it is 503, and 200 again when Temporal is back', async () => {
   await own.stack.stopChild('temporal');

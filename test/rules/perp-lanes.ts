@@ -5,6 +5,7 @@ const SENT = 'test/venues/perp/user-signed.test.ts';
 const DEPOSITS = 'test/venues/perp/deposit.test.ts';
 const FENCE = 'test/store/perp-fence.test.ts';
 const MASTERS = 'test/store/perp-master.test.ts';
+const CLOCKS = 'test/store/clocks.test.ts';
 
 export const perpLaneRules: readonly Rule[] = [
   {
@@ -85,7 +86,7 @@ export const perpLaneRules: readonly Rule[] = [
   {
     id: 'sends-wait-for-clocks',
     section,
-    rule: 'Nothing new is sent while the clock of the database or of the venue is more than a minute from ours.',
+    rule: 'Nothing new is sent while the clock of the database or of the perps venue is more than a minute from ours.',
     test: {
       file: 'test/store/perp-phases.test.ts',
       name: 'waits before its fence while the clock of %s differs, and is looked for all the same',
@@ -94,6 +95,42 @@ export const perpLaneRules: readonly Rule[] = [
       file: 'domain/send/clocks.ts',
       find: 'Math.abs(differences.get(clock) ?? 0) > MOST_APART_MS',
       replace: '(differences.get(clock) ?? 0) > 10 * MOST_APART_MS',
+    },
+  },
+  {
+    id: 'every-fence-asks-the-clocks',
+    section,
+    rule: 'No node passes a fence that asks no clock while one differs, whatever its executor.',
+    test: { file: CLOCKS, name: 'the fence of an unsigned node begins with' },
+    broken: {
+      file: 'activities/phases/submit.ts',
+      find: 'anyApart(deps.clocks?.differences ?? new Map())',
+      replace: 'anyApart(new Map())',
+    },
+  },
+  {
+    id: 'transfers-wait-for-clocks',
+    section,
+    rule: 'A capital transfer is not sent while the clock of the database or of one of its ends differs.',
+    test: {
+      file: CLOCKS,
+      name: 'a capital transfer is not sent while the clock of its %s differs',
+    },
+    broken: {
+      file: 'activities/capital-transfers/submit.ts',
+      find: 'if (apart !== null) throw',
+      replace: "if (apart === '') throw",
+    },
+  },
+  {
+    id: 'idle-chains-stop-nothing',
+    section,
+    rule: 'Of a chain only a block ahead of us stops sends, and a clock that cannot be read stops none.',
+    test: { file: CLOCKS, name: 'every clock is a metric, those that count stop sends' },
+    broken: {
+      file: 'domain/send/clocks.ts',
+      find: "(which === 'ahead' && difference_ms > 0)",
+      replace: "which === 'ahead'",
     },
   },
   {

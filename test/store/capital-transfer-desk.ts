@@ -45,6 +45,7 @@ export function transferDesk(
   bench: StoreBench,
   provider: Partial<TransferProvider>,
   pendingSeconds = 900,
+  clocks: Map<string, number> = new Map(),
 ): TransferDesk {
   const [source, destination] = [`s-${randomUUID()}`, `d-${randomUUID()}`];
   const bound: TransferProvider = {
@@ -67,6 +68,7 @@ export function transferDesk(
     db: bench.db,
     log: pino({ level: 'silent' }),
     providers: [bound],
+    clocks: { differences: clocks },
     pendingSeconds,
     refreshBalances: () => undefined,
   });

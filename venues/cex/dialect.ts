@@ -134,6 +134,9 @@ export interface Dialect {
    */
   readonly refusals: Readonly<Record<string, string>>;
 
+  /** The exchange's own time in milliseconds. */
+  time(connection: CexConnection, call: CallOptions): Promise<number>;
+
   /** Fractional digits of amounts that are moved between accounts. */
   readonly transfer_decimals: number;
   readonly withdrawals: SendGuarantee;

@@ -154,6 +154,16 @@ export function readBlock(
   ) as Promise<Block>;
 }
 
+/** When the newest block says that it was made, in milliseconds. */
+export async function readBlockTime(
+  chains: EvmChains,
+  chainId: number,
+  call: CallOptions,
+): Promise<number> {
+  const { timestamp } = await readBlock(await chains.open(chainId, call), 'latest');
+  return Number(timestamp) * 1_000;
+}
+
 /**
  * The number of the newest block that can no longer be reorganised, found as the venue's `finality`
  * says; negative while there is none.

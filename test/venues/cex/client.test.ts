@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { ExecutorFault } from '../../../domain/executor.ts';
 import { createLogger } from '../../../platform/log.ts';
 import { openConnection } from '../../../venues/cex/client.ts';
+import { exchangeClocks } from '../../../venues/cex/clock.ts';
 import type { CexConnection } from '../../../venues/cex/connection.ts';
 import { readCredentials } from '../../../venues/cex/credentials.ts';
 import { binance } from '../../../venues/cex/dialects/binance.ts';
@@ -30,6 +31,16 @@ async function faultOf(work: Promise<unknown>): Promise<ExecutorFault> {
   if (!(fault instanceof ExecutorFault)) throw new Error(`no fault but ${inspect(fault)}`);
   return fault;
 }
+
+test('the time of each account is that of its exchange, a sub-account by its master', async () => {
+  desk.exchange.books.skew = 90_000;
+  const clocks = exchangeClocks(desk.bindings());
+  expect(Object.keys(clocks)).toEqual(['cex-main', 'cex-sub']);
+  for (const read of Object.values(clocks)) {
+    const ahead = (await read(call())) - Date.now();
+    expect(Math.abs(ahead - 90_000)).toBeLessThan(5_000);
+  }
+});
 
 describe('what goes out', () => {
   test('is signed with the key, within a short time window', async () => {

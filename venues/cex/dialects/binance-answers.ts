@@ -15,6 +15,8 @@ const code = z.union([z.number(), z.string()]).transform(String);
 
 export const errorBody = z.object({ code, msg: z.string().default('') });
 
+export const serverTime = z.object({ serverTime: z.number().int().positive() });
+
 export const spotAccount = z.object({
   balances: z.array(z.object({ asset: z.string().min(1), free: amount, locked: amount })),
 });

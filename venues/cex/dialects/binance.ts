@@ -76,6 +76,10 @@ export const binance: Dialect = {
   withdrawals: { same_key_safe: false, settle_seconds: 60 },
   transfers: { same_key_safe: false, settle_seconds: 60 },
 
+  async time(connection, call) {
+    return (await ask(connection, 'publicGetTime', {}, call, answers.serverTime)).serverTime;
+  },
+
   async keyFault(connection, needs, call) {
     const told = await ask(
       connection,

@@ -7,6 +7,7 @@ import { needed, Refused, type Ask } from './protocol.ts';
 const DAY = 86_400_000;
 
 export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unknown>> = {
+  'GET /api/v3/time': (books) => ({ serverTime: books.now() }),
   'GET /sapi/v1/account/apiRestrictions': (books) => ({
     enableWithdrawals: books.withdrawable,
     permitsUniversalTransfer: true,

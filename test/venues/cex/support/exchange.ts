@@ -80,6 +80,7 @@ export async function startExchange(
     raw: string,
     parameters: URLSearchParams,
   ): string | null => {
+    if (request.url === '/api/v3/time') return null;
     const key = keys.get(String(request.headers['x-mbx-apikey']));
     if (key === undefined)
       throw new Refused(401, -2015, 'Invalid API-key, IP, or permissions for action.');

@@ -1,5 +1,4 @@
-/** A node whose lane gives no nonce away now. */
-import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
+/** A node that may not pass its fence yet: its nonce lane is closed, or clocks differ. */
 import type { PhaseResult } from '../../domain/messages.ts';
 import { storable } from '../../domain/text.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -13,11 +12,10 @@ const PAUSE_MS = 5_000;
  * Nothing of it is claimed or sent, so it waits, as long as its time allows, and costs none of its
  * attempts. What it waits for is shown on it.
  */
-export async function waitForLane(
+export async function waitBeforeFence(
   deps: PhaseDependencies,
   row: PhaseRow,
-  why: string,
-  code: string = LANE_BLOCKED,
+  { code, why }: { readonly code: string; readonly why: string },
 ): Promise<PhaseResult> {
   if (row.error_code !== code || row.error_message !== why || row.error_count > 0) {
     await applyTransition(deps.db, {

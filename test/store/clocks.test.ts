@@ -1,0 +1,101 @@
+/** Clocks as a worker measures them, and what of its sends waits for them. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import { pino } from 'pino';
+import { register } from 'prom-client';
+import type { PhaseDependencies } from '../../activities/phases/context.ts';
+import { submit } from '../../activities/phases/submit.ts';
+import { createClocks, type VenueClock } from '../../activities/relays/clocks.ts';
+import { transferDesk } from './capital-transfer-desk.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+}, 60_000);
+afterAll(() => bench?.close(), 30_000);
+
+const MINUTES = 120_000;
+const reads = (ms: number, counts: VenueClock['counts']): VenueClock => ({
+  read: () => Promise.resolve(Date.now() + ms),
+  counts,
+});
+
+test('every clock is a metric, those that count stop sends, and one that is silent is named', async () => {
+  let silent = true;
+  const clocks = createClocks({
+    ...{ db: bench.db, log: pino({ level: 'silent' }) },
+    venues: {
+      'chain-ahead': reads(MINUTES, 'ahead'),
+      'chain-idle': reads(-MINUTES, 'ahead'),
+      'chain-of-a-developer': reads(MINUTES, 'never'),
+      'exchange-behind': reads(-MINUTES, 'either'),
+      'exchange-away': {
+        read: () => (silent ? Promise.reject(new Error('away')) : Promise.resolve(Date.now())),
+        counts: 'either',
+      },
+    },
+  });
+  await clocks.measure();
+  const apart = [...clocks.differences].filter(([, ms]) => Math.abs(ms) > 60_000);
+  expect(apart.map(([clock]) => clock).sort()).toEqual(['chain-ahead', 'exchange-behind']);
+  expect(clocks.differences.has('exchange-away')).toBe(false);
+  expect(clocks.unread()).toEqual(['exchange-away']);
+  const metric = await register.getSingleMetricAsString('svc_clock_difference_seconds');
+  for (const clock of ['database', 'chain-ahead', 'chain-idle', 'chain-of-a-developer'])
+    expect(metric).toContain(`clock="${clock}"`);
+  expect(metric).not.toContain('exchange-away');
+  silent = false;
+  await clocks.measure();
+  expect(clocks.unread()).toEqual([]);
+});
+
+test.each(['database', 'source', 'destination'])(
+  'a capital transfer is not sent while the clock of its %s differs, and is once they agree',
+  async (which) => {
+    const differences = new Map<string, number>();
+    let sent = 0;
+    const provider = {
+      submit: () => {
+        sent += 1;
+        return Promise.resolve({ status: 'completed' } as const);
+      },
+    };
+    const desk = transferDesk(bench, provider, 900, differences);
+    const id = await desk.made();
+    const { source_venue: source, destination_venue: destination } = await desk.row(id);
+    const clock = { database: 'database', source, destination }[which] ?? '';
+    differences.set(clock, MINUTES);
+    const fault = await desk.submit(id).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(ApplicationFailure);
+    expect(fault).toMatchObject({ type: 'CLOCK_DIFFERENCE' });
+    expect([sent, (await desk.row(id)).state]).toEqual([0, 'CREATED']);
+    differences.clear();
+    differences.set('another venue', MINUTES);
+    await desk.submit(id);
+    expect([sent, (await desk.row(id)).state]).toEqual([1, 'COMPLETED']);
+  },
+);
+
+test.each([
+  [61_000, 'read_phase'],
+  [60_000, 'try_fence'],
+])('with clocks %d ms apart the fence of an unsigned node begins with %s', async (ms, first) => {
+  const asked: string[] = [];
+  const db = {
+    sql: (texts: readonly string[]) => {
+      asked.push(texts.join('?'));
+      return Promise.reject(new Error('no database here'));
+    },
+  };
+  const deps = {
+    db,
+    executors: {
+      describe: () => ({ executor_key: 'x', kind: 'local', action_types: [], timeout_seconds: 1 }),
+    },
+    clocks: { differences: new Map([['database', ms]]) },
+  } as unknown as PhaseDependencies;
+  const args = { movement_id: 'm', node_key: 'n', attempt: 1, epoch: 0, executor_key: 'x' };
+  await submit.begin(deps, args as never).catch(() => undefined);
+  expect(asked[0]).toContain(first);
+});
