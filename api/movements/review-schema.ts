@@ -39,6 +39,23 @@ const send = z
       description: 'Null where only the output of an earlier node decides it.',
     }),
     venue: text,
+    account_type: text.meta({
+      description: 'The kind of account at the venue that it leaves; null on a chain.',
+    }),
+    destination_venue: text.meta({ description: 'The account that an internal transfer pays.' }),
+    destination_account_type: text.meta({ description: 'Which kind of that account.' }),
+    sub_account_address: text.meta({
+      description: 'The sub-account at the perps venue that a top-up pays.',
+    }),
+    chain_id: text.meta({ description: 'The chain that it leaves, or on which a venue pays.' }),
+    destination_chain_id: text.meta({ description: 'The chain on which a bridge pays.' }),
+    token_address: text,
+    amount_ref: text.meta({
+      description: 'The output that decides the amount; null where plan or intent say it.',
+    }),
+    burn_from: text.meta({
+      description: 'Of a mint: the node whose burn it brings to its payee.',
+    }),
     network: text.meta({ description: 'On which network an exchange pays.' }),
     tag: text.meta({
       description: 'Behind an address that many share, it chooses whom the exchange pays.',

@@ -56,16 +56,33 @@ export function sendsText(view: View, sends: readonly SendView[], labels: Labels
 
 /** Names of a node's terms, in the order in which they are shown. */
 export function termsOf(terms: SendTerms): readonly (readonly [string, Cell])[] {
-  const { venue, network, tag, max_fee, finality, destination_caller } = terms;
+  const { max_fee, finality, destination_caller } = terms;
   const burns = max_fee !== null || finality !== null || destination_caller !== null;
+  const accounts = {
+    from: together(terms.venue, terms.account_type),
+    to: together(terms.destination_venue, terms.destination_account_type),
+  };
   return [
-    ['venue', venue],
-    ['network', network],
-    ['tag', tag],
+    [accounts.to === null ? 'venue' : 'from', accounts.from],
+    ['to', accounts.to],
+    ['to sub-account', terms.sub_account_address],
+    ['on chain', terms.chain_id],
+    ['to chain', terms.destination_chain_id],
+    ['token', terms.token_address],
+    ['amount by', terms.amount_ref],
+    ['burnt by', terms.burn_from],
+    ['network', terms.network],
+    ['tag', terms.tag],
     ['fee at most', max_fee],
     ['finality', finality],
     ['minted by', burns ? (destination_caller ?? 'anybody') : null],
   ];
+}
+
+/** An account and its kind, each as far as it is named. */
+function together(venue: string | null, kind: string | null): string | null {
+  const named = [venue, kind].filter((each) => each !== null);
+  return named.length === 0 ? null : named.join(' ');
 }
 
 function placeOf({ address, chain_id }: PaidView): string {

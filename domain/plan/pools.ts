@@ -14,36 +14,41 @@ const SPOT = 'SPOT';
 export const PERP_ACCOUNT_TYPE = 'PERP';
 
 /**
+ * The kind of account that the node's funds leave; null where they lie on a chain. Built-in
+ * withdrawals know one, whatever the config says of another, as their executors do.
+ */
+export function accountTypeOf({
+  action_type,
+  config: { venue, account_type: type },
+}: Pick<CompiledNode, 'action_type' | 'config'>): string | null {
+  // A team's own type has an account at its venue, else what its signer has on its chain.
+  const leaves = factsOf(action_type)?.leaves ?? 'account';
+  if (leaves === 'perp') return PERP_ACCOUNT_TYPE;
+  if (leaves === 'chain_id' || leaves === 'source_chain_id') return null;
+  if (typeof venue !== 'string' || venue === '') return null;
+  return leaves === 'account' && typeof type === 'string' && type !== ''
+    ? type.toUpperCase()
+    : SPOT;
+}
+
+/**
  * The pool that the node's executor spends from, read from what that executor is given; null where
- * there is none. Built-in withdrawals and what is signed know one account type, whatever the config
- * says of another; what is signed for the perps venue leaves the account there.
+ * there is none.
  */
 export function poolOf(
   node: Pick<CompiledNode, 'action_type' | 'config' | 'signer_binding'>,
   chains: ChainAssets,
 ): Pool | null {
-  const { venue, account_type: type } = node.config;
-  // A team's own type has an account at its venue, else what its signer has on its chain.
+  const { venue } = node.config;
   const leaves = factsOf(node.action_type)?.leaves ?? 'account';
-  const chain = node.config[leaves === 'source_chain_id' ? leaves : 'chain_id'];
-  const signed =
-    node.signer_binding !== null && typeof chain === 'number'
-      ? onChainPool(chains, chain, node.signer_binding.signer_key)
-      : null;
-  switch (leaves) {
-    case 'perp': {
-      const perp = perpVenueOf(chains, venue);
-      return perp === null ? null : { venue_key: perp.venue_key, account_type: PERP_ACCOUNT_TYPE };
-    }
-    case 'chain_id':
-    case 'source_chain_id':
-      return signed;
-    case 'exchange':
-    case 'account': {
-      if (typeof venue !== 'string' || venue === '') return signed;
-      const chosen =
-        leaves === 'account' && typeof type === 'string' && type !== '' ? type.toUpperCase() : SPOT;
-      return { venue_key: venue, account_type: chosen };
-    }
+  const account_type = accountTypeOf(node);
+  if (leaves === 'perp' && account_type !== null) {
+    const perp = perpVenueOf(chains, venue);
+    return perp === null ? null : { venue_key: perp.venue_key, account_type };
   }
+  if (account_type !== null && typeof venue === 'string') return { venue_key: venue, account_type };
+  const chain = node.config[leaves === 'source_chain_id' ? leaves : 'chain_id'];
+  return node.signer_binding !== null && typeof chain === 'number'
+    ? onChainPool(chains, chain, node.signer_binding.signer_key)
+    : null;
 }

@@ -1,8 +1,29 @@
-/** What a sending node's config says beside amount and payee, as whoever approves it reads it. */
+/**
+ * What a sending node's config says beside amount and payee, as whoever approves it reads it. Each
+ * field has the value that the executor acts on, also where the config is silent.
+ */
+import { accountTypeOf } from './pools.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface SendTerms {
   readonly venue: string | null;
+  /** The kind of account at the venue that the funds leave. */
+  readonly account_type: string | null;
+  /** The account that an internal transfer pays. */
+  readonly destination_venue: string | null;
+  /** Which kind of that account. */
+  readonly destination_account_type: string | null;
+  /** The sub-account at the perps venue that a top-up pays. */
+  readonly sub_account_address: string | null;
+  /** The chain that the funds leave, or that a venue pays on. */
+  readonly chain_id: string | null;
+  /** The chain on which a bridge pays. */
+  readonly destination_chain_id: string | null;
+  readonly token_address: string | null;
+  /** The output that decides the amount; null where plan or intent say it. */
+  readonly amount_ref: string | null;
+  /** Of a mint: the node whose burn it brings to its payee. */
+  readonly burn_from: string | null;
   /** The network on which an exchange pays. */
   readonly network: string | null;
   /** Behind an address that many share, it chooses whom the exchange pays. */
@@ -15,7 +36,6 @@ export interface SendTerms {
   readonly destination_caller: string | null;
 }
 
-/** A burn's terms have the values that it is sent with where the config is silent. */
 export function sendTerms({
   action_type,
   config,
@@ -25,8 +45,21 @@ export function sendTerms({
     return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
   };
   const burns = action_type === 'cctp_burn';
+  const moves = action_type === 'cex_internal_transfer';
+  const ref = config['amount'] === undefined ? of('amount_ref') : null;
   return {
     venue: of('venue'),
+    account_type: accountTypeOf({ action_type, config }),
+    destination_venue: of('destination_venue'),
+    destination_account_type: moves
+      ? (of('destination_account_type') ?? 'SPOT').toUpperCase()
+      : of('destination_account_type'),
+    sub_account_address: of('sub_account_address'),
+    chain_id: of('source_chain_id') ?? of('chain_id'),
+    destination_chain_id: of('destination_chain_id'),
+    token_address: of('token_address'),
+    amount_ref: ref === 'intent' ? null : ref,
+    burn_from: of('burn_from'),
     network: of('network'),
     tag: of('tag'),
     max_fee: of('max_fee') ?? (burns ? '0' : null),

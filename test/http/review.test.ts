@@ -110,16 +110,26 @@ test('what is switched off and what is not there are told before an approval', a
   }
 });
 
-test('a node that moves between own accounts pays nobody', async () => {
+test('a node that moves between own accounts pays nobody, and says from which kind to which', async () => {
   const of = await registered([
     {
       ...{ node_key: 'move', node_kind: 'action', action_type: 'cex_internal_transfer' },
       executor_selector: { action_type: 'cex_internal_transfer', provider: 'paper' },
       has_side_effect: true,
-      config: { venue: 'paper-sub-a', destination_venue: 'paper-main', asset: 'USDC' },
+      config: {
+        ...{ venue: 'paper-sub-a', account_type: 'usdt_future' },
+        ...{ destination_venue: 'paper-main', asset: 'USDC' },
+      },
     },
   ]);
-  expect(await previewed(movementBody(of))).toMatchObject({
-    sends: [{ node_key: 'move', venue: 'paper-sub-a', payees: [] }],
-  });
+  const sends = [
+    {
+      ...{ node_key: 'move', venue: 'paper-sub-a', account_type: 'USDT_FUTURE', payees: [] },
+      ...{ destination_venue: 'paper-main', destination_account_type: 'SPOT' },
+    },
+  ];
+  expect(await previewed(movementBody(of))).toMatchObject({ sends });
+  const made = await create(of);
+  expect(made).toMatchObject({ sends });
+  expect(await reviewed(made.movement_id)).toMatchObject({ sends });
 });

@@ -851,4 +851,18 @@ export const moneyRules: readonly Rule[] = [
       replace: '...[output ?? {}].flatMap(',
     },
   },
+  {
+    id: 'approvers-see-where-it-goes',
+    section,
+    rule: 'Every field of a node’s config that decides where money goes or how much is in what its approver is shown.',
+    test: {
+      file: 'test/clients/approver-sees.test.ts',
+      name: 'each field that decides where or how much is shown',
+    },
+    broken: {
+      file: 'domain/plan/send-terms.ts',
+      find: "destination_venue: of('destination_venue'),",
+      replace: 'destination_venue: null,',
+    },
+  },
 ];

@@ -216,7 +216,7 @@ function sendOf(send: Preview['sends'][number]): SendView {
   const { node_key, action_type, amount, asset, payees } = send;
   return {
     ...{ node_key, action_type, nobody: 'between own accounts, or by its executor' },
-    amount: `${amount ?? 'by an output:'} ${asset}`,
+    amount: `${amount ?? send.amount_ref ?? 'by an output:'} ${asset}`,
     payees: payees.map((payee) => ({ ...payee, standing: payee })),
     terms: termsOf(send),
   };

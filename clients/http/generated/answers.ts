@@ -615,6 +615,68 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "null"
     ]
    },
+   "account_type": {
+    "description": "The kind of account at the venue that it leaves; null on a chain.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "destination_venue": {
+    "description": "The account that an internal transfer pays.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "destination_account_type": {
+    "description": "Which kind of that account.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "sub_account_address": {
+    "description": "The sub-account at the perps venue that a top-up pays.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "chain_id": {
+    "description": "The chain that it leaves, or on which a venue pays.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "destination_chain_id": {
+    "description": "The chain on which a bridge pays.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "token_address": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "amount_ref": {
+    "description": "The output that decides the amount; null where plan or intent say it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "burn_from": {
+    "description": "Of a mint: the node whose burn it brings to its payee.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
    "network": {
     "description": "On which network an exchange pays.",
     "type": [
@@ -664,6 +726,15 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "asset",
    "amount",
    "venue",
+   "account_type",
+   "destination_venue",
+   "destination_account_type",
+   "sub_account_address",
+   "chain_id",
+   "destination_chain_id",
+   "token_address",
+   "amount_ref",
+   "burn_from",
    "network",
    "tag",
    "max_fee",

@@ -76,6 +76,23 @@ export interface components {
             /** @description Null where only the output of an earlier node decides it. */
             readonly amount: components["schemas"]["Decimal"] | null;
             readonly venue: string | null;
+            /** @description The kind of account at the venue that it leaves; null on a chain. */
+            readonly account_type: string | null;
+            /** @description The account that an internal transfer pays. */
+            readonly destination_venue: string | null;
+            /** @description Which kind of that account. */
+            readonly destination_account_type: string | null;
+            /** @description The sub-account at the perps venue that a top-up pays. */
+            readonly sub_account_address: string | null;
+            /** @description The chain that it leaves, or on which a venue pays. */
+            readonly chain_id: string | null;
+            /** @description The chain on which a bridge pays. */
+            readonly destination_chain_id: string | null;
+            readonly token_address: string | null;
+            /** @description The output that decides the amount; null where plan or intent say it. */
+            readonly amount_ref: string | null;
+            /** @description Of a mint: the node whose burn it brings to its payee. */
+            readonly burn_from: string | null;
             /** @description On which network an exchange pays. */
             readonly network: string | null;
             /** @description Behind an address that many share, it chooses whom the exchange pays. */

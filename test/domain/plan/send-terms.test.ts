@@ -9,10 +9,19 @@ test('a burn has the terms that it is sent with, said or not', () => {
   expect(sendTerms({ action_type: 'cctp_burn', config })).toMatchObject(config);
 });
 
-test('a withdrawal has venue, network and tag, and nothing of a burn', () => {
+test('a withdrawal has venue, network and tag, leaves its spot account, and has nothing of a burn', () => {
   const config = { venue: 'main', network: 'XRP', tag: '17' };
-  expect(sendTerms({ action_type: 'cex_withdrawal', config })).toEqual({
+  expect(sendTerms({ action_type: 'cex_withdrawal', config })).toMatchObject({
     ...config,
+    ...{ account_type: 'SPOT', destination_venue: null, destination_account_type: null },
     ...{ max_fee: null, finality: null, destination_caller: null },
   });
+});
+
+test.each([
+  ['the intent', { amount_ref: 'intent' }, null],
+  ['its amount, whatever it refers to', { amount: '1', amount_ref: 'nodes.a.output.b' }, null],
+  ['an output', { amount_ref: 'nodes.a.output.b' }, 'nodes.a.output.b'],
+])('a node that moves what %s says', (_, config, amount_ref) => {
+  expect(sendTerms({ action_type: 'noop', config })).toMatchObject({ amount_ref });
 });
