@@ -1,6 +1,5 @@
 /** What the commercial edition adds, through the extension point that anybody else would use. */
 import { policyHook } from './auto-approve/policy-hook.ts';
-import { readBridgeRegistry } from '../store/bridge-registry.ts';
 import { BRIDGE_REGISTRY_ROLES, bridgeRegistryRoutes } from './bridges/routes.ts';
 import type { ApiExtension } from './extension.ts';
 import { SIGNER_LIFECYCLE_ROLES, signerLifecycleRoutes } from './signers/routes.ts';
@@ -11,6 +10,5 @@ export function commercial(settings: { readonly autoApproveDryRun: boolean }): A
     routes: [...signerLifecycleRoutes, ...bridgeRegistryRoutes],
     roles: { ...SIGNER_LIFECYCLE_ROLES, ...BRIDGE_REGISTRY_ROLES },
     autoApprove: policyHook({ dryRun: settings.autoApproveDryRun }),
-    bridgeRegistry: readBridgeRegistry,
   };
 }

@@ -1,6 +1,6 @@
 /** What the API is given by the composition root. It makes none of this itself. */
 import type { Logger } from 'pino';
-import type { BridgeReader, BridgeRegistry } from '../domain/bridges/registry.ts';
+import type { BridgeReader } from '../domain/bridges/registry.ts';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { TransferRow } from '../domain/capital-transfers/step.ts';
@@ -15,9 +15,6 @@ import type { PerpAccess } from '../venues/perp/access.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
 import type { ApiSettings } from './settings.ts';
 
-/** All of the bridge's registry as it is now. */
-export type ReadBridgeRegistry = (db: Database) => Promise<BridgeRegistry>;
-
 export interface ApiDependencies {
   readonly db: Database;
   readonly log: Logger;
@@ -30,8 +27,6 @@ export interface ApiDependencies {
   readonly accounts?: AccountReader;
   /** Asks the endpoints of the bridge what they are; absent where none is bound. */
   readonly bridge?: BridgeReader;
-  /** Absent or null where the edition has no registry of the bridge. */
-  readonly bridgeRegistry?: ReadBridgeRegistry | null;
   /** The perps venue; absent or null where none is bound. */
   readonly perp?: PerpAccess | null;
   /** Which venues' balances are fetched, and asking one on demand. */

@@ -5,7 +5,6 @@
  */
 import type { Role } from '../domain/roles.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
-import type { ReadBridgeRegistry } from './dependencies.ts';
 import type { Route } from './http/route.ts';
 
 export interface ApiExtension {
@@ -18,8 +17,6 @@ export interface ApiExtension {
   readonly roles?: Readonly<Record<string, readonly Role[]>>;
   /** Decides about automatic approval in place of the daily caps of templates. */
   readonly autoApprove?: AutoApproveHook;
-  /** Says which paths of a bridge may be used. */
-  readonly bridgeRegistry?: ReadBridgeRegistry;
 }
 
 /**
@@ -33,11 +30,6 @@ export function autoApproveOf(extensions: readonly ApiExtension[]): AutoApproveH
       `the extensions ${first?.name ?? ''} and ${second.name} both decide about automatic approval`,
     );
   return first?.autoApprove ?? null;
-}
-
-/** The registry of the bridge that an extension brings, or null. */
-export function bridgeRegistryOf(extensions: readonly ApiExtension[]): ReadBridgeRegistry | null {
-  return extensions.find((each) => each.bridgeRegistry !== undefined)?.bridgeRegistry ?? null;
 }
 
 /**

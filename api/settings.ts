@@ -7,6 +7,7 @@ const NAMES = [
   'authEnabled',
   'balanceStaleSeconds',
   'bridgeSnapshotMaxAgeSeconds',
+  'edition',
   'temporalNamespace',
   'temporalUiUrl',
 ] as const satisfies readonly (keyof Config)[];

@@ -111,6 +111,11 @@ export const ERROR_TABLE = {
     'after_change',
     'Give completion_policy.completion_assurance.',
   ),
+  bridge_path_not_ready: rule(
+    422,
+    'after_change',
+    'The plan sends over a path of the bridge that is not ready; `paths` says why. Make it ready with `fundadmin bridge`, or use another way.',
+  ),
   template_version_exists: rule(
     409,
     'after_change',

@@ -7,12 +7,7 @@ import { dashboardRoutes } from '../api/dashboard/routes.ts';
 import { createWriterAuthentication } from '../api/dashboard/writer.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { commercial } from '../api/commercial.ts';
-import {
-  autoApproveOf,
-  bridgeRegistryOf,
-  withExtensions,
-  type ApiExtension,
-} from '../api/extension.ts';
+import { autoApproveOf, withExtensions, type ApiExtension } from '../api/extension.ts';
 import type { Route } from '../api/http/route.ts';
 import { listen } from '../api/http/server.ts';
 import { routes } from '../api/routes.ts';
@@ -70,7 +65,6 @@ export async function startApi(
       chains: bound.chainAssets,
       accounts: createAccountReader(bound),
       bridge: bound.bridge,
-      bridgeRegistry: bridgeRegistryOf(plan.extensions),
       perp: bound.perp,
       balances: desk,
       handOver: (movementId, command) =>

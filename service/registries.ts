@@ -54,7 +54,7 @@ export async function openRegistries(config: Config) {
       createEvmApproveExecutor(chains),
       createEvmBalanceObserveExecutor(chains),
       ...createBurnMintExecutors(chains, evmVenues),
-      ...(config.edition === 'commercial' ? createBridgeCExecutors(chains, evmVenues) : []),
+      ...createBridgeCExecutors(chains, evmVenues),
       ...(perp === null ? [] : createPerpExecutors({ ...perp, chains, evmVenues })),
       ...createCexExecutors(exchanges),
     ],

@@ -7,6 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../platform/version.ts';
 import { addAllowlistCommands } from './allowlist/commands.ts';
 import { auditCommands } from './audit/commands.ts';
+import { addBridgeCommands } from './bridge/commands.ts';
 import { addConfigCommands } from './config/commands.ts';
 import { countCommands } from './counts/commands.ts';
 import { databaseCommands } from './database/commands.ts';
@@ -19,6 +20,7 @@ import { restoreCommands } from './restore/commands.ts';
 const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   addAllowlistCommands,
   auditCommands,
+  addBridgeCommands,
   addConfigCommands,
   countCommands,
   databaseCommands,

@@ -102,6 +102,7 @@ export const agentRoutes: readonly Route[] = [
       'completion_assurance_unsupported',
       'address_not_allowlisted',
       'intent_asset_not_moved',
+      'bridge_path_not_ready',
       'token_asset_mismatch',
       'max_notional_exceeded',
       'asset_not_allowed',

@@ -12,6 +12,7 @@ import { sha256Hex } from '../../platform/hash.ts';
 import { readReplacedSigners } from '../../store/signer-lifecycle.ts';
 import { judged, readTemplateForPlan } from '../../store/templates.ts';
 import { coverRefusals } from '../agents/covered.ts';
+import { pathRefusals } from './bridge-paths.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../http/issues.ts';
 import {
@@ -107,6 +108,7 @@ export async function assess(
     ...addressRefusals(addresses),
     ...assuranceRefusals(compiled.plan, deps),
     ...fundsRefusals(compiled.plan, deps),
+    ...(await pathRefusals(compiled.plan, deps)),
     ...(await coverRefusals(compiled.plan, caller, deps)),
   ];
   return { template, resolved, refusals: found, compiled, addresses };

@@ -79,6 +79,7 @@ export const movementRoutes: readonly Route[] = [
       'binding_unresolved',
       'completion_assurance_unsupported',
       'intent_asset_not_moved',
+      'bridge_path_not_ready',
       'token_asset_mismatch',
       'max_notional_exceeded',
       'asset_not_allowed',

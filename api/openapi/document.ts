@@ -45,7 +45,7 @@ const ABOUT =
 const EDITIONS: Readonly<Record<Edition, string>> = {
   commercial:
     'This is the commercial edition: it has everything that is described here, the lifecycle of signers and the registry of the bridge among it, and policies decide about automatic approval.',
-  free: 'This is the free edition: it has everything that is described here. The lifecycle of signers (rotation, inventory, allowances, retirement, history) and the registry of the bridge, but for its refresh, belong to the commercial edition and are 404; automatic approval goes by the daily caps of templates, and policies are kept and decide nothing.',
+  free: 'This is the free edition: it has everything that is described here. The lifecycle of signers (rotation, inventory, allowances, retirement, history) and the registry of the bridge, but for its refresh, belong to the commercial edition and are 404; rows of that registry are written with `fundadmin bridge`, and a movement over a path that is not ready is 422 `bridge_path_not_ready`; automatic approval goes by the daily caps of templates, and policies are kept and decide nothing.',
 };
 
 const ROLES =

@@ -11,6 +11,7 @@ import { canAllWork, healthOver, withReasons } from '../../domain/fund-routes/he
 import type { Candidate } from '../../domain/fund-routes/recommend.ts';
 import { perpSentence } from '../../domain/perps/ready.ts';
 import { inSlices } from '../../platform/slices.ts';
+import { readBridgeRegistry } from '../../store/bridge-registry.ts';
 import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
 import { readPerpMaster } from '../../store/perp-venue.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -63,12 +64,12 @@ function* eachOf<T, R>(items: readonly T[], of: (item: T) => R): Generator<undef
 /** The registry is read only where a route asks for it. */
 async function bridgeWorld(
   routes: readonly FundRoute[],
-  { db, chains, bridgeRegistry, settings }: ApiDependencies,
+  { db, chains, settings }: ApiDependencies,
 ): Promise<BridgeWorld> {
   const asks = routes.some(({ bridge_legs }) =>
     bridge_legs.some(({ lane }) => lane === 'bridge_c'),
   );
-  const registry = asks && bridgeRegistry != null ? await bridgeRegistry(db) : null;
+  const registry = asks ? await readBridgeRegistry(db) : null;
   return { chains, registry, maxAgeSeconds: settings.bridgeSnapshotMaxAgeSeconds };
 }
 

@@ -80,6 +80,7 @@ export async function startCostService(options: {
           authEnabled: false,
           balanceStaleSeconds: 300,
           bridgeSnapshotMaxAgeSeconds: 3_600,
+          edition: 'commercial',
         },
         ...{ temporalNamespace: NAMESPACE, temporalUiUrl: 'http://127.0.0.1' },
       },

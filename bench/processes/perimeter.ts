@@ -125,6 +125,7 @@ runPart(async ({ perimeter, remotePort }) => {
       authEnabled,
       balanceStaleSeconds: 300,
       bridgeSnapshotMaxAgeSeconds: 3_600,
+      edition: 'commercial',
       temporalNamespace: NAMESPACE,
       temporalUiUrl: 'http://127.0.0.1',
     },

@@ -130,6 +130,7 @@ function withoutSignatures(db: Database, executors: ApiDependencies['executors']
       authEnabled: false,
       balanceStaleSeconds: 300,
       bridgeSnapshotMaxAgeSeconds: 3_600,
+      edition: 'commercial',
       temporalNamespace: NAMESPACE,
       temporalUiUrl: 'http://127.0.0.1',
     },

@@ -48,7 +48,7 @@ export interface RouteBridge {
 
 export interface BridgeWorld {
   readonly chains: readonly BoundChain[];
-  /** Null where this edition has none. */
+  /** Null where nothing crosses by the bridge_c lane. */
   readonly registry: BridgeRegistry | null;
   readonly maxAgeSeconds: number;
 }

@@ -267,7 +267,7 @@ const MOVEMENTS = {
     'bridgeSnapshotMaxAgeSeconds',
     whole(1, 604_800),
     '3600',
-    'Age from which what a chain of the bridge registry told counts as stale; for the commercial edition.',
+    'Age from which what a chain of the bridge registry told counts as stale.',
   ),
   SVC_LANE_INTERVAL_SECONDS: standard(
     'laneIntervalSeconds',

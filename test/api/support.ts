@@ -33,6 +33,7 @@ export function dependencies(settings: Partial<ApiDependencies['settings']> = {}
       authEnabled: false,
       balanceStaleSeconds: 300,
       bridgeSnapshotMaxAgeSeconds: 3_600,
+      edition: 'commercial',
       temporalNamespace: 'default',
       temporalUiUrl: 'http://127.0.0.1:8233',
       ...settings,

@@ -60,6 +60,7 @@ beforeAll(async () => {
     authEnabled: false,
     balanceStaleSeconds: 300,
     bridgeSnapshotMaxAgeSeconds: 3_600,
+    edition: 'commercial' as const,
     temporalNamespace: 'default',
     temporalUiUrl: 'http://x',
   };

@@ -172,6 +172,7 @@ beforeAll(async () => {
         authEnabled: false,
         balanceStaleSeconds: 300,
         bridgeSnapshotMaxAgeSeconds: 3_600,
+        edition: 'commercial',
         temporalNamespace: 'default',
         temporalUiUrl: 'http://127.0.0.1',
       },

@@ -65,7 +65,7 @@ export async function openWorld(db: Database): Promise<World> {
     },
     settings: {
       ...{ apiPrefix: '/v3', approvalTtlSeconds: 86_400, authEnabled: true },
-      ...{ balanceStaleSeconds: 300, bridgeSnapshotMaxAgeSeconds: 3_600 },
+      ...{ balanceStaleSeconds: 300, bridgeSnapshotMaxAgeSeconds: 3_600, edition: 'commercial' },
       temporalNamespace: 'default',
       temporalUiUrl: 'http://127.0.0.1',
     },

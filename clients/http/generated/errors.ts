@@ -31,6 +31,7 @@ export const ERRORS = {
   strategy_binding_not_found: { status: 404, retry: 'after_change' },
   graph_invalid: { status: 422, retry: 'after_change' },
   completion_policy_missing: { status: 422, retry: 'after_change' },
+  bridge_path_not_ready: { status: 422, retry: 'after_change' },
   template_version_exists: { status: 409, retry: 'after_change' },
   template_not_executable: { status: 409, retry: 'never' },
   cap_consistency_violation: { status: 422, retry: 'after_change' },

@@ -190,7 +190,7 @@ describe('a bridge_c send', () => {
     });
   });
 
-  test('says nothing where the asset is not known, or the edition has no registry', () => {
+  test('says nothing where the asset is not known, or the registry was not read', () => {
     const nothing = { latency_baseline_seconds: null, usable: null, problem: null };
     expect(leg(send('send'), { asset: null })).toMatchObject(nothing);
     expect(leg(send('send'), { registry: null })).toMatchObject(nothing);
