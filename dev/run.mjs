@@ -8,7 +8,12 @@ import { build } from './bootstrap/build.mjs';
 import { commandsEnded, runCommand, signalCommands } from './bootstrap/command.mjs';
 import { CHECKS } from './bootstrap/checks.mjs';
 import { findChromium } from './bootstrap/chromium.mjs';
-import { ROOT, ensureDependencies, ensurePrismaClient } from './bootstrap/install.mjs';
+import {
+  ROOT,
+  ensureDependencies,
+  ensurePostgresLinks,
+  ensurePrismaClient,
+} from './bootstrap/install.mjs';
 import { built } from './bootstrap/programs.mjs';
 import { report } from './bootstrap/progress.mjs';
 import { closeTestRooms, openTestRoom } from './bootstrap/test-room.mjs';
@@ -91,6 +96,7 @@ async function main({ needsTemporal, run }) {
   if (needsTemporal && !temporalAtHand() && !existsSync(join(ROOT, 'node_modules')))
     startTemporalBuild();
   await ensureDependencies(logDir);
+  await ensurePostgresLinks(logDir);
   await ensurePrismaClient(logDir);
   await build();
   const code = await run(args);
@@ -177,8 +183,10 @@ async function runChecks(extra) {
   const waiting = [...CHECKS];
   const one = async (check) => {
     const begun = Date.now();
-    const logFile = join(ROOT, 'node_modules', '.cache', `check-${check.file.split('/')[0]}.log`);
-    const verdict = await runCommand(process.execPath, [modules(check.file), ...check.args], {
+    const tool = check.program ?? check.file.split('/')[0];
+    const logFile = join(ROOT, 'node_modules', '.cache', `check-${tool}.log`);
+    const file = check.program === undefined ? modules(check.file) : built(check.program);
+    const verdict = await runCommand(process.execPath, [file, ...check.args], {
       cwd: ROOT,
       logFile,
     })

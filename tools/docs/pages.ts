@@ -5,6 +5,7 @@ import { CONFIGURATION_FILE, configurationPage } from './configuration.ts';
 import { ERRORS_FILE, errorsPage } from './errors.ts';
 import { VENUES_FILE, withFinality } from './finality.ts';
 import { withImports } from './imports.ts';
+import { LICENCES_FILE, licencesPage } from './licences.ts';
 import { STATES_FILE, statesPage } from './states.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -28,6 +29,7 @@ export function pages(): readonly Page[] {
     page(CONFIGURATION_FILE, configurationPage),
     page(ERRORS_FILE, errorsPage),
     page(STATES_FILE, statesPage),
+    page(LICENCES_FILE, licencesPage),
     page(ARCHITECTURE_FILE, withImports),
     page(VENUES_FILE, withFinality),
   ];

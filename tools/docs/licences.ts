@@ -1,0 +1,117 @@
+/** docs/licences.md, written from the lockfile: what `npm ci --omit=dev` installs. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const LICENCES_FILE = 'docs/licences.md';
+
+/** Under which a dependency may ship without a look of its own. */
+const ALLOWED: readonly string[] = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+  'Unlicense',
+];
+
+/** Packages that a person has looked at: their licence, and why they may ship under it. */
+const LOOKED_AT: Readonly<Record<string, { readonly licence: string; readonly because: string }>> =
+  {
+    'caniuse-lite': {
+      licence: 'CC-BY-4.0',
+      because: "data about browsers, of Temporal's bundler; unchanged, and named here",
+    },
+    elkjs: {
+      licence: 'EPL-2.0',
+      because: "of Prisma's Studio, which nothing here runs; unchanged, its source is public",
+    },
+    unionfs: {
+      licence: 'Unlicense',
+      because: 'its package.json names none; its file LICENSE is the Unlicense',
+    },
+  };
+
+export interface Lockfile {
+  readonly packages: Readonly<
+    Record<
+      string,
+      {
+        readonly version?: string;
+        readonly license?: string;
+        readonly dev?: boolean;
+        readonly link?: boolean;
+      }
+    >
+  >;
+}
+
+interface Shipped {
+  readonly name: string;
+  readonly version: string;
+  readonly licence: string;
+}
+
+/** Every package once, by name and version. */
+function shipped({ packages }: Lockfile): readonly Shipped[] {
+  const found = new Map<string, Shipped>();
+  for (const [path, { version = '', license, dev = false, link = false }] of Object.entries(
+    packages,
+  )) {
+    if (path === '' || dev || link) continue;
+    const name = path.replace(/^.*node_modules\//, '');
+    const licence = license ?? LOOKED_AT[name]?.licence ?? 'none named';
+    found.set(`${name} ${version}`, { name, version, licence });
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+}
+
+function mayShip({ name, licence }: Shipped): boolean {
+  if (licence === LOOKED_AT[name]?.licence) return true;
+  return licence
+    .replace(/^\((.*)\)$/, '$1')
+    .split(/ or /i)
+    .some((one) => one.split(/ and /i).every((each) => ALLOWED.includes(each)));
+}
+
+/** The packages under a licence that is not allowed, in a sentence each. */
+export function licenceFaults(lockfile: Lockfile = readLockfile()): readonly string[] {
+  return shipped(lockfile)
+    .filter((each) => !mayShip(each))
+    .map(
+      ({ name, version, licence }) =>
+        `${name} ${version} ships under ${licence}: use another package, or say in tools/docs/licences.ts why it may.`,
+    );
+}
+
+/** The page as it should be. */
+export function licencesPage(): string {
+  const all = shipped(readLockfile());
+  return [
+    '# Licences',
+    '',
+    '<!-- Written by `npm run docs:tables` from package-lock.json; not by hand. -->',
+    '',
+    `The ${String(all.length)} packages that ship with the service (\`npm ci --omit=dev\`; some only on other`,
+    'platforms), and the licence that each says it has. `npm run check -- --static` refuses any but',
+    `${ALLOWED.join(', ')},`,
+    'and what stands below.',
+    '',
+    '| looked at | licence | why it may ship |',
+    '|---|---|---|',
+    ...Object.entries(LOOKED_AT).map(
+      ([name, { licence, because }]) => `| \`${name}\` | ${licence} | ${because} |`,
+    ),
+    '',
+    '| package | version | licence |',
+    '|---|---|---|',
+    ...all.map(({ name, version, licence }) => `| \`${name}\` | ${version} | ${licence} |`),
+    '',
+  ].join('\n');
+}
+
+function readLockfile(): Lockfile {
+  const file = join(import.meta.dirname, '..', '..', 'package-lock.json');
+  return JSON.parse(readFileSync(file, 'utf8')) as Lockfile;
+}
