@@ -240,3 +240,27 @@ BEGIN
   NEW.approved_at := NEW.updated_at; -- the time of the change
   RETURN NEW;
 END $$;
+
+-- Refuses to run, ready or send what was not approved, whoever writes it. The tables are named by
+-- their schema: temporary ones of the same names would be read in their place.
+CREATE OR REPLACE FUNCTION require_approval() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  approved boolean;
+BEGIN
+  EXECUTE format('SELECT EXISTS (SELECT FROM %1$I.movement_approvals a
+    JOIN %1$I.movement_plans p USING (movement_id)
+    WHERE a.movement_id = $1 AND a.plan_hash = p.compiled_plan_hash)', TG_TABLE_SCHEMA)
+  INTO approved USING NEW.movement_id;
+  IF NOT approved THEN
+    RAISE EXCEPTION 'movement % has no approval of its plan', NEW.movement_id
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
+END $$;
+
+-- What was approved, and what follows from it, stays as it was written.
+CREATE OR REPLACE FUNCTION refuse_other_plan() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the plan of movement % cannot be changed', OLD.movement_id
+    USING ERRCODE = 'insufficient_privilege';
+END $$;

@@ -6,6 +6,7 @@ const RERUN = 'test/faults/local-activity-rerun.test.ts';
 const CARRIED = 'test/faults/carried.test.ts';
 const CUTOVER = 'test/faults/cutover.test.ts';
 const ATTENTION = 'test/faults/attention.test.ts';
+const GUARD = 'test/store/approval-guard.test.ts';
 const STORE = 'test/store/write-path.test.ts';
 const BURSTS = 'test/faults/bursts.test.ts';
 const HAND_OVER = 'test/platform/handover.test.ts';
@@ -49,6 +50,42 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/write-path.sql',
       find: "    AND NOT (doc ?& ARRAY['approval', 'plan_hash'] OR is_approved(m.movement_id)) THEN",
       replace: '    AND false THEN',
+    },
+  },
+  {
+    id: 'plain-writes-need-the-approval-row-too',
+    section,
+    rule: 'The database refuses any write, also past its functions, that runs, readies or sends what has no approval row.',
+    test: { file: GUARD, name: 'no plain write runs, readies or sends what was not approved' },
+    broken: {
+      file: 'prisma/functions/approval.sql',
+      find: '  IF NOT approved THEN',
+      replace: '  IF false THEN',
+    },
+  },
+  {
+    id: 'what-guards-approvals-reads-the-real-tables',
+    section,
+    rule: 'What refuses unapproved writes is not deceived by temporary tables that a session makes.',
+    test: {
+      file: GUARD,
+      name: 'what refuses is neither switched off nor deceived by tables of the same names',
+    },
+    broken: {
+      file: 'prisma/functions/approval.sql',
+      find: '(SELECT FROM %1$I.movement_approvals a\n    JOIN %1$I.movement_plans p',
+      replace: '(SELECT FROM movement_approvals a\n    JOIN movement_plans p',
+    },
+  },
+  {
+    id: 'plans-stay-as-they-were-approved',
+    section,
+    rule: 'Nothing changes what a movement moves, nor what its nodes do, once it is made.',
+    test: { file: GUARD, name: 'nothing changes what a movement was approved for' },
+    broken: {
+      file: 'prisma/migrations/20261126000200_triggers_and_views/migration.sql',
+      find: '  node_kind, action_type, executor_binding, own_plan, on_cancel_target, brings\n',
+      replace: '  node_kind, action_type, executor_binding, on_cancel_target, brings\n',
     },
   },
   {

@@ -49,6 +49,43 @@ CREATE TRIGGER movements_approved BEFORE UPDATE OF approval_status ON movements 
 CREATE TRIGGER movements_created_approved BEFORE INSERT ON movements FOR EACH ROW
   WHEN (NEW.approval_status = 'approved') EXECUTE FUNCTION stamp_approval();
 
+-- A state in which a movement runs, or a node may be sent, is left for another such one without being
+-- asked again: approvals are never taken back.
+CREATE TRIGGER movements_need_approval BEFORE UPDATE OF request_state, approval_status ON movements
+  FOR EACH ROW WHEN (NEW.approval_status = 'approved' AND OLD.approval_status <> 'approved'
+    OR NEW.request_state IN ('APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION',
+      'MANUAL_INTERVENTION')
+    AND OLD.request_state NOT IN ('APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION',
+      'MANUAL_INTERVENTION')) EXECUTE FUNCTION require_approval();
+
+CREATE TRIGGER movements_begin_unapproved BEFORE INSERT ON movements FOR EACH ROW
+  WHEN (NEW.request_state IN ('APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION',
+    'MANUAL_INTERVENTION')) EXECUTE FUNCTION require_approval();
+
+-- After a restore that has forgotten the approval, a node may be readied to be looked for; its send
+-- is refused.
+CREATE TRIGGER movement_nodes_need_approval BEFORE UPDATE OF state ON movement_nodes
+  FOR EACH ROW WHEN (NEW.state = 'SUBMITTING' AND OLD.state <> 'SUBMITTING'
+    OR NEW.state NOT IN ('BLOCKED', 'SKIPPED', 'CANCELLED')
+    AND OLD.state IN ('BLOCKED', 'SKIPPED', 'CANCELLED')
+    AND NOT (NEW.state = 'READY' AND NEW.recover_first)) EXECUTE FUNCTION require_approval();
+
+CREATE TRIGGER movement_nodes_begin_unapproved BEFORE INSERT ON movement_nodes FOR EACH ROW
+  WHEN (NEW.state <> 'BLOCKED') EXECUTE FUNCTION require_approval();
+
+CREATE TRIGGER movements_plan_immutable BEFORE UPDATE OF movement_id, template_id, template_key,
+  template_version, strategy_id, asset, amount, intent, outflow, limit_amount, pooled, agent
+  ON movements FOR EACH ROW EXECUTE FUNCTION refuse_other_plan();
+
+-- Not its signer: a rotation binds what is not sent yet to the successor, and its pool with it.
+CREATE TRIGGER movement_nodes_plan_immutable BEFORE UPDATE OF movement_id, node_key, position,
+  node_kind, action_type, executor_binding, own_plan, on_cancel_target, brings
+  ON movement_nodes FOR EACH ROW EXECUTE FUNCTION refuse_other_plan();
+
+CREATE TRIGGER movement_nodes_flow_immutable BEFORE UPDATE OF flow ON movement_nodes FOR EACH ROW
+  WHEN (OLD.flow IS DISTINCT FROM NEW.flow AND OLD.flow - 'pool' IS DISTINCT FROM NEW.flow - 'pool')
+  EXECUTE FUNCTION refuse_other_plan();
+
 CREATE TRIGGER movements_made_counted AFTER INSERT OR DELETE ON movements
   FOR EACH ROW EXECUTE FUNCTION count_movement();
 

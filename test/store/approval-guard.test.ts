@@ -1,0 +1,155 @@
+/** What the database itself refuses, whoever writes: the service's role here, with plain statements. */
+import pg from 'pg';
+import { grantService } from '../../prisma/grant.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+const ROLE = 'stolen';
+const REFUSED = 'insufficient_privilege';
+
+let bench: StoreBench;
+let service: pg.Client;
+beforeAll(async () => {
+  bench = await startStoreBench({ guarded: true });
+  await bench.sql(`CREATE ROLE ${ROLE}`);
+  await grantService(bench.url, ROLE);
+  service = new pg.Client({ connectionString: bench.url });
+  await service.connect();
+  await service.query(`SET ROLE ${ROLE}`);
+}, 60_000);
+afterAll(async () => {
+  await service?.end();
+  await bench?.close();
+}, 30_000);
+
+/** What the statement does as the service's role: the message of its refusal, or how many rows. */
+async function write(text: string, ...values: unknown[]): Promise<string | number | null> {
+  try {
+    return (await service.query(text, values)).rowCount;
+  } catch (error) {
+    const { code, message } = error as pg.DatabaseError;
+    return code === '42501' ? `${REFUSED}: ${message}` : message;
+  }
+}
+const unapproved = (id: string) => `${REFUSED}: movement ${id} has no approval of its plan`;
+const immutable = (id: string) => `${REFUSED}: the plan of movement ${id} cannot be changed`;
+
+const setMovement = (id: string, what: string) =>
+  write(`UPDATE movements SET ${what} WHERE movement_id = $1`, id);
+const setNode = (id: string, what: string) =>
+  write(`UPDATE movement_nodes SET ${what} WHERE movement_id = $1`, id);
+
+const RUNS = ['APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
+const LEFT = ['READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED', 'UNKNOWN'];
+
+test('no plain write runs, readies or sends what was not approved', async () => {
+  const { movement_id: id } = await bench.movement();
+  // From every state in which nothing runs; an ended one is among them.
+  for (const from of ['PENDING_APPROVAL', 'CANCELLED', 'REJECTED', 'EXPIRED', 'FAILED']) {
+    expect(await setMovement(id, `request_state = '${from}'`)).toBe(1);
+    for (const state of RUNS)
+      expect(await setMovement(id, `request_state = '${state}'`)).toBe(unapproved(id));
+  }
+  expect(await setMovement(id, "approval_status = 'approved'")).toBe(unapproved(id));
+  for (const from of ['BLOCKED', 'SKIPPED', 'CANCELLED']) {
+    expect(await setNode(id, `state = '${from}'`)).toBe(1);
+    for (const state of LEFT) expect(await setNode(id, `state = '${state}'`)).toBe(unapproved(id));
+  }
+  // A node that a restore has marked may be looked for, and is sent by nobody.
+  expect(await setNode(id, "state = 'READY', recover_first = true")).toBe(1);
+  expect(await setNode(id, "state = 'SUBMITTING', recover_first = false")).toBe(unapproved(id));
+});
+
+test('nor does a row that is made as if it ran, or an approval of another plan', async () => {
+  const { movement_id: id } = await bench.movement();
+  const columns = await bench.sql<{ name: string }>(
+    `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'movements'::regclass
+       AND attnum > 0 AND attgenerated = '' AND attname NOT IN ('movement_id', 'request_state')`,
+  );
+  const others = columns.map(({ name }) => name).join(', ');
+  const copy = `INSERT INTO movements (movement_id, request_state, ${others})
+    SELECT gen_random_uuid(), $2, ${others} FROM movements WHERE movement_id = $1`;
+  for (const state of RUNS)
+    expect(await write(copy, id, state)).toMatch(/has no approval of its plan$/);
+  expect(
+    await write(
+      `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+         executor_binding, updated_at, own_plan)
+       SELECT movement_id, 'other', 1, node_kind, action_type, 'READY', executor_binding,
+         updated_at, own_plan FROM movement_nodes WHERE movement_id = $1`,
+      id,
+    ),
+  ).toBe(unapproved(id));
+  await bench.sql(
+    `INSERT INTO movement_approvals VALUES ($1::uuid, repeat('0', 64), 'auth_off', NULL, now())`,
+    id,
+  );
+  expect(await setMovement(id, "request_state = 'APPROVED'")).toBe(unapproved(id));
+  expect(await setNode(id, "state = 'READY'")).toBe(unapproved(id));
+});
+
+test('what refuses is neither switched off nor deceived by tables of the same names', async () => {
+  const { movement_id: id } = await bench.movement();
+  for (const text of [
+    'ALTER TABLE movements DISABLE TRIGGER ALL',
+    'ALTER TABLE movement_nodes DISABLE TRIGGER movement_nodes_need_approval',
+    'DROP TRIGGER movements_need_approval ON movements',
+    'CREATE OR REPLACE FUNCTION require_approval() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    'SET session_replication_role = replica',
+    'DELETE FROM movement_approvals',
+    "UPDATE movement_approvals SET plan_hash = ''",
+  ])
+    expect([text, await write(text)]).toEqual([text, expect.stringMatching(REFUSED)]);
+  for (const table of ['movement_approvals', 'movement_plans'])
+    await service.query(`CREATE TEMP TABLE ${table} AS
+      SELECT '${id}'::uuid AS movement_id, 'x' AS plan_hash, 'x' AS compiled_plan_hash`);
+  expect(await setMovement(id, "request_state = 'APPROVED'")).toBe(unapproved(id));
+  expect(await setNode(id, "state = 'READY'")).toBe(unapproved(id));
+  await service.query('DROP TABLE pg_temp.movement_approvals, pg_temp.movement_plans');
+});
+
+test('an approved movement goes on as before', async () => {
+  const { movement_id } = await bench.movement();
+  const approved = await applyTransition(bench.db, {
+    movement_id,
+    from: ['PENDING_APPROVAL'],
+    to: 'APPROVED',
+    plan_hash: 'a'.repeat(64),
+    approval: { by: 'auth_off', name: null },
+    nodes: [{ node_key: 'pay', from: 'BLOCKED', moves: ['READY'] }],
+    timeline: [],
+  });
+  expect(approved).toMatchObject({ ok: true });
+  expect(await setMovement(movement_id, "request_state = 'EXECUTING'")).toBe(1);
+  for (const state of LEFT) expect(await setNode(movement_id, `state = '${state}'`)).toBe(1);
+});
+
+test('nothing changes what a movement was approved for', async () => {
+  const { movement_id: id } = await bench.movement();
+  await bench.approve(id);
+  for (const what of [
+    "intent = '{}'",
+    "outflow = '[]'",
+    'amount = 4',
+    "asset = 'ETH'",
+    'limit_amount = 1',
+    'pooled = NOT pooled',
+    "strategy_id = 'other'",
+    "template_key = 'other'",
+    "agent = 'other'",
+  ])
+    expect([what, await setMovement(id, what)]).toEqual([what, immutable(id)]);
+  for (const what of [
+    "own_plan = '{}'",
+    "action_type = 'noop'",
+    "node_kind = 'observe'",
+    "executor_binding = '{}'",
+    'on_cancel_target = true',
+    "brings = 'pay'",
+    "flow = jsonb_set(flow, '{amount}', '\"4\"')",
+    'flow = NULL',
+  ])
+    expect([what, await setNode(id, what)]).toEqual([what, immutable(id)]);
+  // A rotation moves what is not sent yet to the pool of the successor.
+  expect(await setNode(id, "flow = jsonb_set(flow, '{pool,venue_key}', '\"w\"')")).toBe(1);
+});
