@@ -39,7 +39,10 @@ export interface Completed {
   readonly matched: JsonObject | null;
 }
 
-/** What the node claims; empty where it says of nothing what could be claimed. */
+/**
+ * What the node claims; empty where it says of nothing what could be claimed. Whether it is
+ * completed without a claim the write says (`needs_claim` in prisma/functions).
+ */
 export function claimsOf(completed: Completed): readonly Claim[] {
   const payments = completed.output?.['payments'];
   if (NAME_PAYMENTS.includes(completed.action_type) && Array.isArray(payments))
@@ -58,17 +61,6 @@ export function claimsOf(completed: Completed): readonly Claim[] {
   }));
 }
 
-/**
- * Whether such a node is completed with a claim only; the write that completes it says the same
- * (`needs_claim` in prisma/functions).
- */
-export function needsClaim({ action_type, output }: Completed): boolean {
-  if (action_type === 'cctp_burn') return Object.hasOwn(output ?? {}, 'attested_message');
-  if (action_type === 'bridge_c_send') return Object.hasOwn(output ?? {}, 'packet');
-  if (action_type === 'cex_deposit_observe') return Object.hasOwn(output ?? {}, 'payments');
-  return ['cctp_mint', 'bridge_c_observe', 'evm_balance_observe'].includes(action_type);
-}
-
 /** What says in its output `payments` what it is completed with. */
 const NAME_PAYMENTS: readonly string[] = ['evm_balance_observe', 'cex_deposit_observe'];
 
@@ -83,6 +75,10 @@ const CLAIMS: Readonly<Record<string, (of: Completed) => readonly Named[]>> = {
   bridge_c_send: ({ output }) => named('bridge_c_send', guidOf(output)),
   bridge_c_observe: ({ output, external_ref, matched }) =>
     named('bridge_c_observe', guidOf(matched) ?? output?.['guid'] ?? external_ref),
+  perp_deposit: ({ output }) =>
+    typeof output?.['ledger_account'] === 'string'
+      ? named(`perp:${output['ledger_account'].toLowerCase()}`, output['ledger_hash'])
+      : [],
   // A team's own, which names no payments.
   evm_balance_observe: ({ external_ref }) => named('evm_balance_observe', external_ref),
 };

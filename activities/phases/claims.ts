@@ -3,43 +3,57 @@
  * nonce alone, which the attester gives: one that it tells of two burns would complete both with
  * one mint.
  */
-import { claimsOf, needsClaim, type Claim, type Completed } from '../../domain/claims.ts';
+import { claimsOf, type Claim } from '../../domain/claims.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
-import { readClaimHolder } from '../../store/claims.ts';
+import type { Refusal } from '../../domain/transition.ts';
+import type { PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { ownerOf, type PhaseDependencies } from './context.ts';
 import type { Given } from './phase.ts';
 
 /** What the node is completed with by this answer. */
-export function claimsWith(row: PhaseRow, answer: ExecutionResult): readonly Claim[] {
-  return claimsOf(completedBy(row, answer));
-}
-
-/**
- * As given, unless the node would be completed with what has completed another one, or with nothing
- * that can be claimed: then a fault, which is asked about again and shown to a person.
- */
-export async function withOwnClaim(
-  deps: Pick<PhaseDependencies, 'db'>,
+export function claimsWith(
   row: PhaseRow,
-  given: Given,
-): Promise<Given> {
-  if ('fault' in given || given.answer?.next_state !== 'COMPLETED') return given;
-  const completed = completedBy(row, given.answer);
-  const claims = claimsOf(completed);
-  if (claims.length === 0) return needsClaim(completed) ? { fault: NO_CLAIM } : given;
-  const holder = await readClaimHolder(deps.db, claims, ownerOf(row));
-  if (holder === null) return given;
-  return { fault: row.node.action_type === 'cctp_burn' ? OTHERS_MESSAGE : claimed() };
-}
-
-function completedBy(row: PhaseRow, { output, external_ref }: ExecutionResult): Completed {
-  return {
+  { output, external_ref }: ExecutionResult,
+): readonly Claim[] {
+  return claimsOf({
     action_type: row.node.action_type,
     output: output ?? row.output,
     external_ref: external_ref ?? row.external_ref,
     matched: row.matched?.output ?? null,
-  };
+  });
+}
+
+/** The write refused to complete the node with what the executor shows. */
+export class ClaimRefused extends Error {
+  override readonly name = 'ClaimRefused';
+  readonly fault: ExecutorFault;
+  constructor(fault: ExecutorFault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+/** Why a completion was refused, where its claims are the cause; else null. */
+export function claimRefused({ node }: PhaseRow, reason: Refusal): ClaimRefused | null {
+  if (reason === 'claim_missing') return new ClaimRefused(NO_CLAIM);
+  if (reason !== 'already_claimed') return null;
+  return new ClaimRefused(node.action_type === 'cctp_burn' ? OTHERS_MESSAGE : CLAIMED);
+}
+
+/**
+ * What follows from the answer; where its completion is refused because of its claims, what follows
+ * from a fault instead, which is asked about again and shown to a person.
+ */
+export async function withOwnClaim(
+  given: Given,
+  conclude: (given: Given) => Promise<PhaseResult>,
+): Promise<PhaseResult> {
+  try {
+    return await conclude(given);
+  } catch (error) {
+    if (!(error instanceof ClaimRefused)) throw error;
+    return conclude({ fault: error.fault });
+  }
 }
 
 const OTHERS_MESSAGE = new ExecutorFault(
@@ -47,12 +61,11 @@ const OTHERS_MESSAGE = new ExecutorFault(
   'ATTESTATION_MISMATCH',
   "the attester gave a message whose nonce is another burn's, which has been completed with it",
 );
-const claimed = (): ExecutorFault =>
-  new ExecutorFault(
-    'protocol',
-    'ALREADY_CLAIMED',
-    'what the executor shows has completed another node',
-  );
+const CLAIMED = new ExecutorFault(
+  'protocol',
+  'ALREADY_CLAIMED',
+  'what the executor shows has completed another node',
+);
 const NO_CLAIM = new ExecutorFault(
   'protocol',
   'CLAIM_MISSING',

@@ -50,16 +50,22 @@ export const observe: PhaseSteps = {
     if (recorded !== null) return recorded;
     // A node that only looks looks once more: nobody may have asked while there was time.
     if ((isLate(row) && !onlyLooks(row)) || isLookedFor(row)) return result(row.state, 'recover');
-    return askAfterSend(deps, row, 'observe', (given) => conclude(deps, row, given));
+    return askAfterSend(deps, row, 'observe', (given) => held(deps, row, given));
   },
   call: (deps, executor, { row, context }, options) =>
     executor.observe(context, options, journalOf(deps, row)),
-  finish: (deps, _args, row, given) => conclude(deps, row, heldToChain(deps, row, given)),
+  finish: (deps, _args, row, given) => held(deps, row, heldToChain(deps, row, given)),
 };
 
+const held = (deps: PhaseDependencies, row: PhaseRow, told: Given): Promise<PhaseResult> =>
+  withOwnClaim(told, (given) => conclude(deps, row, given));
+
 /** What follows from what the executor said, or the chain where it was not asked. */
-async function conclude(deps: PhaseDependencies, row: PhaseRow, told: Given): Promise<PhaseResult> {
-  const given = await withOwnClaim(deps, row, told);
+async function conclude(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  given: Given,
+): Promise<PhaseResult> {
   if ('fault' in given) {
     if (isOver(row)) return timedOut(deps, row);
     if (given.fault.kind === 'not_yet') return unanswered(deps, row, given.fault);

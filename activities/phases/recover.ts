@@ -66,7 +66,7 @@ export const recover: PhaseSteps = {
     if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
     if (!taken) return recover.recorded(row, args) ?? elsewhere(row, sendAgain(row));
     const observes = args.from_observe !== true && !isLate(row);
-    const next = (given: Given) => conclude(deps, args, row, given);
+    const next = (given: Given) => held(deps, args, row, given);
     return askAfterSend(deps, row, 'recover', next, { observes });
   },
   async call(deps, executor, { row, context }, options) {
@@ -75,18 +75,27 @@ export const recover: PhaseSteps = {
       ? lostAttempts(deps, executor, { row, context }, options, answer)
       : answer;
   },
-  finish: (deps, args, row, given) => conclude(deps, args, row, heldToChain(deps, row, given)),
+  finish: (deps, args, row, given) => held(deps, args, row, heldToChain(deps, row, given)),
 };
+
+function held(
+  deps: PhaseDependencies,
+  args: RecoverArgs,
+  row: PhaseRow,
+  told: Given,
+): Promise<PhaseResult> {
+  return withOwnClaim(told, (given) =>
+    args.from_unknown === true ? stillUnknown(deps, row, given) : conclude(deps, args, row, given),
+  );
+}
 
 /** What follows from what the executor said, or the chain where it was not asked. */
 async function conclude(
   deps: PhaseDependencies,
   args: RecoverArgs,
   row: PhaseRow,
-  told: Given,
+  given: Given,
 ): Promise<PhaseResult> {
-  if (args.from_unknown === true) return stillUnknown(deps, row, told);
-  const given = await withOwnClaim(deps, row, told);
   if ('fault' in given) {
     const { fault } = given;
     // A stop holds it back: that is no silence, and it ends when the stop does.
@@ -301,7 +310,7 @@ async function askedUnhurried(
     await noteNextLook(deps.db, row, early / 1000);
     throw stillWaiting(row, early / 1000);
   }
-  return askAfterSend(deps, row, 'recover', (given) => stillUnknown(deps, row, given));
+  return askAfterSend(deps, row, 'recover', (given) => held(deps, args, row, given));
 }
 
 /**
@@ -311,9 +320,8 @@ async function askedUnhurried(
 async function stillUnknown(
   deps: PhaseDependencies,
   row: PhaseRow,
-  told: Given,
+  given: Given,
 ): Promise<PhaseResult> {
-  const given = await withOwnClaim(deps, row, told);
   if ('fault' in given) return waits(deps, row, given.fault.message, row.unanswered + 1);
   const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
   switch (answer.next_state) {

@@ -15,10 +15,9 @@ import { hasBegunSubmit } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
 import { claimsWith } from './claims.ts';
-import { Overtaken } from '../failures.ts';
 import { idempotencyKey, type PhaseDependencies } from './context.ts';
 import { result } from './results.ts';
-import { mustWrite, transitionOf, type NodeWrite } from './write.ts';
+import { mustWrite, notWritten, transitionOf, type NodeWrite } from './write.ts';
 
 /**
  * A person had an unknown outcome looked at, of what was never said to be accepted: the executor is
@@ -225,9 +224,7 @@ async function writeBoth(
   });
   if (outcome.ok) return { decision, version: outcome.head?.version ?? decision.version + 1 };
   if (outcome.reason === 'version') return null;
-  throw new Overtaken(
-    `${row.node_key} changed while it was worked on (${outcome.reason}); it is read again`,
-  );
+  throw notWritten(row, outcome.reason);
 }
 
 /** What the conditions behind the node come to once it is settled; null where no edge has one. */

@@ -64,16 +64,16 @@ export const submit: PhaseSteps = {
         });
       });
   },
-  async finish(deps, _args, row, given) {
-    const held = await withOwnClaim(deps, row, given);
-    if ('answer' in held && held.answer !== null) return recordAnswer(deps, row, held.answer);
-    const fault = 'fault' in held ? held.fault : undefined;
-    deps.log.warn(
-      { err: fault, movement_id: row.movement_id, node_key: row.node_key },
-      'a submit gave no usable answer; recovery asks what became of it',
-    );
-    return result('SUBMITTING', 'recover');
-  },
+  finish: (deps, _args, row, told) =>
+    withOwnClaim(told, async (given) => {
+      if ('answer' in given && given.answer !== null) return recordAnswer(deps, row, given.answer);
+      const fault = 'fault' in given ? given.fault : undefined;
+      deps.log.warn(
+        { err: fault, movement_id: row.movement_id, node_key: row.node_key },
+        'a submit gave no usable answer; recovery asks what became of it',
+      );
+      return result('SUBMITTING', 'recover');
+    }),
 };
 
 /**

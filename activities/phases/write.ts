@@ -9,6 +9,7 @@ import type { NodeState } from '../../domain/states/node.ts';
 import type {
   NodeChange,
   NodeFields,
+  Refusal,
   TimelineEntry,
   Transition,
   TransitionOutcome,
@@ -16,6 +17,7 @@ import type {
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { Overtaken } from '../failures.ts';
+import { claimRefused } from './claims.ts';
 import type { PhaseDependencies } from './context.ts';
 
 export interface NodeWrite {
@@ -88,10 +90,15 @@ export async function mustWrite(
   ...writes: readonly NodeWrite[]
 ): Promise<void> {
   const outcome = await writeNode(deps, row, ...writes);
-  if (!outcome.ok)
-    throw new Overtaken(
-      `${row.node_key} changed while it was worked on (${outcome.reason}); it is read again`,
-    );
+  if (!outcome.ok) throw notWritten(row, outcome.reason);
+}
+
+/** Why such a write was refused. */
+export function notWritten(row: PhaseRow, reason: Refusal): Error {
+  return (
+    claimRefused(row, reason) ??
+    new Overtaken(`${row.node_key} changed while it was worked on (${reason}); it is read again`)
+  );
 }
 
 /** The executor's key as the timeline shows it. */

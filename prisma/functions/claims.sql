@@ -1,11 +1,13 @@
--- Whether a completion of such a node needs a claim; `needsClaim` of domain/claims.ts says the same.
+-- Whether a completion of such a node needs a claim; what it claims says `claimsOf` of
+-- domain/claims.ts.
 CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE action_type
     WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
     WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
     WHEN 'cex_deposit_observe' THEN coalesce(output ? 'payments', false)
-    ELSE action_type IN ('cctp_mint', 'bridge_c_observe', 'evm_balance_observe') END
+    ELSE action_type IN ('cctp_mint', 'bridge_c_observe', 'evm_balance_observe', 'perp_deposit')
+    END
 $$;
 
 -- Who holds what this node claims, or null where it may have it. From here on the payments are

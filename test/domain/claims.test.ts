@@ -1,5 +1,5 @@
 /** What a node claims of what it says it was paid with. */
-import { claimsOf, needsClaim } from '../../domain/claims.ts';
+import { claimsOf } from '../../domain/claims.ts';
 import type { JsonObject } from '../../domain/json.ts';
 
 const HASH = `0x${'aB'.repeat(32)}`;
@@ -34,6 +34,5 @@ test('a coin is claimed with its time', () => {
 test('an exchange’s deposit is claimed by account and record', () => {
   const payments = [{ source: 'cex:Main', reference: 'R1', amount: '5', total: '5' }];
   const completed = { action_type: 'cex_deposit_observe', output: { payments }, matched: null };
-  expect(needsClaim(completed)).toBe(true);
   expect(claimsOf(completed)).toEqual([{ ...payments[0], source: 'cex:main', reference: 'r1' }]);
 });

@@ -44,6 +44,8 @@ const SIGN = 'memory/sign';
 const LOOK = 'memory/look';
 /** Names no address, so that its fence may be the short one. */
 const PLAIN = 'memory/plain';
+/** Has half a minute. */
+const BRIEF = 'memory/brief';
 const FIRST_NONCE = 7;
 const UNSIGNED = {
   chain_id: 31_337,
@@ -186,6 +188,7 @@ beforeAll(async () => {
     [SIGN, 'memory_sign'],
     [PLAIN, 'memory_pay'],
     [LOOK, 'memory_pay'],
+    [BRIEF, 'memory_pay'],
   ]) {
     const node = {
       node_key: 'pay',
@@ -198,6 +201,7 @@ beforeAll(async () => {
         ? { signer_selector: { chain_family: 'evm', profile: 'slow' } }
         : {}),
       has_side_effect: template_key !== LOOK,
+      ...(template_key === BRIEF ? { timeout_policy: { execution_seconds: 30 } } : {}),
       config: template_key === PLAIN ? {} : { destination_address: UNSIGNED.to },
     };
     await api.expect(201, 'POST', '/plan-templates', {
@@ -1141,10 +1145,9 @@ describe('a node in one activity', () => {
   });
 
   test('whose time to be sent has passed while it was prepared is not sent', async () => {
-    const { movement, args } = await executing(PAY);
+    const { movement, args } = await executing(BRIEF);
     const { movement_id } = movement;
-    await db.sql`UPDATE movement_nodes SET started_at = svc_now() - interval '29.5 seconds',
-      own_plan = own_plan || '{"timeout_policy": {"execution_seconds": 30}}'
+    await db.sql`UPDATE movement_nodes SET started_at = svc_now() - interval '29.5 seconds'
       WHERE movement_id = ${movement_id}::uuid`;
     const { executor } = memory;
     const prepare = async () => {

@@ -584,7 +584,6 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   fillNonce: BY_KEY,
   saveSigned: BY_KEY,
   claimAuthorization: BY_KEY,
-  readClaimHolder: BY_KEY,
   readClaimed: BY_KEY,
   readWaiting: 'reads the few nodes that wait at an address, by an index of its own',
   claimPerpNonce: BY_KEY,

@@ -83,9 +83,9 @@ export const commandRules: readonly Rule[] = [
     rule: 'Nothing changes what a movement moves, nor what its nodes do, once it is made.',
     test: { file: GUARD, name: 'nothing changes what a movement was approved for' },
     broken: {
-      file: 'prisma/migrations/20261126000200_triggers_and_views/migration.sql',
-      find: '  node_kind, action_type, executor_binding, own_plan, on_cancel_target, brings\n',
-      replace: '  node_kind, action_type, executor_binding, on_cancel_target, brings\n',
+      file: 'prisma/functions/approval.sql',
+      find: "  RAISE EXCEPTION 'the plan of movement % cannot be changed', OLD.movement_id\n    USING ERRCODE = 'insufficient_privilege';",
+      replace: '  RETURN NEW;',
     },
   },
   {

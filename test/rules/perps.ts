@@ -7,6 +7,20 @@ const ROUTES = 'test/api/perp-venue.test.ts';
 
 export const perpRules: readonly Rule[] = [
   {
+    id: 'one-credit-completes-one-deposit',
+    section,
+    rule: 'A row of the ledger that has completed one deposit completes no other, whoever says so.',
+    test: {
+      file: 'test/store/claims.test.ts',
+      name: 'does not complete two deposits with one row of the ledger, whoever says so',
+    },
+    broken: {
+      file: 'prisma/functions/claims.sql',
+      find: ", 'evm_balance_observe', 'perp_deposit')",
+      replace: ", 'evm_balance_observe')",
+    },
+  },
+  {
     id: 'an-approval-is-signed-once',
     section,
     rule: 'What approves an agent is stored before it is sent, and nothing else is sent with its nonce.',

@@ -1,5 +1,7 @@
 /** What the database reads from an action type by itself, for every built-in one. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { claimsOf } from '../../domain/claims.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { BUILT_IN_ACTIONS, type ActionFacts } from '../../domain/plan/actions.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
@@ -30,6 +32,33 @@ test.each(Object.entries(BUILT_IN_ACTIONS) as [string, ActionFacts][])(
           ? [{ chain_family: 'cex', address: 'bank' }]
           : null;
     expect(row?.plain).toEqual(plainly);
+  },
+);
+
+/** What any type could be completed with. */
+const ALL: JsonObject = {
+  ...{ attested_message: `0x${'00'.repeat(44)}`, packet: { guid: '0x01' } },
+  payments: [{ source: 'cex:main', reference: 'r1', amount: '5', total: '5' }],
+  ...{ ledger_account: '0xaa', ledger_hash: '0x02' },
+};
+
+test.each(Object.keys(BUILT_IN_ACTIONS))(
+  'a completion of %s is refused without a claim where it could say one, and nowhere else',
+  async (action_type) => {
+    const asked = async (output: JsonObject | null) =>
+      (
+        await bench.sql<{ needs: boolean }>(
+          'SELECT needs_claim($1, $2::jsonb) AS needs',
+          action_type,
+          output === null ? null : JSON.stringify(output),
+        )
+      )[0]?.needs;
+    const claims = claimsOf({ action_type, output: ALL, matched: ALL, external_ref: 'x' });
+    expect(await asked(ALL)).toBe(claims.length > 0);
+    // These wait for something to arrive and for nothing else.
+    const always = ['cctp_mint', 'bridge_c_observe', 'evm_balance_observe', 'perp_deposit'];
+    for (const nothing of [{}, null])
+      expect(await asked(nothing)).toBe(always.includes(action_type));
   },
 );
 

@@ -1,4 +1,4 @@
-/** What the database itself refuses, whoever writes: the service's role here, with plain statements. */
+/** What the database itself refuses, whoever writes: here the service's role, by plain SQL. */
 import pg from 'pg';
 import { grantService } from '../../prisma/grant.ts';
 import { applyTransition } from '../../store/transition.ts';
@@ -115,7 +115,7 @@ test('an approved movement goes on as before', async () => {
     from: ['PENDING_APPROVAL'],
     to: 'APPROVED',
     plan_hash: 'a'.repeat(64),
-    approval: { by: 'auth_off', name: null },
+    approval: { by: 'auth_off' },
     nodes: [{ node_key: 'pay', from: 'BLOCKED', moves: ['READY'] }],
     timeline: [],
   });

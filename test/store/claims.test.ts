@@ -39,6 +39,7 @@ const node = (node_key: string, action_type: string, config: JsonObject = {}): T
 });
 const BURN = node('burn', 'cctp_burn');
 const MINT = node('mint', 'cctp_mint', { burn_from: 'burn' });
+const DEPOSIT = node('deposit', 'perp_deposit');
 const SEND = node('send', 'bridge_c_send');
 const ARRIVE: TemplateNode = {
   ...node('arrive', 'bridge_c_observe', { match_from: 'send' }),
@@ -153,6 +154,27 @@ describe('a person who resolves as completed', () => {
     const [one, other] = [await arrives(), await arrives()];
     expect(await resolved(one, 'arrive')).toMatchObject({ status: 200 });
     expect(await resolved(other, 'arrive')).toMatchObject(taken(one, 'arrive'));
+  });
+
+  test('does not complete two deposits with one row of the ledger, whoever says so', async () => {
+    const [first, second] = [
+      await under([DEPOSIT, 'OBSERVING']),
+      await under([DEPOSIT, 'UNKNOWN']),
+    ];
+    const credited = { ledger_account: '0xAA', ledger_hash: `0x${'Ab'.repeat(32)}` };
+    expect(await said('observe', first, 'deposit', credited)).toBe('COMPLETED');
+    const lower = { ledger_account: '0xaa', ledger_hash: credited.ledger_hash.toLowerCase() };
+    expect(await resolved(second, 'deposit', lower)).toMatchObject(taken(first, 'deposit'));
+    for (const unnamed of [undefined, {}, { ledger_hash: lower.ledger_hash }])
+      expect(await resolved(second, 'deposit', unnamed)).toMatchObject({
+        ...{ status: 422, body: { detail: { error: 'resolution_incomplete' } } },
+      });
+    const third = await under([DEPOSIT, 'OBSERVING']);
+    expect(await said('observe', third, 'deposit', lower)).toBe('OBSERVING');
+    expect((await readPhase(bench.db, third, 'deposit'))?.error_code).toBe('ALREADY_CLAIMED');
+    // Of another account the same record is another one.
+    const other = { ...lower, ledger_account: '0xbb' };
+    expect(await resolved(second, 'deposit', other)).toMatchObject({ status: 200 });
   });
 
   test('has to say what it was completed with', async () => {

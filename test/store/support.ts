@@ -102,7 +102,7 @@ const GUARDS: readonly (readonly [table: string, trigger: string])[] = [
   ['movement_nodes', 'movement_nodes_flow_immutable'],
 ];
 
-/** Its tests bring movements under way, and change plans, by hand; `guarded` is as it is outside. */
+/** Its tests run movements and change plans by hand; `guarded` is as it is outside. */
 export async function startStoreBench({ guarded = false } = {}): Promise<StoreBench> {
   const own = await startOwnDatabase();
   const db = connectDatabase({ url: own.url, poolSize: 20 });

@@ -153,6 +153,7 @@ async function settleDeposit(
     output: { ...facts, credit_awaited_ms: since },
     retry_after_seconds: nextLookSeconds(typeof since === 'number' ? now - since : 0),
   };
+  const account = accountOf(lane, context);
   const credit = await creditOf(lane, context, settled.external_ref as Hash, call).catch(
     (error: unknown) => {
       // A recovery wants to know that it was sent, and that is known.
@@ -169,6 +170,7 @@ async function settleDeposit(
       output: {
         ...facts,
         ...{ received_amount: paid ?? plan.amount, ledger_hash: whole.row.hash },
+        ledger_account: account,
         credited_ms: whole.row.time,
       },
     };
@@ -187,16 +189,16 @@ async function settleDeposit(
   };
 }
 
+/** Whose ledger shows the deposit. */
+function accountOf({ venue }: PerpLane, { perp }: ExecutionContext) {
+  return perp?.master_address ?? venue.account;
+}
+
 /** What the master's ledger says of the transaction. */
-async function creditOf(
-  { client, venue }: PerpLane,
-  { perp, prior }: ExecutionContext,
-  hash: Hash,
-  call: CallOptions,
-) {
-  const { prepared_ms, venue_ms = prepared_ms } = prior?.prepared_action ?? {};
+async function creditOf(lane: PerpLane, context: ExecutionContext, hash: Hash, call: CallOptions) {
+  const { prepared_ms, venue_ms = prepared_ms } = context.prior?.prepared_action ?? {};
   const since = typeof venue_ms === 'number' ? rowsSince(venue_ms) : 0;
-  const account = perp?.master_address ?? venue.account;
+  const account = accountOf(lane, context);
   // Its absence decides nothing, so a look of a moment ago will do.
-  return depositRows(await client.ledger(account, since, call, { shared: true }), hash);
+  return depositRows(await lane.client.ledger(account, since, call, { shared: true }), hash);
 }

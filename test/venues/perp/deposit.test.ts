@@ -60,6 +60,7 @@ describe('a deposit', () => {
       ...{ next_state: 'COMPLETED', external_ref: sent.hash },
       output: {
         ...{ tx_hash: sent.hash, ledger_hash: sent.hash, requested_amount: '12.5' },
+        ledger_account: low(whale.address),
         ...{ submitted_amount: '12.5', received_amount: '12.5', fee_asset: 'ETH' },
         ...{ fee_amount: expect.any(String), block_number: expect.anything() },
       },
