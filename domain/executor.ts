@@ -104,6 +104,11 @@ export interface PerpTerms {
   readonly sub_account_address?: string;
   /** In units of the venue's asset. */
   readonly max_agent_balance?: string;
+  /**
+   * The most that the master's own account may hold: the least `max_agent_balance` of the
+   * strategies that work with it. Absent: none of them has one.
+   */
+  readonly account_bound?: string;
   /** The service's clock, in milliseconds since 1970. */
   readonly now_ms: number;
   /** Of what is signed for the venue: the attempt's nonce, and what was signed first with it. */

@@ -124,14 +124,20 @@ export async function deleteBridgePath(
   return toPathChange(answer);
 }
 
-/** Notes that a drill went through a path; null for an unknown one. */
+/**
+ * Notes that a drill went through a path; null for an unknown one. `ends` are the contracts of each
+ * end by the identity of its endpoint (`endContracts`).
+ */
 export async function noteBridgeDrill(
   db: Database,
   path: BridgePathKey,
-  evidence_path: string,
+  {
+    evidence_path,
+    ends,
+  }: { readonly evidence_path: string; readonly ends: Readonly<Record<string, string>> },
   audit: AuditEntry,
 ): Promise<PathChange | null> {
-  const doc = JSON.stringify({ path, evidence_path, audit: [auditRow(db, audit)] });
+  const doc = JSON.stringify({ path, evidence_path, ends, audit: [auditRow(db, audit)] });
   const rows = await run(
     () => db.sql<{ answer: PathAnswer }>`SELECT note_bridge_drill(${doc}::jsonb) AS answer`,
   );
@@ -331,6 +337,7 @@ function toPath(row: BridgePath): BridgePath {
     disabled_reason: row.disabled_reason,
     last_drill_pass_at: isoOfOrNull(row.last_drill_pass_at),
     last_drill_evidence_path: row.last_drill_evidence_path,
+    last_drill_contracts: row.last_drill_contracts,
     baseline_source: row.baseline_source,
     operator_label: row.operator_label,
     created_at: isoOf(row.created_at),

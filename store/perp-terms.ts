@@ -5,6 +5,8 @@ import { run } from './faults.ts';
 import type { PerpAction } from './perp-actions.ts';
 
 export interface PerpTermsRow extends PerpFacts {
+  /** The most that the master's account may hold; null: any amount. */
+  readonly account_bound: string | null;
   /** The attempt's own, once it has a nonce. */
   readonly action: PerpAction | null;
 }

@@ -1,4 +1,5 @@
 /** What the bridge registry says of the path that a node of the bridge_c lane takes. */
+import { pathContracts } from '../../domain/bridges/contracts.ts';
 import {
   feeWithinBudget,
   pathReadiness,
@@ -82,6 +83,7 @@ export async function usablePath(
   const facts = await readFacts(deps, ends, asset);
   const readiness = pathReadiness(facts, {
     now: facts.now,
+    contracts: pathContracts(deps.chains, ends, asset),
     maxAgeSeconds: deps.bridgeSnapshotMaxAgeSeconds ?? SNAPSHOT_MAX_AGE_SECONDS,
   });
   const { baseline } = facts;

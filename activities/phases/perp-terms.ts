@@ -74,7 +74,7 @@ function mustBeGiven(claimed: PerpAction | NonceAhead): PerpAction {
 function told(
   chains: ChainAssets,
   { now_ms }: PhaseRow,
-  { master_address: master, binding, action }: PerpTermsRow,
+  { master_address: master, binding, account_bound, action }: PerpTermsRow,
 ): Pick<ExecutionContext, 'perp'> {
   if (master === null) return {};
   const { sub_account_address: sub, max_agent_balance: most } = binding ?? {};
@@ -84,6 +84,7 @@ function told(
     now_ms: Math.floor(now_ms),
     ...(sub == null ? {} : { sub_account_address: sub.toLowerCase() }),
     ...(most == null ? {} : { max_agent_balance: most }),
+    ...(account_bound === null ? {} : { account_bound }),
     ...(action === null ? {} : { action: toldOf(action) }),
   };
   return { perp };

@@ -118,7 +118,15 @@ async function conclude(
         movesTo(row, 'FAILED'),
       );
     case 'READY':
-      return notLanded(deps, row);
+      return handedOverInVain(deps, row, answer)
+        ? failNode(
+            deps,
+            row,
+            answer.error_code ?? 'SUBMIT_NOT_LANDED',
+            answer.error_message ?? 'nothing landed',
+            movesTo(row, 'FAILED'),
+          )
+        : notLanded(deps, row);
     case 'UNKNOWN':
       return inconclusive(deps, row, answer.error_message ?? 'the executor cannot tell');
     case 'SUBMITTING':
@@ -128,6 +136,22 @@ async function conclude(
         ? unknown(deps, row, UNDER_WAY)
         : landed(deps, row, answer);
   }
+}
+
+/**
+ * The chain proves that what was signed for a team's executor can never be mined. Its key may have
+ * been submitted with it, so for an executor that takes a key once this attempt has ended.
+ */
+function handedOverInVain(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+): boolean {
+  return (
+    answer.error_code === 'NONCE_USED_ELSEWHERE' &&
+    isFollowed(deps, row) &&
+    !descriptorOf(deps, row).same_key_safe
+  );
 }
 
 /**

@@ -5,6 +5,7 @@ import { blueprintOf, type Blueprint } from '../../domain/agents/blueprint.ts';
 import { inTheirOrder, type Proposal, type ProposalReason } from '../../domain/agents/proposal.ts';
 import { questionOf } from '../../domain/allowlist/ask.ts';
 import { problemOf } from '../../domain/allowlist/match.ts';
+import { pathContracts } from '../../domain/bridges/contracts.ts';
 import { pathReadiness } from '../../domain/bridges/path-ready.ts';
 import { validateGraph } from '../../domain/graph/validate.ts';
 import { compare } from '../../domain/money.ts';
@@ -147,7 +148,7 @@ async function addressReasons(
 async function pathReasons(
   { asset }: Proposal,
   { path }: Blueprint,
-  { db, settings }: ApiDependencies,
+  { db, settings, chains }: ApiDependencies,
 ): Promise<readonly ProposalReason[]> {
   if (path === null) return [];
   const facts = await readPathFacts(db, {
@@ -157,6 +158,7 @@ async function pathReasons(
   });
   const { ready } = pathReadiness(facts, {
     now: facts.now,
+    contracts: pathContracts(chains, path, asset),
     maxAgeSeconds: settings.bridgeSnapshotMaxAgeSeconds,
   });
   return ready ? [] : ['bridge_path_not_ready'];

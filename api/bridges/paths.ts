@@ -1,6 +1,7 @@
 /** The paths of the bridge registry. */
 import type { z } from 'zod';
 import type { Requester } from '../../domain/actions/context.ts';
+import { endContracts } from '../../domain/bridges/contracts.ts';
 import type { BridgePathKey } from '../../domain/bridges/registry.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import {
@@ -87,7 +88,8 @@ export async function noteDrill(
   deps: ApiDependencies,
 ): Promise<Reply<PathResponse>> {
   const audit = entryOf(requester, pathSubject('drill_pass', params, body));
-  return replyOf(await noteBridgeDrill(deps.db, params, body.evidence_path, audit), params);
+  const drill = { ...body, ends: endContracts(deps.chains, params.asset) };
+  return replyOf(await noteBridgeDrill(deps.db, params, drill, audit), params);
 }
 
 function replyOf(change: PathChange | null, asked: BridgePathKey): Reply<PathResponse> {

@@ -155,6 +155,10 @@ export const pathResponse = z
       description: 'Null: no drill has passed since an identity of its chains changed.',
     }),
     last_drill_evidence_path: z.string().nullable(),
+    last_drill_contracts: z.string().nullable().meta({
+      description:
+        'What the venues file named for both ends when the drill passed. While it names other contracts the path is not ready. Null: it named none for one of them.',
+    }),
     baseline_source: z.string().nullable(),
     operator_label: z.string().nullable(),
     created_at: timestamp,

@@ -37,8 +37,17 @@ export type PathReadiness =
       readonly reason: string;
     };
 
-/** A path may be used while it is enabled, both snapshots are fresh and a drill has passed. */
-export function pathReadiness(facts: PathFacts, clock: SnapshotClock): PathReadiness {
+/** What a path is looked at by: the clock, and the contracts that it would go through. */
+export interface PathNow extends SnapshotClock {
+  /** As `pathContracts` says them; null where an end is not bound. */
+  readonly contracts: string | null;
+}
+
+/**
+ * A path may be used while it is enabled, both snapshots are fresh and a drill has passed through
+ * the contracts that the venues file names now.
+ */
+export function pathReadiness(facts: PathFacts, clock: PathNow): PathReadiness {
   const { source, destination, baseline } = facts;
   const [from, to] = [since(source, clock), since(destination, clock)];
   const found: readonly (readonly [PathProblem, string])[] =
@@ -54,10 +63,10 @@ export function pathReadiness(facts: PathFacts, clock: SnapshotClock): PathReadi
           ...one(to !== null, 'destination_snapshot_stale', () =>
             stale(destination, 'destination', to),
           ),
-          ...one(
-            baseline.last_drill_pass_at === null,
-            'no_drill_pass',
-            () => 'no drill has passed since the endpoints are what they are',
+          ...one(!isDrilled(baseline, clock), 'no_drill_pass', () =>
+            baseline.last_drill_pass_at === null
+              ? 'no drill has passed since the endpoints are what they are'
+              : `its drill passed through [${baseline.last_drill_contracts ?? 'no contracts of the venues file'}], and the venues file names [${clock.contracts ?? 'none'}] now: drill it again`,
           ),
         ];
   if (found.length === 0 && baseline !== null) return { ready: true, baseline };
@@ -77,6 +86,13 @@ export function feeWithinBudget(
   return compare(fee, fee_native_budget) <= 0
     ? { ok: true }
     : { ok: false, code: 'BRIDGE_FEE_OVER_BUDGET' };
+}
+
+function isDrilled(
+  { last_drill_pass_at, last_drill_contracts }: BridgePath,
+  { contracts }: PathNow,
+): boolean {
+  return last_drill_pass_at !== null && contracts !== null && last_drill_contracts === contracts;
 }
 
 function since(chain: BridgeChain | null, clock: SnapshotClock): string | null {

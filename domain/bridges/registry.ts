@@ -44,6 +44,11 @@ export interface BridgePath extends BridgePathFields {
   readonly last_drill_pass_at: string | null;
   /** Stored and never opened. */
   readonly last_drill_evidence_path: string | null;
+  /**
+   * The contracts that the venues file named when it passed, as `pathContracts` says them; null
+   * where it named none for an end.
+   */
+  readonly last_drill_contracts: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }

@@ -1,5 +1,6 @@
 /** What is known now of the bridges that a route goes over: how long, for how much, and whether. */
 import { chainRowOf, type ChainNames } from '../bridges/chain-row.ts';
+import { pathContracts } from '../bridges/contracts.ts';
 import { pathReadiness } from '../bridges/path-ready.ts';
 import type { BridgeRegistry } from '../bridges/registry.ts';
 import { fastAttestationSeconds } from '../chains/fast-attestation.ts';
@@ -148,7 +149,15 @@ function bridgeC(
         path.asset === asset,
     ) ?? null;
   const facts = { source, destination, baseline };
-  const readiness = pathReadiness(facts, { now: registry.now, maxAgeSeconds });
+  const contracts =
+    source === null || destination === null
+      ? null
+      : pathContracts(
+          chains,
+          { source: source.endpoint_identity, destination: destination.endpoint_identity },
+          asset,
+        );
+  const readiness = pathReadiness(facts, { now: registry.now, maxAgeSeconds, contracts });
   const notReady = readiness.ready
     ? null
     : { error_code: readiness.code, reason: readiness.reason };

@@ -95,7 +95,7 @@ const SENTENCES: Readonly<Record<PerpProblem, (key: string) => string>> = {
   EQUAL_DEPOSIT_IN_FLIGHT: (key) =>
     `movement ${key} has a deposit of the same amount under way, and only one may be`,
   MAX_AGENT_BALANCE_EXCEEDED: (key) =>
-    `with what other deposits bring strategy ${key} would have more than its max_agent_balance`,
+    `strategy ${key} works with the master's account, which would with this and what other deposits bring hold more than its max_agent_balance; if that bound is newer than this attempt, retry it`,
 };
 
 export function perpSentence({ code, key }: { readonly code: string; readonly key: string }) {

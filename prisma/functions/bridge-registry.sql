@@ -19,7 +19,8 @@ CREATE OR REPLACE FUNCTION bridge_path_version(s bridge_chains, d bridge_chains,
     extract(epoch FROM s.snapshot_at),
     d.chain, d.endpoint_identity, d.snapshot_version, d.snapshot_stale,
     extract(epoch FROM d.snapshot_at),
-    p.asset, p.enabled, p.fee_native_budget, extract(epoch FROM p.last_drill_pass_at)))
+    p.asset, p.enabled, p.fee_native_budget, extract(epoch FROM p.last_drill_pass_at),
+    p.last_drill_contracts))
 $$;
 
 -- The same of a path that is known by the identities of its ends, with its rows locked, so that what
@@ -109,7 +110,7 @@ BEGIN
       ORDER BY src_chain, dst_chain, asset FOR UPDATE;
     WITH gone AS (
       UPDATE bridge_paths SET last_drill_pass_at = NULL, last_drill_evidence_path = NULL,
-        updated_at = at
+        last_drill_contracts = NULL, updated_at = at
       WHERE c.chain IN (src_chain, dst_chain) AND last_drill_pass_at IS NOT NULL
       RETURNING src_chain, dst_chain, asset)
     SELECT coalesce(jsonb_agg(to_jsonb(gone) ORDER BY src_chain, dst_chain, asset), '[]'::jsonb)
@@ -189,7 +190,8 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, svc_now());
 END $$;
 
--- A drill went through a path. Its chains are held: a change of their identities comes before it,
+-- A drill went through a path, by the contracts that `ends` has for the identities of its chains.
+-- Its chains are held: a change of their identities comes before it,
 -- or behind it and clears it. NULL for an unknown path.
 CREATE OR REPLACE FUNCTION note_bridge_drill(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -200,7 +202,12 @@ BEGIN
   PERFORM FROM bridge_chains WHERE chain IN (k.src_chain, k.dst_chain) ORDER BY chain FOR SHARE;
   at := svc_now();
   UPDATE bridge_paths SET last_drill_pass_at = at,
-    last_drill_evidence_path = doc ->> 'evidence_path', updated_at = at
+    last_drill_evidence_path = doc ->> 'evidence_path',
+    last_drill_contracts =
+      (SELECT doc -> 'ends' ->> lower(endpoint_identity) FROM bridge_chains WHERE chain = k.src_chain)
+      || '; ' ||
+      (SELECT doc -> 'ends' ->> lower(endpoint_identity) FROM bridge_chains WHERE chain = k.dst_chain),
+    updated_at = at
   WHERE (src_chain, dst_chain, asset) = (k.src_chain, k.dst_chain, k.asset) RETURNING * INTO p;
   IF NOT FOUND THEN RETURN NULL; END IF;
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, at);

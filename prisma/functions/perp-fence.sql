@@ -32,9 +32,17 @@ CREATE OR REPLACE FUNCTION paused_strategy(own text) RETURNS text LANGUAGE sql S
   ORDER BY strategy_id LIMIT 1
 $$;
 
+-- Of the strategies that work with the master's own account and may not have any amount there, the
+-- one that may have the least. Whatever is deposited, for whomever, counts against it: all of it is
+-- credited to that account.
+CREATE OR REPLACE FUNCTION least_account_bound() RETURNS perp_bindings LANGUAGE sql STABLE AS $$
+  SELECT b FROM perp_bindings b WHERE sub_account_address IS NULL AND max_agent_balance IS NOT NULL
+  ORDER BY max_agent_balance, strategy_id LIMIT 1
+$$;
+
 -- Why a node may not use the perps venue, as `perpProblem` of domain/perps/ready.ts has it, or
 -- null: {"signer", "node_key", "deposit", "account"} of a deposit, whose amount it is, with
--- {"value", "asked_at"} of the account where its strategy may not have any amount there,
+-- {"value", "asked_at"} of the account where some strategy may not have any amount there,
 -- {"signer", "sub_account"} of a top-up, {"signer"} else. Deposits pass one at a time, so that the
 -- second sees the first. The caller holds the movement.
 CREATE OR REPLACE FUNCTION perp_problem(asked jsonb, movement uuid) RETURNS jsonb
@@ -43,6 +51,7 @@ DECLARE
   master text;
   strategy text;
   bound perp_bindings;
+  least perp_bindings;
   stopped text;
   reason text;
   about text := asked ->> 'signer';
@@ -52,7 +61,8 @@ BEGIN
   SELECT strategy_id INTO strategy FROM movements WHERE movement_id = movement;
   -- They are held first, and read behind that: a pause comes before or after, and not between.
   PERFORM 1 FROM perp_bindings
-  WHERE strategy_id = strategy OR strategy IS NULL AND sub_account_address IS NULL
+  WHERE strategy_id = strategy
+    OR sub_account_address IS NULL AND (strategy IS NULL OR asked ? 'deposit')
   ORDER BY strategy_id FOR SHARE;
   SELECT * INTO bound FROM perp_bindings WHERE strategy_id = strategy;
   SELECT paused_strategy(strategy) INTO stopped;
@@ -74,12 +84,15 @@ BEGIN
   ELSIF asked ? 'deposit' THEN
     about := equal_deposit(movement, asked ->> 'node_key', (asked ->> 'deposit')::numeric);
     reason := CASE WHEN about IS NOT NULL THEN 'EQUAL_DEPOSIT_IN_FLIGHT' END;
-    IF reason IS NULL AND bound.sub_account_address IS NULL
-      AND (asked #>> '{account,value}')::numeric + (asked ->> 'deposit')::numeric
+    least := least_account_bound();
+    -- A bound that is newer than what was prepared has nothing to be compared with.
+    IF reason IS NULL AND least.strategy_id IS NOT NULL
+      AND ((asked #>> '{account,value}')::numeric + (asked ->> 'deposit')::numeric
         + other_deposits(movement, asked ->> 'node_key',
-            (asked #>> '{account,asked_at}')::timestamptz) > bound.max_agent_balance THEN
+            (asked #>> '{account,asked_at}')::timestamptz) <= least.max_agent_balance)
+        IS NOT TRUE THEN
       reason := 'MAX_AGENT_BALANCE_EXCEEDED';
-      about := strategy;
+      about := least.strategy_id;
     END IF;
   END IF;
   RETURN CASE WHEN reason IS NOT NULL
@@ -95,6 +108,7 @@ CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt inte
     'binding', CASE WHEN b.strategy_id IS NOT NULL THEN jsonb_build_object(
       'sub_account_address', b.sub_account_address,
       'max_agent_balance', trim_scale(b.max_agent_balance)::text) END,
+    'account_bound', trim_scale((least_account_bound()).max_agent_balance)::text,
     'equal_deposit', CASE WHEN wanted IS NOT NULL THEN equal_deposit(movement, key, wanted) END,
     'action', (SELECT jsonb_build_object('address', a.address, 'nonce', a.nonce,
         'signature', a.signature)

@@ -308,7 +308,7 @@ test('a refusal that may have come before the nonce is no end', async () => {
         asked += 1;
         return asked === 1
           ? Promise.resolve({
-              ...{ kind: 'refused', consumed: false },
+              ...{ kind: 'refused', proves: true, consumed: false },
               message: `Must deposit before performing actions. User: ${stranger.address}`,
             })
           : desk.access.client.send(body, call);

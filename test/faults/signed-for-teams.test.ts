@@ -10,6 +10,7 @@ import {
   http,
   keccak256,
   parseSignature,
+  parseTransaction,
   type Hex,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -315,6 +316,20 @@ async function rpc<T>(method: string, params: readonly unknown[] = []): Promise<
   return result;
 }
 
+/** Another transaction of its signer takes the nonce of these bytes, in a block that is final. */
+async function usesNonceOf(raw: Hex): Promise<void> {
+  const { chain } = own.stack;
+  const { nonce } = parseTransaction(raw);
+  const account = privateKeyToAccount(chain.accounts.signer.privateKey);
+  await rpc('eth_sendRawTransaction', [
+    await account.signTransaction({
+      ...{ type: 'eip1559', chainId: chain.chainId, to: account.address, gas: 30_000n },
+      ...{ nonce, maxFeePerGas: 40_000_000_000n, maxPriorityFeePerGas: 2_000_000_000n },
+    }),
+  ]);
+  await rpc('anvil_mine', ['0x8']);
+}
+
 describe.each(KINDS)('over %s', (kind) => {
   test('the plan is paid once, and its executor says what came of it', async () => {
     const movement = await begun(kind);
@@ -379,6 +394,27 @@ describe.each(KINDS)('over %s', (kind) => {
 
   test('one that refuses, and has sent it all the same, does not get it paid again', async () => {
     const movement = await begun(kind, { submit: () => failed('DEPOSITS_CLOSED', 'it says') });
+    await own.api.reaches(movement.movement_id, 'COMPLETED');
+    expect(await paid(movement)).toBe(1);
+  });
+
+  test('one that does not take a key twice is not asked for the same once more', async () => {
+    let submits = 0;
+    const movement = await begun(kind, {
+      sends: false,
+      submit: async () => {
+        submits += 1;
+        await usesNonceOf(bytes.get(movement.movement_id)!);
+        throw new Error('nobody hears of it');
+      },
+    });
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect((await node(movement)).error_code).toBe('NONCE_USED_ELSEWHERE');
+    expect(submits).toBe(1);
+    expect(await paid(movement)).toBe(0);
+    // A retry is another attempt, with a key of its own.
+    scripts.set(movement.movement_id, {});
+    await own.api.act('retry', movement.movement_id);
     await own.api.reaches(movement.movement_id, 'COMPLETED');
     expect(await paid(movement)).toBe(1);
   });

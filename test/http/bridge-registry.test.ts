@@ -188,7 +188,7 @@ describe('a path', () => {
       ...key,
       ...budgets,
       ...{ enabled: true, disabled_reason: null, baseline_source: null, operator_label: null },
-      ...{ last_drill_pass_at: null, last_drill_evidence_path: null },
+      ...{ last_drill_pass_at: null, last_drill_evidence_path: null, last_drill_contracts: null },
       ...{ created_at: STAMP, updated_at: STAMP },
     });
     expect(await must(200, get(at(created)))).toEqual(created);

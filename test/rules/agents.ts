@@ -87,6 +87,20 @@ export const agentRules: readonly Rule[] = [
     },
   },
   {
+    id: 'policies-name-an-agents-versions',
+    section,
+    rule: 'Of a key that an agent makes versions of, a policy approves the versions that it names and no others.',
+    test: {
+      file: 'test/domain/auto-approve.test.ts',
+      name: 'allows of an agent’s key the version that it names, and none where it names none',
+    },
+    broken: {
+      file: 'domain/auto-approve/policy.ts',
+      find: '? !isAgentsTemplate(template_key)',
+      replace: '? template_key.length > 0',
+    },
+  },
+  {
     id: 'grants-are-what-was-promoted',
     section,
     rule: 'Beyond its limits an agent moves only what an administrator has promoted of that version.',

@@ -387,4 +387,29 @@ export const bridgeRules: readonly Rule[] = [
       replace: 'kept = most(kept, high);',
     },
   },
+  {
+    id: 'a-drill-is-of-its-contracts',
+    section,
+    rule: 'A drill opens a path for the contracts that it went through, and for no others.',
+    test: {
+      file: 'test/domain/bridges/path-ready.test.ts',
+      name: 'a drill counts for the contracts that it went through, and not for %s',
+    },
+    broken: {
+      file: 'domain/bridges/path-ready.ts',
+      find: ' && contracts !== null && last_drill_contracts === contracts',
+      replace: ' && (contracts === null || contracts !== null)',
+    },
+  },
+  {
+    id: 'what-is-under-way-keeps-its-entries',
+    section,
+    rule: 'What was burnt or sent is judged by the venue entries that it was sent under, or not at all.',
+    test: { file: BURNS, name: 'decide nothing: it waits until they are put back' },
+    broken: {
+      file: 'venues/evm/same-entries.ts',
+      find: "typeof recorded !== 'string' || recorded === now",
+      replace: "typeof recorded !== 'string' || now.length > 0",
+    },
+  },
 ];

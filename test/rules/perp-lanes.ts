@@ -333,4 +333,26 @@ export const perpLaneRules: readonly Rule[] = [
       replace: "AND state = 'COMPLETED' AND completed_at < asked_at) n",
     },
   },
+  {
+    id: 'every-deposit-counts-against-a-bound',
+    section,
+    rule: 'What is deposited for whomever counts against the least `max_agent_balance` of those who work with the master’s account.',
+    test: { file: MASTERS, name: 'counts against its bound (%s)' },
+    broken: {
+      file: 'prisma/functions/perp-fence.sql',
+      find: 'IF reason IS NULL AND least.strategy_id IS NOT NULL',
+      replace: 'IF reason IS NULL AND least.strategy_id = strategy',
+    },
+  },
+  {
+    id: 'unknown-refusals-prove-nothing',
+    section,
+    rule: 'That nothing was taken of a first send is proven by the refusals of the venue that are known, and no other.',
+    test: { file: SENT, name: 'is proven by no refusal that is not known' },
+    broken: {
+      file: 'venues/perp/user-signed.ts',
+      find: "  if (answer.kind === 'refused' && answer.proves) return",
+      replace: "  if (answer.kind === 'refused') return",
+    },
+  },
 ];

@@ -49,4 +49,18 @@ export const teamRules: readonly Rule[] = [
       replace: 'if (row.attempt === 0)',
     },
   },
+  {
+    id: 'signed-keys-are-submitted-once',
+    section,
+    rule: 'Of an executor that takes a key once, an attempt whose signed nonce something else used has ended.',
+    test: {
+      file: 'test/faults/signed-for-teams.test.ts',
+      name: 'one that does not take a key twice is not asked for the same once more',
+    },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: '    !descriptorOf(deps, row).same_key_safe\n',
+      replace: '    row.attempt === 0\n',
+    },
+  },
 ];

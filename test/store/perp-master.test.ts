@@ -101,18 +101,26 @@ describe('a movement without a strategy', () => {
   });
 });
 
+/** Prepared when the master's account had 20, of which the strategy `capped` may have 100. */
+async function deposit(amount: string, strategy: string | null = 'capped'): Promise<PerpNode> {
+  const node = await prepared(bench, 'perp_deposit', {
+    amount,
+    ...(strategy === null ? {} : { strategy }),
+  });
+  await bench.sql(
+    `UPDATE movement_nodes SET prepared_action = prepared_action || jsonb_build_object(
+       'account_value', '20', 'prepared_ms', floor(extract(epoch FROM svc_now()) * 1000))
+     WHERE movement_id = $1::uuid`,
+    node.movement_id,
+  );
+  return node;
+}
+
+/** What tests left under way is under way into the same account. */
+const endDeposits = () =>
+  bench.sql("UPDATE movement_nodes SET state = 'FAILED' WHERE action_type = 'perp_deposit'");
+
 describe('deposits of a strategy that works with the master and may not have any amount', () => {
-  /** Prepared when the account had 20, of which the strategy may have 100. */
-  const deposit = async (amount: string): Promise<PerpNode> => {
-    const node = await prepared(bench, 'perp_deposit', { amount, strategy: 'capped' });
-    await bench.sql(
-      `UPDATE movement_nodes SET prepared_action = prepared_action || jsonb_build_object(
-         'account_value', '20', 'prepared_ms', floor(extract(epoch FROM svc_now()) * 1000))
-       WHERE movement_id = $1::uuid`,
-      node.movement_id,
-    );
-    return node;
-  };
   const set = ({ movement_id }: PerpNode, to: string) =>
     bench.sql(
       `UPDATE movement_nodes SET state = $2, completed_at = svc_now()
@@ -121,10 +129,7 @@ describe('deposits of a strategy that works with the master and may not have any
     );
 
   test('bring no more than that together, also what has arrived since it was asked', async () => {
-    // What other tests left under way is under way into the same account.
-    await bench.sql(
-      "UPDATE movement_nodes SET state = 'FAILED' WHERE action_type = 'perp_deposit'",
-    );
+    await endDeposits();
     await bench.sql(
       `INSERT INTO perp_bindings (strategy_id, max_agent_balance, created_at, updated_at)
        VALUES ('capped', 100, svc_now(), svc_now())`,
@@ -151,15 +156,49 @@ describe('deposits of a strategy that works with the master and may not have any
   });
 
   test('that ask at once pass one at a time', async () => {
-    await bench.sql(
-      "UPDATE movement_nodes SET state = 'FAILED' WHERE action_type = 'perp_deposit'",
-    );
+    await endDeposits();
     const nodes = await Promise.all(['41', '42', '43', '44'].map((amount) => deposit(amount)));
     const came = await Promise.all(nodes.map((node) => fenced(bench, node)));
     expect(came.toSorted()).toEqual([
       ...Array.from({ length: 3 }, () => 'MAX_AGENT_BALANCE_EXCEEDED'),
       'SUBMITTING',
     ]);
+  });
+});
+
+describe('a deposit of somebody else into the account that a bounded strategy works with', () => {
+  const open = async (amount: string, strategy: string | null): Promise<string> => {
+    await endDeposits();
+    return fenced(bench, await deposit(amount, strategy));
+  };
+
+  test.each([null, 'with-the-master', 'apart'])(
+    'counts against its bound (%s)',
+    async (strategy) => {
+      expect(await open('80.01', strategy)).toBe('MAX_AGENT_BALANCE_EXCEEDED');
+      expect(await open('80', strategy)).toBe('SUBMITTING');
+    },
+  );
+
+  test('goes by the least of the bounds, and names whose it is', async () => {
+    await bench.sql(
+      `INSERT INTO perp_bindings (strategy_id, max_agent_balance, created_at, updated_at)
+       VALUES ('tighter', 50, svc_now(), svc_now())`,
+    );
+    expect(await open('30.01', 'capped')).toBe('MAX_AGENT_BALANCE_EXCEEDED');
+    const [row] = await bench.sql<{ error_message: string }>(
+      `SELECT error_message FROM movement_nodes WHERE error_code = 'MAX_AGENT_BALANCE_EXCEEDED'
+       ORDER BY updated_at DESC LIMIT 1`,
+    );
+    expect(row?.error_message).toContain('strategy tighter');
+    expect(await open('30', null)).toBe('SUBMITTING');
+    await bench.sql("DELETE FROM perp_bindings WHERE strategy_id = 'tighter'");
+  });
+
+  test('that was prepared before there was a bound is prepared anew', async () => {
+    await endDeposits();
+    const node = await prepared(bench, 'perp_deposit', { amount: '1' });
+    expect(await fenced(bench, node)).toBe('MAX_AGENT_BALANCE_EXCEEDED');
   });
 });
 

@@ -54,6 +54,13 @@ export function readSendPlan(
   return { from, to, recipient: destination_address, amount };
 }
 
+/** What of the venue entries a send depends on, as it is written down with it. */
+export function entriesOf({ from, to }: SendPlan): string {
+  const side = ({ venue, oft, token }: End): string =>
+    `chain ${venue.chain_id} eid ${venue.bridge_c.eid} endpoint ${venue.bridge_c.endpoint} oft ${oft} token ${token}`;
+  return `${side(from)}; ${side(to)}`.toLowerCase();
+}
+
 /** Why nothing may be sent to its recipient. */
 export function sendRefusal({ recipient, to }: SendPlan): string | null {
   return recipientProblem('destination_address', recipient, to.venue);

@@ -22,10 +22,18 @@ import { quoteGas, type GasQuote } from '../evm/fees.ts';
 import { checkChains } from '../evm/health.ts';
 import { readSigner } from '../evm/plan.ts';
 import { requireAllowance } from '../evm/require-allowance.ts';
+import { requireSameEntries } from '../evm/same-entries.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
 import { OFT } from './contracts.ts';
-import { readSendPlan, rejected, sendRefusal, type Bridge, type SendPlan } from './plan.ts';
+import {
+  entriesOf,
+  readSendPlan,
+  rejected,
+  sendRefusal,
+  type Bridge,
+  type SendPlan,
+} from './plan.ts';
 import { requireEnds, requireReceipt, requireWhole, told } from './route.ts';
 import { sendCall, sendOn, sendParam, unitsOf, type SendUnits } from './send-act.ts';
 
@@ -187,6 +195,7 @@ async function prepare(
       bridge_fee_amount: fromBaseUnits(call.value, NATIVE_DECIMALS),
       bridge_fee_asset: plan.from.venue.native_asset,
       ...(budget === undefined ? {} : { detection_latency_budget_seconds: budget }),
+      venue_entries: entriesOf(plan),
       // It is received in no older block.
       destination_block: (last > 0n ? last : 0n).toString(),
     },
@@ -207,6 +216,10 @@ async function settleSend(
   { phase, context, call, journal }: Look,
 ): Promise<ExecutionResult> {
   const from = readSigner(context);
+  requireSameEntries(
+    context.prior?.prepared_action?.['venue_entries'],
+    entriesOf(readSendPlan(context, venues)),
+  );
   const settled = await settleAct(chains, {
     ...plannedSend(context, from, venues),
     from,

@@ -23,6 +23,7 @@ import { quoteGas, type GasQuote } from '../evm/fees.ts';
 import { checkChains } from '../evm/health.ts';
 import { baseUnits, readSigner } from '../evm/plan.ts';
 import { requireAllowance } from '../evm/require-allowance.ts';
+import { requireSameEntries } from '../evm/same-entries.ts';
 import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
 import { padded } from '../evm/words.ts';
@@ -30,7 +31,14 @@ import { attestedBurn } from './attestation.ts';
 import { ASK_EVERY_SECONDS } from './attester.ts';
 import { burnCall, burnOn } from './burn-act.ts';
 import { ANYBODY, type BurnMessage } from './message.ts';
-import { burnRefusal, readBurnPlan, rejected, type BurnPlan, type Lane } from './plan.ts';
+import {
+  burnRefusal,
+  entriesOf,
+  readBurnPlan,
+  rejected,
+  type BurnPlan,
+  type Lane,
+} from './plan.ts';
 import { requireFee, requireLane } from './route.ts';
 
 export const CCTP_BURN_DESCRIPTOR: ExecutorDescriptor = {
@@ -139,6 +147,7 @@ async function prepare(
       from_address: from,
       decimals,
       base_units: units.toString(),
+      venue_entries: entriesOf(plan),
       // No mint of this burn is in an older block.
       destination_block: (last > 0n ? last : 0n).toString(),
     },
@@ -162,6 +171,7 @@ async function settleBurn(
   { phase, context, call, journal }: Look,
 ): Promise<ExecutionResult> {
   const plan = readBurnPlan(context, lane.venues);
+  requireSameEntries(context.prior?.prepared_action?.['venue_entries'], entriesOf(plan));
   const settled = await settleAct(lane.chains, {
     chain_id: plan.source.chain_id,
     act: burnOn(plan),
@@ -205,9 +215,13 @@ async function settleBurn(
   };
 }
 
+/** What its mint goes by. */
 function since({ prior }: ExecutionContext): JsonObject {
-  const block = prior?.prepared_action?.['destination_block'];
-  return typeof block === 'string' ? { destination_block: block } : {};
+  const { destination_block: block, venue_entries: entries } = prior?.prepared_action ?? {};
+  return {
+    ...(typeof block === 'string' ? { destination_block: block } : {}),
+    ...(typeof entries === 'string' ? { venue_entries: entries } : {}),
+  };
 }
 
 function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {

@@ -3,10 +3,11 @@ import type { Hash, Hex } from 'viem';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { readDecimal } from '../../domain/money.ts';
 import type { EvmVenue } from '../evm/config.ts';
+import { requireSameEntries } from '../evm/same-entries.ts';
 import type { Attested } from './attester.ts';
 import { readMessage } from './message.ts';
 import type { MintPlan } from './mint-act.ts';
-import { readBurnPlan, rejected, type LaneVenue } from './plan.ts';
+import { entriesOf, readBurnPlan, rejected, type LaneVenue } from './plan.ts';
 
 /** What the burn's node has recorded, as far as a mint needs it. */
 export interface Burnt {
@@ -26,7 +27,8 @@ export interface MintOf {
 }
 
 /**
- * @throws ExecutorFault `rejected` `BURN_UNKNOWN` where the burn has recorded nothing to mint.
+ * @throws ExecutorFault `rejected` `BURN_UNKNOWN` where the burn has recorded nothing to mint,
+ *   `not_yet` `VENUE_ENTRY_CHANGED` where it was sent under other venue entries.
  */
 export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[]): Burnt {
   const output = matched?.output;
@@ -60,6 +62,7 @@ export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[
     },
     venues,
   );
+  requireSameEntries(output['venue_entries'], entriesOf(plan));
   return {
     plan: {
       destination: plan.destination,

@@ -86,6 +86,13 @@ export function readBurnPlan(
   };
 }
 
+/** What of the venue entries a burn and its mint depend on, as it is written down with the burn. */
+export function entriesOf({ source, destination, minted }: BurnPlan): string {
+  const side = ({ chain_id, cctp }: LaneVenue): string =>
+    `chain ${chain_id} domain ${cctp.domain} messenger ${cctp.token_messenger} transmitter ${cctp.message_transmitter}`;
+  return `${side(source)}; ${side(destination)} token ${minted}`.toLowerCase();
+}
+
 /** Why nothing may be burnt for its recipient; what is burnt already is minted all the same. */
 export function burnRefusal({ mint_recipient, destination }: BurnPlan): string | null {
   return recipientProblem('mint_recipient', mint_recipient, destination);

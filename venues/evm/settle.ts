@@ -50,8 +50,8 @@ interface Sent {
  * landed, and the nonce is free or only used by a block that is not final: the same bytes are
  * broadcast again, or a version that pays more or moves nothing where it is time for one,
  * OBSERVING. The nonce is used by another transaction in a finalized block: the claim on it is
- * released; recover answers READY, observe FAILED `NONCE_USED_ELSEWHERE`. No bytes stored: recover
- * answers READY, since identity is stored before effect and so nothing was sent. After a restore of
+ * released; recover answers READY, observe FAILED, both `NONCE_USED_ELSEWHERE`. No bytes stored:
+ * recover answers READY, since identity is stored before effect and so nothing was sent. After a restore of
  * the database, which may have forgotten bytes, both are UNKNOWN where a nonce shows that it has.
  * UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the endpoint no
  * longer keeps the state that would prove who used the nonce.
@@ -203,9 +203,8 @@ async function chase(
         'NONCE_CHANGED',
         `something else was signed for nonce ${stored.nonce} while it was looked at`,
       );
-  if (phase === 'recover') return { next_state: 'READY' };
   return {
-    next_state: 'FAILED',
+    next_state: phase === 'recover' ? 'READY' : 'FAILED',
     error_code: 'NONCE_USED_ELSEWHERE',
     error_message:
       'another transaction used the nonce in a finalized block, so this transaction can no longer happen; something else signs with this key',

@@ -24,13 +24,19 @@ const LIMIT_BYTES = 4_194_304;
 
 /**
  * What an action came to. `applied`: it was carried out now. `used`: its nonce has been, so this
- * action or its refusal came before. `refused`: nothing of this call happened; `consumed` when the
- * nonce is gone with it, so that the same bytes can never be carried out.
+ * action or its refusal came before. `refused`: `proves` when the text is a known one, so that
+ * nothing of this call happened; `consumed` when moreover the nonce is gone with it, so that the same bytes
+ * can never be carried out.
  */
 export type PerpAnswer =
   | { readonly kind: 'applied' }
   | { readonly kind: 'used'; readonly message: string }
-  | { readonly kind: 'refused'; readonly consumed: boolean; readonly message: string };
+  | {
+      readonly kind: 'refused';
+      readonly proves: boolean;
+      readonly consumed: boolean;
+      readonly message: string;
+    };
 
 export interface PerpAccountState {
   /** Decimals in units of the asset. */
@@ -310,8 +316,7 @@ function transportOf(
 }
 
 /**
- * Refusals that come after the nonce was taken, which it is then for good. Any other may have come
- * before, and then says nothing of an earlier call with the same bytes. Source:
+ * Refusals that come after the nonce was taken, which it is then for good. Source:
  * docs/perps-venue-facts.md 1.4, the order of checks and the texts that were seen.
  */
 const AFTER_THE_NONCE: readonly RegExp[] = [
@@ -333,10 +338,27 @@ const AFTER_THE_NONCE: readonly RegExp[] = [
   /valid_until already expired/i,
 ];
 
+/**
+ * Refusals that come before the nonce is looked at, or of the nonce itself, so that nothing came of
+ * this call. They say nothing of an earlier one with the same bytes. Source: as above.
+ */
+const BEFORE_THE_NONCE: readonly RegExp[] = [
+  /^nonce mismatch/i,
+  /^unable to recover signer/i,
+  /^must deposit before performing actions/i,
+  /^(?:l1 error: )?user or api wallet 0x[0-9a-f]{40} does not exist/i,
+  /^vault may not perform this action/i,
+  /^action does not support expires_after/i,
+  /^invalid nonce: nonce too low/i,
+  /^too many cumulative requests sent/i,
+];
+
 function refusalOf(text: string): PerpAnswer {
   const message = text.slice(0, 500);
   if (/^invalid nonce: duplicate nonce/i.test(text)) return { kind: 'used', message };
-  return { kind: 'refused', consumed: AFTER_THE_NONCE.some((each) => each.test(text)), message };
+  const among = (list: readonly RegExp[]): boolean => list.some((each) => each.test(text));
+  const consumed = among(AFTER_THE_NONCE);
+  return { kind: 'refused', proves: consumed || among(BEFORE_THE_NONCE), consumed, message };
 }
 
 /** Rounded down to the venue's decimals: states carry the noise of floats (facts 4). */

@@ -95,7 +95,7 @@ export function createDepositExecutor(lane: PerpLane): Executor {
 
 /**
  * The same node as a plain transfer, once nothing of the venue is in its way, and what the account
- * has where its strategy may not have any amount there.
+ * has where some strategy may not have any amount there.
  *
  * @throws ExecutorFault `rejected` with the codes of {@link depositRefusal},
  *   `DEPOSITOR_NOT_MASTER`, `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`,
@@ -111,12 +111,12 @@ async function requireDeposit(
   const refusal = depositRefusal(plan, context, lane);
   if (refusal !== null) throw refusal;
   const perp = requireMaster(context, lane.venue, 'DEPOSITOR_NOT_MASTER');
-  const { master_address, max_agent_balance: most, sub_account_address: sub } = perp;
+  const { master_address, account_bound: most } = perp;
   await requireRail(client, 'deposit', call);
   await requireMode(client, master_address, call);
-  // A strategy without a sub-account works with the master's own.
+  // It is credited to the master's own account, whoever's it is.
   const value =
-    most !== undefined && sub === undefined
+    most !== undefined
       ? await requireRoom(client, master_address, { amount: plan.amount, most }, call)
       : null;
   return { transfer: { ...context, action_type: plan.action_type }, value };

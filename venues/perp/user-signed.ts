@@ -103,9 +103,10 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
 }
 
 /**
- * SUBMITTED once the venue has taken it, FAILED `VENUE_REFUSED` where it has refused it: this is
- * the first time that its bytes are sent, so nothing else can have come of them. A fault says
- * nothing.
+ * SUBMITTED once the venue has taken it, FAILED `VENUE_REFUSED` where it has refused it in words
+ * that are known: this is the first time that its bytes are sent, so nothing else can have come of
+ * them. A fault says nothing, nor does a refusal in other words: the venue may have it and speak of
+ * something else.
  */
 async function submit<Plan>(
   { client }: PerpLane,
@@ -124,7 +125,13 @@ async function submit<Plan>(
   const { nonce } = actionOf(perp);
   const built = builtAs(of, context, prepared_action, nonce);
   const answer = await client.send(bodyOf(built, { nonce, signature }), call);
-  if (answer.kind === 'refused') return refused(answer.message);
+  if (answer.kind === 'refused' && answer.proves) return refused(answer.message);
+  if (answer.kind === 'refused')
+    throw new ExecutorFault(
+      'protocol',
+      'ACTION_UNPROVEN',
+      `the venue refuses it in words that are not known, which proves nothing: ${answer.message}`,
+    );
   return { next_state: 'SUBMITTED', ...admitted(perp, nonce) };
 }
 

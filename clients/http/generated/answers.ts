@@ -6557,6 +6557,13 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "null"
     ]
    },
+   "last_drill_contracts": {
+    "description": "What the venues file named for both ends when the drill passed. While it names other contracts the path is not ready. Null: it named none for one of them.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
    "baseline_source": {
     "type": [
      "string",
@@ -6587,6 +6594,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "disabled_reason",
    "last_drill_pass_at",
    "last_drill_evidence_path",
+   "last_drill_contracts",
    "baseline_source",
    "operator_label",
    "created_at",

@@ -1288,6 +1288,8 @@ export interface components {
             /** @description Null: no drill has passed since an identity of its chains changed. */
             readonly last_drill_pass_at: components["schemas"]["Timestamp"] | null;
             readonly last_drill_evidence_path: string | null;
+            /** @description What the venues file named for both ends when the drill passed. While it names other contracts the path is not ready. Null: it named none for one of them. */
+            readonly last_drill_contracts: string | null;
             readonly baseline_source: string | null;
             readonly operator_label: string | null;
             readonly created_at: components["schemas"]["Timestamp"];

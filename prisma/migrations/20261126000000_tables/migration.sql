@@ -1150,6 +1150,8 @@ CREATE TABLE bridge_paths (
   -- Null: no drill has passed since an identity of its chains changed.
   last_drill_pass_at               timestamptz(3),
   last_drill_evidence_path         text,
+  -- What the venues file named for both ends then; null where it named none for one.
+  last_drill_contracts             text,
   baseline_source                  text,
   operator_label                   text,
   created_at                       timestamptz(3) NOT NULL,

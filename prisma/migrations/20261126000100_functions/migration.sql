@@ -694,7 +694,8 @@ CREATE OR REPLACE FUNCTION bridge_path_version(s bridge_chains, d bridge_chains,
     extract(epoch FROM s.snapshot_at),
     d.chain, d.endpoint_identity, d.snapshot_version, d.snapshot_stale,
     extract(epoch FROM d.snapshot_at),
-    p.asset, p.enabled, p.fee_native_budget, extract(epoch FROM p.last_drill_pass_at)))
+    p.asset, p.enabled, p.fee_native_budget, extract(epoch FROM p.last_drill_pass_at),
+    p.last_drill_contracts))
 $$;
 
 -- The same of a path that is known by the identities of its ends, with its rows locked, so that what
@@ -784,7 +785,7 @@ BEGIN
       ORDER BY src_chain, dst_chain, asset FOR UPDATE;
     WITH gone AS (
       UPDATE bridge_paths SET last_drill_pass_at = NULL, last_drill_evidence_path = NULL,
-        updated_at = at
+        last_drill_contracts = NULL, updated_at = at
       WHERE c.chain IN (src_chain, dst_chain) AND last_drill_pass_at IS NOT NULL
       RETURNING src_chain, dst_chain, asset)
     SELECT coalesce(jsonb_agg(to_jsonb(gone) ORDER BY src_chain, dst_chain, asset), '[]'::jsonb)
@@ -864,7 +865,8 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, svc_now());
 END $$;
 
--- A drill went through a path. Its chains are held: a change of their identities comes before it,
+-- A drill went through a path, by the contracts that `ends` has for the identities of its chains.
+-- Its chains are held: a change of their identities comes before it,
 -- or behind it and clears it. NULL for an unknown path.
 CREATE OR REPLACE FUNCTION note_bridge_drill(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -875,7 +877,12 @@ BEGIN
   PERFORM FROM bridge_chains WHERE chain IN (k.src_chain, k.dst_chain) ORDER BY chain FOR SHARE;
   at := svc_now();
   UPDATE bridge_paths SET last_drill_pass_at = at,
-    last_drill_evidence_path = doc ->> 'evidence_path', updated_at = at
+    last_drill_evidence_path = doc ->> 'evidence_path',
+    last_drill_contracts =
+      (SELECT doc -> 'ends' ->> lower(endpoint_identity) FROM bridge_chains WHERE chain = k.src_chain)
+      || '; ' ||
+      (SELECT doc -> 'ends' ->> lower(endpoint_identity) FROM bridge_chains WHERE chain = k.dst_chain),
+    updated_at = at
   WHERE (src_chain, dst_chain, asset) = (k.src_chain, k.dst_chain, k.asset) RETURNING * INTO p;
   IF NOT FOUND THEN RETURN NULL; END IF;
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, at);
@@ -2396,9 +2403,17 @@ CREATE OR REPLACE FUNCTION paused_strategy(own text) RETURNS text LANGUAGE sql S
   ORDER BY strategy_id LIMIT 1
 $$;
 
+-- Of the strategies that work with the master's own account and may not have any amount there, the
+-- one that may have the least. Whatever is deposited, for whomever, counts against it: all of it is
+-- credited to that account.
+CREATE OR REPLACE FUNCTION least_account_bound() RETURNS perp_bindings LANGUAGE sql STABLE AS $$
+  SELECT b FROM perp_bindings b WHERE sub_account_address IS NULL AND max_agent_balance IS NOT NULL
+  ORDER BY max_agent_balance, strategy_id LIMIT 1
+$$;
+
 -- Why a node may not use the perps venue, as `perpProblem` of domain/perps/ready.ts has it, or
 -- null: {"signer", "node_key", "deposit", "account"} of a deposit, whose amount it is, with
--- {"value", "asked_at"} of the account where its strategy may not have any amount there,
+-- {"value", "asked_at"} of the account where some strategy may not have any amount there,
 -- {"signer", "sub_account"} of a top-up, {"signer"} else. Deposits pass one at a time, so that the
 -- second sees the first. The caller holds the movement.
 CREATE OR REPLACE FUNCTION perp_problem(asked jsonb, movement uuid) RETURNS jsonb
@@ -2407,6 +2422,7 @@ DECLARE
   master text;
   strategy text;
   bound perp_bindings;
+  least perp_bindings;
   stopped text;
   reason text;
   about text := asked ->> 'signer';
@@ -2416,7 +2432,8 @@ BEGIN
   SELECT strategy_id INTO strategy FROM movements WHERE movement_id = movement;
   -- They are held first, and read behind that: a pause comes before or after, and not between.
   PERFORM 1 FROM perp_bindings
-  WHERE strategy_id = strategy OR strategy IS NULL AND sub_account_address IS NULL
+  WHERE strategy_id = strategy
+    OR sub_account_address IS NULL AND (strategy IS NULL OR asked ? 'deposit')
   ORDER BY strategy_id FOR SHARE;
   SELECT * INTO bound FROM perp_bindings WHERE strategy_id = strategy;
   SELECT paused_strategy(strategy) INTO stopped;
@@ -2438,12 +2455,15 @@ BEGIN
   ELSIF asked ? 'deposit' THEN
     about := equal_deposit(movement, asked ->> 'node_key', (asked ->> 'deposit')::numeric);
     reason := CASE WHEN about IS NOT NULL THEN 'EQUAL_DEPOSIT_IN_FLIGHT' END;
-    IF reason IS NULL AND bound.sub_account_address IS NULL
-      AND (asked #>> '{account,value}')::numeric + (asked ->> 'deposit')::numeric
+    least := least_account_bound();
+    -- A bound that is newer than what was prepared has nothing to be compared with.
+    IF reason IS NULL AND least.strategy_id IS NOT NULL
+      AND ((asked #>> '{account,value}')::numeric + (asked ->> 'deposit')::numeric
         + other_deposits(movement, asked ->> 'node_key',
-            (asked #>> '{account,asked_at}')::timestamptz) > bound.max_agent_balance THEN
+            (asked #>> '{account,asked_at}')::timestamptz) <= least.max_agent_balance)
+        IS NOT TRUE THEN
       reason := 'MAX_AGENT_BALANCE_EXCEEDED';
-      about := strategy;
+      about := least.strategy_id;
     END IF;
   END IF;
   RETURN CASE WHEN reason IS NOT NULL
@@ -2459,6 +2479,7 @@ CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt inte
     'binding', CASE WHEN b.strategy_id IS NOT NULL THEN jsonb_build_object(
       'sub_account_address', b.sub_account_address,
       'max_agent_balance', trim_scale(b.max_agent_balance)::text) END,
+    'account_bound', trim_scale((least_account_bound()).max_agent_balance)::text,
     'equal_deposit', CASE WHEN wanted IS NOT NULL THEN equal_deposit(movement, key, wanted) END,
     'action', (SELECT jsonb_build_object('address', a.address, 'nonce', a.nonce,
         'signature', a.signature)

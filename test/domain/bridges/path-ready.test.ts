@@ -1,6 +1,7 @@
 /** A path may be used when everything about it holds; what does not is named, one by one. */
 import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
+import { pathContracts } from '../../../domain/bridges/contracts.ts';
 import { feeWithinBudget, pathReadiness } from '../../../domain/bridges/path-ready.ts';
 import {
   readEndpointIdentity,
@@ -13,7 +14,8 @@ import { fromBaseUnits } from '../../../domain/money.ts';
 const MAX_AGE = 3_600;
 const NOW = Date.parse('2026-11-23T12:00:00.000Z');
 const at = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1_000).toISOString();
-const clock = { now: at(0), maxAgeSeconds: MAX_AGE };
+const CONTRACTS = 'chain 1 endpoint 1:0x1; chain 2 endpoint 2:0x2';
+const clock = { now: at(0), maxAgeSeconds: MAX_AGE, contracts: CONTRACTS };
 
 /** The ways a snapshot can be, and since when (seconds ago) it is stale by the contract. */
 const SNAPSHOTS = {
@@ -49,6 +51,7 @@ const baseline = (more: Partial<BridgePath> = {}): BridgePath => ({
   ...{ expected_latency_seconds: 60, detection_latency_budget_seconds: 600 },
   ...{ fee_native_budget: '0.01', enabled: true, disabled_reason: null },
   ...{ last_drill_pass_at: at(10), last_drill_evidence_path: 'x' },
+  last_drill_contracts: CONTRACTS,
   ...{ baseline_source: null, operator_label: null, created_at: at(99), updated_at: at(99) },
   ...more,
 });
@@ -110,6 +113,37 @@ test('the reason says all of it in words', () => {
       `the snapshot of its destination arbitrum is stale since ${at(1)}; ` +
       'no drill has passed since the endpoints are what they are',
   });
+});
+
+test.each([null, CONTRACTS, 'chain 1 endpoint 1:0x1; chain 2 endpoint 2:0x3'])(
+  'a drill counts for the contracts that it went through, and not for %s',
+  (now) => {
+    const ready = { source: chain('a', 'read_just_now'), destination: chain('b', 'read_just_now') };
+    const answer = (last: string | null) =>
+      pathReadiness(
+        { ...ready, baseline: baseline({ last_drill_contracts: last }) },
+        { ...clock, contracts: now },
+      );
+    expect(answer(CONTRACTS).ready).toBe(now === CONTRACTS);
+    expect(answer(null)).toMatchObject({ ready: false, problems: ['no_drill_pass'] });
+  },
+);
+
+test('what a path goes through is known only where both ends are bound', () => {
+  const end = (chain_id: number, oft: string) => ({
+    ...{ chain_id, tokens: [{ asset: 'USDC', address: '0xAA' }] },
+    bridge: {
+      endpoint_identity: `${String(chain_id)}:0xEE`,
+      carriers: [{ asset: 'USDC', address: oft }],
+    },
+  });
+  const ends = { source: '1:0xee', destination: '2:0xEE' };
+  const of = (chains: ReturnType<typeof end>[]) => pathContracts(chains, ends, 'USDC');
+  const both = of([end(1, '0xC1'), end(2, '0xc2')]);
+  expect(both).toBe(of([end(2, '0xC2'), end(1, '0xc1')]));
+  expect(both).not.toBe(of([end(1, '0xC1'), end(2, '0xc3')]));
+  expect(of([end(1, '0xC1')])).toBeNull();
+  expect(pathContracts([end(1, '0xC1'), end(2, '0xc2')], ends, 'EURC')).toBeNull();
 });
 
 test.each([

@@ -1,5 +1,6 @@
 /** What a route shows of the bridges that it goes over. */
 import { describe, expect, test } from '@jest/globals';
+import { pathContracts } from '../../../domain/bridges/contracts.ts';
 import type { BridgeChain, BridgePath } from '../../../domain/bridges/registry.ts';
 import { KNOWN_CHAINS } from '../../../domain/chains/finality-table.ts';
 import { fastAttestationSeconds } from '../../../domain/chains/fast-attestation.ts';
@@ -39,6 +40,11 @@ const path = (more: Partial<BridgePath> = {}): BridgePath => ({
   ...{ expected_latency_seconds: 180, detection_latency_budget_seconds: 900 },
   ...{ fee_native_budget: '0.002', enabled: true, disabled_reason: null },
   ...{ last_drill_pass_at: EARLIER, last_drill_evidence_path: 'e', baseline_source: null },
+  last_drill_contracts: pathContracts(
+    chains,
+    { source: '1:venue-137', destination: '1:other-name' },
+    'USDC',
+  ),
   ...{ operator_label: null, created_at: EARLIER, updated_at: EARLIER },
   ...more,
 });
@@ -155,6 +161,7 @@ describe('a bridge_c send', () => {
     ['disabled: for now', { enabled: false, disabled_reason: 'for now' }, {}],
     ['stale since', {}, { snapshot_at: '2026-11-23T11:00:00.000Z' }],
     ['no drill', { last_drill_pass_at: null }, {}],
+    ['drill it again', { last_drill_contracts: 'others' }, {}],
   ])('is not ready (%s), and still shows its baseline', (words, of, chain) => {
     expect(leg(send('send'), { registry: registry(of, chain) })).toMatchObject({
       ...{ latency_baseline_seconds: 180, fee_native_budget: '0.002', usable: false },

@@ -373,6 +373,23 @@ describe('a look at the other end', () => {
 });
 
 // The last of the file: nothing can be received there any more.
+test('a send under way is not judged by other venue entries than it was sent under', async () => {
+  const { prepared_action = {} } = await executors().send.prepare(context(), call());
+  const changed = executors({ near: { oft: lanes.near.contracts.burnToken } });
+  const sent = context({ prior: { prepared_action } });
+  const journal = {
+    transactions: () => Promise.resolve([]),
+    releaseNonce: () => Promise.resolve(false),
+    held: () => Promise.resolve(null),
+    accepted: () => Promise.resolve(),
+  };
+  for (const phase of ['observe', 'recover'] as const)
+    await expect(changed.send[phase](sent, call(), journal)).rejects.toMatchObject({
+      ...{ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' },
+    });
+  expect(await executors().send.recover(sent, call(), journal)).toEqual({ next_state: 'READY' });
+});
+
 test('what the other end would not receive is not sent', async () => {
   const { contracts, client, deployer } = lanes.far;
   const token = { address: contracts.omniToken, abi: OMNI_TOKEN.abi } as const;

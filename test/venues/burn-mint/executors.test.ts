@@ -112,6 +112,37 @@ describe('a burn is completed', () => {
   });
 });
 
+describe('venue entries that are changed while a burn is under way', () => {
+  const changed = () =>
+    executorsOf(lanes, says, { changed: { message_transmitter: lanes.far.contracts.burnToken } });
+  const waits = {
+    ...{ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' },
+    message: expect.stringContaining('put these entries back'),
+  };
+
+  it('decide nothing: it waits until they are put back', async () => {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonceOf('under other entries'));
+    says.told = [own];
+    for (const phase of ['observe', 'recover'] as const)
+      await expect(
+        changed().burn[phase](mined.context, call(), mined.journal),
+      ).rejects.toMatchObject(waits);
+    expect(await looked(mined)).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
+  it('let nothing be minted', async () => {
+    const mined = await burnt(lanes, executors());
+    says.told = [await attest(mined.message, nonceOf('minted under other entries'))];
+    const { external_ref = '', output = {} } = await looked(mined);
+    const context = mintContext({ node_key: 'burn', external_ref, output });
+    await expect(changed().mint.prepare(context, call())).rejects.toMatchObject(waits);
+    expect(await executors().mint.prepare(context, call())).toMatchObject({
+      next_state: 'SUBMITTING',
+    });
+  });
+});
+
 describe('a mint brings', () => {
   async function completed(own: Attested, mined: Mined) {
     says.told = [own];

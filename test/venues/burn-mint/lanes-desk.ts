@@ -40,6 +40,8 @@ export function executorsOf(
     readonly near?: string;
     readonly far?: string;
     readonly search?: Lane['search'];
+    /** What the venues file says of the far side's contracts beside the truth. */
+    readonly changed?: Partial<Record<'token_messenger' | 'message_transmitter', Hex>>;
   } = {},
 ) {
   const venue = (chain: TestChain, rpc_url: string) =>
@@ -52,6 +54,7 @@ export function executorsOf(
         token_messenger: chain.contracts.tokenMessenger,
         message_transmitter: chain.contracts.messageTransmitter,
         attester_url: 'http://127.0.0.1:9',
+        ...(chain === lanes.far ? more.changed : {}),
       },
     });
   const venues = [

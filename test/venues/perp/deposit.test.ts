@@ -165,6 +165,15 @@ describe('nothing is deposited', () => {
     expect(await codeOf(deposit('5'))).toBeNull();
   });
 
+  it('beyond what a strategy that works with the account may have there', async () => {
+    const bounded = (account_bound: string): ExecutionContext => {
+      const context = deposit('5');
+      return { ...context, perp: { ...context.perp!, account_bound } };
+    };
+    expect(await codeOf(bounded('4.99'))).toBe('MAX_AGENT_BALANCE_EXCEEDED');
+    expect(await codeOf(bounded('100000000'))).toBeNull();
+  });
+
   it('by another account than the master', async () => {
     const context = deposit();
     const signer = { signer_key: 's', chain_family: 'evm', address: OTHER };

@@ -179,6 +179,33 @@ describe('a withdrawal', () => {
     expect(await desk.perp.perp(master.address)).toBe('100.0');
   });
 
+  it('is proven by no refusal that is not known', async () => {
+    const master = await newMaster('is refused in strange words');
+    const signed = await signedWithdrawal(master);
+    await desk.perp.faults({ reject_next: { text: 'Balance is being checked. Try again later' } });
+    await expect(signed.send()).rejects.toMatchObject({
+      code: 'ACTION_UNPROVEN',
+      message: expect.stringContaining('Balance is being checked'),
+    });
+    // Its nonce is used up, by what nobody here can say: it is looked for.
+    expect(await signed.recover()).toMatchObject({ next_state: 'OBSERVING' });
+    await expectOnce(signed, 2);
+  });
+
+  test.each([
+    'Must deposit before performing actions. User: 0x0000000000000000000000000000000000000001',
+    'Too many cumulative requests sent (10001 > 10000) for cumulative volume traded $0.',
+    'Unknown token USDC:0x1',
+  ])('is failed by a first refusal that is known: %s', async (text) => {
+    const master = await newMaster(`is told ${text}`);
+    const signed = await signedWithdrawal(master);
+    await desk.perp.faults({ reject_next: { text } });
+    expect(await signed.send()).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'VENUE_REFUSED',
+    });
+  });
+
   it('is failed by a refusal that used up its nonce, whatever came before', async () => {
     const master = await newMaster('spends it elsewhere');
     const signed = await signedWithdrawal(master, '80');

@@ -1,0 +1,35 @@
+/**
+ * The contracts that a path of the bridge_c lane goes through by the venues file, in words that are
+ * the same only while all of them are: a drill is of these and no others.
+ */
+import type { ChainEntry } from '../plan/tokens.ts';
+
+type BoundChain = Pick<ChainEntry, 'chain_id' | 'tokens' | 'bridge'>;
+
+/** By the identity of each bound endpoint, in lower case: what an asset goes through there. */
+export function endContracts(
+  chains: readonly BoundChain[],
+  asset: string,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    chains.flatMap(({ chain_id, tokens, bridge }) => {
+      const token = tokens.find((each) => each.asset === asset)?.address;
+      const carrier = bridge?.carriers.find((each) => each.asset === asset)?.address;
+      if (bridge === null || token === undefined || carrier === undefined) return [];
+      const identity = bridge.endpoint_identity.toLowerCase();
+      const words = `chain ${String(chain_id)} endpoint ${identity} oft ${carrier} token ${token}`;
+      return [[identity, words.toLowerCase()]];
+    }),
+  );
+}
+
+/** Null where an end is not bound here, or carries no such asset. As note_bridge_drill joins it. */
+export function pathContracts(
+  chains: readonly BoundChain[],
+  { source, destination }: { readonly source: string; readonly destination: string },
+  asset: string,
+): string | null {
+  const ends = endContracts(chains, asset);
+  const [from, to] = [ends[source.toLowerCase()], ends[destination.toLowerCase()]];
+  return from === undefined || to === undefined ? null : `${from}; ${to}`;
+}
