@@ -4,6 +4,7 @@ const section = 'One write path, one lock order';
 const STORE = 'test/store/write-path.test.ts';
 const BUDGETS = 'test/store/budget.test.ts';
 const HOLDS = 'test/store/holds.test.ts';
+const LOCKS = 'test/store/locks.test.ts';
 
 export const lockRules: readonly Rule[] = [
   {
@@ -242,6 +243,39 @@ export const lockRules: readonly Rule[] = [
       file: 'prisma/functions/approval.sql',
       find: " AND revision = (guard ->> 'revision')::integer;",
       replace: ';',
+    },
+  },
+  {
+    id: 'locks-are-proven',
+    section,
+    rule: 'Each lock that a function of the database takes has somebody who holds what it waits for.',
+    test: { file: LOCKS, name: 'every lock of the functions has a case, and every case its lock' },
+    broken: {
+      file: 'prisma/functions/proposals.sql',
+      find: 'WHERE proposal_id = id FOR UPDATE;',
+      replace: 'WHERE proposal_id = id;',
+    },
+  },
+  {
+    id: 'one-decision-about-an-authority',
+    section,
+    rule: 'What is decided about an authority, its grants among it, waits for what is decided at the same time.',
+    test: { file: LOCKS, name: 'every lock of the functions has a case, and every case its lock' },
+    broken: {
+      file: 'prisma/functions/proposals.sql',
+      find: '  PERFORM lock_authority(p.authority_key);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'locks-name-what-they-lock',
+    section,
+    rule: 'A lock of a number is that of everybody else who takes it.',
+    test: { file: LOCKS, name: 'is waited for by whoever comes second: $name' },
+    broken: {
+      file: 'prisma/functions/cutover.sql',
+      find: 'pg_advisory_xact_lock_shared(7203118846)',
+      replace: 'pg_advisory_xact_lock_shared(7203118847)',
     },
   },
 ];
