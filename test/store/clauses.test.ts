@@ -1,0 +1,1335 @@
+/**
+ * Clauses of the functions in prisma/functions, one by one: what is so before, what is asked of the
+ * database, what it answers. Each in a transaction that is taken back.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ADDRESS, doc, ID, MASTER, startMadeUp, type MadeUp } from './made-up.ts';
+
+let made: MadeUp;
+let client: pg.Client;
+/** Stands for the movement that cases are about. */
+const OWN = '$own';
+beforeAll(async () => {
+  made = await startMadeUp();
+  client = await made.connect();
+});
+afterAll(() => made.close());
+
+/** Name, what is so before, what is asked, what is answered (of an error, its message). */
+type Clause = readonly [name: string, first: string, ask: string, answer: unknown];
+
+async function answered(first: string, ask: string): Promise<unknown> {
+  const of = (text: string): string => text.replaceAll(OWN, made.waiting);
+  await client.query('BEGIN');
+  try {
+    // Rows are made as they are needed, whoever may write them.
+    await client.query('SET LOCAL session_replication_role = replica');
+    if (first !== '') await client.query(of(first));
+    const { rows } = await client.query<{ answer: unknown }>(`SELECT (${of(ask)}) AS answer`);
+    return rows[0]?.answer;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) return error.message;
+    throw error;
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+const holds = (name: string, clauses: readonly Clause[]): void =>
+  describe(name, () => {
+    test.each(clauses)('%s', async (_name, first, ask, answer) => {
+      expect(await answered(first, ask)).toEqual(answer);
+    });
+  });
+
+/** A node that stands nowhere. */
+const node = (fields: object): string =>
+  `jsonb_populate_record(NULL::movement_nodes, ${doc({ recover_first: false, ...fields })})`;
+
+let position = 1;
+/** One more node of a movement, like its `pay` but for these fields. */
+const also = (node_key: string, fields: object, movement = OWN): string => {
+  position += 1;
+  return `INSERT INTO movement_nodes SELECT (jsonb_populate_record(n, ${doc({ node_key, position, ...fields })})).*
+    FROM movement_nodes n WHERE movement_id = '${movement}' AND node_key = 'pay';`;
+};
+
+holds('may have sent', [
+  ...['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].map((state): Clause => [
+    state,
+    '',
+    `may_have_sent(${node({ state })})`,
+    true,
+  ]),
+  ...['BLOCKED', 'READY', 'COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].map((state): Clause => [
+    state,
+    '',
+    `may_have_sent(${node({ state })})`,
+    false,
+  ]),
+  [
+    'READY, to be asked about',
+    '',
+    `may_have_sent(${node({ state: 'READY', recover_first: true })})`,
+    true,
+  ],
+  [
+    'READY, accepted once',
+    '',
+    `may_have_sent(${node({ state: 'READY', submitted_at: '2026-01-01' })})`,
+    true,
+  ],
+  [
+    'BLOCKED, to be asked about',
+    '',
+    `may_have_sent(${node({ state: 'BLOCKED', recover_first: true })})`,
+    false,
+  ],
+  [
+    'FAILED, accepted once',
+    '',
+    `may_have_sent(${node({ state: 'FAILED', submitted_at: '2026-01-01' })})`,
+    false,
+  ],
+]);
+
+const approve = { action_type: 'evm_erc20_approve' };
+const mint = { action_type: 'cctp_mint', state: 'COMPLETED', amount: '5' };
+const paid = { action_type: 'cex_withdrawal', state: 'COMPLETED', amount: '5' };
+const sent = (fields: object): string => `sent_amount(${node(fields)})::float`;
+holds('what a node moves', [
+  [
+    'an allowance: what its plan says',
+    '',
+    `moved_amount(${node({ ...approve, amount: '9', flow: { amount: '7' } })})::float`,
+    7,
+  ],
+  [
+    'an allowance without a plan for it: what it allows',
+    '',
+    `moved_amount(${node({ ...approve, amount: '9' })})::float`,
+    9,
+  ],
+  [
+    'a transfer: what it was resolved to',
+    '',
+    `moved_amount(${node({ ...paid, flow: { amount: '7' } })})::float`,
+    5,
+  ],
+  [
+    'an amount that is not resolved: what its plan says',
+    '',
+    `moved_amount(${node({ ...paid, amount: null, flow: { amount: '7' } })})::float`,
+    7,
+  ],
+  [
+    'an amount that nobody knows',
+    '',
+    `moved_amount(${node({ ...paid, amount: null })})::float`,
+    null,
+  ],
+  ['a mint brings what arrived', '', sent({ ...mint, output: { received_amount: '3' } }), 3],
+  [
+    'of a mint what was submitted says nothing',
+    '',
+    sent({ ...mint, output: { submitted_amount: '3' } }),
+    5,
+  ],
+  [
+    'a transfer sends what was submitted',
+    '',
+    sent({ ...paid, output: { submitted_amount: '3' } }),
+    3,
+  ],
+  [
+    'of a transfer what arrived says nothing',
+    '',
+    sent({ ...paid, output: { received_amount: '3' } }),
+    5,
+  ],
+  ['never more than it was to move', '', sent({ ...paid, output: { submitted_amount: '6' } }), 5],
+  ['nothing was submitted', '', sent({ ...paid, output: { submitted_amount: '0' } }), 0],
+  ['a number says nothing', '', sent({ ...paid, output: { submitted_amount: 3 } }), 5],
+  ...['03', '3.', '.3', '-3', '3e0', '1'.repeat(21), `0.${'1'.repeat(19)}`].map(
+    (submitted_amount): Clause => [
+      `${submitted_amount} says nothing`,
+      '',
+      sent({ ...paid, output: { submitted_amount } }),
+      5,
+    ],
+  ),
+  [
+    'what may have been sent counts whole',
+    '',
+    sent({ ...paid, state: 'UNKNOWN', output: { submitted_amount: '3' } }),
+    5,
+  ],
+  [
+    'what may have been sent of an unknown amount',
+    '',
+    sent({ ...paid, state: 'OBSERVING', amount: null }),
+    0,
+  ],
+  ...['FAILED', 'READY', 'BLOCKED', 'SKIPPED', 'CANCELLED'].map((state): Clause => [
+    `${state}: nothing`,
+    '',
+    sent({ ...paid, state }),
+    0,
+  ]),
+]);
+
+const flow = { asset: 'USDC', amount: '5' };
+const outflow = (amount: string | null): string =>
+  `UPDATE movements SET outflow = ${doc([{ asset: 'USDC', amount }])} WHERE movement_id = '${OWN}';`;
+const draws = (amount: string, key = 'x'): string =>
+  `flow_problems('${OWN}', ${doc({ node_key: key, amount })})`;
+const exceeded = (used: string, limit = '10'): object[] => [
+  { binding: 'flow', key: 'USDC', reason: 'APPROVED_OUTFLOW_EXCEEDED', used, limit },
+];
+const unasked = (nodes: string[], used = '0'): object[] => [
+  { binding: 'flow', key: 'USDC', reason: 'RESTORED_NODE_UNASKED', used, limit: '10', nodes },
+];
+const ten = outflow('10') + also('x', { flow, state: 'READY' });
+const lost = { state: 'BLOCKED', recover_first: true, amount: '6', flow };
+holds('what may be drawn', [
+  ['all of it', ten, draws('10'), null],
+  ['no more than all', ten, draws('10.000000000000000001'), exceeded('0')],
+  ['beside what was sent', ten + also('y', { ...paid, amount: '6', flow }), draws('4'), null],
+  ['not what was sent', ten + also('y', { ...paid, amount: '6', flow }), draws('5'), exceeded('6')],
+  [
+    'another asset is another matter',
+    ten + also('y', { ...paid, amount: '6', flow: { ...flow, asset: 'ETH' } }),
+    draws('10'),
+    null,
+  ],
+  [
+    'what is passed on is another matter',
+    ten + also('y', { ...paid, amount: '6', flow: { ...flow, from: 'x' } }),
+    draws('10'),
+    null,
+  ],
+  [
+    'a node without a flow draws nothing',
+    outflow('10') + also('x', { flow: null }),
+    draws('99'),
+    null,
+  ],
+  [
+    'an asset that is not in the outflow',
+    outflow('10') + also('x', { flow: { ...flow, asset: 'ETH' } }),
+    draws('1'),
+    [{ ...exceeded('0', '0')[0], key: 'ETH' }],
+  ],
+  ['without a bound a person approved it', outflow(null) + also('x', { flow }), draws('99'), null],
+  [
+    'what a restore may have lost is asked about first',
+    ten + also('y', lost),
+    draws('5'),
+    unasked(['y']),
+  ],
+  [
+    'also where it was skipped',
+    ten + also('y', { ...lost, state: 'SKIPPED' }),
+    draws('5'),
+    unasked(['y']),
+  ],
+  ['unless both fit', ten + also('y', lost), draws('4'), null],
+  [
+    'one of an unknown amount beside one that is known',
+    ten + also('y', lost) + also('z', { ...lost, amount: null, flow: { asset: 'USDC' } }),
+    draws('5'),
+    unasked(['y', 'z']),
+  ],
+  [
+    'one of an unknown amount alone',
+    ten + also('z', { ...lost, amount: null, flow: { asset: 'USDC' } }),
+    draws('10'),
+    null,
+  ],
+  [
+    'of an amount that is not resolved counts what its plan says',
+    ten + also('y', { ...lost, amount: null }),
+    draws('6'),
+    unasked(['y']),
+  ],
+  [
+    'not one that was asked about',
+    ten + also('y', { ...lost, recover_first: false }),
+    draws('10'),
+    null,
+  ],
+  ['not one that failed', ten + also('y', { ...lost, state: 'FAILED' }), draws('10'), null],
+  [
+    'not one of another asset',
+    ten + also('y', { ...lost, flow: { ...flow, asset: 'ETH' } }),
+    draws('10'),
+    null,
+  ],
+  [
+    'what is too much already is not to be asked about',
+    ten + also('y', lost),
+    draws('11'),
+    exceeded('0'),
+  ],
+  [
+    'an allowance draws what its plan says',
+    outflow('10') + also('x', { ...approve, flow }),
+    draws('99'),
+    null,
+  ],
+  [
+    'an allowance beside what was sent',
+    outflow('10') + also('x', { ...approve, flow }) + also('y', { ...paid, amount: '6', flow }),
+    draws('5'),
+    exceeded('6'),
+  ],
+  [
+    'an allowance is taken back whatever was sent',
+    outflow('10') + also('x', { ...approve, flow }) + also('y', { ...paid, amount: '10', flow }),
+    draws('0'),
+    null,
+  ],
+  [
+    'a transfer of nothing is asked all the same',
+    outflow('10') + also('x', { flow }) + also('y', { ...paid, amount: '11', flow }),
+    draws('0'),
+    exceeded('11'),
+  ],
+  [
+    'what was sent is passed on',
+    also('x', { flow: { ...flow, from: 'y' } }) +
+      also('y', { ...paid, output: { submitted_amount: '3' }, flow }),
+    draws('3'),
+    null,
+  ],
+  [
+    'no more than was sent',
+    also('x', { flow: { ...flow, from: 'y' } }) +
+      also('y', { ...paid, output: { submitted_amount: '3' }, flow }),
+    draws('3.1'),
+    exceeded('0', '3'),
+  ],
+  [
+    'what may have been sent is not passed on',
+    also('x', { flow: { ...flow, from: 'y' } }) + also('y', { ...paid, state: 'OBSERVING', flow }),
+    draws('1'),
+    exceeded('0', '0'),
+  ],
+]);
+
+const within = (amount: string, controls: object, patch: object = {}): string =>
+  `within_max_amount(${amount}, ${doc(controls)}, ${doc(patch)})`;
+holds('max_amount', [
+  ['the very amount', '', within('5', { max_amount: '5' }), true],
+  ['more', '', within('5.1', { max_amount: '5' }), false],
+  ['more than the patch', '', within('5.1', { max_amount: '9' }, { max_amount: '5' }), false],
+  ['a patch raises nothing', '', within('5.1', { max_amount: '5' }, { max_amount: '9' }), false],
+  ['none', '', within('5', {}), true],
+]);
+
+const listed = (fields: object): string =>
+  `UPDATE allowed_addresses SET (chain_id, active, revoked_at, revoked_by, usable_after) = (
+    SELECT r.chain_id, coalesce(r.active, true), r.revoked_at, r.revoked_by, r.usable_after
+    FROM jsonb_populate_record(NULL::allowed_addresses, ${doc(fields)}) r);`;
+const pays = (more: object = {}): string =>
+  `address_problem(${doc({ chain_family: 'evm', address: ADDRESS, chain_id: 5, ...more })})`;
+const LATER = '2999-01-01';
+holds('who may be paid', [
+  ['whoever is listed', '', pays(), null],
+  ['whoever is not', '', pays({ address: MASTER }), 'ADDRESS_NOT_ALLOWLISTED'],
+  ['not in another family', '', pays({ chain_family: 'cex' }), 'ADDRESS_NOT_ALLOWLISTED'],
+  [
+    'not once revoked',
+    listed({ active: false, revoked_at: LATER, revoked_by: 'b' }),
+    pays(),
+    'ADDRESS_NOT_ALLOWLISTED',
+  ],
+  ['on its chain', listed({ chain_id: 5 }), pays(), null],
+  ['not on another', listed({ chain_id: 6 }), pays(), 'ADDRESS_NOT_ALLOWLISTED'],
+  [
+    'not on an unknown one',
+    listed({ chain_id: 6 }),
+    pays({ chain_id: null }),
+    'ADDRESS_NOT_ALLOWLISTED',
+  ],
+  ['not while it cools', listed({ usable_after: LATER }), pays(), 'ADDRESS_IN_COOLING_PERIOD'],
+  ['once it has cooled', listed({ usable_after: '2020-01-01' }), pays(), null],
+  ['strictly, only with its chain', '', pays({ strict: true }), 'ADDRESS_CHAIN_ID_REQUIRED'],
+  ['strictly, with its chain', listed({ chain_id: 5 }), pays({ strict: true }), null],
+  [
+    'cooling is told before a chain that is missing',
+    listed({ chain_id: 5, usable_after: LATER }) +
+      `INSERT INTO allowed_addresses SELECT (jsonb_populate_record(a, '{"id": "${ID('3')}", "chain_id": null}')).* FROM allowed_addresses a;`,
+    pays({ strict: true }),
+    'ADDRESS_IN_COOLING_PERIOD',
+  ],
+]);
+
+const signerIs = (fields: object): string =>
+  `UPDATE signers SET (status, expected_signer_address) = (SELECT coalesce(r.status, s.status), r.expected_signer_address
+    FROM signers s, jsonb_populate_record(NULL::signers, ${doc(fields)}) r WHERE s.signer_key = 'old') WHERE signer_key = 'old';`;
+const bindings = (required: object): string => `binding_problems(${doc(required)}, '${OWN}')`;
+const bound = (fields: object = {}): string =>
+  bindings({ signers: [{ signer_key: 'old', address: ADDRESS, ...fields }] });
+const problem = (binding: string, key: string, reason: string): object[] => [
+  { binding, key, reason },
+];
+const bySigner = { signer_binding: { signer_key: 'old' }, state: 'READY' };
+holds('what a send is bound to', [
+  ['an active executor', '', bindings({ executors: ['e'] }), null],
+  [
+    'a disabled executor',
+    `UPDATE executors SET status = 'disabled'`,
+    bindings({ executors: ['e'] }),
+    problem('executor', 'e', 'disabled'),
+  ],
+  ['an active signer', '', bound(), null],
+  ...['disabled', 'deprecated', 'retired'].map((status): Clause => [
+    `a ${status} signer`,
+    signerIs({ status }),
+    bound(),
+    problem('signer', 'old', status),
+  ]),
+  [
+    'a deprecated signer signs what its rotation left with it',
+    signerIs({ status: 'deprecated' }) + also('x', bySigner),
+    bound(),
+    null,
+  ],
+  [
+    'a retired one signs nothing',
+    signerIs({ status: 'retired' }) + also('x', bySigner),
+    bound(),
+    problem('signer', 'old', 'retired'),
+  ],
+  [
+    'a disabled one signs nothing',
+    signerIs({ status: 'disabled' }) + also('x', bySigner),
+    bound(),
+    problem('signer', 'old', 'disabled'),
+  ],
+  ...['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].map((state): Clause => [
+    `a deprecated signer signs nothing for what is ${state}`,
+    signerIs({ status: 'deprecated' }) + also('x', { ...bySigner, state }),
+    bound(),
+    problem('signer', 'old', 'deprecated'),
+  ]),
+  [
+    'nor for what another signs',
+    signerIs({ status: 'deprecated' }) +
+      also('x', { ...bySigner, signer_binding: { signer_key: 'new' } }),
+    bound(),
+    problem('signer', 'old', 'deprecated'),
+  ],
+  [
+    'the identity that it is pinned to, however it is written',
+    signerIs({ expected_signer_address: ADDRESS.toUpperCase() }),
+    bound(),
+    null,
+  ],
+  [
+    'another identity',
+    signerIs({ expected_signer_address: MASTER }),
+    bound(),
+    problem('signer', 'old', 'identity_mismatch'),
+  ],
+  [
+    'an identity that is not asked',
+    signerIs({ expected_signer_address: MASTER }),
+    bound({ address: null }),
+    null,
+  ],
+  ['a signer that nobody stored', '', bound({ signer_key: 'none' }), null],
+  [
+    'all that is wrong at once',
+    `UPDATE executors SET status = 'disabled';` + signerIs({ status: 'disabled' }),
+    bindings({
+      executors: ['e'],
+      signers: [{ signer_key: 'old' }],
+      addresses: [{ chain_family: 'evm', address: MASTER }],
+    }),
+    [
+      ...problem('executor', 'e', 'disabled'),
+      ...problem('signer', 'old', 'disabled'),
+      ...problem('address', MASTER, 'ADDRESS_NOT_ALLOWLISTED'),
+    ],
+  ],
+  [
+    'a bridge path as it was looked at',
+    '',
+    `binding_problems(jsonb_build_object('bridge_path', '{"source": "1:A", "destination": "2:B", "asset": "USDC"}'::jsonb || jsonb_build_object('version', locked_path_version('{"source": "1:a", "destination": "2:b", "asset": "USDC"}'))), '${OWN}')`,
+    null,
+  ],
+  [
+    'a bridge path that changed',
+    '',
+    bindings({ bridge_path: { source: '1:A', destination: '2:B', asset: 'USDC', version: 'v' } }),
+    problem('bridge_path', 'USDC', 'changed'),
+  ],
+]);
+
+const perp = (asked: object = {}): string =>
+  `perp_problem(${doc({ signer: MASTER, ...asked })}, '${OWN}')`;
+const why = (reason: string, key: string): object => ({ binding: 'perp', key, reason });
+const unbound = 'DELETE FROM perp_bindings;';
+const noStrategy = `UPDATE movements SET strategy_id = NULL WHERE movement_id = '${OWN}';`;
+const binding = (fields: string): string => `UPDATE perp_bindings SET ${fields};`;
+const deposit = { deposit: '5', node_key: 'x' };
+const other = (fields: object): string =>
+  also('d', { action_type: 'perp_deposit', amount: '5', ...fields });
+const full = { ...deposit, account: { value: '4', asked_at: '2026-01-01T00:00:00Z' } };
+holds('the perps venue', [
+  ['lets a bound strategy of the master through', '', perp(), null],
+  ['has no master', 'DELETE FROM perp_master;', perp(), why('MASTER_ACCOUNT_MISSING', MASTER)],
+  [
+    'takes deposits of the master alone',
+    '',
+    perp({ ...deposit, signer: ADDRESS }),
+    why('DEPOSITOR_NOT_MASTER', ADDRESS),
+  ],
+  [
+    'takes actions of the master alone',
+    '',
+    perp({ signer: ADDRESS }),
+    why('MASTER_SIGNER_MISMATCH', ADDRESS),
+  ],
+  ['knows the master however it is written', '', perp({ signer: MASTER.toUpperCase() }), null],
+  ['a strategy that is not bound', unbound, perp(), why('STRATEGY_NOT_BOUND', 'strategy')],
+  ['no strategy needs no binding', unbound + noStrategy, perp(), null],
+  [
+    'a strategy that is paused',
+    binding('paused = true'),
+    perp(),
+    why('STRATEGY_PAUSED', 'strategy'),
+  ],
+  [
+    'one on the master, paused, stops movements without a strategy',
+    noStrategy + binding('paused = true'),
+    perp(),
+    why('STRATEGY_PAUSED', 'strategy'),
+  ],
+  [
+    'one with a sub-account, paused, does not',
+    noStrategy + binding(`paused = true, sub_account_address = 's'`),
+    perp(),
+    null,
+  ],
+  [
+    'another strategy, paused, stops nothing',
+    `UPDATE perp_bindings SET strategy_id = 'z', paused = true; INSERT INTO perp_bindings (strategy_id, created_at, updated_at) VALUES ('strategy', now(), now());`,
+    perp(),
+    null,
+  ],
+  [
+    'a sub-account, however it is written',
+    binding(`sub_account_address = 's'`),
+    perp({ sub_account: 'S' }),
+    null,
+  ],
+  [
+    'another sub-account',
+    binding(`sub_account_address = 's'`),
+    perp({ sub_account: 't' }),
+    why('SUB_ACCOUNT_MISMATCH', 't'),
+  ],
+  ['a first deposit', '', perp(deposit), null],
+  ...['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].map((state): Clause => [
+    `an equal deposit that is ${state}`,
+    other({ state }),
+    `perp_problem(${doc({ signer: MASTER, ...deposit })}, '${OWN}') ->> 'reason'`,
+    'EQUAL_DEPOSIT_IN_FLIGHT',
+  ]),
+  ...['READY', 'BLOCKED', 'COMPLETED', 'FAILED', 'CANCELLED'].map((state): Clause => [
+    `an equal deposit that is ${state}`,
+    other({ state }),
+    perp(deposit),
+    null,
+  ]),
+  [
+    'one that a restore brought back',
+    other({ state: 'READY', recover_first: true }),
+    `perp_problem(${doc({ signer: MASTER, ...deposit })}, '${OWN}') ->> 'reason'`,
+    'EQUAL_DEPOSIT_IN_FLIGHT',
+  ],
+  [
+    'one of an unknown amount',
+    other({ state: 'UNKNOWN', amount: null }),
+    `perp_problem(${doc({ signer: MASTER, ...deposit })}, '${OWN}') ->> 'reason'`,
+    'EQUAL_DEPOSIT_IN_FLIGHT',
+  ],
+  ['one of another amount', other({ state: 'UNKNOWN', amount: '6' }), perp(deposit), null],
+  ['itself', other({ state: 'SUBMITTING' }), perp({ ...deposit, node_key: 'd' }), null],
+  [
+    'another action',
+    other({ state: 'UNKNOWN', action_type: 'perp_withdraw' }),
+    perp(deposit),
+    null,
+  ],
+  ['up to the balance that an agent may have', binding('max_agent_balance = 9'), perp(full), null],
+  [
+    'no more than that',
+    binding('max_agent_balance = 8.9'),
+    perp(full),
+    why('MAX_AGENT_BALANCE_EXCEEDED', 'strategy'),
+  ],
+  [
+    'what is under way counts',
+    binding('max_agent_balance = 9') + other({ state: 'OBSERVING', amount: '0.1' }),
+    perp(full),
+    why('MAX_AGENT_BALANCE_EXCEEDED', 'strategy'),
+  ],
+  [
+    'what has arrived since it was asked counts',
+    binding('max_agent_balance = 9') +
+      other({ state: 'COMPLETED', amount: '0.1', completed_at: '2026-01-01T00:00:00Z' }),
+    perp(full),
+    why('MAX_AGENT_BALANCE_EXCEEDED', 'strategy'),
+  ],
+  [
+    'what had arrived before does not',
+    binding('max_agent_balance = 9') +
+      other({ state: 'COMPLETED', amount: '0.1', completed_at: '2025-12-31T23:59:59Z' }),
+    perp(full),
+    null,
+  ],
+  [
+    'what has failed does not',
+    binding('max_agent_balance = 9') + other({ state: 'FAILED', amount: '0.1' }),
+    perp(full),
+    null,
+  ],
+  [
+    'a sub-account has a balance of its own',
+    binding(`max_agent_balance = 1, sub_account_address = 's'`),
+    perp(full),
+    null,
+  ],
+]);
+
+const walletIs = (fields: string): string => `UPDATE perp_agent_wallets SET ${fields};`;
+const wanted = {
+  wallet_id: ID('9'),
+  strategy_id: 'strategy',
+  agent_name: 'n',
+  signer_key: 'old',
+  address: 'w',
+};
+const wallet = (fields: object = {}): string =>
+  `create_perp_wallet(${doc({ wallet: { ...wanted, ...fields }, audit: [] })}) ->> 'outcome'`;
+const LONG = `valid_until = now() + interval '30 days'`;
+const inDays = (days: number): string =>
+  `create_perp_wallet(jsonb_build_object('audit', '[]'::jsonb, 'wallet', ${doc({ ...wanted, agent_name: 'm' })} || jsonb_build_object('valid_until', svc_now() + interval '${String(days)} days'))) ->> 'outcome'`;
+holds('wallets of agents', [
+  ['a name whose time is over is free', '', wallet(), 'created'],
+  [
+    'and its wallet is expired',
+    '',
+    `(SELECT state FROM create_perp_wallet(${doc({ wallet: wanted, audit: [] })}) c, perp_agent_wallets w WHERE c IS NOT NULL AND w.address = 'x')`,
+    'pending',
+  ],
+  [
+    'one that waits for its approval keeps its name',
+    walletIs(LONG),
+    wallet(),
+    'agent_wallet_pending',
+  ],
+  ['the same again', walletIs(LONG), wallet({ address: 'x' }), 'same'],
+  [
+    'the same with another time',
+    walletIs(LONG),
+    wallet({ address: 'x', valid_until: LATER }),
+    'agent_address_reused',
+  ],
+  [
+    'the same for another signer',
+    walletIs(LONG),
+    wallet({ address: 'x', signer_key: 'new' }),
+    'agent_address_reused',
+  ],
+  ['an address whose wallet has ended', '', wallet({ address: 'x' }), 'agent_address_reused'],
+  [
+    'an address that was replaced',
+    walletIs(`${LONG}, state = 'replaced'`),
+    wallet({ address: 'x' }),
+    'agent_address_reused',
+  ],
+  ['the master itself', '', wallet({ address: MASTER }), 'agent_address_reused'],
+  ['a sub-account', binding(`sub_account_address = 'w'`), wallet(), 'agent_address_reused'],
+  [
+    'a name of another strategy',
+    walletIs(`${LONG}, strategy_id = 'z'`),
+    wallet(),
+    'agent_name_taken',
+  ],
+  [
+    'a name of another strategy whose time is over',
+    walletIs(`strategy_id = 'z'`),
+    wallet(),
+    'created',
+  ],
+  ['a strategy that is not bound', unbound, wallet(), null],
+  ['as long as the venue takes', '', inDays(179.9), 'created'],
+  ['longer than it takes', '', inDays(180.1), 'valid_until_out_of_range'],
+  ['over already', '', inDays(-0.1), 'valid_until_out_of_range'],
+]);
+
+const look = (fields: object): string =>
+  `note_perp_wallet(jsonb_build_object('audit', '[]'::jsonb, 'lease', (SELECT next_look_at FROM perp_agent_wallets)) || ${doc({ wallet_id: ID('1'), from: 'pending', next_seconds: 9, ...fields })})`;
+holds('looks at wallets', [
+  ['whoever has the lease says when it is looked at again', '', look({}), true],
+  ['nobody else does', '', look({ lease: LATER }), false],
+  [
+    'what was found in another state is not written',
+    '',
+    look({ from: 'active', to: 'expired' }),
+    false,
+  ],
+  ['a state is written whoever found it', '', look({ lease: LATER, to: 'active' }), true],
+]);
+
+const row = (
+  amount: string,
+  { movement = ID('7'), policy = ID('1'), status = 'reserved', age = '0' } = {},
+): string =>
+  `INSERT INTO budget_reservations (reservation_id, movement_id, policy_id, amount, status, reserved_at)
+    VALUES (gen_random_uuid(), '${movement}', '${policy}', ${amount}, '${status}', svc_now() - interval '${age}');`;
+const policy = `UPDATE auto_approve_policies SET window_hours = 2, max_amount_per_window = 10, max_count_per_window = 2;`;
+const take = (amount: string, checked = true): string =>
+  `coalesce(take_budget('${OWN}', '${ID('1')}', ${amount}, 'reserved', ${String(checked)})::text, '')`;
+const AMOUNT = 'window_amount_exceeded';
+const COUNT = 'window_count_exceeded';
+holds('a policy of a window', [
+  ['all of it', policy, take('10'), ''],
+  ['no more', policy, take('10.1'), AMOUNT],
+  ['more where nobody checks', policy, take('10.1', false), ''],
+  ['beside what is reserved', policy + row('6'), take('4'), ''],
+  ['not what is reserved', policy + row('6'), take('4.1'), AMOUNT],
+  ['not what is consumed', policy + row('6', { status: 'consumed' }), take('4.1'), AMOUNT],
+  ['what was released', policy + row('6', { status: 'released' }), take('10'), ''],
+  ['what another policy took', policy + row('6', { policy: ID('2') }), take('10'), ''],
+  ['what was taken before the window', policy + row('6', { age: '2 hours' }), take('10'), ''],
+  ['not what was taken in it', policy + row('6', { age: '119 minutes' }), take('10'), AMOUNT],
+  [
+    'what the movement has itself adds up',
+    policy + row('6', { movement: OWN }),
+    take('4.1'),
+    AMOUNT,
+  ],
+  ['two movements', policy + row('1'), take('1'), ''],
+  ['not three', policy + row('1') + row('1', { movement: ID('8') }), take('1'), COUNT],
+  ['a movement counts once', policy + row('1') + row('1'), take('1'), ''],
+  [
+    'its own rows count as one with this',
+    policy + row('1') + row('1', { movement: OWN }),
+    take('1'),
+    '',
+  ],
+  ['without bounds', '', take('99'), ''],
+]);
+
+const capped = `UPDATE plan_templates SET auto_approve_enabled = true, daily_cap_amount = 10, daily_cap_asset = 'USDC';
+  UPDATE movements SET approval_status = 'approved', approved_at = svc_now(), limit_amount = 4, amount = 4, outflow = '[{"asset": "USDC", "amount": "4"}]' WHERE movement_id = '${OWN}';`;
+/** Another movement of the template, approved. */
+const before = (fields: string): string =>
+  `UPDATE movements SET approval_status = 'approved', approved_at = svc_now(), amount = 6, outflow = '[{"asset": "USDC", "amount": "6"}]' WHERE movement_id = (SELECT max(movement_id::text)::uuid FROM movements WHERE movement_id <> '${OWN}');
+   UPDATE movements SET ${fields} WHERE movement_id = (SELECT max(movement_id::text)::uuid FROM movements WHERE movement_id <> '${OWN}');`;
+const guard = (fields: object = {}): string =>
+  `coalesce(check_approval_guard('${OWN}', ${doc({ template_key: 'test/store', daily_cap_amount: '10', daily_cap_asset: 'USDC', ...fields })})::text, '')`;
+const CAP = 'daily_cap_exceeded';
+holds('a template with a cap of a day', [
+  ['alone', capped, guard(), ''],
+  ['up to the cap', capped + before('amount = 6'), guard(), ''],
+  [
+    'beyond the cap',
+    capped + before(`outflow = '[{"asset": "USDC", "amount": "6.1"}]'`),
+    guard(),
+    CAP,
+  ],
+  [
+    'what an intent says counts where its outflow is less',
+    capped + before('amount = 6.1'),
+    guard(),
+    CAP,
+  ],
+  [
+    'of one without a bound counts its intent',
+    capped + before(`amount = 6.1, outflow = '[{"asset": "USDC", "amount": null}]'`),
+    guard(),
+    CAP,
+  ],
+  [
+    'what moves another asset',
+    capped + before(`amount = 99, asset = 'ETH', outflow = '[{"asset": "ETH", "amount": "99"}]'`),
+    guard(),
+    '',
+  ],
+  [
+    'what moves this one beside another',
+    capped + before(`asset = 'ETH', outflow = '[{"asset": "USDC", "amount": "6.1"}]'`),
+    guard(),
+    CAP,
+  ],
+  [
+    'what was not approved',
+    capped + before(`amount = 99, approval_status = 'pending'`),
+    guard(),
+    '',
+  ],
+  [
+    'what was approved more than a day ago',
+    capped + before(`amount = 99, approved_at = svc_now() - interval '24 hours'`),
+    guard(),
+    '',
+  ],
+  [
+    'what was approved within a day',
+    capped + before(`amount = 99, approved_at = svc_now() - interval '1439 minutes'`),
+    guard(),
+    CAP,
+  ],
+  ['of another template', capped + before(`amount = 99, template_key = 'z'`), guard(), ''],
+  [
+    'its own limit beyond the cap',
+    capped + `UPDATE movements SET limit_amount = 10.1 WHERE movement_id = '${OWN}';`,
+    guard(),
+    CAP,
+  ],
+  [
+    'without a limit',
+    capped + `UPDATE movements SET limit_amount = NULL WHERE movement_id = '${OWN}';`,
+    guard(),
+    CAP,
+  ],
+  [
+    'no longer enabled',
+    capped + 'UPDATE plan_templates SET auto_approve_enabled = false;',
+    guard(),
+    'the template changed',
+  ],
+  ['another cap by now', capped, guard({ daily_cap_amount: '11' }), 'the template changed'],
+  ['another asset by now', capped, guard({ daily_cap_asset: 'ETH' }), 'the template changed'],
+  ['the policy as it was', '', guard({ policy_id: ID('1'), revision: 1 }), ''],
+  ['a policy that changed', '', guard({ policy_id: ID('1'), revision: 2 }), 'the policy changed'],
+]);
+
+const apply = (fields: object): string =>
+  `apply_transition(${doc({ movement_id: OWN, ...fields })}) ->> 'reason'`;
+const part = (set: object, more: object = {}): object => ({
+  nodes: [{ node_key: 'n', states: ['READY', 'OBSERVING', 'COMPLETED'], set, ...more }],
+});
+const passed = { state: 'READY', amount: '5' };
+const approved = `INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, at)
+  SELECT movement_id, compiled_plan_hash, 'auth_off', svc_now() FROM movement_plans WHERE movement_id = '${OWN}';`;
+const SEND = { state: 'SUBMITTING', submit_epoch: 1 };
+holds('a transition', [
+  ['of a movement that is not there', '', apply({ movement_id: ID('6') }), 'movement_not_found'],
+  ['of the version that was read', '', apply({ version: 1 }), null],
+  ['of another version', '', apply({ version: 2 }), 'version'],
+  ['from a state that it may come from', '', apply({ states: ['PENDING_APPROVAL'] }), null],
+  ['from another state', '', apply({ states: ['APPROVED'] }), 'movement_state'],
+  ['before its end', '', apply({ expiry: 'future' }), null],
+  [
+    'behind its end',
+    'UPDATE movements SET expires_at = svc_now();',
+    apply({ expiry: 'future' }),
+    'expired',
+  ],
+  ['that needs the end, before it', '', apply({ expiry: 'past' }), 'not_expired'],
+  ['of the plan that was shown', '', apply({ plan_hash: 'a'.repeat(64) }), null],
+  ['of another plan', '', apply({ plan_hash: 'b'.repeat(64) }), 'plan_hash'],
+  [
+    'that approves without an approval',
+    '',
+    apply({ set: { request_state: 'APPROVED' } }),
+    'not_approved',
+  ],
+  [
+    'that runs without an approval',
+    '',
+    apply({ set: { request_state: 'EXECUTING' } }),
+    'not_approved',
+  ],
+  [
+    'that readies without an approval',
+    also('n', { state: 'READY' }),
+    apply(part({ state: 'READY' })),
+    'not_approved',
+  ],
+  [
+    'that sends without an approval',
+    also('n', { state: 'READY' }),
+    apply(part(SEND)),
+    'not_approved',
+  ],
+  ['of a node that is not there', '', apply(part({})), 'node_state'],
+  ['of a node in another state', also('n', { state: 'FAILED' }), apply(part({})), 'node_state'],
+  [
+    'of another attempt',
+    also('n', { state: 'READY', attempt: 2 }),
+    apply(part({}, { attempt: 1 })),
+    'node_state',
+  ],
+  [
+    'of another epoch',
+    also('n', { state: 'READY', submit_epoch: 2 }),
+    apply(part({}, { epoch: 1 })),
+    'node_state',
+  ],
+  [
+    'of this attempt and epoch',
+    also('n', { state: 'READY', submit_epoch: 2 }),
+    apply(part({}, { attempt: 1, epoch: 2 })),
+    null,
+  ],
+  [
+    'that prepares what nobody has',
+    also('n', passed),
+    apply(part({ prepared_action: { a: 1 } })),
+    null,
+  ],
+  [
+    'that prepares anew what is prepared',
+    also('n', { ...passed, prepared_action: { a: 1 } }),
+    apply(part({ prepared_action: { a: 2 } })),
+    'node_state',
+  ],
+  [
+    'that prepares anew for another attempt',
+    also('n', { ...passed, prepared_action: { a: 1 } }),
+    apply(part({ prepared_action: { a: 2 }, attempt: 2 })),
+    null,
+  ],
+  [
+    'of a fence that brings another action',
+    approved + also('n', { ...passed, prepared_action: { a: 1 } }),
+    apply(part({ ...SEND, prepared_action: { a: 2 } })),
+    'node_state',
+  ],
+  [
+    'of what has completed',
+    also('n', { ...paid, state: 'COMPLETED' }),
+    apply(part({ state: 'FAILED' })),
+    'node_state',
+  ],
+  [
+    'of an allowance that has completed',
+    also('n', { ...approve, state: 'COMPLETED' }),
+    apply(part({ state: 'BLOCKED' })),
+    null,
+  ],
+  [
+    'of a fence of what is to be asked about',
+    approved + also('n', { ...passed, recover_first: true }),
+    apply(part(SEND)),
+    'node_state',
+  ],
+  [
+    'of a gate to a phase',
+    also('n', { state: 'READY', node_kind: 'manual_gate' }),
+    apply(part({ state: 'COMPLETED' })),
+    'node_state',
+  ],
+  [
+    'of a gate by a resume',
+    also('n', { state: 'READY', node_kind: 'manual_gate' }),
+    apply(part({ state: 'COMPLETED', resumed: true })),
+    null,
+  ],
+  ...['SKIPPED', 'CANCELLED', 'BLOCKED'].map((state): Clause => [
+    `of a gate to ${state}`,
+    also('n', { state: 'READY', node_kind: 'manual_gate' }),
+    apply(part({ state })),
+    null,
+  ]),
+  [
+    'of a completion without its claim',
+    also('n', { state: 'OBSERVING', action_type: 'cctp_mint' }),
+    apply(part({ state: 'COMPLETED' })),
+    'claim_missing',
+  ],
+  [
+    'of a completion that claims',
+    also('n', { state: 'OBSERVING', action_type: 'cctp_mint' }),
+    apply(
+      part(
+        { state: 'COMPLETED' },
+        { claims: [{ source: 's', reference: 'r', amount: 1, total: 1 }] },
+      ),
+    ),
+    null,
+  ],
+  [
+    'of a completion that claims what is claimed',
+    `INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at) VALUES ('s', 'r', '${ID('6')}', 'z', 1, now());` +
+      also('n', { state: 'OBSERVING', action_type: 'cctp_mint' }),
+    apply(
+      part(
+        { state: 'COMPLETED' },
+        { claims: [{ source: 's', reference: 'r', amount: 1, total: 1 }] },
+      ),
+    ),
+    'already_claimed',
+  ],
+  [
+    'of a fence while all is frozen',
+    approved + also('n', passed) + `UPDATE cutover SET mode = 'frozen';`,
+    apply(part(SEND)),
+    'frozen',
+  ],
+  [
+    'of a cancel of what nobody signed',
+    also('n', { state: 'OBSERVING' }),
+    apply(part({ cancel_asked: 1 })),
+    'nothing_signed',
+  ],
+]);
+
+/** A transition, and what then stands in a column of the node. */
+const left = (first: string, set: object, column: string): [string, string] => [
+  `${first} SELECT apply_transition(${doc({ movement_id: OWN, ...part(set) })});`,
+  `(SELECT ${column} FROM movement_nodes WHERE movement_id = '${OWN}' AND node_key = 'n')`,
+];
+const SINCE = '2026-01-01T00:00:00.000Z';
+const isSince = (column: string): string => `${column} = '${SINCE}'`;
+const aHourAgo = `UPDATE movement_nodes SET started_at = svc_now() - interval '2 hours', frozen_since = svc_now() - interval '1 hour' WHERE node_key = 'n';`;
+holds('behind a transition', [
+  [
+    'the first look without an answer begins the silence',
+    ...left(also('n', passed), { unanswered: 1 }, 'unanswered_since IS NOT NULL'),
+    true,
+  ],
+  [
+    'a later one does not begin it anew',
+    ...left(
+      also('n', { ...passed, unanswered: 1, unanswered_since: SINCE }),
+      { unanswered: 2 },
+      isSince('unanswered_since'),
+    ),
+    true,
+  ],
+  [
+    'an answer ends it',
+    ...left(
+      also('n', { ...passed, unanswered: 1, unanswered_since: SINCE }),
+      { unanswered: 0 },
+      'unanswered_since IS NULL',
+    ),
+    true,
+  ],
+  [
+    'what says nothing of it leaves it',
+    ...left(
+      also('n', { ...passed, unanswered: 1, unanswered_since: SINCE }),
+      { error_count: 1 },
+      isSince('unanswered_since'),
+    ),
+    true,
+  ],
+  [
+    'what waited at a frozen fence has not lost its time',
+    ...left(
+      also('n', { ...passed, state: 'READY' }) + aHourAgo,
+      { state: 'SKIPPED' },
+      `started_at > svc_now() - interval '61 minutes' AND frozen_since IS NULL`,
+    ),
+    true,
+  ],
+  [
+    'and keeps waiting where its state stays',
+    ...left(
+      also('n', passed) + aHourAgo,
+      { error_count: 1 },
+      `started_at < svc_now() - interval '119 minutes' AND frozen_since IS NOT NULL`,
+    ),
+    true,
+  ],
+  [
+    'a field that is not named stays',
+    ...left(
+      also('n', { ...passed, output: { a: 1 }, error_code: 'E', external_ref: 'r' }),
+      { error_count: 1 },
+      `output = '{"a": 1}' AND error_code = 'E' AND external_ref = 'r' AND amount = 5`,
+    ),
+    true,
+  ],
+  [
+    'a field that is null goes',
+    ...left(
+      also('n', {
+        ...passed,
+        output: { a: 1 },
+        error_code: 'E',
+        external_ref: 'r',
+        prepared_action: null,
+        sign_request: { a: 1 },
+      }),
+      { output: null, error_code: null, external_ref: null, amount: null, sign_request: null },
+      `num_nonnulls(output, error_code, external_ref, amount, sign_request)`,
+    ),
+    0,
+  ],
+]);
+
+/** What a restore makes of the node `n`, of which it is asked. */
+const restored = (first: string, fields: object, column: string): [string, string] => [
+  `${also('n', fields)} ${first} SELECT after_restore(${doc({ incident: 'i', send_seconds: 600, signature_seconds: 7200, audit: [] })});`,
+  `(SELECT ${column} FROM movement_nodes WHERE movement_id = '${OWN}' AND node_key = 'n')`,
+];
+const soon = (seconds: number): string =>
+  `send_not_after BETWEEN svc_now() + interval '${String(seconds - 60)} seconds' AND svc_now() + interval '${String(seconds + 60)} seconds'`;
+const suspect = { node_kind: 'action', action_type: 'cex_withdrawal', submit_epoch: 3 };
+const remote = `UPDATE executors SET kind = 'remote';`;
+const forTeam = { executor_binding: { executor_key: 'e' }, signer_binding: { signer_key: 'old' } };
+holds('after a restore', [
+  ...['BLOCKED', 'READY', 'SKIPPED'].map((state): Clause => [
+    `${state} is asked about first`,
+    ...restored('', { ...suspect, state }, 'recover_first AND restored AND submit_epoch = 1003'),
+    true,
+  ]),
+  ...['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN', 'FAILED'].map((state): Clause => [
+    `${state} is asked about as it is`,
+    ...restored(
+      '',
+      { ...suspect, state },
+      'NOT recover_first AND restored AND submit_epoch = 1003',
+    ),
+    true,
+  ]),
+  [
+    'what was to be asked about still is',
+    ...restored('', { ...suspect, state: 'FAILED', recover_first: true }, 'recover_first'),
+    true,
+  ],
+  ...['COMPLETED', 'CANCELLED'].map((state): Clause => [
+    `${state} stays`,
+    ...restored('', { ...suspect, state }, 'restored OR recover_first OR submit_epoch <> 3'),
+    false,
+  ]),
+  ...[
+    { node_kind: 'observe' },
+    { node_kind: 'manual_gate' },
+    { action_type: 'noop' },
+    { action_type: 'manual_gate' },
+  ].map((fields): Clause => [
+    `${JSON.stringify(fields)} sends nothing`,
+    ...restored(
+      '',
+      { ...suspect, state: 'READY', ...fields },
+      'restored OR recover_first OR submit_epoch <> 3',
+    ),
+    false,
+  ]),
+  ...['COMPLETED', 'REJECTED', 'EXPIRED'].map((state): Clause => [
+    `of a movement that is ${state} nothing is asked`,
+    ...restored(
+      `UPDATE movements SET request_state = '${state}';`,
+      { ...suspect, state: 'READY' },
+      'restored',
+    ),
+    false,
+  ]),
+  ...['FAILED', 'CANCELLED', 'MANUAL_INTERVENTION'].map((state): Clause => [
+    `of a movement that is ${state} it is`,
+    ...restored(
+      `UPDATE movements SET request_state = '${state}';`,
+      { ...suspect, state: 'READY' },
+      'restored',
+    ),
+    true,
+  ]),
+  [
+    'no send of before is under way for longer',
+    ...restored('', { ...suspect, state: 'READY' }, soon(600)),
+    true,
+  ],
+  [
+    'a later end of a send stays',
+    ...restored(
+      '',
+      { ...suspect, state: 'SUBMITTING', send_not_after: LATER },
+      `send_not_after = '${LATER}'`,
+    ),
+    true,
+  ],
+  [
+    'what was signed for a team may be used for longer',
+    ...restored(remote, { ...suspect, ...forTeam, state: 'READY' }, soon(7200)),
+    true,
+  ],
+  [
+    'not where the service sends it',
+    ...restored('', { ...suspect, ...forTeam, state: 'READY' }, soon(600)),
+    true,
+  ],
+  [
+    'nor where nothing is signed',
+    ...restored(
+      remote,
+      { ...suspect, ...forTeam, signer_binding: null, state: 'READY' },
+      soon(600),
+    ),
+    true,
+  ],
+  [
+    'a nonce lane is not proven from its next nonce',
+    `SELECT after_restore(${doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] })});`,
+    '(SELECT unproven_from::integer FROM nonce_lanes)',
+    1,
+  ],
+  [
+    'nor what was not proven before',
+    `UPDATE nonce_lanes SET unproven_from = 0; SELECT after_restore(${doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] })});`,
+    '(SELECT unproven_from::integer FROM nonce_lanes)',
+    0,
+  ],
+  [
+    'after an earlier restore, from its first one',
+    `INSERT INTO restores (incident, at) VALUES ('h', now()); SELECT after_restore(${doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] })});`,
+    '(SELECT unproven_from::integer FROM nonce_lanes)',
+    0,
+  ],
+]);
+
+const step = (fields: object): string =>
+  `(apply_transfer_step(${doc({ transfer_id: ID('1'), states: ['CREATED'], event: { event_id: ID('5'), event_type: 'transfer_pending', actor: { type: 'system' }, message: 'm' }, ...fields })}) ->> 'ok')::boolean`;
+const frozenNow = `UPDATE cutover SET mode = 'frozen';`;
+const stepped = (first: string, fields: object, column: string): [string, string] => [
+  `${first} SELECT ${step(fields)};`,
+  `(SELECT ${column} FROM capital_transfers)`,
+];
+const transferIs = (fields: string): string => `UPDATE capital_transfers SET ${fields};`;
+const inAHour = { '@after_seconds': 3600 };
+holds('a step of a transfer', [
+  ['of the state that it may come from', '', step({}), true],
+  ['of another state', transferIs(`request_state = 'SUBMITTING'`), step({}), false],
+  ['of this epoch', transferIs('submit_epoch = 2'), step({ epoch: 2 }), true],
+  ['of another epoch', transferIs('submit_epoch = 2'), step({ epoch: 1 }), false],
+  ['of a transfer that is not there', '', step({ transfer_id: ID('6') }), false],
+  ['its fence while all is frozen', frozenNow, step({ fence: true }), false],
+  ['another while all is frozen', frozenNow, step({}), true],
+  [
+    'begins the time that its provider has',
+    ...stepped(
+      '',
+      { set: { pending_until: inAHour } },
+      `pending_until BETWEEN svc_now() + interval '59 minutes' AND svc_now() + interval '61 minutes'`,
+    ),
+    true,
+  ],
+  [
+    'does not begin it anew',
+    ...stepped(
+      transferIs(`pending_until = '${SINCE}'`),
+      { set: { pending_until: inAHour } },
+      isSince('pending_until'),
+    ),
+    true,
+  ],
+  ['ends it', ...stepped('', { to: 'FAILED' }, 'ended_at IS NOT NULL'), true],
+  [
+    'leaves the time of its end',
+    ...stepped(
+      transferIs(`ended_at = '${SINCE}', request_state = 'COMPLETED'`),
+      { states: ['COMPLETED'] },
+      isSince('ended_at'),
+    ),
+    true,
+  ],
+  ['that is open has no end', ...stepped('', { to: 'SUBMITTING' }, 'ended_at IS NULL'), true],
+  [
+    'wakes its run',
+    ...stepped(transferIs('wakes = 5'), { wakes: true }, 'version = 2 AND wakes = 0'),
+    true,
+  ],
+  [
+    'or does not',
+    ...stepped(transferIs('wakes = 5'), { wakes: false }, 'version = 1 AND wakes = 5'),
+    true,
+  ],
+]);
+
+const limits = `UPDATE agent_authorities SET max_notional = 5, allowed_assets = '{USDC}', allowed_chains = '{near}', max_ttl_seconds = 60;`;
+const issued = (authority: object): [string, string] => [
+  `${limits} SELECT issue_key(${doc({ client_id: ID('2'), client_name: 'client', key_id: 'k2', role: 'agent', secret: '', replace: true, audit: [], authority_audit: {}, authority: { authority_key: 'authority', max_notional: null, allowed_assets: null, allowed_chains: null, max_ttl_seconds: null, ...authority } })});`,
+  `authority_limits('authority')`,
+];
+const granted = {
+  max_notional: '5',
+  allowed_assets: ['USDC'],
+  allowed_chains: ['near'],
+  max_ttl_seconds: 60,
+};
+const issue = (fields: object): string =>
+  `issue_key(${doc({ client_id: ID('2'), client_name: 'client', key_id: 'k2', role: 'agent', secret: '', audit: [], authority_audit: {}, ...fields })}) ->> 'replaced_key_id'`;
+const NONE = { authority_key: 'authority', allowed_assets: null, allowed_chains: null };
+holds('grants of an authority', [
+  ['what is not given stays', ...issued({}), granted],
+  ['a limit', ...issued({ max_notional: '6' }), { ...granted, max_notional: '6' }],
+  ['assets', ...issued({ allowed_assets: ['ETH'] }), { ...granted, allowed_assets: ['ETH'] }],
+  ['no assets', ...issued({ allowed_assets: [] }), { ...granted, allowed_assets: [] }],
+  ['chains', ...issued({ allowed_chains: ['far'] }), { ...granted, allowed_chains: ['far'] }],
+  ['a time', ...issued({ max_ttl_seconds: 61 }), { ...granted, max_ttl_seconds: 61 }],
+  ['an authority has one key', '', issue({ authority: NONE }), 'authority_bound key'],
+  ['unless it is replaced', '', issue({ authority: NONE, replace: true }), 'key'],
+  [
+    'or was revoked',
+    `UPDATE api_client_keys SET status = 'revoked', revoked_at = now();`,
+    issue({ authority: NONE }),
+    null,
+  ],
+  ['no key is issued twice', '', issue({ key_id: 'key', role: 'admin' }), 'key_exists'],
+]);
+
+const current = `jsonb_build_object('limits', authority_limits('authority'))`;
+const promotion = (fields: object = {}): string =>
+  `promote_proposal(${doc({ proposal_id: ID('1'), authority_key: 'authority', promoted: {}, audit: [], expired_audit: [], ...fields })} || ${current}) ->> 'outcome'`;
+const open = `UPDATE template_proposals SET expires_at = svc_now() + interval '1 hour';`;
+holds('a promotion', [
+  [
+    'of what is submitted no longer',
+    `${open} UPDATE template_proposals SET status = 'rejected';`,
+    promotion(),
+    'not_submitted',
+  ],
+  ['of what is over', '', promotion(), 'not_submitted'],
+  [
+    'by other limits',
+    open,
+    `promote_proposal(${doc({ proposal_id: ID('1'), authority_key: 'authority', limits: {} })}) ->> 'outcome'`,
+    'outdated',
+  ],
+]);
+
+const known = (version: number, fields: object): string =>
+  `INSERT INTO template_proposals SELECT (jsonb_populate_record(p, ${doc({ proposal_id: `00000000-0000-7000-8000-0000000001${String(version).padStart(2, '0')}`, status: 'auto_promoted', promotion_mode: 'auto', template_id: ID('4'), template_key: 'k', template_version: version, plan_digest: 'd', proposal_kind: 'ephemeral', max_amount: '10', ...fields })})).* FROM template_proposals p WHERE proposal_id = '${ID('1')}';`;
+const version = (fields: object = {}, most = 0): string =>
+  `(SELECT template_version FROM with_version(jsonb_populate_record(NULL::template_proposals, ${doc({ authority_key: 'authority', template_key: 'k', plan_digest: 'd', proposal_kind: 'ephemeral', max_amount: '8', ...fields })}), '{}', ${String(most)}))`;
+const NO_MORE = 'template_versions_exceeded';
+holds('the version of a proposal', [
+  ['is one that covers it', known(1, {}), version(), 1],
+  ['to the last digit', known(1, {}), version({ max_amount: '10' }), 1],
+  ['is none that does not', known(1, {}), version({ max_amount: '10.1' }), NO_MORE],
+  [
+    'is the one that covers it most closely',
+    known(1, { max_amount: '11' }) + known(2, {}),
+    version(),
+    2,
+  ],
+  ['is the older of two alike', known(2, {}) + known(1, {}), version(), 1],
+  [
+    'of a static one has its own amount',
+    known(1, { proposal_kind: 'static' }),
+    version({ proposal_kind: 'static' }),
+    NO_MORE,
+  ],
+  [
+    'of a static one with its own amount',
+    known(1, { proposal_kind: 'static' }),
+    version({ proposal_kind: 'static', max_amount: '10' }),
+    1,
+  ],
+  ['is of its kind', known(1, { proposal_kind: 'static' }), version({ max_amount: '10' }), NO_MORE],
+  ['is of its plan', known(1, { plan_digest: 'e' }), version(), NO_MORE],
+  ['is of its key', known(1, { template_key: 'l' }), version(), NO_MORE],
+]);
