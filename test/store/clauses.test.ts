@@ -1333,3 +1333,266 @@ holds('the version of a proposal', [
   ['is of its plan', known(1, { plan_digest: 'e' }), version(), NO_MORE],
   ['is of its key', known(1, { template_key: 'l' }), version(), NO_MORE],
 ]);
+
+const plain = (
+  action: string,
+  config: object,
+  {
+    intent = {},
+    input = {},
+    prepared = null,
+    reported = null,
+    nobody = [] as string[],
+  }: {
+    intent?: object;
+    input?: object;
+    prepared?: object | null;
+    reported?: object | null;
+    nobody?: string[];
+  } = {},
+): string =>
+  `plain_addresses('${action}', ${[config, intent, input].map(doc).join(', ')}, ${[prepared, reported].map((value) => (value === null ? 'NULL' : doc(value))).join(', ')}, ${doc(nobody)})`;
+const account = { destination_address: 'account-1' };
+const hexed = { destination_address: MASTER.toUpperCase().replace('0X', '0x') };
+const of = (address: string): object[] => [{ chain_family: 'cex', address }];
+const withdraw = (config: object, more: Parameters<typeof plain>[2] = {}): string =>
+  plain('cex_withdrawal', config, more);
+holds('addresses that the short fence can read', [
+  ...[
+    'noop',
+    'manual_gate',
+    'cex_internal_transfer',
+    'cex_deposit_observe',
+    'evm_balance_observe',
+    'bridge_c_observe',
+  ].map((action): Clause => [`${action} pays nobody`, '', plain(action, { to: ADDRESS }), []]),
+  ...[
+    'evm_native_transfer',
+    'evm_erc20_transfer',
+    'evm_erc20_approve',
+    'cctp_burn',
+    'cctp_mint',
+    'bridge_c_send',
+    'perp_deposit',
+    'perp_withdraw',
+    'agent_wallet_top_up',
+  ].map((action): Clause => [
+    `${action} goes the long way`,
+    '',
+    plain(action, account, { nobody: [action] }),
+    null,
+  ]),
+  ['a type of a team that pays nobody', '', plain('acme', {}, { nobody: ['acme'] }), []],
+  ['another type of a team', '', plain('acme', {}, { nobody: ['other'] }), null],
+  [
+    'one whose intent names a payee',
+    '',
+    plain('acme', {}, { nobody: ['acme'], intent: account }),
+    null,
+  ],
+  [
+    'one with an address in its config',
+    '',
+    plain('acme', { a: ADDRESS }, { nobody: ['acme'] }),
+    null,
+  ],
+  ['in its input', '', plain('acme', {}, { nobody: ['acme'], input: { a: ADDRESS } }), null],
+  [
+    'in what is prepared',
+    '',
+    plain('acme', {}, { nobody: ['acme'], prepared: { a: ADDRESS } }),
+    null,
+  ],
+  [
+    'in what was reported',
+    '',
+    plain('acme', {}, { nobody: ['acme'], reported: { a: ADDRESS.toUpperCase() } }),
+    null,
+  ],
+  ['a withdrawal to an account', '', withdraw(account), of('account-1')],
+  ['to an address, in normal form', '', withdraw(hexed), of(MASTER)],
+  ['to nobody', '', withdraw({}), null],
+  ['to several', '', withdraw({ destination_address: ['account-1'] }), null],
+  ['to what is no word', '', withdraw({ destination_address: 'account 1' }), null],
+  ['to the longest', '', withdraw({ destination_address: 'a'.repeat(256) }), of('a'.repeat(256))],
+  ['to a longer one', '', withdraw({ destination_address: 'a'.repeat(257) }), null],
+  ['to half an address', '', withdraw({ destination_address: '0x12' }), null],
+  ['prepared for the same', '', withdraw(account, { prepared: account }), of('account-1')],
+  [
+    'prepared for another',
+    '',
+    withdraw(account, { prepared: { destination_address: 'account-2' } }),
+    null,
+  ],
+  [
+    'prepared for the same in other letters',
+    '',
+    withdraw(account, { prepared: { destination_address: 'Account-1' } }),
+    null,
+  ],
+  [
+    'prepared for the same address in other letters',
+    '',
+    withdraw(hexed, { prepared: { destination_address: MASTER } }),
+    of(MASTER),
+  ],
+  [
+    'prepared for another address',
+    '',
+    withdraw(hexed, { prepared: { destination_address: ADDRESS } }),
+    null,
+  ],
+  ...[
+    'address_tag',
+    'wallet',
+    'desti_nation',
+    'recipient',
+    'receiver',
+    'bene-ficiary',
+    'payee',
+  ].flatMap((name): Clause[] => [
+    [`with a ${name} in its config`, '', withdraw({ ...account, [name]: 'x' }), null],
+    [`with a ${name} prepared`, '', withdraw(account, { prepared: { [name]: 'x' } }), null],
+    [`with a ${name} reported`, '', withdraw(account, { reported: { [name]: 'x' } }), null],
+  ]),
+  ['with an address beside', '', withdraw({ ...account, memo: ADDRESS }), null],
+]);
+
+const running = `${approved} ${outflow('10')} UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = '${OWN}';`;
+const ready = {
+  ...{ state: 'READY', action_type: 'cex_internal_transfer', preflight_passed: true },
+  ...{ prepared_action: { a: 1 }, amount: '5', flow, started_at: '2026-01-01T00:00:00Z' },
+  executor_binding: { executor_key: 'e' },
+};
+const ownPlan = (more: object): object => ({
+  own_plan: { own_config: {}, left_out: [], asset: 'USDC', ...more },
+});
+const fence = ({ attempt = 1, executor = 'e', nobody = [] as string[] } = {}): string =>
+  `try_fence('${OWN}', 'n', ${String(attempt)}, '${executor}', 1, '${ID('9')}', ${doc(nobody)}) -> 'passed'`;
+const hour = { timeout_policy: { execution_seconds: 3600 } };
+const began = (ago: string, frozen = 'NULL'): string =>
+  `UPDATE movement_nodes SET started_at = svc_now() - interval '${ago}', frozen_since = ${frozen} WHERE node_key = 'n';`;
+holds('the short fence', [
+  ['lets a node through', running + also('n', ready), fence(), true],
+  ['no other attempt', running + also('n', ready), fence({ attempt: 2 }), false],
+  ['no other executor', running + also('n', ready), fence({ executor: 'f' }), false],
+  ...Object.entries({
+    'that did not pass its preflight': { preflight_passed: false },
+    'that is to be asked about': { recover_first: true },
+    'that is not prepared': { prepared_action: null },
+    'that has something to be signed': { sign_request: { a: 1 } },
+    'that has a signer': { signer_binding: { signer_key: 'old' } },
+    'of an unknown amount': { amount: null },
+    'that has not begun': { started_at: null },
+    'that is not READY': { state: 'BLOCKED' },
+    'that goes the long way': { action_type: 'evm_erc20_transfer' },
+    'of more than its plan may move': ownPlan({ risk_patch: { max_amount: '4.9' } }),
+    'of more than was approved': { amount: '10.1' },
+  }).map(([name, fields]): Clause => [
+    `no node ${name}`,
+    running + also('n', { ...ready, ...fields }),
+    fence(),
+    false,
+  ]),
+  [
+    'a node of the very amount',
+    running + also('n', { ...ready, ...ownPlan({ risk_patch: { max_amount: '5' } }) }),
+    fence(),
+    true,
+  ],
+  ['a node that draws nothing', running + also('n', { ...ready, flow: null }), fence(), true],
+  [
+    'not a type of a team that says so',
+    running + also('n', { ...ready, flow: null }),
+    fence({ nobody: ['cex_internal_transfer'] }),
+    false,
+  ],
+  [
+    'but one that draws',
+    running + also('n', ready),
+    fence({ nobody: ['cex_internal_transfer'] }),
+    true,
+  ],
+  [
+    'in its time',
+    running + also('n', { ...ready, ...ownPlan(hour) }) + began('59 minutes'),
+    fence(),
+    true,
+  ],
+  [
+    'not behind it',
+    running + also('n', { ...ready, ...ownPlan(hour) }) + began('61 minutes'),
+    fence(),
+    false,
+  ],
+  [
+    'what it waited while frozen does not count',
+    running +
+      also('n', { ...ready, ...ownPlan(hour) }) +
+      began('61 minutes', `svc_now() - interval '30 minutes'`),
+    fence(),
+    true,
+  ],
+  ['not without an approval', running.replace(approved, '') + also('n', ready), fence(), false],
+  ['not while all is frozen', running + also('n', ready) + frozenNow, fence(), false],
+  [
+    'not once cancelled',
+    running + also('n', ready) + `UPDATE movements SET request_state = 'CANCELLED';`,
+    fence(),
+    false,
+  ],
+  [
+    'but what a cancel leads to',
+    running +
+      also('n', { ...ready, on_cancel_target: true }) +
+      `UPDATE movements SET request_state = 'CANCELLED';`,
+    fence(),
+    true,
+  ],
+  [
+    'and a second leg',
+    running +
+      also('n', { ...ready, brings: 'pay' }) +
+      `UPDATE movements SET request_state = 'CANCELLED';`,
+    fence(),
+    true,
+  ],
+  [
+    'not while a person decides',
+    running + also('n', ready) + `UPDATE movements SET request_state = 'MANUAL_INTERVENTION';`,
+    fence(),
+    false,
+  ],
+  [
+    'beside another gate',
+    running + also('n', ready) + `UPDATE movements SET request_state = 'WAITING_MANUAL_ACTION';`,
+    fence(),
+    true,
+  ],
+  [
+    'not by a disabled executor',
+    running + also('n', ready) + `UPDATE executors SET status = 'disabled';`,
+    fence(),
+    false,
+  ],
+]);
+
+const sum = (terms: unknown[], nodes: object): string =>
+  `sum_of(${doc(terms)}, ${doc(nodes)})::float`;
+const two = { a: { v: '3' }, b: { v: '5' } };
+const way = [{ of: 'o', success: ['a'], failure: ['b'], timeout: ['c'] }];
+holds('what may still be drawn', [
+  ['adds up', '', sum(['a', 'b'], two), 8],
+  ['of several ways is the dearest', '', sum([{ one: [['a'], ['b']] }], two), 5],
+  ['of an open outcome is the dearest', '', sum(way, { ...two, c: { v: '1' } }), 5],
+  ['of a success that costs more', '', sum(way, { a: { v: '9' }, b: { v: '5' } }), 9],
+  ['of a time-out that costs more', '', sum(way, { ...two, c: { v: '7' } }), 7],
+  ['after a success is its own', '', sum(way, { ...two, o: { s: 'COMPLETED' } }), 3],
+  [
+    'after a failure is the rest',
+    '',
+    sum(way, { a: { v: '9' }, b: { v: '5' }, o: { s: 'FAILED' } }),
+    5,
+  ],
+  ['of an unknown node is nothing', '', sum(['z'], two), 0],
+]);
