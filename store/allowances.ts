@@ -45,3 +45,14 @@ export async function readResetAllowances(
   );
   return new Map(rows.map(({ node_key, amount }) => [node_key, amount]));
 }
+
+/** Whether an allowance of the movement is under way. */
+export async function isAllowing(db: Database, movementId: string): Promise<boolean> {
+  const rows = await run(
+    () => db.sql<{ allowing: boolean }>`
+      SELECT EXISTS (SELECT FROM movement_nodes WHERE movement_id = ${movementId}::uuid
+        AND action_type = 'evm_erc20_approve'
+        AND state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')) AS allowing`,
+  );
+  return rows[0]?.allowing ?? false;
+}

@@ -5,6 +5,7 @@
 import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
+import { isAllowing } from '../../store/allowances.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { allowedAmount } from './amount.ts';
@@ -38,8 +39,11 @@ export async function beforeSend(
   );
 }
 
+/** What an executor says that is to pull more than it may. */
+const ALLOWANCE_INSUFFICIENT = 'ALLOWANCE_INSUFFICIENT';
+
 /** Before the fence nothing was sent, so every fault may end as FAILED. */
-export function preSendFault(
+export async function preSendFault(
   deps: PhaseDependencies,
   row: PhaseRow,
   fault: ExecutorFault,
@@ -48,6 +52,9 @@ export function preSendFault(
   if (fault.kind === 'rejected') return fail();
   // Shown on the node, and asked for as long as `execution_seconds` allow.
   if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
+  // Its allowance runs anew (a retry after a reset), or beside it: too little now is no fault yet.
+  if (fault.code === ALLOWANCE_INSUFFICIENT && (await isAllowing(deps.db, row.movement_id)))
+    return unanswered(deps, row, fault);
   return countFault(deps, row, fault, fail);
 }
 

@@ -10,7 +10,7 @@ import { readStops } from '../../store/stops.ts';
 import { askedBy } from './allowlist.ts';
 import { usablePath } from './bridge-path.ts';
 import type { PhaseDependencies } from './context.ts';
-import { perpStill } from './perp-terms.ts';
+import { perpSignerOf, perpStill } from './perp-terms.ts';
 
 /** What the rule reads of a node, with the registered executors and signers. */
 export type StopSources = Pick<PhaseDependencies, 'db' | 'executors' | 'signers' | 'chains'> &
@@ -30,11 +30,13 @@ async function stopsOf(
   deps: StopSources,
   row: PhaseRow,
   way: Way,
-  address: string,
+  said: string,
 ): Promise<readonly Stopped[]> {
   const signer = row.node.signer_binding;
   const by = await askedBy(deps, row);
   const path = await pathOf(deps, row, way);
+  // Who signed for the perps venue is on record; what an executor is told of is the account of now.
+  const address = (await perpSignerOf(deps, row)) ?? said;
   const perp = perpStill(row, address);
   const found = await readStops(deps.db, row, {
     executors: [row.node.executor_binding.executor_key],

@@ -107,6 +107,16 @@ function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
     timeout_policy: { execution_seconds: 600, observe_seconds: 600 },
   });
   const burnt = (side: BridgeSide) => side.contracts.burnToken;
+  const allowance = {
+    chain_id: near.chainId,
+    token_address: burnt(near),
+    spender: near.contracts.tokenMessenger,
+  };
+  // After a cancel: its nonce is above that of what is in flight and pulls.
+  const reset = {
+    ...node('reset', 'evm_erc20_approve', { ...allowance, amount: '0' }),
+    node_kind: 'compensation',
+  };
   return {
     template_key: BRIDGE_TEMPLATE,
     version: 1,
@@ -114,11 +124,7 @@ function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
     name: `Burn ${asset} on the local chain and mint it for the treasury on the far one`,
     risk_controls: { max_amount: '100000', min_amount: '1' },
     nodes: [
-      node('allow', 'evm_erc20_approve', {
-        chain_id: near.chainId,
-        token_address: burnt(near),
-        spender: near.contracts.tokenMessenger,
-      }),
+      node('allow', 'evm_erc20_approve', allowance),
       node('burn', 'cctp_burn', {
         source_chain_id: near.chainId,
         destination_chain_id: far.chainId,
@@ -128,10 +134,12 @@ function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
         finality: 'fast',
       }),
       node('mint', 'cctp_mint', { burn_from: 'burn' }),
+      reset,
     ],
     edges: [
       { from: 'allow', to: 'burn', edge_type: 'on_success' },
       { from: 'burn', to: 'mint', edge_type: 'on_success' },
+      { from: 'allow', to: 'reset', edge_type: 'on_cancel' },
     ],
     completion_policy: { completion_assurance: 'destination_finalized' },
   };

@@ -269,24 +269,41 @@ function sending(
   };
 }
 
-/** One after the other; a cancel leads to a node that undoes nothing and ends the movement. */
+/**
+ * One after the other; a cancel takes an allowance back, or leads to a node that undoes nothing,
+ * and ends the movement.
+ */
 function inOneLine(
   line: readonly TemplateNode[],
   completion_assurance: CompletionAssurance,
 ): Blueprint {
-  const stop: TemplateNode = {
-    ...{ node_key: 'stop', node_kind: 'compensation', action_type: 'noop' },
-    has_side_effect: false,
-  };
   const [first] = line;
+  const undo = first?.action_type === 'evm_erc20_approve' ? resetOf(first) : STOP;
   const edge = (from: string, to: string, edge_type: GraphEdge['edge_type']): GraphEdge => ({
     ...{ from, to, edge_type, condition_expr: null, priority: 0, join_key: null },
   });
   const steps = line
     .slice(1)
     .map((node, before) => edge(line[before]?.node_key ?? '', node.node_key, 'on_success'));
-  const edges = [...steps, edge(first?.node_key ?? '', 'stop', 'on_cancel')];
-  return { nodes: [...line, stop], edges, completion_assurance, path: null };
+  const edges = [...steps, edge(first?.node_key ?? '', undo.node_key, 'on_cancel')];
+  return { nodes: [...line, undo], edges, completion_assurance, path: null };
+}
+
+const STOP: TemplateNode = {
+  ...{ node_key: 'stop', node_kind: 'compensation', action_type: 'noop' },
+  has_side_effect: false,
+};
+
+/**
+ * Takes an allowance back. Behind a failure it would make what pulls by it unretryable; after a
+ * cancel its nonce is above that of what is in flight and pulls.
+ */
+function resetOf(allow: TemplateNode): TemplateNode {
+  const { amount_ref: _drawn, ...config } = allow.config ?? {};
+  return {
+    ...allow,
+    ...{ node_key: 'reset', node_kind: 'compensation', config: { ...config, amount: '0' } },
+  };
 }
 
 function sameText(one: string, other: string): boolean {

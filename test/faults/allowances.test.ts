@@ -2,9 +2,11 @@
  * Allowances over two local chains: 0 is one too and pays nobody. What remains is read from the
  * chain itself, by another client than the service's.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, erc20Abi, formatUnits, http, type Address } from 'viem';
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts';
 import type { BridgeSide } from '../../dev/stack/bridges.ts';
+import { BRIDGE_TEMPLATE } from '../../dev/stack/starter-templates.ts';
 import { startOwnStack, type OwnStack } from '../support/own-stack.ts';
 import { storeTemplate, type PlanNode } from '../support/plans.ts';
 
@@ -74,8 +76,11 @@ test('an allowance of 0 takes one back, draws nothing and needs no spender on th
 const executorIs = (status: string, key = 'cctp.burn') =>
   own.api.expect(200, 'PATCH', `/executors/${key}`, { status });
 
-/** allow -> burn -> mint of 9, whose burn fails once its allowance is there. */
-async function failedBurn(): Promise<string> {
+/**
+ * allow -> burn -> mint of 9, whose burn fails once its allowance is there; a gate before the
+ * allowance, or between it and the burn.
+ */
+async function failedBurn(gated: 'before' | 'between' = 'before'): Promise<string> {
   const { far } = own.stack.bridges!;
   const { treasury } = own.stack.chain.accounts;
   const burn: PlanNode = {
@@ -92,10 +97,13 @@ async function failedBurn(): Promise<string> {
     action_type: 'cctp_mint',
     config: { burn_from: 'burn' },
   };
-  const template = await storeTemplate(own.api, [
-    { node_key: 'wait', node_kind: 'manual_gate', action_type: 'manual_gate' },
-    ...[allow('allow', near.contracts.tokenMessenger), burn, mint],
-  ]);
+  const wait = { node_key: 'wait', node_kind: 'manual_gate', action_type: 'manual_gate' };
+  const allows = allow('allow', near.contracts.tokenMessenger);
+  const once = { ...burn, retry_policy: { max_attempts: 1 } };
+  const template = await storeTemplate(
+    own.api,
+    gated === 'before' ? [wait, allows, burn, mint] : [allows, wait, once, mint],
+  );
   const movement_id = await run(template, '9', 'WAITING_MANUAL_ACTION');
   await executorIs('disabled');
   await own.api.act('resume', movement_id);
@@ -154,6 +162,52 @@ test('what a movement left open is shown, taken back once, and allowed anew by a
   expect(await allowed(tokenMessenger)).toBe('0');
   expect(await open(movement_id)).toBeUndefined();
 }, 180_000);
+
+test('a retried burn waits for its allowance though another node is between them', async () => {
+  const { tokenMessenger } = near.contracts;
+  const movement_id = await failedBurn('between');
+  const path = `/movements/${movement_id}/actions/reset-allowances`;
+  const { resets } = await own.api.expect(200, 'POST', path);
+  const [reset] = resets as readonly { movement_id: string }[];
+  await own.api.reaches(reset!.movement_id, 'COMPLETED');
+  await own.chainFaults({ mining: 'paused' });
+  try {
+    await own.api.act('retry', movement_id);
+    await own.api.nodeReaches(movement_id, 'allow', ['OBSERVING']);
+    await sleep(3_000);
+    const { nodes } = await own.api.movement(movement_id);
+    expect(nodes.find(({ node_key }) => node_key === 'burn')).toMatchObject({
+      ...{ state: 'READY', error_code: 'ALLOWANCE_INSUFFICIENT' },
+    });
+  } finally {
+    await own.chainFaults({ mining: 'automatic' });
+  }
+  await own.api.reaches(movement_id, 'COMPLETED', 90_000);
+  expect(await allowed(tokenMessenger)).toBe('0');
+}, 180_000);
+
+test('a cancel of the starter over the bridge takes its allowance back', async () => {
+  const { tokenMessenger } = near.contracts;
+  await own.chainFaults({ mining: 'paused' });
+  const made = await own.api.create(BRIDGE_TEMPLATE, { amount: '6', intent: { asset: 'USDB' } });
+  try {
+    await own.api.approve(made);
+    await own.api.nodeReaches(made.movement_id, 'allow', ['OBSERVING']);
+    await own.api.act('cancel', made.movement_id);
+  } finally {
+    await own.chainFaults({ mining: 'automatic' });
+  }
+  const { nodes } = await own.api.nodeReaches(made.movement_id, 'reset', ['COMPLETED'], 60_000);
+  expect(nodes.map(({ node_key, state }) => [node_key, state])).toEqual([
+    ...[
+      ['allow', 'COMPLETED'],
+      ['burn', 'CANCELLED'],
+      ['mint', 'CANCELLED'],
+      ['reset', 'COMPLETED'],
+    ],
+  ]);
+  expect(await allowed(tokenMessenger)).toBe('0');
+}, 120_000);
 
 test('only what a movement that has ended allows is taken back', async () => {
   const template = await storeTemplate(own.api, [allow('allow', near.contracts.tokenMessenger)]);

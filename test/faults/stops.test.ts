@@ -109,6 +109,10 @@ const executorOf = async ({ movement_id }: Created): Promise<string> =>
     )
   )[0]!.key;
 
+const ELSEWHERE = `0x${'1'.repeat(40)}`;
+const master = (address = own.stack.perp!.account) =>
+  own.query('UPDATE perp_master SET master_address = $1', [address]);
+
 /** The endpoint takes everything again; there is time for many looks. */
 async function staysUnpaid(movement: Sent): Promise<void> {
   await own.chainFaults({ reject_rate: 0 });
@@ -237,6 +241,7 @@ describe('a withdrawal of the perps venue whose first send failed', () => {
       () => executors('disabled', 'perp.withdraw'),
       () => executors('active', 'perp.withdraw'),
     ],
+    ['its master account is another', () => master(ELSEWHERE), () => master()],
   ] as const)(
     'is not sent again while %s',
     async (_name, stop, go) => {

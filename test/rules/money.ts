@@ -780,6 +780,34 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'pulls-wait-for-their-allowance',
+    section,
+    rule: 'A node that is readied beside its allowance waits for it and does not fail.',
+    test: {
+      file: 'test/faults/allowances.test.ts',
+      name: 'a retried burn waits for its allowance though another node is between them',
+    },
+    broken: {
+      file: 'activities/phases/before-send.ts',
+      find: 'fault.code === ALLOWANCE_INSUFFICIENT && ',
+      replace: "fault.code === '' && ",
+    },
+  },
+  {
+    id: 'a-cancel-takes-allowances-back',
+    section,
+    rule: 'A cancel of the plan of a proposal, or of the starter over the bridge, takes its allowance back.',
+    test: {
+      file: 'test/domain/agents/blueprint.test.ts',
+      name: 'is held to what every template is held to',
+    },
+    broken: {
+      file: 'domain/agents/blueprint.ts',
+      find: "config: { ...config, amount: '0' }",
+      replace: "config: { ...config, amount: '1' }",
+    },
+  },
+  {
     id: 'open-allowances-are-seen',
     section,
     rule: 'What a movement allowed and its nodes did not pull is open until the owner allows the spender something else.',

@@ -48,4 +48,15 @@ export const stopRules: readonly Rule[] = [
       replace: 'addresses: [],',
     },
   },
+  {
+    id: 'repeats-ask-who-signed',
+    section,
+    rule: 'An action of the perps venue is sent again only while the account that signed it is the master.',
+    test: { file: STOPS, name: 'is not sent again while' },
+    broken: {
+      file: 'activities/phases/stops.ts',
+      find: '(await perpSignerOf(deps, row)) ?? said',
+      replace: 'said',
+    },
+  },
 ];

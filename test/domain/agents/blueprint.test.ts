@@ -68,6 +68,20 @@ describe.each(named)('the blueprint of %s', (_family, proposal) => {
       EXECUTORS.find(({ executor_key }) => executor_key === key)?.completion_assurances ?? [];
     expect(unsupportedAssurances(plan.nodes, shows)).toEqual([]);
     expect(plan.edges.some(({ edge_type }) => edge_type === 'on_cancel')).toBe(true);
+    // What it allows is taken back after a cancel, and by no failure.
+    const allows = plan.nodes.filter(({ action_type }) => action_type === 'evm_erc20_approve');
+    const [allow, reset] = allows;
+    expect(allows).toHaveLength(allow === undefined ? 0 : 2);
+    if (allow !== undefined && reset !== undefined) {
+      const { amount_ref: _drawn, ...config } = allow.config;
+      expect(reset).toMatchObject({
+        node_kind: 'compensation',
+        config: { ...config, amount: '0' },
+      });
+      expect(plan.edges.filter(({ to }) => to === reset.node_key)).toMatchObject([
+        { from: allow.node_key, edge_type: 'on_cancel' },
+      ]);
+    }
     const key = templateKeyOf('agent/a', proposal);
     expect(templateKey.safeParse(key).success).toBe(true);
   });
