@@ -13,7 +13,9 @@ import {
   type AutoApprovePolicy,
 } from '../../domain/auto-approve/policy.ts';
 import { LATE_REASONS, type Evaluation } from '../../domain/auto-approve/result.ts';
+import type { JsonValue } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
+import { onlyObserves } from '../../domain/plan/amount.ts';
 
 const AT = '2026-11-24T10:00:00.000Z';
 const REQUEST = {
@@ -46,6 +48,28 @@ const USAGE = { reserved_amount: '5', consumed_amount: '15', count_in_window: 2 
 const FACTS = { at: AT, policy: POLICY, usage: USAGE, bindings_available: true };
 const reasonOf = (evaluation: Evaluation): string => evaluation.result.reason;
 const policy = (more: Partial<AutoApprovePolicy>) => ({ ...FACTS, policy: { ...POLICY, ...more } });
+
+describe('a plan that only observes', () => {
+  type Node = Parameters<typeof onlyObserves>[0][number];
+  const look: Node = { node_kind: 'observe', action_type: 'evm_balance_observe', sends: false };
+  const allow = (amount: JsonValue): Node => ({
+    ...{ node_kind: 'action', action_type: 'evm_erc20_approve', sends: true },
+    config: { amount },
+  });
+  it.each<[string, readonly Node[], boolean]>([
+    ['observes', [look], true],
+    ['takes an allowance back beside it', [look, allow('0')], true],
+    ['takes one back in another spelling', [allow('0.00'), look], true],
+    ['sets an allowance', [look, allow('1')], false],
+    ['sets one that a node tells', [look, allow({ from: 'x' })], false],
+    ['sends', [look, { ...look, node_kind: 'action', sends: true }], false],
+    ['observes nothing', [allow('0')], false],
+  ])('is one that %s', (_what, nodes, only) => {
+    expect(onlyObserves(nodes)).toBe(only);
+    const request = { ...REQUEST, only_observes: onlyObserves(nodes) };
+    expect(reasonOf(evaluatePolicy(request, FACTS, false)) === 'no_sending_node').toBe(only);
+  });
+});
 
 describe('a policy', () => {
   it('approves what is just within every limit', () => {

@@ -475,6 +475,48 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'to-take-back-is-no-send',
+    section,
+    rule: 'A plan that observes and takes an allowance back sends nothing, so nothing approves it automatically.',
+    test: {
+      file: 'test/domain/auto-approve.test.ts',
+      name: 'is one that %s',
+    },
+    broken: {
+      file: 'domain/plan/amount.ts',
+      find: 'node.sends && !takesBack(node)',
+      replace: 'node.sends',
+    },
+  },
+  {
+    id: 'of-several-payments-exactly-its-own',
+    section,
+    rule: 'Of a transaction that pays an address several times a node has exactly its amount.',
+    test: {
+      file: 'test/venues/evm/balance-observe.test.ts',
+      name: 'takes exactly its amount of a transaction that pays several',
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: 'free.length > 1 ? exact : free',
+      replace: 'free',
+    },
+  },
+  {
+    id: 'a-reset-is-signed-by-whoever-allowed',
+    section,
+    rule: 'What a replaced signer allowed is taken back by nobody else.',
+    test: {
+      file: 'test/store/allowances.test.ts',
+      name: 'no one takes back what a replaced signer allowed, and nothing is made',
+    },
+    broken: {
+      file: 'api/movements/reset-allowances.ts',
+      find: 'if (open.length > 0 && able.length === 0) {',
+      replace: 'if (open.length < 0) {',
+    },
+  },
+  {
     id: 'plans-that-only-observe-ask-a-person',
     section,
     rule: 'Nothing approves automatically a plan that only observes.',

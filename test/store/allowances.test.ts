@@ -1,11 +1,14 @@
 /** What movements leave others to pull, as stored sends show it; and what runs anew. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createApi } from '../../api/http/app.ts';
+import { movementRoutes } from '../../api/movements/routes.ts';
 import { retry } from '../../domain/actions/retry.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { readOpenAllowances, readResetAllowances } from '../../store/allowances.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
+import { dependencies, post, serve } from '../api/support.ts';
 import { BURNING, startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -107,6 +110,34 @@ test('what its nodes have not pulled is open until the owner allows the spender 
   expect(await readResetAllowances(bench.db, movement)).toEqual(new Map([['allow', '4']]));
   await allows(SPENDER, 3n);
   expect(await readResetAllowances(bench.db, movement)).toEqual(new Map());
+});
+
+test('no one takes back what a replaced signer allowed, and nothing is made', async () => {
+  const movement = await failed();
+  await bench.sql(
+    `INSERT INTO signers (signer_key, status, backend, chain_family, replaced_by, created_at, updated_at)
+      VALUES ('next', 'active', 'local', 'evm', NULL, now(), now()),
+        ('s', 'retired', 'local', 'evm', 'next', now(), now())`,
+  );
+  const api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
+  try {
+    expect(
+      await post(`${api.url}/v3/movements/${movement}/actions/reset-allowances`, undefined),
+    ).toMatchObject({
+      status: 409,
+      body: {
+        detail: {
+          error: 'binding_unavailable',
+          bindings: [{ binding: 'signer', key: 's', reason: 'replaced' }],
+        },
+      },
+    });
+  } finally {
+    await api.close();
+  }
+  const resets = "SELECT 1 FROM movements WHERE template_key = 'system/reset-allowances'";
+  expect(await bench.sql(resets)).toEqual([]);
+  expect(await open(movement)).toEqual(['4']);
 });
 
 test('a retry beside a pull that is under way allows only what the others still pull', async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { parseUnits, type Address } from 'viem';
+import { parseUnits, toHex, type Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { ExecutionContext, ExecutionResult, Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { createEvmBalanceObserveExecutor } from '../../../venues/evm/balance-observe.ts';
 import { payToken } from './support/pay-token.ts';
-import { startChain, type TestChain } from './support/chain.ts';
+import { asTheyAre, startChain, type TestChain } from './support/chain.ts';
 import { call, chainsOf, contextOf, MemoryJournal } from './support/node.ts';
 
 let chain: TestChain;
@@ -89,6 +89,48 @@ describe('an observed balance', () => {
     expect(await observe(context, first)).toMatchObject({
       ...{ next_state: 'OBSERVING', error_code: 'PAYMENT_AMBIGUOUS' },
     });
+  });
+
+  it('takes exactly its amount of a transaction that pays several, and none where two would do', async () => {
+    const payer = await chain.account({ tokens: '100' });
+    const hash = await payToken(chain, payer.key, { to: address, tokens: '7' });
+    // As an exchange that sends many withdrawals at once: the same payment in other amounts.
+    const paying = (...tokens: readonly string[]): void =>
+      chain.tellReceipts((receipt) => {
+        const [log] = (receipt?.['logs'] ?? []) as readonly object[];
+        const data = (each: string) => toHex(parseUnits(each, 6), { size: 32 });
+        const logs = tokens.map((each, at) => ({ ...log, data: data(each), logIndex: toHex(at) }));
+        return receipt === null || receipt['transactionHash'] !== hash
+          ? receipt
+          : { ...receipt, logs };
+      });
+    const matched = { node_key: 'pay', output: { tx_hash: hash } };
+    const context = contextFor(
+      { token_address: chain.token, min_increase: '1', match_from: 'pay' },
+      { amount: '7', matched },
+    );
+    const first = await observe(context);
+    try {
+      paying('5', '7', '9');
+      expect(await observe(context, first)).toMatchObject({
+        next_state: 'COMPLETED',
+        output: {
+          received_amount: '7',
+          payments: [{ reference: `${hash.toLowerCase()}#1`, amount: '7', total: '7' }],
+        },
+      });
+      for (const amounts of [
+        ['7', '7', '9'],
+        ['5', '9'],
+      ]) {
+        paying(...amounts);
+        expect(await observe(context, first)).toMatchObject({
+          ...{ next_state: 'OBSERVING', error_code: 'PAYMENT_AMBIGUOUS' },
+        });
+      }
+    } finally {
+      chain.tellReceipts(asTheyAre);
+    }
   });
 
   it('takes what the transaction brought that another node reported, whatever its amount', async () => {
