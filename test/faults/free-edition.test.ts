@@ -33,7 +33,10 @@ async function bridge(...args: string[]): Promise<unknown> {
 async function run(...args: string[]) {
   let [out, err] = ['', ''];
   const status = await fundadmin(['bridge', ...args], {
-    env: { SVC_DATABASE_URL: own.stack.databaseUrl },
+    env: {
+      SVC_DATABASE_URL: own.stack.databaseUrl,
+      SVC_VENUES_FILE: own.stack.env['SVC_VENUES_FILE'],
+    },
     out: (text) => (out += text),
     err: (text) => (err += text),
   });

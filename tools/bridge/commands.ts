@@ -3,6 +3,7 @@
  * in the words of `fundctl bridges`. Each prints one JSON value.
  */
 import { Option, type Command } from 'commander';
+import { endContracts } from '../../domain/bridges/contracts.ts';
 import type { BridgePathKey } from '../../domain/bridges/registry.ts';
 import {
   createBridgeChain,
@@ -15,7 +16,7 @@ import {
   replaceBridgeChain,
   replaceBridgePath,
 } from '../../store/bridge-registry.ts';
-import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
+import { DATABASE_OPTION, setting, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { auditOf, chainOf, chainView, pathName, pathOf } from './change.ts';
 import { amount, asset, identity, name, seconds, text } from './fields.ts';
@@ -156,12 +157,26 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
         const { evidence, reason } = options;
         const written = { reason, written: { evidence_path: evidence } };
         const audit = auditOf('bridge_path.drill_pass', pathName(path), written, io);
+        const drill = { evidence_path: evidence, ends: await boundEnds(io, path.asset) };
         const change = await withDatabase(options, io, (db) =>
-          noteBridgeDrill(db, path, evidence, audit),
+          noteBridgeDrill(db, path, drill, audit),
         );
         print(pathOf(change, path));
       },
     );
+}
+
+/** A drill is of the contracts that the service's venues file names. */
+async function boundEnds(io: ToolIo, of: string): Promise<Readonly<Record<string, string>>> {
+  const file = setting(io, 'SVC_VENUES_FILE');
+  if (file === undefined)
+    throw new ToolError(
+      'Set SVC_VENUES_FILE to the venues file of the service: a drill is of the contracts that it names.',
+      { exitCode: 2 },
+    );
+  // Loaded when it is asked for: no other command needs the venues.
+  const { chainAssets, loadVenueBindings } = await import('../../venues/bindings.ts');
+  return endContracts(chainAssets(await loadVenueBindings(file)), of);
 }
 
 function ofChain(bridge: Command, verb: string, description: string): Command {

@@ -51,10 +51,10 @@ interface Sent {
  * broadcast again, or a version that pays more or moves nothing where it is time for one,
  * OBSERVING. The nonce is used by another transaction in a finalized block: the claim on it is
  * released; recover answers READY, observe FAILED, both `NONCE_USED_ELSEWHERE`. No bytes stored:
- * recover answers READY, since identity is stored before effect and so nothing was sent. After a restore of
- * the database, which may have forgotten bytes, both are UNKNOWN where a nonce shows that it has.
- * UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the endpoint no
- * longer keeps the state that would prove who used the nonce.
+ * recover answers READY, since identity is stored before effect and so nothing was sent. After a
+ * restore of the database, which may have forgotten bytes, both are UNKNOWN where a nonce shows
+ * that it has. UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the
+ * endpoint no longer keeps the state that would prove who used the nonce.
  */
 export async function settleAct(
   chains: EvmChains,

@@ -25,8 +25,8 @@ const LIMIT_BYTES = 4_194_304;
 /**
  * What an action came to. `applied`: it was carried out now. `used`: its nonce has been, so this
  * action or its refusal came before. `refused`: `proves` when the text is a known one, so that
- * nothing of this call happened; `consumed` when moreover the nonce is gone with it, so that the same bytes
- * can never be carried out.
+ * nothing of this call happened; `consumed` when moreover the nonce is gone with it, so that the
+ * same bytes can never be carried out.
  */
 export type PerpAnswer =
   | { readonly kind: 'applied' }
