@@ -73,6 +73,18 @@ test('every command of npm that a page names is one', () => {
   expect(named.length).toBeGreaterThan(100);
 });
 
+test('what the commands of a page write goes into the folder that git ignores', () => {
+  const written = PAGES.flatMap((file) =>
+    [...read(file).matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, block = '']) =>
+      [...block.matchAll(/(?:[^-=<>]> ?|\| tee |--out | -o )([\w./-]+\.\w+)\b/g)].map(
+        ([, to = '']) => ({ file, to }),
+      ),
+    ),
+  );
+  expect(written.filter(({ to }) => !to.startsWith('.data/'))).toEqual([]);
+  expect(written.length).toBeGreaterThan(8);
+});
+
 test('a link to nothing, to a heading that is none, and out of the project is found', () => {
   expect(faultOf('docs/api.md', 'no-such-page.md')).toMatch('there is no docs/no-such-page.md');
   expect(faultOf('docs/api.md', 'errors.md#no-such-heading')).toMatch('has no such heading');

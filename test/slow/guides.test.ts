@@ -47,6 +47,12 @@ test('operations: what needs no name of yours', async () => {
   expect(printed).toMatch(/"key_id": ?"desk-2026"/);
 }, 120_000);
 
+test('agents: from a key to a movement that waits', async () => {
+  const printed = await terminals.follow(shellBlocks('docs/agents.md'));
+  expect(printed).toMatch(/"namespace": "agent\/rebalancer"[^]*agent\/dev[^]*auto_promoted/);
+  expect(printed).toMatch(/PENDING_APPROVAL/);
+}, 180_000);
+
 test('security: the drill', async () => {
   const printed = await terminals.follow(shellBlocks('docs/security.md'));
   expect(printed).toMatch(/"mode": "frozen"[^]*"ok": ?true[^]*"mode": "normal"/);
