@@ -2,6 +2,9 @@
  * What needs a person, and why: one request lists it, each detail says what may be done, and doing
  * it has the consequence that was said.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../../dev/stack/ports.ts';
 import {
   accepted,
   failed,
@@ -110,12 +113,22 @@ const needing = async (query = ''): Promise<ReadonlyMap<string, string | null>> 
   const { movements } = await read<Needing>(`/movements?needs_attention=true${query}`);
   return new Map(movements.map((each) => [each.movement_id, each.attention_reason]));
 };
-/** What the one link of docs/operations.md asks the Temporal UI. */
-const WHAT_NEEDS_ME = 'SvcAttention IS NOT NULL';
+const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+const [, WHAT_NEEDS_ME = ''] = /\| what needs me, and why\? \| `([^`]+)`/.exec(PAGE) ?? [];
+/** What docs/operations.md asks the Temporal UI, with the time that it leaves open. */
+const whatNeedsMe = (since = Date.now() - 7 * 86_400_000): string =>
+  WHAT_NEEDS_ME.replace('<a week ago>', new Date(since).toISOString());
+/** The movement's runs that match, older ones too. */
+const matching = async (id: string, since?: number): Promise<readonly string[]> => {
+  const found = [];
+  for await (const each of own.temporal.workflow.list({ query: whatNeedsMe(since) }))
+    if (each.workflowId === `movement/${id}`) found.push(each.runId);
+  return found;
+};
 /** What the list of the UI shows of a movement's newest run, null where it lists none. */
 const shown = async (id: string): Promise<string | null> => {
   const run = await own.runOf(id);
-  for await (const each of own.temporal.workflow.list({ query: WHAT_NEEDS_ME })) {
+  for await (const each of own.temporal.workflow.list({ query: whatNeedsMe() })) {
     const [reason] = each.searchAttributes['SvcAttention'] ?? [];
     if (each.workflowId === `movement/${id}` && each.runId === run?.run_id) return String(reason);
   }
@@ -276,6 +289,9 @@ test('a failure offers what can still be done, and nothing where nothing can', a
   await own.api.act('retry', open);
   await own.api.reaches(open, 'COMPLETED');
   await listed(open, null);
+  // The run that failed stays as it closed, and is asked for no longer once that is long ago.
+  expect(await matching(open)).toHaveLength(1);
+  expect(await matching(open, Date.now())).toEqual([]);
 
   const undone = await begun(
     await plan([pay, compensation('undo')], [edge('pay', 'undo', 'on_failure')]),
