@@ -25,7 +25,7 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof Interrupted) return { message: null, status: EXIT.interrupted };
   if (error instanceof ApiError) return { message: refusal(error), status: statusOf(error) };
   if (error instanceof UnreachableError)
-    return { message: error.message, status: EXIT.unreachable };
+    return { message: `${error.message}${reachHint(error)}`, status: EXIT.unreachable };
   if (error instanceof WaitTimeoutError) return { message: error.message, status: EXIT.timedOut };
   if (error instanceof WaitEndedError) return { message: error.message, status: EXIT.failure };
   if (error instanceof PreviewError) return { message: error.message, status: EXIT.failure };
@@ -52,6 +52,40 @@ function statusOf({ status, rawCode }: ApiError): ExitStatus {
   if (status < 500) return EXIT.refused;
   if (NOT_NOW.includes(rawCode)) return EXIT.unreachable;
   return status === 503 ? EXIT.refused : EXIT.failure;
+}
+
+/** What is the matter with the way there, by the system's own word for it, and where to look. */
+const WAYS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^ECONNREFUSED$/,
+    'Nothing listens there: is the service running, and is this its host and port (SVC_API_URL, or api_url of the profile)?',
+  ],
+  [
+    /^(ENOTFOUND|EAI_[A-Z]+)$/,
+    'The name of the host cannot be looked up: check how it is written, and the DNS of this machine.',
+  ],
+  [/^(EHOSTUNREACH|ENETUNREACH)$/, 'No network leads there from this machine.'],
+  [
+    /^(ERR_TLS\w*|\w*CERT\w*|UNABLE_TO_\w*|\w*SELF_SIGNED\w*|CRL_\w*)$/,
+    'TLS: its certificate is not trusted here, is over, or is of another host.',
+  ],
+  [
+    /^(ERR_SSL_\w*|EPROTO)$/,
+    'TLS: what listens there does not speak it; is the address http, or another port?',
+  ],
+  [
+    /^(TIMEOUT|ETIMEDOUT|UND_ERR_\w*TIMEOUT)$/,
+    'It did not answer in time: a firewall drops what is sent, or it is overloaded.',
+  ],
+  [
+    /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/,
+    'What listens there hung up, or does not speak plain http: another service, a proxy, or one that wants https?',
+  ],
+];
+
+function reachHint({ causeCode }: UnreachableError): string {
+  const way = WAYS.find(([codes]) => codes.test(causeCode ?? ''));
+  return way === undefined ? '' : ` ${way[1]}`;
 }
 
 function refusal(error: ApiError): string {

@@ -101,7 +101,8 @@ export function flagOf(name: string): string {
 /** The option as commander takes it. */
 export function commanderOption(name: string, spec: OptionSpec<unknown>): Option {
   const value = spec.value === undefined ? '' : ` <${spec.value}>`;
-  const option = new Option(`${flagOf(name)}${value}`, spec.about);
+  const about = spec.required === true ? `${spec.about} (required)` : spec.about;
+  const option = new Option(`${flagOf(name)}${value}`, about);
   if (spec.choices !== undefined) option.choices(spec.choices);
   else if (spec.check !== undefined || spec.many === true)
     option.argParser((given: string, before: unknown) => {

@@ -1,6 +1,7 @@
 /** From the tree of commands to a program: its help, its faults and its exit status. */
 import { Command, CommanderError, Option } from 'commander';
 import { argumentOf, isGroup, type Entry, type Leaf } from './command.ts';
+import { examplesOf } from './examples.ts';
 import { EXIT, EXIT_MEANINGS } from './exit.ts';
 import { faultOf } from './faults.ts';
 import type { Io } from './io.ts';
@@ -72,11 +73,11 @@ function addLeaf(
     command.argument(`<${argumentOf(name)}>`, about);
   for (const [name, option] of Object.entries(leaf.options))
     command.addOption(commanderOption(name, option));
-  if (leaf.examples.length > 0)
-    command.addHelpText(
-      'after',
-      `\nExamples:\n${leaf.examples.map((example) => `  ${example}\n`).join('')}`,
-    );
+  const examples = examplesOf(pathOf(command), leaf);
+  command.addHelpText(
+    'after',
+    `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`,
+  );
   command.action(async () => {
     const { profile, output, quiet } = command.optsWithGlobals<Global>();
     const session = new Session(spec, io, { profile, output, quiet: quiet === true });

@@ -2,6 +2,7 @@
 import type { Entry } from '../command-line/command.ts';
 import { config, selfCommands } from '../command-line/self.ts';
 import { callbacks, cutover, keys } from './commands/administration.ts';
+import { authorities, proposals } from './commands/agents.ts';
 import { allowlist } from './commands/allowlist.ts';
 import { audit } from './commands/audit.ts';
 import { bridges } from './commands/bridges.ts';
@@ -30,6 +31,8 @@ export const TREE: readonly Entry[] = [
   registry,
   bridges,
   perps,
+  proposals,
+  authorities,
   allowlist,
   cutover,
   callbacks,

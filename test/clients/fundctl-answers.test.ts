@@ -300,6 +300,84 @@ describe('the exit status', () => {
   });
 });
 
+describe('that nobody answers is told with where to look', () => {
+  const why = async (apiUrl: string) => {
+    const { status, err } = await runFundctl(clientEnv(apiUrl, KEY), ['keys', 'whoami']);
+    return [status, err.trim().split('\n').at(-1)];
+  };
+
+  test('nothing listens', async () => {
+    const dead = `http://127.0.0.1:${String(await freePort())}`;
+    expect(await why(dead)).toEqual([4, expect.stringContaining('Nothing listens there')]);
+  });
+
+  test('the name is unknown', async () => {
+    const unknown = 'http://no-such-host.invalid';
+    expect(await why(unknown)).toEqual([4, expect.stringContaining('cannot be looked up')]);
+  });
+
+  test('https to what speaks plain http', async () => {
+    const tls = server.url.replace('http:', 'https:');
+    expect(await why(tls)).toEqual([4, expect.stringContaining('TLS: ')]);
+  });
+
+  test('it hangs up', async () => {
+    serve({ 'GET /healthz': lose });
+    expect(await why(server.url)).toEqual([4, expect.stringContaining('hung up')]);
+  });
+
+  test('another service', async () => {
+    serve({ 'GET /healthz': answer(200, { hello: 'world' }) });
+    expect(await why(server.url)).toEqual([4, expect.stringContaining("another server's")]);
+  });
+});
+
+describe('dead letters that are sent again by a filter', () => {
+  const row = (event_id: string, event_type: string, created_at: string) => ({
+    ...{ event_id, event_type, created_at, movement_id: ID, status: 'dead_letter' },
+    ...{ attempts: 8, last_error: 'HTTP 500', url: 'https://a.example/' },
+  });
+  const rows = [
+    row('e1', 'movement_completed', '2026-11-25T12:00:00.000Z'),
+    row('e2', 'movement_failed', '2026-11-25T12:00:00.000Z'),
+    row('e3', 'movement_completed', '2026-11-24T12:00:00.000Z'),
+    row('e4', 'movement_completed', '2026-11-25T13:00:00.000Z'),
+  ];
+  const again = (id: string) => `POST /v3/callbacks/${id}/redeliver`;
+  const filter = ['--type', 'movement_completed', '--since', '2026-11-25T00:00:00Z'];
+  const all = (...more: readonly string[]) => run('callbacks', 'redeliver-all', ...filter, ...more);
+  beforeEach(() =>
+    serve({
+      'GET /healthz': health,
+      'GET /v3/callbacks': answer(200, { callbacks: rows, next_cursor: null }),
+      [again('e1')]: answer(200, { ...rows[0], status: 'pending' }),
+      [again('e4')]: refuse(409, 'invalid_state'),
+    }),
+  );
+
+  test('are those, and one that is refused keeps no other back', async () => {
+    const { status, out, err } = await all('--yes', '--output', 'json');
+    expect(status).toBe(1);
+    expect(JSON.parse(out)).toEqual({
+      redelivered: ['e1'],
+      refused: [{ event_id: 'e4', error: 'invalid_state' }],
+    });
+    expect(err).toMatch(/e1[\s\S]*e4/);
+    expect(err).not.toMatch(/e2|e3/);
+    for (const id of ['e2', 'e3']) expect(sent(again(id))).toHaveLength(0);
+  });
+
+  test('are not, where nobody can be asked', async () => {
+    expect((await all()).status).toBe(2);
+    expect(sent(again('e1'))).toHaveLength(0);
+  });
+
+  test('are asked for with a time that has a zone', async () => {
+    const { status, err } = await run('callbacks', 'redeliver-all', '--since', '2026-11-25');
+    expect([status, err]).toEqual([2, expect.stringContaining('a time with its zone')]);
+  });
+});
+
 test('what a server puts into a note drives no terminal, and its pages end', async () => {
   const hostile = 'next\u001b[2J\u202e';
   serve({

@@ -114,6 +114,24 @@ function problemOf(call: string): string | null {
   return unknown === undefined ? null : `no ${unknown} of ${path}`;
 }
 
+test("every command's help has an example that can be typed, and marks what is required", async () => {
+  for (const { path, leaf } of LEAVES) {
+    const { status, out } = await runFundctl(NOWHERE, [...path.split(' '), '--help']);
+    const [, examples = ''] = out.split('Examples:\n');
+    const lines = examples.trim().split(/\n\s*/);
+    expect([path, status, lines[0]]).toEqual([path, 0, expect.stringContaining(`fundctl ${path}`)]);
+    for (const line of lines)
+      expect([line, problemOf(line.replace(/^.*?fundctl /, ''))]).toEqual([line, null]);
+    const required = Object.entries(leaf.options).filter(([, option]) => option.required === true);
+    for (const [name] of required) {
+      const [, about = ''] = out.split(new RegExp(`^  ${flagOf(name)} `, 'm'));
+      expect([path, name, about.split(/\n  -/)[0]?.replace(/\s+/g, ' ')]).toEqual([
+        ...[path, name, expect.stringContaining('(required)')],
+      ]);
+    }
+  }
+});
+
 test('every command says what its JSON is', async () => {
   const without = [];
   for (const { path, leaf } of LEAVES)

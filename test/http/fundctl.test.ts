@@ -13,6 +13,7 @@ import {
   runFundctl,
   spawnFundctl,
 } from '../support/fundctl.ts';
+import { agent, propose } from '../support/agents.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { freshAddress } from '../support/dashboard.ts';
 import {
@@ -210,6 +211,38 @@ describe('what is printed for programs fits the schema of its command', () => {
       2,
       expect.stringMatching(/^fundctl: [^\n]*SVC_DASHBOARD_OPERATOR[^\n]*\n$/),
     ]);
+  });
+
+  test('what an agent proposes is shown and promoted, and its limits', async () => {
+    const of = await agent();
+    const { body } = await propose(of, { requested_notional: '999999' });
+    expect(await json.run('authorities show', [of.authority])).toMatchObject({
+      authority_key: of.authority,
+    });
+    const { proposal_id: id } = body;
+    expect(await json.run('proposals show', [id])).toMatchObject({ status: 'submitted' });
+    const asked = await run('proposals', 'promote', id);
+    expect([asked.status, asked.err]).toEqual([2, expect.stringContaining('confirmation')]);
+    expect(await json.run('proposals promote', [id, '--yes'])).toMatchObject({
+      ...{ proposal_id: id, promotion_mode: 'admin' },
+    });
+    const { out } = await run('proposals', 'show', id);
+    expect(out).toMatch(/reasons +notional_exceeded\n/);
+    expect(out).toMatch(/requested_notional +999999\n/);
+  });
+
+  test('the dead letters of a movement are sent again, and no others', async () => {
+    const { movement_id: id } = await created('--callback-url', 'https://a.example/');
+    await json.run('movements reject', [id, '--yes']);
+    const sent = await json.run<{ redelivered: readonly string[] }>('callbacks redeliver-all', [
+      ...['--movement', id, '--since', '2020-01-01T00:00:00Z', '--yes'],
+    ]);
+    const { callbacks } = await json.run<{ callbacks: readonly { event_id: string }[] }>(
+      'callbacks list',
+      ['--movement', id],
+    );
+    expect(sent.redelivered).toEqual(callbacks.map(({ event_id }) => event_id));
+    expect(sent.redelivered).toHaveLength(1);
   });
 
   test('a bundle of the audit trail, and this program itself', async () => {

@@ -1,12 +1,14 @@
 /** `fundctl cutover`, `callbacks` and `keys`. */
+import { InvalidArgumentError } from 'commander';
 import { CUTOVER_MODES } from '../../../domain/cutover.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
-import { choice, required, text } from '../../command-line/options.ts';
+import { choice, required, text, type OptionSpec } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import type { Column } from '../../command-line/table.ts';
 import { state } from '../../command-line/view.ts';
-import { age, fieldOf, when } from '../../command-line/words.ts';
+import { age, failure, fieldOf, when } from '../../command-line/words.ts';
+import { ApiError } from '../../http/errors.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
 import { REASON, YES } from '../shared.ts';
 
@@ -78,6 +80,23 @@ const CALLBACKS: readonly Column<RowOf<'listCallbacks'>>[] = [
   { title: 'URL', of: (row) => row.url },
 ];
 
+const IDS = { type: 'array', items: { type: 'string' } };
+const REDELIVERED = {
+  type: 'object',
+  required: ['redelivered', 'refused'],
+  properties: {
+    redelivered: IDS,
+    refused: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['event_id', 'error'],
+        properties: { event_id: { type: 'string' }, error: { type: 'string' } },
+      },
+    },
+  },
+};
+
 export const callbacks: Group = {
   name: 'callbacks',
   about: 'What callers are told of their movements',
@@ -122,8 +141,88 @@ export const callbacks: Group = {
         await session.print(row, () => session.table([row], CALLBACKS));
       },
     }),
+    command({
+      name: 'redeliver-all',
+      about: 'Send all dead letters again, or those of a filter; it tells how many, and asks first',
+      examples: [
+        'fundctl callbacks redeliver-all --since 2026-11-25T10:00:00Z',
+        'fundctl callbacks redeliver-all --type movement_completed --yes',
+      ],
+      options: {
+        movement: text('movement-id', 'only those of this movement'),
+        type: text('event-type', 'only those of this type'),
+        since: time('only those made since then'),
+        ...YES,
+      },
+      answer: { schema: REDELIVERED },
+      run: async ({ session, options: { movement, type, since, yes } }) => {
+        const dead = await deadLetters(session, movement);
+        const chosen = dead.filter(
+          (row) =>
+            (type === undefined || row.event_type === type) &&
+            (since === undefined || Date.parse(row.created_at) >= Date.parse(since)),
+        );
+        if (chosen.length > 0)
+          await session.confirm(`Send ${String(chosen.length)} again?`, {
+            yes,
+            what: await session.aside.table(chosen, CALLBACKS),
+          });
+        const answer = await redeliverEach(session, chosen);
+        const { redelivered, refused } = answer;
+        await session.print(answer, () =>
+          session.view.record([
+            ['sent again', String(redelivered.length)],
+            ...refused.map(({ event_id, error }) => ['refused', `${event_id}: ${error}`] as const),
+          ]),
+        );
+        if (refused.length > 0) throw failure(`${String(refused.length)} were not sent again.`);
+      },
+    }),
   ],
 };
+
+type Callback = RowOf<'listCallbacks'>;
+
+/** All of them before the first is sent again: a list that changes while it is read skips rows. */
+async function deadLetters(session: Session, movement: string | undefined) {
+  const client = await session.client();
+  const query = { status: 'dead_letter' as const, ...defined({ movement_id: movement }) };
+  const rows: Callback[] = [];
+  for await (const row of client.pages('listCallbacks', { query })) rows.push(row);
+  return rows;
+}
+
+/** One that is refused, since somebody was quicker, keeps no other back. */
+async function redeliverEach(session: Session, chosen: readonly Callback[]) {
+  const client = await session.client();
+  const redelivered: string[] = [];
+  const refused: { readonly event_id: string; readonly error: string }[] = [];
+  for (const { event_id } of chosen) {
+    session.stopIfInterrupted();
+    try {
+      await client.call('redeliverCallback', { params: { event_id } });
+      redelivered.push(event_id);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code === null) throw error;
+      refused.push({ event_id, error: error.code });
+    }
+  }
+  return { redelivered, refused };
+}
+
+/** A moment with its zone: without one nobody knows whose hour is meant. */
+function time(about: string): OptionSpec<string | undefined> {
+  return {
+    ...text('time', `${about}, as in 2026-11-25T10:00:00Z`),
+    check: (given) => {
+      if (
+        !/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(given) ||
+        Number.isNaN(Date.parse(given))
+      )
+        throw new InvalidArgumentError('It must be a time with its zone.');
+    },
+  };
+}
 
 export const keys: Group = {
   name: 'keys',

@@ -96,6 +96,7 @@ export const audit: Group = {
       about: 'Check an exported bundle: its signature, its chain, its records',
       details:
         'Needs neither the service nor its database. Whether the database itself is as it was written, fundadmin audit verify tells.',
+      examples: ['fundctl audit check-bundle bundle.jsonl --public-key auditor.pem'],
       args: { file: 'what fundadmin audit export has written' },
       options: { publicKey: file('the key (PEM) it must be signed with') },
       answer: { schema: BUNDLE },

@@ -63,6 +63,9 @@ export const policies: Group = {
     command({
       name: 'create',
       about: 'Let movements of a strategy be approved without a person (admin)',
+      examples: [
+        'fundctl policies create --client desk --strategy basis --allow-template starter/withdraw-to-treasury@1 --allow-asset USDC --max-amount 500',
+      ],
       options: {
         client: text('client-id', 'whose keys create them; keys whoami tells it'),
         strategy: text('strategy-id', 'of which strategy'),
@@ -86,6 +89,7 @@ export const policies: Group = {
     command({
       name: 'update',
       about: 'Change a policy; what is not given stays as it is (admin)',
+      examples: ['fundctl policies update 01980c1e-7a3b-7c3e-9d5f-2b1a6c4e8f01 --max-amount 250'],
       args: POLICY,
       options: { ...LIMITS, clearLimits: flag('take every cap away that is not given'), ...YES },
       answer: answerOf('updateAutoApprovePolicy'),

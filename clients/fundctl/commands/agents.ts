@@ -1,0 +1,109 @@
+/** `fundctl proposals` and `authorities`: what agents propose, and what they may. */
+import { answerOf, command, type Group } from '../../command-line/command.ts';
+import type { Session } from '../../command-line/session.ts';
+import { state, type View } from '../../command-line/view.ts';
+import { when } from '../../command-line/words.ts';
+import type { ResultOf } from '../../http/operations.ts';
+import { YES } from '../shared.ts';
+
+type Proposal = ResultOf<'getTemplateProposal'>;
+const PROPOSAL = { proposalId: 'id of the proposal' };
+
+export const proposals: Group = {
+  name: 'proposals',
+  about: 'Templates that agents propose',
+  commands: [
+    command({
+      name: 'show',
+      about: 'Show a proposal, with what was proposed and what stands in its way',
+      args: PROPOSAL,
+      answer: answerOf('getTemplateProposal'),
+      run: async ({ session, args }) => {
+        const proposal = await read(session, args.proposalId);
+        await session.print(proposal, () => proposalText(session.view, proposal));
+      },
+    }),
+    command({
+      name: 'promote',
+      about: "Let a proposal become a template, beyond its agent's limits (admin)",
+      args: PROPOSAL,
+      options: YES,
+      answer: answerOf('promoteTemplateProposal'),
+      run: async ({ session, args, options: { yes } }) => {
+        const proposal = await read(session, args.proposalId);
+        await session.confirm('Promote this?', {
+          yes,
+          what: proposalText(session.aside, proposal),
+        });
+        const client = await session.client();
+        const params = { proposal_id: args.proposalId };
+        const promoted = await client.call('promoteTemplateProposal', { params });
+        await session.print(promoted, () =>
+          proposalText(session.view, { ...proposal, ...promoted }),
+        );
+      },
+    }),
+  ],
+};
+
+async function read(session: Session, proposalId: string): Promise<Proposal> {
+  const client = await session.client();
+  return client.call('getTemplateProposal', { params: { proposal_id: proposalId } });
+}
+
+function proposalText(view: View, proposal: Proposal): string {
+  const { template_key: key, template_version: version, reasons, proposal: fields } = proposal;
+  return [
+    view.record([
+      ['proposal', proposal.proposal_id],
+      ['of', proposal.authority_key],
+      ['status', state(proposal.status)],
+      ['promoted by', proposal.promotion_mode],
+      ['template', key === null ? null : `${key}@${String(version)}`],
+      ['reasons', reasons.length === 0 ? null : { text: reasons.join(', '), tone: 'bad' }],
+      ['problem', proposal.problem],
+      ['movement', proposal.movement_id],
+      ['expires', when(proposal.expires_at)],
+      ['created', when(proposal.created_at)],
+    ]),
+    view.heading('What is proposed'),
+    view.record(
+      Object.entries(fields).map(
+        ([name, value]) =>
+          [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+      ),
+    ),
+  ].join('');
+}
+
+export const authorities: Group = {
+  name: 'authorities',
+  about: 'What agents may propose and create',
+  commands: [
+    command({
+      name: 'show',
+      about: 'Show the limits of an agent',
+      args: { authorityKey: 'key of the authority' },
+      answer: answerOf('getAgentAuthority'),
+      run: async ({ session, args }) => {
+        const client = await session.client();
+        const params = { authority_key: args.authorityKey };
+        const found = await client.call('getAgentAuthority', { params });
+        const all = (names: readonly string[]) => names.join(', ') || 'none';
+        await session.print(found, () =>
+          session.view.record([
+            ['authority', found.authority_key],
+            ['namespace', found.namespace],
+            ['key', found.key_id ?? 'none is active'],
+            ['client', found.client_id],
+            ['amount at most', found.max_notional ?? 'none is covered'],
+            ['assets', all(found.allowed_assets)],
+            ['chains', all(found.allowed_chains)],
+            ['seconds at most', found.max_ttl_seconds ?? 'as long as a proposal may ask for'],
+            ['updated', when(found.updated_at)],
+          ]),
+        );
+      },
+    }),
+  ],
+};
