@@ -585,6 +585,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   saveSigned: BY_KEY,
   claimAuthorization: BY_KEY,
   readClaimed: BY_KEY,
+  isAllowing: 'reads the nodes of one movement',
   readWaiting: 'reads the few nodes that wait at an address, by an index of its own',
   claimPerpNonce: BY_KEY,
   readPerpAction: BY_KEY,
