@@ -75,10 +75,7 @@ const CLAIMS: Readonly<Record<string, (of: Completed) => readonly Named[]>> = {
   bridge_c_send: ({ output }) => named('bridge_c_send', guidOf(output)),
   bridge_c_observe: ({ output, external_ref, matched }) =>
     named('bridge_c_observe', guidOf(matched) ?? output?.['guid'] ?? external_ref),
-  perp_deposit: ({ output }) =>
-    typeof output?.['ledger_account'] === 'string'
-      ? named(`perp:${output['ledger_account'].toLowerCase()}`, output['ledger_hash'])
-      : [],
+  perp_deposit: ({ output }) => named('perp_deposit', output?.['ledger_hash']),
   // A team's own, which names no payments.
   evm_balance_observe: ({ external_ref }) => named('evm_balance_observe', external_ref),
 };

@@ -228,6 +228,11 @@ export interface SubmitJournal {
    * `transaction` is no longer its newest version, or a recovery took over: it is looked again.
    */
   releaseNonce(transaction: JournaledTransaction): Promise<boolean>;
+  /**
+   * Whether bytes of this attempt were signed for a nonce that was dropped so. They may have been
+   * handed over before.
+   */
+  displaced(): Promise<boolean>;
   /** What others claim of what arrives; absent where nothing is claimed. */
   arrivals?: Arrivals;
   /**

@@ -95,6 +95,18 @@ export async function releaseNonce(
   return rows[0]?.released ?? false;
 }
 
+/** Whether the attempt has signed bytes whose nonce something else has used. */
+export async function wasDisplaced(db: Database, owner: Owner): Promise<boolean> {
+  const rows = await run(
+    () => db.sql<{ displaced: boolean }>`
+      SELECT EXISTS (SELECT FROM evm_transactions
+        WHERE movement_id = ${owner.movement_id}::uuid AND node_key = ${owner.node_key}
+          AND attempt = ${owner.attempt} AND raw_tx IS NOT NULL
+          AND released_at IS NOT NULL) AS displaced`,
+  );
+  return rows[0]?.displaced ?? false;
+}
+
 export interface Account {
   readonly chain_id: number;
   readonly from: string;

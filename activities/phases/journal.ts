@@ -5,6 +5,7 @@ import {
   readTransactions,
   readUnknownNonces,
   releaseNonce,
+  wasDisplaced,
   type Account,
 } from '../../store/evm-transactions.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -20,6 +21,7 @@ export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal
     transactions: () => readTransactions(deps.db, owner),
     releaseNonce: (transaction) =>
       releaseNonce(deps.db, { ...owner, epoch: row.epoch }, transaction),
+    displaced: () => wasDisplaced(deps.db, owner),
     nextVersion: (version) => nextVersion(deps, row, version),
     held: ({ address, accepted }) =>
       heldNow(deps, row, accepted ? 'repeat_accepted' : 'repeat_unaccepted', address),

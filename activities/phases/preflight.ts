@@ -56,6 +56,8 @@ export function passed(row: PhaseRow): NodeWrite {
       preflight_passed: true,
       amount: amountOf(row),
       error_count: 0,
+      // What was waited for before the send is no silence of the send.
+      unanswered: 0,
       ...(row.started_ms === null ? { started_at: NOW } : {}),
     },
     event: 'node_preflight_passed',

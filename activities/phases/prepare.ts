@@ -51,6 +51,8 @@ export function prepared(answer: ExecutionResult | null): NodeWrite {
       prepared_action: prepared_action ?? {},
       sign_request: sign_request === undefined ? null : { ...sign_request },
       error_count: 0,
+      // What was waited for before the send is no silence of the send.
+      unanswered: 0,
     },
     artifacts: artifacts ?? [],
     event: 'node_prepared',

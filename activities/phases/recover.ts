@@ -360,6 +360,14 @@ async function stillUnknown(
         ['FAILED'],
       );
     case 'READY':
+      if (handedOverInVain(deps, row, answer))
+        return failNode(
+          deps,
+          row,
+          'NONCE_USED_ELSEWHERE',
+          answer.error_message ?? 'nothing landed',
+          ['FAILED'],
+        );
       return waits(
         deps,
         row,

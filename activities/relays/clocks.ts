@@ -4,7 +4,13 @@
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
-import { counts, DATABASE_CLOCK, type Counts, type Differences } from '../../domain/send/clocks.ts';
+import {
+  counts,
+  DATABASE_CLOCK,
+  MOST_APART_MS,
+  type Counts,
+  type Differences,
+} from '../../domain/send/clocks.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -61,7 +67,8 @@ export function createClocks(options: {
       silent.delete(clock);
       differences.set({ clock }, difference / 1_000);
     } catch (error) {
-      measured.delete(clock);
+      // No answer is no proof that a clock known to be wrong agrees again.
+      if (Math.abs(measured.get(clock) ?? 0) <= MOST_APART_MS) measured.delete(clock);
       silent.add(clock);
       differences.remove({ clock });
       log.warn({ clock, err: error }, 'a clock cannot be read');

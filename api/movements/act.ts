@@ -161,7 +161,7 @@ function refusalError(action: MovementAction, movementId: string, outcome: Refus
     case 'claim_missing':
       return new ServiceError('resolution_incomplete', {
         message:
-          'What the node was completed with is recorded nowhere: retry it, which asks the chain for it, or say it in output.',
+          'What the node was completed with is recorded nowhere: retry it, which asks the chain for it, or say it in output (of a deposit at the perps venue output.ledger_hash: the hash of what was paid in).',
         context: { movement_id: movementId },
       });
     case 'nothing_signed':

@@ -2,6 +2,7 @@
  * What a sending node's config says beside amount and payee, as whoever approves it reads it. Each
  * field has the value that the executor acts on, also where the config is silent.
  */
+import { factsOf, isBuiltIn } from './actions.ts';
 import { accountTypeOf } from './pools.ts';
 import type { CompiledNode } from './types.ts';
 
@@ -55,7 +56,7 @@ export function sendTerms({
       ? (of('destination_account_type') ?? 'SPOT').toUpperCase()
       : of('destination_account_type'),
     sub_account_address: of('sub_account_address'),
-    chain_id: of('source_chain_id') ?? of('chain_id'),
+    chain_id: sourceChain(action_type, of),
     destination_chain_id: of('destination_chain_id'),
     token_address: of('token_address'),
     amount_ref: ref === 'intent' ? null : ref,
@@ -66,4 +67,10 @@ export function sendTerms({
     finality: of('finality') ?? (burns ? 'standard' : null),
     destination_caller: of('destination_caller'),
   };
+}
+
+/** A built-in type reads one of the two, and a config may carry the other for other nodes. */
+function sourceChain(action_type: string, of: (name: string) => string | null): string | null {
+  if (!isBuiltIn(action_type)) return of('source_chain_id') ?? of('chain_id');
+  return of(factsOf(action_type)?.leaves === 'source_chain_id' ? 'source_chain_id' : 'chain_id');
 }

@@ -264,3 +264,17 @@ BEGIN
   RAISE EXCEPTION 'the plan of movement % cannot be changed', OLD.movement_id
     USING ERRCODE = 'insufficient_privilege';
 END $$;
+
+-- The nodes of an approved movement are those that it was approved with.
+CREATE OR REPLACE FUNCTION refuse_later_node() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  approved boolean;
+BEGIN
+  EXECUTE format('SELECT EXISTS (SELECT FROM %I.movement_approvals WHERE movement_id = $1)',
+    TG_TABLE_SCHEMA) INTO approved USING NEW.movement_id;
+  IF approved THEN
+    RAISE EXCEPTION 'the plan of movement % cannot be changed', NEW.movement_id
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
+END $$;

@@ -204,6 +204,13 @@ describe.each(sending)('of %s', (type) => {
     }
   });
 
+  test('what another type reads instead is not shown in its place', async () => {
+    const other = Object.hasOwn(config, 'source_chain_id') ? 'chain_id' : 'source_chain_id';
+    const plan = planOf(type, { ...config, [other]: 999_983 });
+    // The node's own config stands in what fundctl prints of it; the terms are the service's.
+    for (const each of sendsOf(plan, [])) expect(each.chain_id).not.toBe('999983');
+  });
+
   test('what a silent config stands for is shown', async () => {
     const { account_type: _from, destination_account_type: _to, ...rest } = config;
     const { finality: _finality, destination_caller: _caller, ...plain } = rest;

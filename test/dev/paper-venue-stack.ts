@@ -264,6 +264,7 @@ export const call = () => ({ signal: new AbortController().signal });
 export const journal = {
   transactions: async () => [],
   releaseNonce: async () => true,
+  displaced: async () => false,
   held: async () => null,
   accepted: async () => undefined,
 };

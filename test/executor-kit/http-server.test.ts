@@ -22,6 +22,7 @@ const call = { signal: new AbortController().signal };
 const journal = {
   transactions: async () => [],
   releaseNonce: async () => true,
+  displaced: async () => false,
   held: async () => null,
   accepted: async () => undefined,
 };

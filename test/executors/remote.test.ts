@@ -13,6 +13,7 @@ import { contextOf, json, settingsOf, startFakeServer, type FakeServer } from '.
 const journal: SubmitJournal = {
   transactions: async () => [],
   releaseNonce: async () => true,
+  displaced: async () => false,
   held: async () => null,
   accepted: async () => undefined,
 };

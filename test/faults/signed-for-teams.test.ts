@@ -419,6 +419,24 @@ describe.each(KINDS)('over %s', (kind) => {
     expect(await paid(movement)).toBe(1);
   });
 
+  test('nor where the worker ended that had dropped its nonce', async () => {
+    let submits = 0;
+    const movement = await begun(kind, {
+      sends: false,
+      submit: async () => {
+        submits += 1;
+        await usesNonceOf(bytes.get(movement.movement_id)!);
+        await own.query('UPDATE evm_transactions SET released_at = now() WHERE movement_id = $1', [
+          movement.movement_id,
+        ]);
+        throw new Error('nobody hears of it');
+      },
+    });
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect((await node(movement)).error_code).toBe('NONCE_USED_ELSEWHERE');
+    expect(submits).toBe(1);
+  });
+
   test('one that denies what is mined ends nothing: a person decides', async () => {
     let answer: () => unknown = () => failed('NEVER_CAME', 'no deposit');
     const movement = await begun(kind, { observe: () => answer(), recover: () => answer() });

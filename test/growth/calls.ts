@@ -593,6 +593,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   saveApprovalSignature: BY_KEY,
   noteAuthorizationMined: BY_KEY,
   releaseNonce: BY_KEY,
+  wasDisplaced: BY_KEY,
   freezeNode: BY_KEY,
   readPhaseAndView: 'reads a node and its movement by key, with functions that other calls run',
   openQuestion: BY_KEY,

@@ -221,6 +221,7 @@ describe('the service', () => {
     );
     expect(body.status).toBe('ready');
     expect(Object.keys(body.checks).sort()).toEqual([
+      'clocks',
       'migrations',
       'postgres',
       'temporal',

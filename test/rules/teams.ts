@@ -63,4 +63,18 @@ export const teamRules: readonly Rule[] = [
       replace: '    row.attempt === 0\n',
     },
   },
+  {
+    id: 'dropped-nonces-are-remembered',
+    section,
+    rule: 'That something else used the nonce of what was signed is known from what is stored, also where its worker ended.',
+    test: {
+      file: 'test/faults/signed-for-teams.test.ts',
+      name: 'nor where the worker ended that had dropped its nonce',
+    },
+    broken: {
+      file: 'venues/evm/settle.ts',
+      find: "  if (await journal.displaced()) return usedElsewhere('READY');\n",
+      replace: '',
+    },
+  },
 ];

@@ -124,6 +124,22 @@ test('an approved movement goes on as before', async () => {
   for (const state of LEFT) expect(await setNode(movement_id, `state = '${state}'`)).toBe(1);
 });
 
+test('no node is added to what was approved', async () => {
+  const { movement_id: id } = await bench.movement();
+  const later = (key: string) =>
+    write(
+      `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+         executor_binding, updated_at, own_plan)
+       SELECT movement_id, $2, 1, node_kind, action_type, 'BLOCKED', executor_binding, updated_at,
+         own_plan FROM movement_nodes WHERE movement_id = $1 LIMIT 1`,
+      id,
+      key,
+    );
+  expect(await later('before')).toBe(1);
+  await bench.approve(id);
+  expect(await later('after')).toBe(immutable(id));
+});
+
 test('nothing changes what a movement was approved for', async () => {
   const { movement_id: id } = await bench.movement();
   await bench.approve(id);

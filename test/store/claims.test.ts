@@ -162,18 +162,19 @@ describe('a person who resolves as completed', () => {
       await under([DEPOSIT, 'UNKNOWN']),
     ];
     const credited = { ledger_account: '0xAA', ledger_hash: `0x${'Ab'.repeat(32)}` };
+    const elsewhere = { ...credited, ledger_account: '0xbb' };
     expect(await said('observe', first, 'deposit', credited)).toBe('COMPLETED');
     const lower = { ledger_account: '0xaa', ledger_hash: credited.ledger_hash.toLowerCase() };
     expect(await resolved(second, 'deposit', lower)).toMatchObject(taken(first, 'deposit'));
-    for (const unnamed of [undefined, {}, { ledger_hash: lower.ledger_hash }])
+    expect(await resolved(second, 'deposit', elsewhere)).toMatchObject(taken(first, 'deposit'));
+    for (const unnamed of [undefined, {}, { ledger_account: '0xaa' }])
       expect(await resolved(second, 'deposit', unnamed)).toMatchObject({
         ...{ status: 422, body: { detail: { error: 'resolution_incomplete' } } },
       });
     const third = await under([DEPOSIT, 'OBSERVING']);
     expect(await said('observe', third, 'deposit', lower)).toBe('OBSERVING');
     expect((await readPhase(bench.db, third, 'deposit'))?.error_code).toBe('ALREADY_CLAIMED');
-    // Of another account the same record is another one.
-    const other = { ...lower, ledger_account: '0xbb' };
+    const other = { ...lower, ledger_hash: `0x${'cd'.repeat(32)}` };
     expect(await resolved(second, 'deposit', other)).toMatchObject({ status: 200 });
   });
 

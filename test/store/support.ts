@@ -100,6 +100,7 @@ const GUARDS: readonly (readonly [table: string, trigger: string])[] = [
   ['movement_nodes', 'movement_nodes_need_approval'],
   ['movement_nodes', 'movement_nodes_plan_immutable'],
   ['movement_nodes', 'movement_nodes_flow_immutable'],
+  ['movement_nodes', 'movement_nodes_none_later'],
 ];
 
 /** Its tests run movements and change plans by hand; `guarded` is as it is outside. */

@@ -97,6 +97,8 @@ async function neverSigned(
   chains: EvmChains,
   { chain_id, from: address, call, journal }: Settlement,
 ): Promise<ExecutionResult> {
+  // The worker that dropped the nonce may have ended before it said so.
+  if (await journal.displaced()) return usedElsewhere('READY');
   if (journal.unknownNonces === undefined) return { next_state: 'READY' };
   const connection = await chains.open(chain_id, call);
   const counts = await Promise.all(
@@ -203,8 +205,12 @@ async function chase(
         'NONCE_CHANGED',
         `something else was signed for nonce ${stored.nonce} while it was looked at`,
       );
+  return usedElsewhere(phase === 'recover' ? 'READY' : 'FAILED');
+}
+
+function usedElsewhere(next_state: 'READY' | 'FAILED'): ExecutionResult {
   return {
-    next_state: phase === 'recover' ? 'READY' : 'FAILED',
+    next_state,
     error_code: 'NONCE_USED_ELSEWHERE',
     error_message:
       'another transaction used the nonce in a finalized block, so this transaction can no longer happen; something else signs with this key',

@@ -73,6 +73,9 @@ CREATE TRIGGER movement_nodes_need_approval BEFORE UPDATE OF state ON movement_n
 CREATE TRIGGER movement_nodes_begin_unapproved BEFORE INSERT ON movement_nodes FOR EACH ROW
   WHEN (NEW.state <> 'BLOCKED') EXECUTE FUNCTION require_approval();
 
+CREATE TRIGGER movement_nodes_none_later BEFORE INSERT ON movement_nodes FOR EACH ROW
+  EXECUTE FUNCTION refuse_later_node();
+
 CREATE TRIGGER movements_plan_immutable BEFORE UPDATE OF movement_id, template_id, template_key,
   template_version, strategy_id, asset, amount, intent, outflow, limit_amount, pooled, agent
   ON movements FOR EACH ROW EXECUTE FUNCTION refuse_other_plan();

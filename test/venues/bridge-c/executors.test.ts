@@ -269,6 +269,7 @@ const asked = (packet: Packet, more: Partial<ExecutionContext> = {}, output: Jso
 const NO_JOURNAL = {
   transactions: () => Promise.resolve([]),
   releaseNonce: () => Promise.resolve(false),
+  displaced: () => Promise.resolve(false),
   held: () => Promise.resolve(null),
   accepted: () => Promise.resolve(),
 };
@@ -380,6 +381,7 @@ test('a send under way is not judged by other venue entries than it was sent und
   const journal = {
     transactions: () => Promise.resolve([]),
     releaseNonce: () => Promise.resolve(false),
+    displaced: () => Promise.resolve(false),
     held: () => Promise.resolve(null),
     accepted: () => Promise.resolve(),
   };

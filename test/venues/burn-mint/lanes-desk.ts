@@ -137,6 +137,7 @@ export async function burnt(
   const journal = {
     transactions: () => Promise.resolve([stored]),
     releaseNonce: () => Promise.resolve(false),
+    displaced: () => Promise.resolve(false),
     held: () => Promise.resolve(null),
     accepted: () => Promise.resolve(),
   };

@@ -138,6 +138,7 @@ export const withdrawal = (
 export const NO_JOURNAL: SubmitJournal = {
   transactions: () => Promise.resolve([]),
   releaseNonce: () => Promise.resolve(false),
+  displaced: () => Promise.resolve(false),
   held: () => Promise.resolve(null),
   accepted: () => Promise.resolve(),
 };

@@ -14,6 +14,7 @@ export const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 export const NO_JOURNAL = {
   transactions: async () => [],
   releaseNonce: async () => true,
+  displaced: async () => false,
   held: async () => null,
   accepted: async () => undefined,
 };

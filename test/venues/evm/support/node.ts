@@ -47,6 +47,9 @@ export class MemoryJournal implements SubmitJournal {
     this.released.push(transaction.nonce);
     return Promise.resolve(true);
   }
+  displaced(): Promise<boolean> {
+    return Promise.resolve(this.released.length > 0);
+  }
 }
 
 export const chainsOf = (chain: Pick<TestChain, 'url'>, extra: Record<string, unknown> = {}) =>
