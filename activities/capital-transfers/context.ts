@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import type { TransferRow, TransferStep } from '../../domain/capital-transfers/step.ts';
-import type { Differences } from '../../domain/send/clocks.ts';
+import { clockProblem, type Differences } from '../../domain/send/clocks.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { Unhurried } from '../failures.ts';
 import { applyTransferStep, type StepOutcome } from '../../store/capital-transfer-steps.ts';
@@ -35,6 +35,17 @@ export async function applyStep(
       deps.refreshBalances(venue);
   }
   return outcome;
+}
+
+/** How long one that waits for clocks is left alone. */
+export const CLOCK_PAUSE_SECONDS = 5;
+
+/** Which clock keeps the transfer from being sent; null where none does. */
+export function clocksApart(deps: TransferDependencies, row: TransferRow): string | null {
+  return clockProblem(deps.clocks?.differences ?? new Map(), [
+    row.source_venue,
+    row.destination_venue,
+  ]);
 }
 
 /** The transfer as its provider knows it. */

@@ -24,7 +24,13 @@ import { readTransferRow } from '../../store/capital-transfers.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { lookAgain, unhurriedSeconds } from '../failures.ts';
 import { callOptions, within } from '../call.ts';
-import { applyStep, orderOf, type TransferDependencies } from './context.ts';
+import {
+  applyStep,
+  clocksApart,
+  CLOCK_PAUSE_SECONDS,
+  orderOf,
+  type TransferDependencies,
+} from './context.ts';
 
 const LONGEST_PAUSE_SECONDS = 15;
 const FROZEN_SECONDS = 5;
@@ -115,11 +121,15 @@ async function notFound(
       );
     case 'person':
       return unanswered(deps, row, LEFT_TO_A_PERSON[follows.why]);
-    case 'send':
+    case 'send': {
+      // Nor would it be sent while clocks differ, and then a person hears of it in the end.
+      const apart = clocksApart(deps, row);
+      if (apart !== null) return unanswered(deps, row, apart, CLOCK_PAUSE_SECONDS);
       // Its fence would be closed: it is looked for until it is open.
       if ((await readCutover(deps.db)).mode === 'frozen')
         throw lookAgain('no send begins at present', FROZEN_SECONDS);
       return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
+    }
     case 'fail': {
       const fault = {
         code: 'SUBMIT_NOT_LANDED',

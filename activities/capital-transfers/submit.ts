@@ -12,16 +12,19 @@ import {
   type TransferRow,
 } from '../../domain/capital-transfers/step.ts';
 import type { SubmitTransferArgs } from '../../domain/messages.ts';
-import { CLOCK_DIFFERENCE, clockProblem } from '../../domain/send/clocks.ts';
+import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
 import { maySendTransfer, transferWindow } from '../../domain/send/capital-transfer.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { tryAgain } from '../failures.ts';
 import { callOptions, within } from '../call.ts';
-import { applyStep, orderOf, type TransferDependencies } from './context.ts';
-
-/** How long one that waits for clocks is left alone. */
-const CLOCK_PAUSE_SECONDS = 5;
+import {
+  applyStep,
+  clocksApart,
+  CLOCK_PAUSE_SECONDS,
+  orderOf,
+  type TransferDependencies,
+} from './context.ts';
 
 /** Throws when nothing could be tried yet; it is then loaded and tried again. */
 export async function submit(
@@ -33,10 +36,7 @@ export async function submit(
   const provider = providerOf(deps.providers, row);
   if (provider === undefined) return unbound(deps, row, epoch);
   if (!maySendTransfer(row, provider, epoch)) return;
-  const apart = clockProblem(deps.clocks?.differences ?? new Map(), [
-    row.source_venue,
-    row.destination_venue,
-  ]);
+  const apart = clocksApart(deps, row);
   if (apart !== null) throw tryAgain(CLOCK_DIFFERENCE, apart, CLOCK_PAUSE_SECONDS);
   const window = transferWindow(provider);
   const deadline = deadlineOf(performance.now(), window);

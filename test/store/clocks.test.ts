@@ -6,6 +6,7 @@ import { register } from 'prom-client';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { submit } from '../../activities/phases/submit.ts';
 import { createClocks, type VenueClock } from '../../activities/relays/clocks.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
 import { transferDesk } from './capital-transfer-desk.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
@@ -48,6 +49,41 @@ test('every clock is a metric, those that count stop sends, and one that is sile
   silent = false;
   await clocks.measure();
   expect(clocks.unread()).toEqual([]);
+});
+
+test('a clock that was wrong and cannot be read agrees with nobody yet', async () => {
+  let told: () => Promise<number> = () => Promise.resolve(Date.now() + MINUTES);
+  const clocks = createClocks({
+    ...{ db: bench.db, log: pino({ level: 'silent' }) },
+    venues: { exchange: { read: () => told(), counts: 'either' } },
+  });
+  await clocks.measure();
+  told = () => Promise.reject(new Error('away'));
+  await clocks.measure();
+  expect([clocks.differences.get('exchange')! > 60_000, clocks.unread()]).toEqual([
+    true,
+    ['exchange'],
+  ]);
+  told = () => Promise.resolve(Date.now());
+  await clocks.measure();
+  expect(Math.abs(clocks.differences.get('exchange')!)).toBeLessThan(60_000);
+});
+
+test('one that did not land is not sent again while clocks differ: it is looked for', async () => {
+  const differences = new Map<string, number>();
+  const provider = {
+    submit: () => Promise.reject(new ExecutorFault('unreachable', 'LOST', 'no answer')),
+    find: () => Promise.resolve(null),
+  };
+  const desk = transferDesk(bench, provider, 900, differences);
+  const id = await desk.made();
+  await desk.submit(id);
+  differences.set('database', MINUTES);
+  const fault = await desk.look(id).catch((error: unknown) => error);
+  expect(fault).toBeInstanceOf(ApplicationFailure);
+  expect((fault as Error).message).toContain('clock');
+  differences.clear();
+  expect(await desk.look(id)).toMatchObject({ next: 'submit' });
 });
 
 test.each(['database', 'source', 'destination'])(
