@@ -218,7 +218,7 @@ export interface SubmitJournal {
   nextVersion?(version: NextVersion): Promise<VersionOutcome>;
   /**
    * What holds back now what `address` signed; null where it may be sent (again). Asked right
-   * before each send but the first, which the fence is asked for.
+   * before each send but the first, which the fence is asked for, and again at each endpoint.
    */
   held(signed: { readonly address: string; readonly accepted: boolean }): Promise<Held | null>;
   /** Keeps that something outside has taken these bytes: an endpoint, or the chain shows them. */

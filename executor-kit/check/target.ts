@@ -43,6 +43,7 @@ export type MalformedOutcome = 'refused' | { readonly instead: string };
 export const NO_JOURNAL = {
   transactions: async () => [],
   releaseNonce: async () => true,
+  displaced: async () => false,
   held: async () => null,
   accepted: async () => undefined,
 };

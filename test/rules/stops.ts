@@ -59,4 +59,32 @@ export const stopRules: readonly Rule[] = [
       replace: 'said',
     },
   },
+  {
+    id: 'stops-are-asked-at-each-endpoint',
+    section,
+    rule: 'Signed bytes are given to no endpoint, the second one either, before what stops them is asked.',
+    test: {
+      file: 'test/venues/evm/endpoints.test.ts',
+      name: 'the next endpoint gets nothing that is stopped while the first one is silent',
+    },
+    broken: {
+      file: 'venues/evm/broadcast.ts',
+      find: '      if (held !== null) throw new HeldBack(held);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'stops-are-asked-right-before',
+    section,
+    rule: 'What is sent again is asked for its stops in the send, whatever was answered before.',
+    test: {
+      file: 'test/venues/evm/endpoints.test.ts',
+      name: 'what is stopped between the first question and the send stays here',
+    },
+    broken: {
+      file: 'venues/evm/settle.ts',
+      find: "stored.kind === 'cancel' ? NO_STOPS :",
+      replace: 'stored.kind !== null ? NO_STOPS :',
+    },
+  },
 ];

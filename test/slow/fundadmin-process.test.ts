@@ -3,7 +3,7 @@
  * itself.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -40,9 +40,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function start(program: readonly string[], url = own.url): Promise<Ended> {
+function start(
+  program: readonly string[],
+  url = own.url,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<Ended> {
   const env = {
     ...process.env,
+    ...settings,
     NODE_OPTIONS: '',
     SVC_DATABASE_URL: url,
     SVC_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -60,8 +65,12 @@ function start(program: readonly string[], url = own.url): Promise<Ended> {
 }
 
 /** Runs one command line and answers the JSON that it printed. */
-async function fundadmin(line: string): Promise<Record<string, unknown>> {
-  const { status, out, err } = await start([built('fundadmin'), ...line.split(' ')]);
+async function fundadmin(
+  line: string,
+  settings?: NodeJS.ProcessEnv,
+): Promise<Record<string, unknown>> {
+  const program = [built('fundadmin'), ...line.split(' ')];
+  const { status, out, err } = await start(program, own.url, settings);
   expect({ line, status, err }).toMatchObject({ line, status: 0 });
   const words = line.split(' ').slice(0, 2);
   run.add(words.filter((word) => !word.startsWith('-')).join(' '));
@@ -99,6 +108,30 @@ test('allowlist', async () => {
     });
   }
   expect(await fundadmin('allowlist list')).toMatchObject([{ id }]);
+}, 600_000);
+
+test('bridge', async () => {
+  const why = '--reason test';
+  const chain = (eid: number): string =>
+    `--endpoint ${String(eid)}:0x${'e'.repeat(40)} --finality-age 60 ${why}`;
+  const path = 'far near USDC';
+  const budgets = '--expected-latency 60 --detection-budget 120 --fee-budget 0.01';
+  await fundadmin(`bridge add-chain far ${chain(30_101)}`);
+  await fundadmin(`bridge add-chain near ${chain(30_102)}`);
+  expect(await fundadmin('bridge chains')).toHaveLength(2);
+  await fundadmin(`bridge replace-chain near ${chain(30_103)}`);
+  await fundadmin(`bridge add-baseline ${path} ${budgets} ${why}`);
+  await fundadmin(`bridge replace-baseline ${path} ${budgets} --enabled false ${why}`);
+  const venues = join(folder, 'venues.json');
+  writeFileSync(venues, '{"venues": []}');
+  expect(
+    await fundadmin(`bridge drill-pass ${path} --evidence runs/1 ${why}`, {
+      SVC_VENUES_FILE: venues,
+    }),
+  ).toMatchObject({ last_drill_evidence_path: 'runs/1' });
+  expect(await fundadmin('bridge baselines')).toHaveLength(1);
+  await fundadmin(`bridge remove-baseline ${path} ${why}`);
+  await fundadmin(`bridge remove-chain far ${why}`);
 }, 600_000);
 
 test('what has no other', async () => {

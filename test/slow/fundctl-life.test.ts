@@ -198,6 +198,9 @@ function impatient(): object {
   };
 }
 
+/** It is signed by the loop that tends lanes, which on a busy machine comes late. */
+const OF_ITS_LANE = { timeoutMs: 80_000, what: () => 'the transaction that takes its nonce' };
+
 test('a transaction that is not mined is called off', async () => {
   await own.chainFaults({ mining: 'paused' });
   try {
@@ -216,7 +219,7 @@ test('a transaction that is not mined is called off', async () => {
         [id],
       );
       return kinds.some(({ kind }) => kind === 'cancel') ? true : null;
-    });
+    }, OF_ITS_LANE);
     await own.chainFaults({ mining: 'automatic' });
     await eventually(async () => {
       const { nodes } = await json.run<Movement>('movements show', [id]);

@@ -1,5 +1,6 @@
 /** Handing signed bytes to the network, once. */
 import { ExecutorFault } from '../../domain/executor.ts';
+import type { Held } from '../../domain/send/stops.ts';
 import type { EvmConnection } from './client.ts';
 import { isAlreadyKnown, isRpcAnswer, rpcMessage, toFault } from './errors.ts';
 import type { SignedTransaction } from './signed-bytes.ts';
@@ -7,21 +8,38 @@ import type { SignedTransaction } from './signed-bytes.ts';
 export type BroadcastOutcome =
   | { readonly kind: 'accepted' }
   /** The node answered, and does not take the bytes now. They stay valid and may still be mined. */
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'refused'; readonly message: string }
+  /** A stop holds them back; this endpoint was not given them. */
+  | { readonly kind: 'held'; readonly held: Held };
+
+/** What holds the bytes back now; null where they may go. */
+export type AskStops = () => Promise<Held | null>;
+
+/** Of what moves nothing, or was mined before: no stop holds it back. */
+export const NO_STOPS: AskStops = () => Promise.resolve(null);
 
 /**
- * One `eth_sendRawTransaction`. A node that has the bytes already has accepted them. Throws
+ * One `eth_sendRawTransaction`, and one more at the next endpoint where one is silent; stops are
+ * asked right before each. A node that has the bytes already has accepted them. Throws
  * {@link ExecutorFault} when the answer was lost or never came: the bytes may be on their way.
  */
 export async function broadcast(
   connection: EvmConnection,
   signed: Pick<SignedTransaction, 'raw_tx' | 'tx_hash'>,
+  stops: AskStops,
 ): Promise<BroadcastOutcome> {
+  let unasked: unknown;
   try {
     connection.call.signal.throwIfAborted();
-    const hash = await connection.raw((client) =>
-      client.sendRawTransaction({ serializedTransaction: signed.raw_tx }),
-    );
+    const hash = await connection.raw(async (client) => {
+      const held = await stops().catch((error: unknown) => {
+        unasked = error;
+        throw error;
+      });
+      if (held !== null) throw new HeldBack(held);
+      connection.call.signal.throwIfAborted();
+      return client.sendRawTransaction({ serializedTransaction: signed.raw_tx });
+    });
     if (hash.toLowerCase() === signed.tx_hash) return { kind: 'accepted' };
     throw new ExecutorFault(
       'protocol',
@@ -29,9 +47,20 @@ export async function broadcast(
       'the chain endpoint answered a send with another transaction hash',
     );
   } catch (error) {
+    if (error instanceof HeldBack) return { kind: 'held', held: error.held };
+    // That the stops cannot be read is no word of an endpoint.
+    if (unasked !== undefined) throw unasked;
     if (isAlreadyKnown(error)) return { kind: 'accepted' };
     if (isRpcAnswer(error) && !connection.call.signal.aborted)
       return { kind: 'refused', message: rpcMessage(error) };
     throw toFault(error, connection.call);
+  }
+}
+
+class HeldBack extends Error {
+  readonly held: Held;
+  constructor(held: Held) {
+    super(held.why);
+    this.held = held;
   }
 }

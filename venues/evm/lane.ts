@@ -8,7 +8,7 @@ import {
   type TransactionKind,
 } from '../../domain/executor.ts';
 import type { Counted } from '../../domain/lanes/duties.ts';
-import { broadcast } from './broadcast.ts';
+import { broadcast, NO_STOPS } from './broadcast.ts';
 import { finalizedNumber, readReceipt, type EvmConnection } from './client.ts';
 import { RPC_FAULTS } from './errors.ts';
 import { agreedFate } from './nonce-proof.ts';
@@ -67,8 +67,9 @@ export async function isUsedElsewhere(
 }
 
 /**
- * Sends stored bytes once more. True when the endpoint takes them or has them. Whether they are
- * what was to be sent was asked when they were signed.
+ * Sends stored bytes once more: what moves nothing, or a payment whose block is gone. True when the
+ * endpoint takes them or has them. Whether they are what was to be sent was asked when they were
+ * signed.
  */
 export async function sendVersion(
   connection: EvmConnection,
@@ -76,10 +77,8 @@ export async function sendVersion(
 ): Promise<boolean> {
   if (!hasBytes(transaction)) return false;
   const { raw_tx, tx_hash } = transaction;
-  const outcome = await broadcast(connection, {
-    raw_tx: raw_tx as Hash,
-    tx_hash: tx_hash as Hash,
-  });
+  const bytes = { raw_tx: raw_tx as Hash, tx_hash: tx_hash as Hash };
+  const outcome = await broadcast(connection, bytes, NO_STOPS);
   return outcome.kind === 'accepted';
 }
 

@@ -33,7 +33,13 @@ export async function sendSigned(
   const bytes = { raw_tx, tx_hash, from: readSigner(input.context) };
   const reading = await readSigned(bytes, await act(connection));
   if (!reading.ok) throw new ExecutorFault('protocol', 'SIGNED_BYTES_MISMATCH', reading.problem);
-  const outcome = await broadcast(connection, reading.signed);
+  // The fence has asked for the first endpoint; a further one gets them when that was silent.
+  let endpoints = 0;
+  const outcome = await broadcast(connection, reading.signed, async () =>
+    endpoints++ === 0 ? null : input.journal.held({ address: bytes.from, accepted: false }),
+  );
+  if (outcome.kind === 'held')
+    throw new ExecutorFault('unreachable', 'SEND_HELD', outcome.held.why);
   if (outcome.kind === 'refused')
     throw new ExecutorFault('server_error', 'BROADCAST_REFUSED', outcome.message);
   await input.journal.accepted(reading.signed.tx_hash);

@@ -15,7 +15,7 @@ import {
 } from '../../domain/executor.ts';
 import type { Held } from '../../domain/send/stops.ts';
 import type { ActOn, ChainAct } from './act.ts';
-import { broadcast } from './broadcast.ts';
+import { broadcast, NO_STOPS, type AskStops } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
 import { heldBack } from './held.ts';
 import { judgeCancelled, judgeLanded, observing, undecided, type LookPhase } from './landed.ts';
@@ -235,7 +235,7 @@ async function push(
   const cancels = held?.ends === true;
   const go = async (): Promise<ExecutionResult> =>
     held === null
-      ? sendAgain(connection, signed, { phase, journal })
+      ? sendAgain(connection, newest, { phase, journal, accepted })
       : repeatAccepted(connection, sent, newest, { phase, journal, held });
   if (held !== null && !cancels) return go();
   if (journal.nextVersion === undefined || !(cancels || (await isOverdue(connection, newest))))
@@ -260,7 +260,11 @@ async function push(
   // Read back like everything that was stored: what is sent is what was approved.
   const reading = await read(version.stored);
   if (!reading.ok) return undecided(phase, 'SIGNED_BYTES_MISMATCH', reading.problem);
-  return sendAgain(connection, reading.signed, { phase, journal });
+  return sendAgain(
+    connection,
+    { ...reading, stored: version.stored },
+    { phase, journal, accepted },
+  );
 }
 
 /** Whether something outside has these bytes. A lost answer says nothing: the chain is asked. */
@@ -298,9 +302,9 @@ async function repeatAccepted(
     if (await isHeld(connection, signed.tx_hash)) return observing(connection, signed);
   const earlier = versions.find(({ stored }) => stored.accepted === true);
   if (earlier !== undefined) {
-    const { signed } = earlier;
-    if ((await journal.held({ address: signed.from, accepted: true })) === null)
-      return sendAgain(connection, signed, { phase, journal });
+    const { from: address } = earlier.signed;
+    if ((await journal.held({ address, accepted: true })) === null)
+      return sendAgain(connection, earlier, { phase, journal, accepted: true });
   }
   return heldBack('SEND_HELD', held);
 }
@@ -316,12 +320,24 @@ async function isOverdue(connection: EvmConnection, { stored, signed }: Sent): P
 
 async function sendAgain(
   connection: EvmConnection,
-  signed: SignedTransaction,
-  { phase, journal }: { readonly phase: Settlement['phase']; readonly journal: SubmitJournal },
+  { stored, signed }: Sent,
+  {
+    phase,
+    journal,
+    accepted,
+  }: {
+    readonly phase: Settlement['phase'];
+    readonly journal: SubmitJournal;
+    readonly accepted: boolean;
+  },
 ): Promise<ExecutionResult> {
   if (phase === 'observe' && (await isHeld(connection, signed.tx_hash)))
     return observing(connection, signed);
-  const outcome = await broadcast(connection, signed);
+  // What was asked before may be long ago, and a version may be refused for a stop that is new.
+  const stops: AskStops =
+    stored.kind === 'cancel' ? NO_STOPS : () => journal.held({ address: signed.from, accepted });
+  const outcome = await broadcast(connection, signed, stops);
+  if (outcome.kind === 'held') return heldBack('SEND_HELD', outcome.held);
   if (outcome.kind === 'accepted') {
     await journal.accepted(signed.tx_hash);
     return observing(connection, signed);

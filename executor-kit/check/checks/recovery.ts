@@ -103,6 +103,7 @@ export const RECOVERY: readonly Check[] = [
       const journal = {
         transactions: async () => [],
         releaseNonce: async () => true,
+        displaced: async () => false,
         held: async () => null,
         accepted: async () => undefined,
       };

@@ -54,6 +54,47 @@ test('a silent endpoint is passed over, for reads and for sends', async () => {
   expect(await isHeld(await opened(), hash)).toBe(true);
 });
 
+const frozen = { ends: false, needs_retry: false, why: 'frozen' };
+
+/** Signed and stored, and given to no endpoint. */
+async function signed() {
+  const account = await chain.account();
+  const executor = createEvmTransferExecutor(both());
+  const context = contextOf(account, {
+    token_address: chain.token,
+    destination_address: (await chain.account()).address,
+  });
+  return { executor, context, ...(await driveToSend(executor, context, account)) };
+}
+
+test('the next endpoint gets nothing that is stopped while the first one is silent', async () => {
+  const { journal, submit } = await signed();
+  let asked = 0;
+  one.twist(({ method }, answer) => {
+    if (method !== 'eth_sendRawTransaction') return answer;
+    asked += 1;
+    journal.stop = frozen;
+    return CUT;
+  });
+  other.twist(({ method }, answer) => {
+    if (method === 'eth_sendRawTransaction') asked += 1;
+    return answer;
+  });
+  await expect(submit()).rejects.toMatchObject({ code: 'SEND_HELD' });
+  expect(asked).toBe(1);
+});
+
+test('what is stopped between the first question and the send stays here', async () => {
+  const { signed: bytes, journal, executor, context } = await signed();
+  let asked = 0;
+  journal.held = () => Promise.resolve(asked++ === 0 ? null : frozen);
+  await expect(executor.recover(context, call(), journal)).rejects.toMatchObject({
+    ...{ kind: 'not_yet', code: 'SEND_HELD' },
+  });
+  expect(asked).toBe(2);
+  expect(await isHeld(await opened(), bytes.tx_hash as `0x${string}`)).toBe(false);
+});
+
 test('one that falls silent in the middle of a call is passed over too', async () => {
   const connection = await opened();
   one.twist(cut);
