@@ -12,7 +12,11 @@ import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run, writeOrFind } from './faults.ts';
 import { isoOf } from './json.ts';
+import { beforePosition, type PagePosition } from './paging.ts';
 import { templateDocument, type NewTemplate } from './templates.ts';
+
+/** How many proposals are ended in one statement. */
+const MOST_AT_ONCE = 200;
 
 export interface ProposalRecord {
   readonly proposal_id: string;
@@ -160,6 +164,43 @@ export async function readProposal(
       SELECT proposal_view(p) AS row FROM template_proposals p
       WHERE proposal_id = ${proposalId}::uuid`,
   );
+}
+
+export interface ProposalFilter {
+  readonly status?: ProposalStatus | undefined;
+  readonly authority_key?: string | undefined;
+  /** The only authority whose proposals the caller sees; null: it sees all. */
+  readonly only: string | null;
+}
+
+/** Up to `limit` proposals after the position, newest first, as they are now. */
+export async function listProposals(
+  db: Database,
+  { status: wanted, authority_key: asked, only }: ProposalFilter,
+  { limit, after }: { readonly limit: number; readonly after: PagePosition | null },
+): Promise<readonly ProposalRecord[]> {
+  await expireDue(db);
+  const [status, authority] = [wanted ?? null, asked ?? only];
+  if (only !== null && authority !== only) return [];
+  const { at, id } = beforePosition(after);
+  const rows = await run(
+    () => db.sqlPlanned<{ row: Row }>`
+      SELECT proposal_view(p) AS row FROM template_proposals p
+      WHERE (p.created_at, p.proposal_id) < (${at}::timestamptz, ${id}::uuid)
+        AND (${status}::text IS NULL OR p.status = ${status})
+        AND (${authority}::text IS NULL OR p.authority_key = ${authority})
+      ORDER BY p.created_at DESC, p.proposal_id DESC LIMIT ${limit}::integer`,
+  );
+  return rows.map(({ row }) => toRecord(row));
+}
+
+/** A status that is asked for is that of now, also where no loop has been there yet. */
+async function expireDue(db: Database): Promise<void> {
+  for (;;) {
+    const due = await readDueProposals(db, MOST_AT_ONCE);
+    if (due.length > 0) await expireProposals(db, due);
+    if (due.length < MOST_AT_ONCE) return;
+  }
 }
 
 /** The proposal that used the key within the client's scope, as it is now; else null. */

@@ -1,15 +1,28 @@
-/** POST template-proposals/{proposal_id}/promote, and reading one. */
+/** POST template-proposals/{proposal_id}/promote, and reading one or all. */
+import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/actions/context.ts';
 import { blocking } from '../../domain/agents/proposal.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { agentNamespace } from '../../domain/roles.ts';
-import { promoteProposal, readProposal, type ProposalRecord } from '../../store/proposals.ts';
+import { agentNamespace, namespaceOf } from '../../domain/roles.ts';
+import { agentOf } from '../../store/namespaces.ts';
+import {
+  listProposals,
+  promoteProposal,
+  readProposal,
+  type ProposalRecord,
+} from '../../store/proposals.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { fetchPage } from '../http/paging.ts';
 import type { Reply } from '../http/route.ts';
 import { judge } from './judge.ts';
 import { limitsOf, promotionOf } from './propose.ts';
-import type { ProposalDetail, ProposalResponse } from './schema.ts';
+import type {
+  ProposalDetail,
+  proposalList,
+  proposalListQuery,
+  ProposalResponse,
+} from './schema.ts';
 import { detailView, proposalOf, proposalView } from './view.ts';
 
 interface OfProposal {
@@ -28,6 +41,23 @@ export async function readOne(
     (found !== null && caller.namespace === agentNamespace(found.authority_key));
   if (found === null || !visible) throw notFound(proposal_id);
   return { status: 200, body: detailView(found) };
+}
+
+/** A page of proposals, newest first; an agent's key lists its own. */
+export async function listAll(
+  {
+    query: { limit, cursor, ...filter },
+    requester: { caller },
+  }: { readonly query: z.output<typeof proposalListQuery>; readonly requester: Requester },
+  { db }: ApiDependencies,
+): Promise<Reply<z.input<typeof proposalList>>> {
+  const only = agentOf(namespaceOf(caller));
+  const { items, next_cursor } = await fetchPage(
+    { limit, cursor },
+    (page) => listProposals(db, { ...filter, only }, page),
+    (row) => ({ created_at: row.created_at, id: row.proposal_id }),
+  );
+  return { status: 200, body: { template_proposals: items.map(detailView), next_cursor } };
 }
 
 /**

@@ -4,9 +4,9 @@ import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES, AGENT_ROLES, ALL_ROLES } from '../../domain/roles.ts';
 import { readAuthority } from '../../store/keys.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { noBody, noQuery, uuid } from '../http/schemas.ts';
+import { noBody, noParams, noQuery, uuid } from '../http/schemas.ts';
 import { attempt } from './bridge-attempt.ts';
-import { promote, readOne } from './promote.ts';
+import { listAll, promote, readOne } from './promote.ts';
 import { propose } from './propose.ts';
 import {
   agentAuthority,
@@ -15,6 +15,8 @@ import {
   authorityKey,
   proposalBody,
   proposalDetail,
+  proposalList,
+  proposalListQuery,
   proposalResponse,
 } from './schema.ts';
 
@@ -110,6 +112,21 @@ export const agentRoutes: readonly Route[] = [
       'outcome_unknown',
     ],
     handler: attempt,
+  }),
+  defineRoute({
+    id: 'listTemplateProposals',
+    method: 'GET',
+    path: '/template-proposals',
+    roles: ALL_ROLES,
+    tag: 'Agents',
+    summary: 'List template proposals, newest first',
+    description: 'With what was proposed. An agent lists only its own.',
+    params: noParams,
+    query: proposalListQuery,
+    body: noBody,
+    response: proposalList,
+    errors: [],
+    handler: listAll,
   }),
   defineRoute({
     ...ofProposal,

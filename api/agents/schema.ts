@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { PROTOCOL_FAMILIES } from '../../domain/agents/blueprint.ts';
 import { PROMOTION_MODES, PROPOSAL_KINDS, PROPOSAL_REASONS } from '../../domain/agents/proposal.ts';
 import { PROPOSAL_STATUSES } from '../../domain/states/proposal.ts';
+import { nextCursor, pageParameters } from '../http/paging.ts';
 import {
   assetCode,
   decimalString,
@@ -156,6 +157,16 @@ export const proposalDetail = z
   })
   .meta({ id: 'TemplateProposalDetail' });
 export type ProposalDetail = z.input<typeof proposalDetail>;
+
+export const proposalListQuery = z.strictObject({
+  status: z.enum(PROPOSAL_STATUSES).optional(),
+  authority_key: authorityKey.optional().meta({ description: 'Only proposals of this agent.' }),
+  ...pageParameters,
+});
+
+export const proposalList = z
+  .object({ template_proposals: listOf(proposalDetail), next_cursor: nextCursor })
+  .meta({ id: 'TemplateProposalListResponse' });
 
 export const attemptResponse = z
   .object({

@@ -83,6 +83,7 @@ const GROUPS = {
   proposals: {
     create: 'createTemplateProposal',
     bridge: 'createBridgeAttempt',
+    list: 'listTemplateProposals',
     get: 'getTemplateProposal',
     promote: 'promoteTemplateProposal',
   },

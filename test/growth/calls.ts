@@ -325,6 +325,12 @@ export const CALLS: readonly Call[] = [
     { entity_type: 'executor' },
   ]).map((call, index) => (index === 0 ? call : { ...call, rows: 25_000 })),
   ...get('getAgentAuthority', `/agent-authorities/${SEEDED.agent}`),
+  ...get('listTemplateProposals', '/template-proposals', [
+    PAGE,
+    MIDDLE,
+    { status: 'submitted' },
+    { authority_key: SEEDED.agent, status: 'expired' },
+  ]),
   ...get('getTemplateProposal', ({ proposal_id }) => `/template-proposals/${proposal_id}`),
   ...get('whoami', '/whoami'),
   ...get('getSignerRotationHistory', '/admin/signers/signer-1/rotation-history'),

@@ -1,5 +1,6 @@
 /** What agents propose, what of it becomes a template, and who may take it further. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { SigningKey } from '../../dev/stack/keys.ts';
 import {
   agent,
   attempt,
@@ -8,6 +9,7 @@ import {
   propose,
   readProposal,
   relimited,
+  runOut,
   type Agent,
   type ProposalView,
 } from '../support/agents.ts';
@@ -253,6 +255,60 @@ describe('an administrator', () => {
     const id = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
     for (const answer of [await promote(id), await get(`/template-proposals/${id}`)])
       expectRefusal(answer, 404, 'template_proposal_not_found', { proposal_id: id });
+  });
+});
+
+describe('the list', () => {
+  interface Page {
+    readonly template_proposals: readonly (ProposalView & { readonly proposal: object })[];
+    readonly next_cursor: string | null;
+  }
+  const list = (of: Agent, query = '', by: SigningKey = of) =>
+    must<Page>(
+      200,
+      sendAs(by, 'GET', `/template-proposals?authority_key=${of.authority}&limit=200${query}`),
+    );
+  const idsOf = ({ template_proposals }: Page) =>
+    template_proposals.map(({ proposal_id }) => proposal_id);
+
+  test('has what each proposal shows, newest first, in pages', async () => {
+    const of = await agent();
+    const made: string[] = [];
+    for (const notional of ['1', '101', '2', '102', '3'])
+      made.unshift((await must(200, propose(of, { requested_notional: notional }))).proposal_id);
+    const all = await list(of, '', shared.keys.operator);
+    expect(idsOf(all)).toEqual(made);
+    expect(all.next_cursor).toBeNull();
+    expect(all.template_proposals[0]).toEqual(await readProposal(of, made[0] ?? ''));
+    const paged: string[] = [];
+    let cursor = '';
+    do {
+      const page = await must<Page>(200, sendAs(of, 'GET', `/template-proposals?limit=2${cursor}`));
+      paged.push(...idsOf(page));
+      cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`;
+    } while (cursor !== '');
+    expect(paged).toEqual(made);
+    expect(idsOf(await list(of, '&status=submitted'))).toEqual([made[1], made[3]]);
+    expect(idsOf(await list(of, '&status=rejected'))).toEqual([]);
+    expectInvalid(await sendAs(of, 'GET', '/template-proposals?status=open'), 'status');
+  });
+
+  test('of an agent’s key is its own, whatever it asks for', async () => {
+    const [of, other] = [await agent(), await agent()];
+    const mine = await must(200, propose(of));
+    await must(200, propose(other));
+    expect(idsOf(await must<Page>(200, sendAs(of, 'GET', '/template-proposals')))).toEqual([
+      mine.proposal_id,
+    ]);
+    expect(idsOf(await list(other, '', of))).toEqual([]);
+  });
+
+  test('shows as expired what is over, also before a worker has been there', async () => {
+    const of = await agent();
+    const { proposal_id } = await must(200, propose(of, { requested_notional: '101' }));
+    await runOut(proposal_id);
+    expect(idsOf(await list(of, '&status=submitted'))).toEqual([]);
+    expect(idsOf(await list(of, '&status=expired'))).toEqual([proposal_id]);
   });
 });
 

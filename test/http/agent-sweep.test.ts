@@ -197,6 +197,14 @@ const CASES: Readonly<Record<string, (of: Others) => readonly Probe[]>> = {
   getAgentAuthority: ({ rival }) => [ask(`/agent-authorities/${rival.authority}`, 403)],
   createTemplateProposal: (of) => proposals(of, 'template-proposals'),
   createBridgeAttempt: (of) => proposals(of, 'bridge-attempt'),
+  listTemplateProposals: (of) =>
+    list(
+      '/template-proposals',
+      `authority_key=${of.rival.authority}`,
+      `authority_key=${own.authority}`,
+      'status=auto_promoted',
+      `cursor=${cursorOf(of)}`,
+    ),
   getTemplateProposal: (of) => [ask(`/template-proposals/${of.proposal_id}`, 404)],
   listBridgeChains: forAll('/bridge-c/chain-registry'),
   getBridgeChain: forAll('/bridge-c/chain-registry/any'),

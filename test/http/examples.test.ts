@@ -611,6 +611,7 @@ test('an agent proposes, attempts and is promoted', async () => {
     beyond,
   );
   const path = `/template-proposals/${open.body.proposal_id}`;
+  await answers(['listTemplateProposals', 'GET', '/template-proposals?limit=1']);
   await answers(['getTemplateProposal', 'GET', path]);
   await answers(['promoteTemplateProposal', 'POST', `${path}/promote`]);
   const cold = { ...proposed, destination_address: PURSE.replace(/.$/, '0').toLowerCase() };

@@ -221,6 +221,12 @@ describe('what is printed for programs fits the schema of its command', () => {
     });
     const { proposal_id: id } = body;
     expect(await json.run('proposals show', [id])).toMatchObject({ status: 'submitted' });
+    const listed = await run('proposals', 'list', '--authority', of.authority);
+    expect(listed.out).toMatch(new RegExp(`${id} .*submitted.*USDC.*999999.*notional_exceeded`));
+    const none = ['--authority', of.authority, '--status', 'rejected'];
+    expect(await json.run('proposals list', none)).toEqual({
+      ...{ template_proposals: [], next_cursor: null },
+    });
     const asked = await run('proposals', 'promote', id);
     expect([asked.status, asked.err]).toEqual([2, expect.stringContaining('confirmation')]);
     expect(await json.run('proposals promote', [id, '--yes'])).toMatchObject({

@@ -102,6 +102,7 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'GET /agent-authorities/{authority_key}': ALL,
   'POST /agent-authorities/{authority_key}/template-proposals': ['agent'],
   'POST /agent-authorities/{authority_key}/bridge-attempt': ['agent'],
+  'GET /template-proposals': ALL,
   'GET /template-proposals/{proposal_id}': ALL,
   'POST /template-proposals/{proposal_id}/promote': ADMIN,
   'GET /whoami': ALL,

@@ -1,18 +1,56 @@
 /** `fundctl proposals` and `authorities`: what agents propose, and what they may. */
+import { PROPOSAL_STATUSES } from '../../../domain/states/proposal.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { choice, text } from '../../command-line/options.ts';
+import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
+import type { Column } from '../../command-line/table.ts';
 import { state, type View } from '../../command-line/view.ts';
-import { when } from '../../command-line/words.ts';
-import type { ResultOf } from '../../http/operations.ts';
+import { age, when } from '../../command-line/words.ts';
+import type { ResultOf, RowOf } from '../../http/operations.ts';
 import { YES } from '../shared.ts';
 
 type Proposal = ResultOf<'getTemplateProposal'>;
 const PROPOSAL = { proposalId: 'id of the proposal' };
 
+const COLUMNS: readonly Column<RowOf<'listTemplateProposals'>>[] = [
+  { title: 'PROPOSAL', of: (row) => row.proposal_id },
+  { title: 'OF', of: (row) => row.authority_key },
+  { title: 'STATUS', of: (row) => state(row.status) },
+  { title: 'ASSET', of: (row) => fieldOf(row, 'asset') },
+  { title: 'NOTIONAL', of: (row) => fieldOf(row, 'requested_notional'), right: true },
+  { title: 'FROM', of: (row) => fieldOf(row, 'source_chain') },
+  { title: 'TO', of: (row) => fieldOf(row, 'destination_chain') },
+  { title: 'REASONS', of: (row) => row.reasons.join(', ') },
+  { title: 'AGE', of: (row) => age(row.created_at) },
+];
+
+function fieldOf({ proposal }: RowOf<'listTemplateProposals'>, name: string): string {
+  const value = proposal[name];
+  return typeof value === 'string' ? value : '';
+}
+
 export const proposals: Group = {
   name: 'proposals',
   about: 'Templates that agents propose',
   commands: [
+    command({
+      name: 'list',
+      about: 'List proposals, newest first',
+      examples: ['fundctl proposals list --status submitted'],
+      options: {
+        status: choice(PROPOSAL_STATUSES, 'only proposals in this status'),
+        authority: text('authority-key', 'only proposals of this agent'),
+        ...PAGE,
+      },
+      answer: answerOf('listTemplateProposals'),
+      run: ({ session, options: { status, authority, ...page } }) =>
+        printList(session, 'listTemplateProposals', {
+          query: defined({ status, authority_key: authority }),
+          page,
+          columns: COLUMNS,
+        }),
+    }),
     command({
       name: 'show',
       about: 'Show a proposal, with what was proposed and what stands in its way',

@@ -311,6 +311,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/BridgeAttempt"
   }
  },
+ "listTemplateProposals": {
+  "success": {
+   "$ref": "#/components/schemas/TemplateProposalListResponse"
+  }
+ },
  "getTemplateProposal": {
   "success": {
    "$ref": "#/components/schemas/TemplateProposalDetail"
@@ -5967,6 +5972,29 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "movement_id",
    "template_key",
    "template_version"
+  ],
+  "additionalProperties": false
+ },
+ "TemplateProposalListResponse": {
+  "type": "object",
+  "properties": {
+   "template_proposals": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/TemplateProposalDetail"
+    }
+   },
+   "next_cursor": {
+    "description": "Give it as `cursor` for the next page; null on the last.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "template_proposals",
+   "next_cursor"
   ],
   "additionalProperties": false
  },

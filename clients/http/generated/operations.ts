@@ -58,6 +58,7 @@ export const OPERATIONS = {
   getAgentAuthority: { method: 'GET', path: '/agent-authorities/{authority_key}', idempotent: false, paged: null, dryRun: false },
   createTemplateProposal: { method: 'POST', path: '/agent-authorities/{authority_key}/template-proposals', idempotent: true, paged: null, dryRun: false },
   createBridgeAttempt: { method: 'POST', path: '/agent-authorities/{authority_key}/bridge-attempt', idempotent: true, paged: null, dryRun: false },
+  listTemplateProposals: { method: 'GET', path: '/template-proposals', idempotent: false, paged: 'template_proposals', dryRun: false },
   getTemplateProposal: { method: 'GET', path: '/template-proposals/{proposal_id}', idempotent: false, paged: null, dryRun: false },
   promoteTemplateProposal: { method: 'POST', path: '/template-proposals/{proposal_id}/promote', idempotent: false, paged: null, dryRun: false },
   whoami: { method: 'GET', path: '/whoami', idempotent: false, paged: null, dryRun: false },

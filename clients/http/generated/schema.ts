@@ -1162,6 +1162,11 @@ export interface components {
             readonly template_key: string | null;
             readonly template_version: number | null;
         };
+        readonly TemplateProposalListResponse: {
+            readonly template_proposals: readonly components["schemas"]["TemplateProposalDetail"][];
+            /** @description Give it as `cursor` for the next page; null on the last. */
+            readonly next_cursor: string | null;
+        };
         readonly TemplateProposalDetail: {
             readonly proposal_id: components["schemas"]["Id"];
             readonly authority_key: string;
@@ -3819,6 +3824,35 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BridgeAttempt"];
+                };
+            };
+        };
+    };
+    readonly listTemplateProposals: {
+        readonly parameters: {
+            readonly query?: {
+                readonly status?: "submitted" | "auto_promoted" | "rejected" | "expired";
+                readonly authority_key?: string;
+                readonly limit?: number;
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TemplateProposalListResponse"];
                 };
             };
         };

@@ -840,6 +840,15 @@ CREATE INDEX template_proposals_version
 CREATE INDEX template_proposals_granted
   ON template_proposals (template_id, requested_notional DESC) WHERE promotion_mode = 'admin';
 
+CREATE INDEX template_proposals_newest
+  ON template_proposals (created_at DESC, proposal_id DESC);
+
+CREATE INDEX template_proposals_by_status
+  ON template_proposals (status, created_at DESC, proposal_id DESC);
+
+CREATE INDEX template_proposals_by_authority
+  ON template_proposals (authority_key, created_at DESC, proposal_id DESC);
+
 CREATE INDEX template_proposals_due ON template_proposals (expires_at)
   WHERE status = 'submitted';
 
