@@ -49,6 +49,7 @@ const NOT_MISSED: Readonly<Record<string, string>> = {
     'evm_transactions_nonce finds the same, while an address has sent little',
   movement_nodes_await_payments: 'is read when a payment is claimed that another node may wait for',
   callbacks_line: 'callbacks_sequence finds the same among all that a movement has',
+  template_proposals_due: 'template_proposals_by_status finds what is due too, while it is little',
   template_proposals_by_authority: 'template_proposals_newest finds the same: here is one agent',
   budget_reservations_movement: 'is read by an approval, and each can be given once only',
   budget_reservations_window: 'budget_reservations_movement finds the window of all policies',
