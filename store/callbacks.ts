@@ -24,7 +24,7 @@ export async function claimCallbacks(
   const only = options.movementId ?? null;
   return run(
     () => db.sql<ClaimedCallback>`
-      SELECT event_id::text, movement_id::text, event_type, url, payload, nonce, attempts
+      SELECT event_id::text, movement_id::text, transfer_id::text, event_type, url, payload, nonce, attempts
       FROM claim_callbacks(${options.limit}::integer, ${options.leaseSeconds}::integer,
         ${only}::uuid)`,
   );
@@ -46,7 +46,10 @@ type Row = Prisma.CallbackGetPayload<object>;
 
 export interface CallbackRecord {
   readonly event_id: string;
-  readonly movement_id: string;
+  /** Null for one of a capital transfer. */
+  readonly movement_id: string | null;
+  /** Null for one of a movement. */
+  readonly transfer_id: string | null;
   readonly event_type: string;
   readonly sequence: number;
   readonly url: string;
@@ -64,19 +67,21 @@ export interface CallbackRecord {
 export interface CallbackFilter {
   readonly status?: CallbackStatus | undefined;
   readonly movement_id?: string | undefined;
+  readonly transfer_id?: string | undefined;
 }
 
 /** Up to `limit` callbacks after `position`, newest first. */
 export async function listCallbacks(
   db: Database,
-  filter: CallbackFilter,
+  { status, movement_id, transfer_id }: CallbackFilter,
   page: { readonly limit: number; readonly after: PagePosition | null },
 ): Promise<readonly CallbackRecord[]> {
   const rows = await run(() =>
     db.callback.findMany({
       where: {
-        ...(filter.status === undefined ? {} : { status: filter.status }),
-        ...(filter.movement_id === undefined ? {} : { movement_id: filter.movement_id }),
+        ...(status === undefined ? {} : { status }),
+        ...(movement_id === undefined ? {} : { movement_id }),
+        ...(transfer_id === undefined ? {} : { transfer_id }),
         ...(page.after === null ? {} : olderThan(page.after, 'event_id')),
       },
       orderBy: [{ created_at: 'desc' }, { event_id: 'desc' }],
@@ -91,6 +96,7 @@ function toRecord(row: Row): CallbackRecord {
   return {
     event_id: row.event_id,
     movement_id: row.movement_id,
+    transfer_id: row.transfer_id,
     event_type: row.event_type,
     sequence: row.sequence,
     url: row.url,

@@ -25,6 +25,8 @@ export interface NewTransfer {
   readonly reason: string;
   readonly strategy_id: string | null;
   readonly provider: string;
+  /** Where it is called back to when it needs a person. */
+  readonly callback_url: string | null;
   /** The client that the idempotency key belongs to. */
   readonly client_scope: string;
   readonly idempotency_key: string;

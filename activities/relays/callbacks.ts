@@ -47,7 +47,7 @@ export function startCallbackRelay(options: CallbackRelayOptions): Loop {
       // Its lease ends by itself, and then it is sent again.
       .catch((error: unknown) =>
         log.warn(
-          { err: error, movement_id: first.movement_id },
+          { err: error, movement_id: first.movement_id, transfer_id: first.transfer_id },
           'a callback was not recorded and is sent again',
         ),
       )
@@ -87,7 +87,7 @@ async function sendLine(
   const { movement_id } = first;
   for (let next: ClaimedCallback | undefined = first; next !== undefined;) {
     await sendOne(options, next);
-    if (stopped()) return;
+    if (stopped() || movement_id === null) return;
     [next] = await claimCallbacks(options.db, {
       limit: 1,
       leaseSeconds: LEASE_SECONDS,
@@ -100,7 +100,7 @@ async function sendLine(
 async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback): Promise<void> {
   const { db, log, sign, maxAttempts, post = guardedPost } = options;
   const allowedHosts = sign === null ? NO_HOSTS : options.allowedHosts;
-  const { event_id, nonce, payload, url, movement_id } = callback;
+  const { event_id, nonce, payload, url, movement_id, transfer_id } = callback;
   const timestamp = Math.floor(Date.now() / 1_000);
   const headers = sign?.({ event_id, nonce, timestamp, body: payload }) ?? {};
   const outcome = await post({ url, headers, body: payload, allowedHosts });
@@ -109,7 +109,7 @@ async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback)
   if (written && settlement.status === 'dead_letter') {
     const { attempts, last_error } = settlement;
     log.warn(
-      { movement_id, callback_event_id: event_id, attempts, reason: last_error },
+      { movement_id, transfer_id, callback_event_id: event_id, attempts, reason: last_error },
       'a callback is a dead letter',
     );
   }

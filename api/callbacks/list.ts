@@ -11,10 +11,10 @@ export async function list(
   input: { readonly query: z.output<typeof listQuery> },
   { db }: Pick<ApiDependencies, 'db'>,
 ): Promise<Reply<z.input<typeof listResponse>>> {
-  const { status, movement_id, ...query } = input.query;
+  const { limit, cursor, ...filter } = input.query;
   const page = await fetchPage(
-    query,
-    (at) => listCallbacks(db, { status, movement_id }, at),
+    { limit, cursor },
+    (at) => listCallbacks(db, filter, at),
     (row) => ({ created_at: row.created_at, id: row.event_id }),
   );
   return {

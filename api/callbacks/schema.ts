@@ -11,15 +11,17 @@ export const callbackParams = z.strictObject({ event_id: uuid });
 export const listQuery = z.strictObject({
   status: z.enum(CALLBACK_STATUSES).optional(),
   movement_id: uuid.optional(),
+  transfer_id: uuid.optional(),
   ...pageParameters,
 });
 
 export const callbackView = z
   .object({
     event_id: uuid,
-    movement_id: uuid,
+    movement_id: uuid.nullable().meta({ description: 'Null for one of a capital transfer.' }),
+    transfer_id: uuid.nullable().meta({ description: 'Null for one of a movement.' }),
     event_type: oneOf(CALLBACK_EVENTS),
-    sequence: z.int().meta({ description: "The event's place in its movement's timeline." }),
+    sequence: z.int().meta({ description: "The event's place in its timeline." }),
     url: z
       .string()
       .meta({ description: 'Where it goes; a query is not shown, since it may hold a token.' }),

@@ -63,8 +63,12 @@ export async function create(
 
 /** Everything but the key and the reason, after defaults, upper-casing and normalising. */
 function normalForm(body: TransferCreateBody): JsonObject {
-  const { reason: _reason, idempotency_key: _key, ...rest } = body;
-  return { ...rest, strategy_id: rest.strategy_id ?? null };
+  const { reason: _reason, idempotency_key: _key, strategy_id, callback_url, ...rest } = body;
+  return {
+    ...rest,
+    strategy_id: strategy_id ?? null,
+    ...(callback_url === undefined ? {} : { callback_url }),
+  };
 }
 
 async function stored(
@@ -79,10 +83,13 @@ async function stored(
 ): Promise<CreateTransferOutcome> {
   const { body, requester, scope, request, permitted } = input;
   const { client_id, key_id, role } = requester.caller;
+  // Its query may hold a token.
+  const { callback_url: _url, ...details } = request;
   const transfer = {
     ...body,
     ...permitted,
     strategy_id: body.strategy_id ?? null,
+    callback_url: body.callback_url ?? null,
     client_scope: scope,
     request,
     created_by: { client_id, key_id, role },
@@ -107,7 +114,7 @@ async function stored(
         entity_type: 'capital_transfer',
         entity_key: transferId,
         reason: body.reason,
-        details: request,
+        details,
       }),
     ],
   } as const;

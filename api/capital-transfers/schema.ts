@@ -16,6 +16,7 @@ import {
   timestamp,
   uuid,
 } from '../http/schemas.ts';
+import { callbackUrl } from '../movements/schema.ts';
 
 const ACCOUNT_TYPE = 'SPOT or USDT_FUTURE, in any case; SPOT when absent or empty.';
 const accountType = z
@@ -41,6 +42,10 @@ export const transferCreate = z
     }),
     idempotency_key: text(1, 128),
     strategy_id: text(1, 128).optional(),
+    callback_url: callbackUrl.optional().meta({
+      description:
+        'Where `request_attention` is sent when it comes to need a person: https, or http to a loopback host.',
+    }),
   })
   .meta({
     id: 'CapitalTransferCreateRequest',

@@ -7,12 +7,15 @@ import { ClientUsageError } from './errors.ts';
 export interface CallbackEvent {
   readonly event_id: string;
   readonly event_type: string;
-  readonly movement_id: string;
+  /** Null for one of a capital transfer. */
+  readonly movement_id: string | null;
+  /** Only in one of a capital transfer. */
+  readonly transfer_id?: string;
   readonly request_state: string;
   readonly current_frontier: readonly string[];
   readonly node_key: string | null;
   readonly error_code: string | null;
-  /** Counts up within a movement; callbacks may come twice, and out of order. */
+  /** Counts up within a movement or transfer; callbacks may come twice, and out of order. */
   readonly sequence: number;
   readonly occurred_at: string;
 }

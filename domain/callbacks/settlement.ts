@@ -6,7 +6,9 @@ import { afterFailure } from './backoff.ts';
 /** A callback whose attempt is under way. */
 export interface ClaimedCallback {
   readonly event_id: string;
-  readonly movement_id: string;
+  /** Null for one of a capital transfer. */
+  readonly movement_id: string | null;
+  readonly transfer_id: string | null;
   readonly event_type: string;
   readonly url: string;
   readonly payload: string;
@@ -23,7 +25,7 @@ export type AttemptOutcome =
 /** The row as it becomes, compared with what was claimed. */
 export interface Settlement {
   readonly event_id: string;
-  readonly movement_id: string;
+  readonly movement_id: string | null;
   readonly seen_attempts: number;
   readonly status: 'pending' | 'delivered' | 'dead_letter';
   readonly attempts: number;

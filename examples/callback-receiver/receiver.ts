@@ -10,7 +10,8 @@ import { Webhook } from 'standardwebhooks';
 export interface CallbackEvent {
   readonly event_id: string;
   readonly event_type: string;
-  readonly movement_id: string;
+  /** Null for one of a capital transfer, which has a `transfer_id`. */
+  readonly movement_id: string | null;
   readonly request_state: string;
   readonly current_frontier: readonly string[];
   readonly node_key: string | null;

@@ -13,7 +13,7 @@ $$;
 
 -- Leases due callbacks, of each movement the head of its line only: nothing is claimed beside
 -- another claim of the same movement, nor before an earlier one that is due. An earlier one that
--- waits for its next attempt lets the later ones pass.
+-- waits for its next attempt lets the later ones pass. A capital transfer has one at most.
 CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
   RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
 DECLARE
@@ -46,7 +46,8 @@ END $$;
 
 -- What became of one attempt; see store/callbacks.ts for the shape of `doc`. An end is written
 -- under the movement's lock with its timeline row, and touches nothing of the movement that a run
--- or the sweeper reads. False when somebody else has settled the callback since it was claimed.
+-- or the sweeper reads; of a capital transfer the callback alone says it. False when somebody else
+-- has settled the callback since it was claimed.
 CREATE OR REPLACE FUNCTION settle_callback(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   m movements;
@@ -68,7 +69,7 @@ BEGIN
   WHERE event_id = (doc ->> 'event_id')::uuid AND status = 'pending'
     AND (next_status = 'delivered' OR attempts = (doc ->> 'seen_attempts')::integer);
   IF NOT FOUND THEN RETURN false; END IF;
-  IF next_status <> 'pending' THEN
+  IF m.movement_id IS NOT NULL THEN
     m.next_sequence := write_timeline(m, doc -> 'timeline', ARRAY[]::text[], at);
     UPDATE movements SET next_sequence = m.next_sequence WHERE movement_id = m.movement_id;
   END IF;

@@ -8,6 +8,22 @@ CREATE OR REPLACE FUNCTION write_transfer_event(t capital_transfers, from_state 
           event -> 'actor', event ->> 'message', coalesce(event -> 'data', '{}'::jsonb), at)
 $$;
 
+-- Calls back that a transfer has come to need a person, in the write that brings it there.
+CREATE OR REPLACE FUNCTION call_back_for_person(t capital_transfers, event jsonb, error_code text,
+  at timestamptz) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO callbacks (event_id, transfer_id, event_type, sequence, url, payload, nonce, status,
+    next_attempt_at, last_error, created_at, updated_at)
+  SELECT (event ->> 'event_id')::uuid, t.transfer_id, 'request_attention', t.next_sequence,
+    t.callback_url, jsonb_build_object('event_id', event ->> 'event_id',
+      'event_type', 'request_attention', 'movement_id', NULL, 'transfer_id', t.transfer_id,
+      'request_state', t.request_state, 'current_frontier', '[]'::jsonb, 'node_key', NULL,
+      'error_code', error_code, 'sequence', t.next_sequence,
+      'occurred_at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+    event ->> 'event_id', CASE WHEN refused THEN 'dead_letter' ELSE 'pending' END, at,
+    CASE WHEN refused THEN 'host_not_allowed' END, at, at
+  FROM callback_refused(t.callback_url) AS refused WHERE t.callback_url IS NOT NULL
+$$;
+
 -- A transfer for whoever works on it.
 CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
@@ -39,12 +55,12 @@ BEGIN
   INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
     request_state, source_venue, source_account_type,
     destination_venue, destination_account_type, asset, amount, reason, strategy_id, provider,
-      created_by, next_sequence, claimed_until,
+      callback_url, created_by, next_sequence, claimed_until,
     created_at, updated_at)
   VALUES (t.transfer_id, t.client_scope, t.idempotency_key, t.request, t.request_state,
     t.source_venue, t.source_account_type,
     t.destination_venue, t.destination_account_type, t.asset, t.amount, t.reason, t.strategy_id,
-      t.provider, t.created_by, 2,
+      t.provider, t.callback_url, t.created_by, 2,
     at + interval '2 seconds', at, at)
   ON CONFLICT (client_scope, idempotency_key) DO NOTHING;
   IF NOT FOUND THEN
@@ -95,6 +111,10 @@ BEGIN
   t.request_state := coalesce(doc ->> 'to', t.request_state);
   IF doc ? 'end_hold' THEN PERFORM end_transfer_hold(t.transfer_id, doc ->> 'end_hold', at); END IF;
   PERFORM write_transfer_event(t, before, doc -> 'event', at);
+  IF t.request_state = 'MANUAL_INTERVENTION' AND before <> 'MANUAL_INTERVENTION' THEN
+    PERFORM call_back_for_person(t, doc -> 'event',
+      CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE t.error_code END, at);
+  END IF;
   UPDATE capital_transfers SET
     request_state = t.request_state,
     submit_epoch = coalesce((fields ->> 'epoch')::integer, submit_epoch),

@@ -16,6 +16,11 @@ import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
 import type { Loop } from '../../platform/loop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { attention, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
+import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
+import { readTransferEvents } from '../../store/capital-transfers.ts';
+import { transferDesk } from '../store/capital-transfer-desk.ts';
+import type { StoreBench } from '../store/support.ts';
 import { claimCallbacks, listCallbacks, settleCallback } from '../../store/callbacks.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
@@ -199,6 +204,35 @@ test('every movement is told its events in their order, several movements at onc
   expect(target.receiver.refused).toEqual({ forged: 0, repeated: 0 });
   expect(target.most.open).toBeGreaterThan(1);
   expect(target.most.open).toBeLessThanOrEqual(movements.length);
+});
+
+test('a capital transfer that comes to need a person is called back, and beside it nothing else', async () => {
+  const desk = transferDesk({ db } as StoreBench, {});
+  const id = await desk.made({ callback_url: target.url });
+  await applyTransferStep(db, submitting(await desk.row(id), 5));
+  await applyTransferStep(db, takenOver(await desk.row(id), 900, { isOver: true }));
+  const other = await movement();
+  await emit(other);
+  startRelay();
+  await becomes(other, 'delivered');
+  expect(await listCallbacks(db, { transfer_id: id }, PAGE)).toEqual([]);
+  await applyTransferStep(db, attention(await desk.row(id), 'It took too long'));
+  const delivered = await eventually(
+    async () => {
+      const [row] = await listCallbacks(db, { transfer_id: id }, PAGE);
+      return row?.status === 'delivered' ? row : null;
+    },
+    { what: () => 'its callback' },
+  );
+  const [event] = (await readTransferEvents(db, id)).slice(-1);
+  expect(target.receiver.arrived.at(-1)).toEqual({
+    ...{ event_id: event?.event_id, event_type: 'request_attention', movement_id: null },
+    ...{ transfer_id: id, request_state: 'MANUAL_INTERVENTION', current_frontier: [] },
+    ...{ node_key: null, error_code: 'PROVIDER_CONFIRMATION_TIMEOUT' },
+    ...{ sequence: event?.sequence, occurred_at: event?.occurred_at },
+  });
+  expect(delivered.payload).toEqual(target.receiver.arrived.at(-1));
+  expect(target.attempts).toHaveLength(2);
 });
 
 test('a receiver that fails half of its calls still gets every event, with the payload and nonce it always had', async () => {

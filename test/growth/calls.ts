@@ -317,6 +317,7 @@ export const CALLS: readonly Call[] = [
     { status: 'dead_letter' },
     { status: 'pending' },
     { movement_id: ({ movement_id }) => movement_id },
+    { transfer_id: ({ transfer_id }) => transfer_id },
   ]),
   ...get('listAuditEvents', '/audit/events', AUDIT),
   // Two conditions at once: what one of them has is read.
@@ -365,8 +366,8 @@ export const CALLS: readonly Call[] = [
   own('claimTransfers', (db) => claimTransfers(db, { idleSeconds: 30, limit: 50 })),
   own(['claimCallbacks', 'settleCallback'], async (db) => {
     const [first] = await claimCallbacks(db, { limit: 2, leaseSeconds: 0 });
-    if (first === undefined) throw new Error('no callback was due');
-    const { event_id, movement_id, attempts } = first;
+    const { event_id = '', movement_id = null, attempts = 0 } = first ?? {};
+    if (movement_id === null) throw new Error('no callback of a movement was due');
     await settleCallback(db, {
       ...{ event_id, movement_id, seen_attempts: attempts, attempts: attempts + 1 },
       ...{ status: 'delivered', last_error: null, timeline: [] },

@@ -60,6 +60,7 @@ describe('the list', () => {
     expect(view).toEqual({
       event_id,
       movement_id,
+      transfer_id: null,
       event_type: 'request_rejected',
       sequence: event?.sequence,
       url: 'https://hooks.example/in?[redacted]',

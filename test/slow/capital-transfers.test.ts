@@ -45,6 +45,8 @@ const create = async (more: object = {}): Promise<View> =>
   })) as unknown as View;
 const read = async (id: string): Promise<View> =>
   (await own.api.expect(200, 'GET', `/capital-transfers/${id}`)) as unknown as View;
+const calledBack = async (id: string) =>
+  (await own.api.expect(200, 'GET', `/callbacks?transfer_id=${id}`))['callbacks'];
 const resolve = (id: string, resolution: string, more: object = {}): Promise<JsonAnswer> =>
   own.api.send('POST', `/capital-transfers/${id}/actions/resolve`, {
     resolution,
@@ -187,9 +189,10 @@ describe('an answer that is lost', () => {
 describe('a provider that does not confirm', () => {
   test('is waited for with the hold kept, then a person is asked; what it says later still counts', async () => {
     await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
-    const { transfer_id } = await create();
+    const { transfer_id } = await create({ callback_url: 'https://hooks.example/in?token=t' });
     await reaches(transfer_id, 'PENDING_PROVIDER_CONFIRMATION');
     expect(await holdOf(transfer_id)).toBe('held');
+    expect(await calledBack(transfer_id)).toEqual([]);
     expect(await reaches(transfer_id, 'MANUAL_INTERVENTION')).toMatchObject({
       attention: {
         ...{ reason: 'observed_long', last_answer: expect.stringContaining('Waited') },
@@ -207,6 +210,14 @@ describe('a provider that does not confirm', () => {
     // Wakes it once more; if it has just asked by itself, the transfer is over already.
     expect([200, 409]).toContain((await resolve(transfer_id, 'manual_intervention')).status);
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
+    // Once, though a person said it twice more. The stack lists no host.
+    expect(await calledBack(transfer_id)).toMatchObject([
+      {
+        ...{ event_type: 'request_attention', movement_id: null, status: 'dead_letter' },
+        url: 'https://hooks.example/in?[redacted]',
+        payload: { request_state: 'MANUAL_INTERVENTION', transfer_id },
+      },
+    ]);
     expect(await resolve(transfer_id, 'failed')).toMatchObject({
       status: 409,
       body: {

@@ -24,6 +24,7 @@ export interface NewTransferOfTest {
   readonly idempotency_key?: string;
   /** Refused when the pool's snapshot does not cover it. */
   readonly covered?: boolean;
+  readonly callback_url?: string;
 }
 
 export interface TransferDesk {
@@ -105,6 +106,7 @@ function create(
     amount = '1',
     idempotency_key = randomUUID(),
     covered = false,
+    callback_url = null,
   } = of;
   const hold = { venue_key: source, account_type, asset: 'USDC', amount };
   return createTransfer(
@@ -119,6 +121,7 @@ function create(
       reason: 'a test',
       strategy_id: null,
       provider: 'test',
+      callback_url,
       client_scope: 'tests',
       idempotency_key,
       request: { amount },

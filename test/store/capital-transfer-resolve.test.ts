@@ -6,7 +6,7 @@ import type { ApiDependencies } from '../../api/dependencies.ts';
 import { answered, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
-import { transferDesk } from './capital-transfer-desk.ts';
+import { transferDesk, type NewTransferOfTest } from './capital-transfer-desk.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -42,9 +42,9 @@ function resolveAs(
 }
 
 /** A transfer whose one send gave no answer, and which says that its call is over. */
-async function unanswered() {
+async function unanswered(more: NewTransferOfTest = {}) {
   const desk = transferDesk(bench, {});
-  const id = await desk.made();
+  const id = await desk.made(more);
   await applyTransferStep(bench.db, submitting(await desk.row(id), 5));
   await applyTransferStep(bench.db, takenOver(await desk.row(id), 900, { isOver: true }));
   return { desk, id };
@@ -96,4 +96,22 @@ test('of a provider whose venues are not bound any more, after the longest that 
   expect((await desk.row(id)).state).toBe('PENDING_PROVIDER_CONFIRMATION');
   await later(86_400);
   expect(await unbound()).toMatchObject({ body: { request_state: 'FAILED' } });
+});
+
+test('that it is open is called back once, by whoever said so first', async () => {
+  const { id } = await unanswered({ callback_url: 'https://hooks.example/in' });
+  const called = () =>
+    bench.sql(
+      `SELECT c.event_type, e.event_type AS event, c.payload::jsonb ->> 'transfer_id' AS of
+        FROM callbacks c JOIN capital_transfer_events e USING (event_id)
+        WHERE c.transfer_id = $1::uuid`,
+      id,
+    );
+  expect(await called()).toEqual([]);
+  await resolveAs(id, 'manual_intervention');
+  await resolveAs(id, 'manual_intervention');
+  await resolveAs(id, 'completed');
+  expect(await called()).toEqual([
+    { event_type: 'request_attention', event: 'transfer_resolved', of: id },
+  ]);
 });

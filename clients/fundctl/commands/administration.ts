@@ -73,7 +73,7 @@ const CALLBACKS: readonly Column<RowOf<'listCallbacks'>>[] = [
   { title: 'EVENT', of: (row) => row.event_id },
   { title: 'STATUS', of: (row) => state(row.status) },
   { title: 'TYPE', of: (row) => row.event_type },
-  { title: 'MOVEMENT', of: (row) => row.movement_id },
+  { title: 'OF', of: (row) => row.movement_id ?? row.transfer_id },
   { title: 'TRIES', of: (row) => row.attempts, right: true },
   { title: 'LAST ERROR', of: (row) => row.last_error },
   { title: 'AGE', of: (row) => age(row.created_at) },
@@ -107,12 +107,13 @@ export const callbacks: Group = {
       options: {
         status: choice(['pending', 'delivered', 'dead_letter'], 'only these'),
         movement: text('movement-id', 'only those of this movement'),
+        transfer: text('transfer-id', 'only those of this capital transfer'),
         ...PAGE,
       },
       answer: answerOf('listCallbacks'),
-      run: ({ session, options: { status, movement, ...page } }) =>
+      run: ({ session, options: { status, movement, transfer, ...page } }) =>
         printList(session, 'listCallbacks', {
-          query: defined({ status, movement_id: movement }),
+          query: defined({ status, movement_id: movement, transfer_id: transfer }),
           page,
           columns: CALLBACKS,
         }),

@@ -83,6 +83,7 @@ export const transfers: Group = {
         amount: required(amount('how much of it')),
         ...REASON,
         strategy: text('strategy-id', 'whose transfer it is'),
+        callbackUrl: text('url', 'where it is said that it needs a person'),
         ...IDEMPOTENCY,
         ...YES,
       },
@@ -98,6 +99,7 @@ export const transfers: Group = {
             source_account_type: options.fromType,
             destination_account_type: options.toType,
             strategy_id: options.strategy,
+            callback_url: options.callbackUrl,
           }),
         };
         await session.confirm('Move this now?', {

@@ -5489,7 +5489,26 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "$ref": "#/components/schemas/Id"
    },
    "movement_id": {
-    "$ref": "#/components/schemas/Id"
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Id"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null for one of a capital transfer."
+   },
+   "transfer_id": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Id"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null for one of a movement."
    },
    "event_type": {
     "type": "string",
@@ -5510,7 +5529,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "type": "integer",
     "minimum": -9007199254740991,
     "maximum": 9007199254740991,
-    "description": "The event's place in its movement's timeline."
+    "description": "The event's place in its timeline."
    },
    "url": {
     "type": "string",
@@ -5566,6 +5585,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   "required": [
    "event_id",
    "movement_id",
+   "transfer_id",
    "event_type",
    "sequence",
    "url",

@@ -1072,10 +1072,13 @@ export interface components {
         };
         readonly CallbackView: {
             readonly event_id: components["schemas"]["Id"];
-            readonly movement_id: components["schemas"]["Id"];
+            /** @description Null for one of a capital transfer. */
+            readonly movement_id: components["schemas"]["Id"] | null;
+            /** @description Null for one of a movement. */
+            readonly transfer_id: components["schemas"]["Id"] | null;
             /** @enum {string} */
             readonly event_type: "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced";
-            /** @description The event's place in its movement's timeline. */
+            /** @description The event's place in its timeline. */
             readonly sequence: number;
             /** @description Where it goes; a query is not shown, since it may hold a token. */
             readonly url: string;
@@ -1684,6 +1687,8 @@ export interface components {
             readonly reason: string;
             readonly idempotency_key: string;
             readonly strategy_id?: string;
+            /** @description Where `request_attention` is sent when it comes to need a person: https, or http to a loopback host. */
+            readonly callback_url?: string;
         };
         /**
          * @example {
@@ -3610,6 +3615,7 @@ export interface operations {
             readonly query?: {
                 readonly status?: "pending" | "delivered" | "dead_letter";
                 readonly movement_id?: components["schemas"]["Id"];
+                readonly transfer_id?: components["schemas"]["Id"];
                 readonly limit?: number;
                 readonly cursor?: string;
             };

@@ -370,7 +370,8 @@ CREATE TABLE timeline_events (
 
 CREATE TABLE callbacks (
   event_id        uuid PRIMARY KEY,
-  movement_id     uuid NOT NULL REFERENCES movements (movement_id),
+  -- Null for one of a capital transfer.
+  movement_id     uuid REFERENCES movements (movement_id),
   event_type      text NOT NULL,
   sequence        integer NOT NULL,
   url             text NOT NULL,
@@ -1022,6 +1023,7 @@ CREATE TABLE capital_transfers (
   reason                   text NOT NULL,
   strategy_id              text,
   provider                 text NOT NULL,
+  callback_url             text,
   -- The provider's own id of its record.
   provider_transfer_id     text,
   -- The provider has shown a record of it: from then on "not found" does not mean that nothing
@@ -1070,6 +1072,12 @@ CREATE INDEX capital_transfers_by_asset
 
 CREATE INDEX capital_transfers_open ON capital_transfers (claimed_until) WHERE ended_at IS NULL
   OR seen_version < version;
+
+ALTER TABLE callbacks ADD transfer_id uuid REFERENCES capital_transfers (transfer_id),
+  ADD CONSTRAINT callbacks_of_one CHECK (num_nonnulls(movement_id, transfer_id) = 1);
+
+CREATE UNIQUE INDEX callbacks_of_transfer ON callbacks (transfer_id, sequence)
+  WHERE transfer_id IS NOT NULL;
 
 -- What happened to a transfer, gapless and never changed.
 CREATE TABLE capital_transfer_events (
