@@ -5,6 +5,7 @@
  */
 import { isObject, type JsonObject } from './json.ts';
 import { compare, isDecimal, isPositive } from './money.ts';
+import type { CompiledNode } from './plan/types.ts';
 
 export interface Claim {
   /** What it is and where it is known. */
@@ -19,6 +20,15 @@ export interface Claim {
    * the address. What others claimed of a time that reaches into it is part of that.
    */
   readonly since?: string;
+  readonly until?: string;
+}
+
+/** What a node has claimed, as it is stored: of a chain's own coin the payment has no `total`. */
+export interface HeldClaim {
+  readonly source: string;
+  readonly reference: string;
+  readonly amount: string;
+  readonly total?: string;
   readonly until?: string;
 }
 
@@ -63,6 +73,22 @@ export function claimsOf(completed: Completed): readonly Claim[] {
 
 /** What says in its output `payments` what it is completed with. */
 const NAME_PAYMENTS: readonly string[] = ['evm_balance_observe', 'cex_deposit_observe'];
+
+type Watch = Pick<CompiledNode, 'node_kind' | 'action_type' | 'asset' | 'config'>;
+
+/** Whether it only looks, and is completed with payments. */
+export const isPaymentNode = ({ node_kind, action_type }: Watch): boolean =>
+  node_kind === 'observe' && NAME_PAYMENTS.includes(action_type);
+
+/** Whether a payment that arrived for one of these nodes may as well have been for the other. */
+export function arrivesAtSamePlace(one: Watch, other: Watch): boolean {
+  const place = ({ node_kind, action_type, asset, config }: Watch): string =>
+    JSON.stringify([
+      ...[node_kind, action_type, action_type === 'cex_deposit_observe' ? asset : null],
+      ...['chain_id', 'address', 'token_address', 'venue'].map((name) => config[name] ?? null),
+    ]).toLowerCase();
+  return place(one) === place(other);
+}
 
 type Named = Pick<Claim, 'source' | 'reference'>;
 

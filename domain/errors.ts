@@ -258,6 +258,11 @@ export const ERROR_TABLE = {
     'never',
     'What this node would be completed with has completed another: see `claimed_by`. It is not completed by the same.',
   ),
+  not_reassignable: rule(
+    409,
+    'never',
+    'The payment stays with the node that it completed: see `reason`.',
+  ),
   nonce_open: rule(
     409,
     'after_change',

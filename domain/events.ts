@@ -70,6 +70,7 @@ export const AUDIT_ACTIONS = [
   'movement.retry',
   'movement.cancel',
   'movement.resolve',
+  'movement.reassign',
   'movement.acknowledge',
   'movement.cancel_transaction',
   'movement.reset_allowances',

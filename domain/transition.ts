@@ -56,6 +56,12 @@ export interface NodeFields {
   readonly completed_at?: Stamp;
 }
 
+/** A node of a movement. */
+export interface NodeRef {
+  readonly movement_id: string;
+  readonly node_key: string;
+}
+
 export interface NodeChange {
   readonly node_key: string;
   /** The state it must be in; the first of `moves` leaves from here. */
@@ -87,6 +93,10 @@ export interface NodeChange {
   };
   /** With a completion: what has arrived for this node and so completes no other. */
   readonly claims?: readonly Claim[];
+  /** A completed node waits again, and what it has claimed is for `takes` of the same write. */
+  readonly releases?: true;
+  /** With a completion: it has what this node has claimed, which releases it in the same write. */
+  readonly takes?: NodeRef;
   /** The claim of this node, which had ended, whose block is no longer on the chain. */
   readonly reorged?: string;
 }

@@ -1,4 +1,5 @@
 /** Which node was completed with what has arrived; see domain/claims.ts. */
+import type { HeldClaim } from '../domain/claims.ts';
 import type { Arrivals } from '../domain/executor.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -21,6 +22,23 @@ export function readClaimed(
       FROM payment_claims WHERE source = ${source} AND reference IN (
         SELECT jsonb_array_elements_text(${JSON.stringify(references)}::jsonb))`,
   );
+}
+
+/** What the node has claimed. */
+export async function readHeldClaims(
+  db: Database,
+  { movement_id, node_key }: Owner,
+): Promise<readonly HeldClaim[]> {
+  const rows = await run(
+    () => db.sql<{ claim: HeldClaim }>`
+      SELECT jsonb_strip_nulls(jsonb_build_object('source', c.source, 'reference', c.reference,
+        'amount', trim_scale(c.amount)::text, 'total', trim_scale(p.amount)::text,
+        'until', c.until_block::text)) AS claim
+      FROM payment_claims c JOIN payments p USING (source, reference)
+      WHERE c.movement_id = ${movement_id}::uuid AND c.node_key = ${node_key}
+      ORDER BY c.source, c.reference`,
+  );
+  return rows.map(({ claim }) => claim);
 }
 
 /** The other nodes that are observed and wait for something at this place. */

@@ -80,13 +80,22 @@ export async function applyTransition(
       node: null,
     };
   }
-  if (answer.ok)
-    return {
-      ok: true,
-      head: headOf(answer),
-      transaction: answer.transaction ?? null,
-      command_id: commandId,
-    };
+  return answer.ok ? doneOf(answer, commandId) : refusedOf(answer);
+}
+
+type Done = Extract<TransitionOutcome, { ok: true }>;
+type Refused = Extract<TransitionOutcome, { ok: false }>;
+
+function doneOf(answer: Answer, commandId: string | null): Done {
+  return {
+    ok: true,
+    head: headOf(answer),
+    transaction: answer.transaction ?? null,
+    command_id: commandId,
+  };
+}
+
+function refusedOf(answer: Answer): Refused {
   return {
     ok: false,
     reason: answer.reason ?? 'version',
@@ -99,6 +108,41 @@ export async function applyTransition(
     node: answer.node ?? null,
   };
 }
+
+/** Both writes of a reassignment, or neither and why; see domain/actions/reassign.ts. */
+export type ReassignOutcome =
+  { readonly ok: true; readonly released: Done; readonly taken: Done } | Refused;
+
+/** As {@link applyTransition}: two movements are changed together, or neither of them. */
+export async function applyReassignment(
+  db: Database,
+  { released, taken }: { readonly released: Transition; readonly taken: Transition },
+): Promise<ReassignOutcome> {
+  const ids = [newId(), newId()] as const;
+  const documentOf = (each: Transition, commandId: string): string =>
+    JSON.stringify(transitionDocument(db, each, commandId));
+  const docs = [documentOf(released, ids[0]), documentOf(taken, ids[1])] as const;
+  const answer = await writeOnce(
+    db,
+    async () => {
+      const [row] = await db.sql<{ answer: ReassignAnswer }>`
+        SELECT reassign_claims(${docs[0]}::jsonb, ${docs[1]}::jsonb) AS answer`;
+      if (row === undefined) throw new Error('reassign_claims answered nothing');
+      return row.answer;
+    },
+    ids[1],
+  );
+  if (!answer.ok) return refusedOf(answer.refused);
+  return {
+    ok: true,
+    released: doneOf(answer.released, ids[0]),
+    taken: doneOf(answer.taken, ids[1]),
+  };
+}
+
+type ReassignAnswer =
+  | { readonly ok: true; readonly released: Answer; readonly taken: Answer }
+  | { readonly ok: false; readonly refused: Answer };
 
 /**
  * The fence of a node that signs nothing, in one statement with reading it. Not passed: nothing was
@@ -129,11 +173,7 @@ export async function tryFence(
  * accepted, so the command is looked up by its id before anything is repeated (the function answers
  * a repeated command id with the movement as it is).
  */
-async function writeOnce(
-  db: Database,
-  write: () => Promise<Answer>,
-  commandId: string,
-): Promise<Answer> {
+async function writeOnce<T>(db: Database, write: () => Promise<T>, commandId: string): Promise<T> {
   try {
     return await write();
   } catch (error) {

@@ -27,7 +27,7 @@ type Refused = Extract<TransitionOutcome, { ok: false }>;
 const TAKING: readonly MovementAction[] = ['approve', 'resume', 'retry'];
 
 /** How often a decision is made anew when another came in between. */
-const TRIES = 5;
+export const TRIES = 5;
 
 export interface Action {
   readonly action: MovementAction;
@@ -84,7 +84,7 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Applied>
   }
 }
 
-function isAllowed(action: MovementAction, state: MovementState): boolean {
+export function isAllowed(action: MovementAction, state: MovementState): boolean {
   const allowed: readonly MovementState[] = ACTION_STATES[action];
   return allowed.includes(state);
 }
@@ -92,7 +92,7 @@ function isAllowed(action: MovementAction, state: MovementState): boolean {
 /**
  * Whether the movement only moved on while the decision was made, so that a new look may succeed.
  */
-function mayChange(action: MovementAction, outcome: Refused): boolean {
+export function mayChange(action: MovementAction, outcome: Refused): boolean {
   if (outcome.reason === 'version' || outcome.reason === 'node_state') return true;
   return (
     outcome.reason === 'movement_state' &&
@@ -138,7 +138,11 @@ export function invalidState(action: MovementAction, state: MovementState): Serv
   });
 }
 
-function refusalError(action: MovementAction, movementId: string, outcome: Refused): ServiceError {
+export function refusalError(
+  action: MovementAction,
+  movementId: string,
+  outcome: Refused,
+): ServiceError {
   switch (outcome.reason) {
     case 'expired':
       return new ServiceError('approval_expired', { context: { movement_id: movementId } });

@@ -286,3 +286,16 @@ export const actionResponse = z
   })
   .meta({ id: 'MovementActionResponse' });
 export type ActionResponse = z.input<typeof actionResponse>;
+
+export const reassignResponse = z
+  .object({
+    ...actionResponse.shape,
+    to: actionResponse.meta({ description: 'The movement of the node that the payment is for.' }),
+    payments: listOf(
+      z
+        .object({ source: z.string(), reference: z.string(), amount: decimalString })
+        .meta({ id: 'ReassignedPayment' }),
+    ).meta({ description: 'All that the node had claimed.' }),
+  })
+  .meta({ id: 'ReassignResponse' });
+export type ReassignResponse = z.input<typeof reassignResponse>;

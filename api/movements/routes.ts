@@ -16,10 +16,12 @@ import {
   createResponse,
   detailResponse,
   listResponse,
+  reassignResponse,
   resetAllowancesResponse,
   timelineResponse,
 } from './responses.ts';
 import { cancelTransaction } from './cancel-transaction.ts';
+import { reassign } from './reassign.ts';
 import { resetAllowances } from './reset-allowances.ts';
 import { resolve } from './resolve.ts';
 import { resume } from './resume.ts';
@@ -34,6 +36,7 @@ import {
   nodeParams,
   rejectBody,
   cancelTransactionBody,
+  reassignBody,
   resolveBody,
 } from './schema.ts';
 import { timeline } from './timeline.ts';
@@ -275,6 +278,28 @@ export const movementRoutes: readonly Route[] = [
       'outcome_unknown',
     ],
     handler: resolve,
+  }),
+  defineRoute({
+    ...action,
+    id: 'reassignNodePayment',
+    path: '/movements/{movement_id}/nodes/{node_key}/actions/reassign',
+    summary: 'Give the payment of a node to the one that it is for',
+    description:
+      'For an observe node that was completed with a payment of another (`evm_balance_observe`, `cex_deposit_observe`), while nothing behind ' +
+      'it has begun. It waits for its own payment again, and the node `to_node_key` of `to_movement_id`, which waits at the same place, is ' +
+      'completed with all that it had claimed: both in one write, or neither. Else `not_reassignable` with `reason`: `movement_over` ' +
+      '(a movement that has ended is not opened again), `passed_on` (with the `nodes` that have begun), `no_payment`, `another_place`.',
+    params: nodeParams,
+    body: reassignBody,
+    response: reassignResponse,
+    errors: [
+      'movement_not_found',
+      'node_not_found',
+      'invalid_state',
+      'not_reassignable',
+      'outcome_unknown',
+    ],
+    handler: reassign,
   }),
   defineRoute({
     ...action,

@@ -154,6 +154,26 @@ export const resolveBody = z
   });
 export type ResolveBody = z.output<typeof resolveBody>;
 
+export const reassignBody = z
+  .strictObject({
+    to_movement_id: uuid,
+    to_node_key: text(1, 128).meta({ description: 'The node that the payment is for.' }),
+    reason: text(1, 1000),
+    evidence: jsonObject.meta({ description: 'What proves whose payment it is.' }),
+  })
+  .meta({
+    id: 'MovementNodeReassignRequest',
+    examples: [
+      {
+        to_movement_id: '01920000-0000-7000-8000-000000000002',
+        to_node_key: 'arrive',
+        reason: 'The sender named the other invoice.',
+        evidence: { letter: '2026-11-25' },
+      },
+    ],
+  });
+export type ReassignBody = z.output<typeof reassignBody>;
+
 export const cancelTransactionBody = z.strictObject({ reason: text(1, 1000) }).meta({
   id: 'MovementNodeCancelTransactionRequest',
   examples: [{ reason: 'The fees of the day are above what this payment is worth.' }],

@@ -28,6 +28,7 @@ const GROUPS = {
     cancel: 'cancelMovement',
     acknowledge: 'acknowledgeMovement',
     resolveNode: 'resolveMovementNode',
+    reassignPayment: 'reassignNodePayment',
     cancelTransaction: 'cancelNodeTransaction',
     resetAllowances: 'resetMovementAllowances',
   },

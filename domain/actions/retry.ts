@@ -41,7 +41,7 @@ const FRESH_ATTEMPT = {
 const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
 /** A new attempt of the node, which asks first where an earlier one may be forgotten. */
-function nextAttempt({ restored, attempt }: NodeSnapshot) {
+export function nextAttempt({ restored, attempt }: NodeSnapshot) {
   return {
     ...(restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
     attempt: attempt + 1,
@@ -211,7 +211,8 @@ function allowedAnew(
   });
 }
 
-function withoutConditions(
+/** Removes what the node's outcome has settled of the edges that leave it. */
+export function withoutConditions(
   snapshot: MovementSnapshot,
   { node_key }: NodeSnapshot,
 ): Record<string, null> {

@@ -28,8 +28,9 @@ export const NODE_TABLE: TransitionTable<NodeState> = {
     UNKNOWN: ['OBSERVING', 'COMPLETED', 'FAILED', 'READY'],
     FAILED: ['READY'],
     SKIPPED: ['BLOCKED'],
-    // Only of an allowance that was taken back since: a retry sets it anew.
-    COMPLETED: ['READY'],
+    // READY only of an allowance that was taken back since: a retry sets it anew. OBSERVING only of
+    // a payment that a person reassigned to another node.
+    COMPLETED: ['READY', 'OBSERVING'],
     CANCELLED: [],
   },
 };

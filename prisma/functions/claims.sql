@@ -59,3 +59,52 @@ CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, 
   UPDATE payments p SET claimed = p.claimed + new.amount FROM new
   WHERE p.source = new.source AND p.reference = new.reference
 $$;
+
+-- Whether the node has claimed anything; what it has is locked until the transaction ends.
+CREATE OR REPLACE FUNCTION lock_claims(movement uuid, node text) RETURNS boolean
+  LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM payments p WHERE EXISTS (SELECT FROM payment_claims c
+    WHERE c.source = p.source AND c.reference = p.reference
+      AND c.movement_id = movement AND c.node_key = node)
+  ORDER BY p.source, p.reference FOR UPDATE;
+  RETURN FOUND;
+END $$;
+
+-- Gives another node what this one has claimed. What is claimed of a payment stays the same sum.
+-- Only a node that has completed holds a claim, and the one that gives it has been released by the
+-- same transaction.
+CREATE OR REPLACE FUNCTION move_claims(holder jsonb, movement uuid, node text) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM movement_nodes WHERE movement_id = (holder ->> 'movement_id')::uuid
+      AND node_key = holder ->> 'node_key' AND state = 'COMPLETED') THEN
+    RAISE EXCEPTION 'a completed node keeps its claims' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  UPDATE payment_claims c SET movement_id = movement, node_key = node
+  WHERE c.movement_id = (holder ->> 'movement_id')::uuid AND c.node_key = holder ->> 'node_key';
+END $$;
+
+-- Releases the claims of one node (`released`, a transition of its movement) and completes another
+-- with them (`taken`): both, or neither and why. Both movements are locked before anything else of
+-- either, by id.
+CREATE OR REPLACE FUNCTION reassign_claims(released jsonb, taken jsonb) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  first jsonb;
+  second jsonb;
+BEGIN
+  PERFORM FROM movements WHERE movement_id
+    IN ((released ->> 'movement_id')::uuid, (taken ->> 'movement_id')::uuid)
+  ORDER BY movement_id FOR UPDATE;
+  BEGIN
+    first := apply_transition(released);
+    IF (first ->> 'ok')::boolean THEN second := apply_transition(taken); END IF;
+    IF NOT coalesce((second ->> 'ok')::boolean, false) THEN
+      RAISE EXCEPTION 'not reassigned' USING ERRCODE = 'FM018';
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'FM018' THEN
+    RETURN jsonb_build_object('ok', false, 'refused', coalesce(second, first));
+  END;
+  RETURN jsonb_build_object('ok', true, 'released', first, 'taken', second);
+END $$;

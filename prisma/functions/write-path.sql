@@ -143,9 +143,10 @@ BEGIN
          OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
-         -- What has completed stays so; only an allowance is set anew, which moves nothing.
+         -- What has completed stays so; only an allowance is set anew, which moves nothing, and
+         -- whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
-           AND n.action_type <> 'evm_erc20_approve')
+           AND n.action_type <> 'evm_erc20_approve' AND NOT part ? 'releases')
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
          -- A gate has no phases: it is passed over, called off, or let go by a person's resume.
@@ -159,7 +160,7 @@ BEGIN
         EXIT;
       END IF;
       unclaimed := unclaimed OR part -> 'set' ->> 'state' = 'COMPLETED' AND n.state <> 'COMPLETED'
-        AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0
+        AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
         AND needs_claim(n.action_type, CASE WHEN part -> 'set' ? 'output'
           THEN part -> 'set' -> 'output' ELSE n.output END);
       -- What stood there before, for what follows from the change.
@@ -210,6 +211,11 @@ BEGIN
     ELSIF part ? 'claims' THEN
       holder := claim_holder(m.movement_id, part ->> 'node_key', part -> 'claims', at);
       IF holder IS NOT NULL THEN refusal := 'already_claimed'; END IF;
+    ELSIF part ? 'releases' OR part ? 'takes' THEN
+      IF NOT lock_claims(coalesce((part -> 'takes' ->> 'movement_id')::uuid, m.movement_id),
+        coalesce(part -> 'takes' ->> 'node_key', part ->> 'node_key')) THEN
+        refusal := 'claim_missing';
+      END IF;
     END IF;
   END LOOP;
   IF refusal IS NOT NULL THEN
@@ -294,6 +300,7 @@ BEGIN
     IF part ? 'claims' THEN
       PERFORM write_claims(m.movement_id, n.node_key, part -> 'claims', at);
     END IF;
+    IF part ? 'takes' THEN PERFORM move_claims(part -> 'takes', m.movement_id, n.node_key); END IF;
     IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
     IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
       WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;

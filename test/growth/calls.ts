@@ -558,6 +558,7 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   resetMovementAllowances: 'makes movements, as their create does; reads one by its key',
   acknowledgeMovement: BY_KEY,
   resolveMovementNode: BY_KEY,
+  reassignNodePayment: BY_KEY,
   cancelNodeTransaction: BY_KEY,
   resolveCapitalTransfer: BY_KEY,
   createMasterAccount: BY_KEY,

@@ -36,6 +36,7 @@ import {
   waitFor,
   type CreatedView,
 } from '../support/http.ts';
+import { PAYER, wrongPayment } from '../support/wrong-payment.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -54,6 +55,7 @@ alone('USDT of the paper venue');
 alone('the refresh of the bridge registry');
 // A movement of the starter sends from it.
 alone('the treasury wallet');
+alone(PAYER);
 
 const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 const STARTER = 'starter/withdraw-to-treasury';
@@ -215,6 +217,18 @@ test('a person rejects, resumes, retries and cancels', async () => {
     body: example('retryMovement', { node_key: 'a', state: 'FAILED' }),
   });
   await answers(['cancelMovement', 'POST', on(cancelled.body.movement_id, 'actions/cancel')]);
+});
+
+test('a payment that completed the wrong node is given to the one that it is for', async () => {
+  const { holder, target } = await wrongPayment();
+  const path = `/movements/${holder}/nodes/arrive/actions/reassign`;
+  await answers(['reassignNodePayment', 'POST', path], 200, {
+    body: example('reassignNodePayment', { to_movement_id: target }),
+  });
+  await reaches(target, 'COMPLETED');
+  const back = `/movements/${target}/nodes/arrive/actions/reassign`;
+  const body = { ...seen.request('reassignNodePayment'), to_movement_id: holder };
+  await refuses('not_reassignable', post(back, body));
 });
 
 test('movements are listed, and routes listed and ranked', async () => {

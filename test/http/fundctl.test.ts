@@ -16,6 +16,7 @@ import {
 import { agent, propose } from '../support/agents.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { freshAddress } from '../support/dashboard.ts';
+import { PAYER, wrongPayment } from '../support/wrong-payment.ts';
 import {
   alone,
   edge,
@@ -33,6 +34,7 @@ import {
 // What it answers of a chain is what was seen last.
 alone('the refresh of the bridge registry');
 alone('USDT of the paper venue');
+alone(PAYER);
 
 const env = clientEnv(shared.apiUrl, shared.keys.admin);
 const json = new JsonCommands(env);
@@ -115,6 +117,15 @@ describe('what is printed for programs fits the schema of its command', () => {
     expect(reset).toMatchObject({ open_allowances: [], resets: [] });
     await json.run('movements retry', [failed, '--yes']);
     await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
+  }, 60_000);
+
+  test('a payment of another movement', async () => {
+    const { holder, target } = await wrongPayment();
+    const moved = await json.run<object>('movements reassign', [
+      ...[holder, 'arrive', '--to-movement', target, '--to-node', 'arrive'],
+      ...['--reason', 'it is theirs', '--evidence', 'letter=2026-11-25', '--yes'],
+    ]);
+    expect(moved).toMatchObject({ movement_id: holder, to: { movement_id: target } });
   }, 60_000);
 
   test('templates', async () => {

@@ -41,6 +41,7 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'POST /movements/{movement_id}/actions/retry': OPS,
   'POST /movements/{movement_id}/actions/cancel': OPS,
   'POST /movements/{movement_id}/nodes/{node_key}/actions/resolve': OPS,
+  'POST /movements/{movement_id}/nodes/{node_key}/actions/reassign': OPS,
   'POST /movements/{movement_id}/nodes/{node_key}/actions/cancel-transaction': OPS,
   'POST /movements/{movement_id}/actions/acknowledge': OPS,
   'POST /movements/{movement_id}/actions/reset-allowances': OPS,

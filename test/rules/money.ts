@@ -573,6 +573,48 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-payment-that-was-passed-on-stays',
+    section,
+    rule: 'A payment is taken from the node that it completed only while nothing behind that node has begun.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'where something behind it is %s, the payment stays',
+    },
+    broken: {
+      file: 'domain/actions/reassign.ts',
+      find: 'if (begun.length > 0)',
+      replace: 'if (begun.length > 9)',
+    },
+  },
+  {
+    id: 'what-is-reassigned-is-forgotten',
+    section,
+    rule: 'What a later node has worked out of a payment is gone once the payment is given to another node.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'what its payment had opened and closed is as before, and nothing of it is left',
+    },
+    broken: {
+      file: 'domain/actions/reassign.ts',
+      find: 'set: { ...nextAttempt(node), amount: null },',
+      replace: 'set: {},',
+    },
+  },
+  {
+    id: 'a-completed-node-keeps-its-claims',
+    section,
+    rule: 'A payment is given to another node only in the write that has its holder wait again.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'no write takes what a completed node keeps',
+    },
+    broken: {
+      file: 'prisma/functions/claims.sql',
+      find: "AND state = 'COMPLETED') THEN",
+      replace: "AND state = 'FAILED') THEN",
+    },
+  },
+  {
     id: 'baselines-are-the-templates',
     section,
     rule: 'From which balance an increase is counted, no caller says.',
@@ -874,12 +916,12 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'completed-stays-completed',
     section,
-    rule: 'Nothing but an allowance runs again once it has completed.',
+    rule: 'Nothing but an allowance, or a look whose payment is another node’s, runs again once it has completed.',
     test: { file: 'test/store/allowances.test.ts', name: 'a retry after a reset allows' },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: "n.action_type <> 'evm_erc20_approve')",
-      replace: 'false)',
+      find: "n.action_type <> 'evm_erc20_approve' AND",
+      replace: 'false AND',
     },
   },
   {

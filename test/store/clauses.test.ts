@@ -972,6 +972,25 @@ holds('a transition', [
     'already_claimed',
   ],
   [
+    'of what a completed node releases',
+    `INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at) VALUES ('s', 'r', '${OWN}', 'n', 1, now());` +
+      also('n', { state: 'COMPLETED', action_type: 'evm_balance_observe' }),
+    apply(part({ state: 'OBSERVING' }, { releases: true })),
+    null,
+  ],
+  [
+    'of a release of what holds nothing',
+    also('n', { state: 'COMPLETED', action_type: 'evm_balance_observe' }),
+    apply(part({ state: 'OBSERVING' }, { releases: true })),
+    'claim_missing',
+  ],
+  [
+    'of a completion with what another does not hold',
+    also('n', { state: 'OBSERVING', action_type: 'evm_balance_observe' }),
+    apply(part({ state: 'COMPLETED' }, { takes: { movement_id: ID('6'), node_key: 'z' } })),
+    'claim_missing',
+  ],
+  [
     'of a fence while all is frozen',
     approved + also('n', passed) + `UPDATE cutover SET mode = 'frozen';`,
     apply(part(SEND)),

@@ -236,6 +236,16 @@ const cases = (): Readonly<Record<string, Case>> => ({
     held: 'true',
     call: `claim_holder('${waiting}', 'pay', ${doc([{ source: 's', reference: 'r', amount: 1, total: 1 }])}, now())`,
   },
+  'lock_claims: payments FOR UPDATE': {
+    held: 'true',
+    first: `INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at)
+      VALUES ('s', 'r', '${waiting}', 'pay', 1, now())`,
+    call: `lock_claims('${waiting}', 'pay')`,
+  },
+  'reassign_claims: movements FOR UPDATE': {
+    held: `movement_id = '${waiting}'`,
+    call: `reassign_claims(${doc({ movement_id: waiting })}, ${doc({ movement_id: waiting })})`,
+  },
   'fold_counts: pg_try_advisory_xact_lock': { held: '7034967', call: 'fold_counts(1)' },
   'rebuild_counts: pg_advisory_xact_lock': { held: '7034967', call: 'rebuild_counts()' },
   'rebuild_counts: LOCK TABLE': {

@@ -1,6 +1,6 @@
 /** What a person decides about one node. */
 import { answerOf, command } from '../../command-line/command.ts';
-import { choice, file, many, required } from '../../command-line/options.ts';
+import { choice, file, many, required, text } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { jsonFile, jsonPairs } from '../../command-line/words.ts';
@@ -43,6 +43,42 @@ export const resolve = command({
     const answer = await client.call('resolveMovementNode', {
       params: { movement_id: args.movementId, node_key: args.nodeKey },
       body: body as ResolveBody,
+    });
+    await printAction(session, answer);
+  },
+});
+
+export const reassign = command({
+  name: 'reassign',
+  about: 'Give the payment that completed a node to the node that it is for',
+  details:
+    'The first node waits for its own payment again; the other is completed. Only while nothing behind the first has begun.',
+  examples: [
+    'fundctl movements reassign <movement-id> arrive --to-movement <movement-id> --to-node arrive --reason "the sender named the other invoice" --evidence letter=2026-11-25',
+  ],
+  args: { ...NODE, nodeKey: 'key of the node that has the payment' },
+  options: {
+    toMovement: required(text('movement-id', 'the movement that the payment is for')),
+    toNode: required(text('node-key', 'its node')),
+    ...REASON,
+    evidence: many('key=value', 'what proves whose payment it is'),
+    evidenceFile: file('the evidence as a JSON object'),
+    ...YES,
+  },
+  answer: answerOf('reassignNodePayment'),
+  run: async ({ session, args, options }) => {
+    const evidence = await evidenceOf(session, options);
+    await confirmed(session, args.movementId, {
+      question: `Give the payment of ${args.nodeKey} to ${options.toNode} of ${options.toMovement}?`,
+      yes: options.yes,
+    });
+    const client = await session.client();
+    const answer = await client.call('reassignNodePayment', {
+      params: { movement_id: args.movementId, node_key: args.nodeKey },
+      body: {
+        ...{ to_movement_id: options.toMovement, to_node_key: options.toNode },
+        ...{ reason: options.reason, evidence },
+      } as BodyOf<'reassignNodePayment'>,
     });
     await printAction(session, answer);
   },

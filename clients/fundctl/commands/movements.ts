@@ -1,6 +1,6 @@
 /** `fundctl movements`. */
 import type { Group } from '../../command-line/command.ts';
-import { cancelTransaction, resolve } from './movement-nodes.ts';
+import { cancelTransaction, reassign, resolve } from './movement-nodes.ts';
 import {
   acknowledge,
   approve,
@@ -33,6 +33,7 @@ export const movements: Group = {
     cancel,
     acknowledge,
     resolve,
+    reassign,
     cancelTransaction,
     resetAllowances,
   ],

@@ -76,6 +76,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/MovementActionResponse"
   }
  },
+ "reassignNodePayment": {
+  "success": {
+   "$ref": "#/components/schemas/ReassignResponse"
+  }
+ },
  "cancelNodeTransaction": {
   "success": {
    "$ref": "#/components/schemas/MovementActionResponse"
@@ -2193,6 +2198,85 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "node_key",
    "movement_id",
    "request_state"
+  ],
+  "additionalProperties": false
+ },
+ "ReassignResponse": {
+  "type": "object",
+  "properties": {
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "request_state": {
+    "type": "string",
+    "enum": [
+     "PENDING_APPROVAL",
+     "APPROVED",
+     "EXECUTING",
+     "COMPLETED",
+     "FAILED",
+     "WAITING_MANUAL_ACTION",
+     "MANUAL_INTERVENTION",
+     "REJECTED",
+     "EXPIRED",
+     "CANCELLED"
+    ]
+   },
+   "current_frontier": {
+    "description": "Keys of the nodes that can run or are running.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "reservation_status": {
+    "type": "string",
+    "enum": [
+     "none",
+     "held",
+     "released",
+     "consumed"
+    ]
+   },
+   "to": {
+    "description": "The movement of the node that the payment is for.",
+    "$ref": "#/components/schemas/MovementActionResponse"
+   },
+   "payments": {
+    "description": "All that the node had claimed.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ReassignedPayment"
+    }
+   }
+  },
+  "required": [
+   "movement_id",
+   "request_state",
+   "current_frontier",
+   "reservation_status",
+   "to",
+   "payments"
+  ],
+  "additionalProperties": false
+ },
+ "ReassignedPayment": {
+  "type": "object",
+  "properties": {
+   "source": {
+    "type": "string"
+   },
+   "reference": {
+    "type": "string"
+   },
+   "amount": {
+    "$ref": "#/components/schemas/Decimal"
+   }
+  },
+  "required": [
+   "source",
+   "reference",
+   "amount"
   ],
   "additionalProperties": false
  },
@@ -5670,6 +5754,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "movement.retry",
      "movement.cancel",
      "movement.resolve",
+     "movement.reassign",
      "movement.acknowledge",
      "movement.cancel_transaction",
      "movement.reset_allowances",

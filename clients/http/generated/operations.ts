@@ -14,6 +14,7 @@ export const OPERATIONS = {
   resetMovementAllowances: { method: 'POST', path: '/movements/{movement_id}/actions/reset-allowances', idempotent: false, paged: null, dryRun: false },
   acknowledgeMovement: { method: 'POST', path: '/movements/{movement_id}/actions/acknowledge', idempotent: false, paged: null, dryRun: false },
   resolveMovementNode: { method: 'POST', path: '/movements/{movement_id}/nodes/{node_key}/actions/resolve', idempotent: false, paged: null, dryRun: false },
+  reassignNodePayment: { method: 'POST', path: '/movements/{movement_id}/nodes/{node_key}/actions/reassign', idempotent: false, paged: null, dryRun: false },
   cancelNodeTransaction: { method: 'POST', path: '/movements/{movement_id}/nodes/{node_key}/actions/cancel-transaction', idempotent: false, paged: null, dryRun: false },
   getMovementGraph: { method: 'GET', path: '/movements/{movement_id}/graph', idempotent: false, paged: null, dryRun: false, text: true },
   getPlanTemplateGraph: { method: 'GET', path: '/plan-templates/{template_id}/graph', idempotent: false, paged: null, dryRun: false, text: true },

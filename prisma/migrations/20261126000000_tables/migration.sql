@@ -1206,7 +1206,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('nonce_lanes', 'SELECT, INSERT, UPDATE'),
   ('authorizations', 'SELECT, INSERT, UPDATE'),
   ('payments', 'SELECT, INSERT, UPDATE'),
-  ('payment_claims', 'SELECT, INSERT'),
+  ('payment_claims', 'SELECT, INSERT, UPDATE'),
   ('perp_master', 'SELECT, INSERT, UPDATE'),
   ('perp_bindings', 'SELECT, INSERT, UPDATE'),
   ('perp_agent_wallets', 'SELECT, INSERT, UPDATE'),

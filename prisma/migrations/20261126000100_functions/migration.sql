@@ -1262,6 +1262,55 @@ CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, 
   WHERE p.source = new.source AND p.reference = new.reference
 $$;
 
+-- Whether the node has claimed anything; what it has is locked until the transaction ends.
+CREATE OR REPLACE FUNCTION lock_claims(movement uuid, node text) RETURNS boolean
+  LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM payments p WHERE EXISTS (SELECT FROM payment_claims c
+    WHERE c.source = p.source AND c.reference = p.reference
+      AND c.movement_id = movement AND c.node_key = node)
+  ORDER BY p.source, p.reference FOR UPDATE;
+  RETURN FOUND;
+END $$;
+
+-- Gives another node what this one has claimed. What is claimed of a payment stays the same sum.
+-- Only a node that has completed holds a claim, and the one that gives it has been released by the
+-- same transaction.
+CREATE OR REPLACE FUNCTION move_claims(holder jsonb, movement uuid, node text) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM movement_nodes WHERE movement_id = (holder ->> 'movement_id')::uuid
+      AND node_key = holder ->> 'node_key' AND state = 'COMPLETED') THEN
+    RAISE EXCEPTION 'a completed node keeps its claims' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  UPDATE payment_claims c SET movement_id = movement, node_key = node
+  WHERE c.movement_id = (holder ->> 'movement_id')::uuid AND c.node_key = holder ->> 'node_key';
+END $$;
+
+-- Releases the claims of one node (`released`, a transition of its movement) and completes another
+-- with them (`taken`): both, or neither and why. Both movements are locked before anything else of
+-- either, by id.
+CREATE OR REPLACE FUNCTION reassign_claims(released jsonb, taken jsonb) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  first jsonb;
+  second jsonb;
+BEGIN
+  PERFORM FROM movements WHERE movement_id
+    IN ((released ->> 'movement_id')::uuid, (taken ->> 'movement_id')::uuid)
+  ORDER BY movement_id FOR UPDATE;
+  BEGIN
+    first := apply_transition(released);
+    IF (first ->> 'ok')::boolean THEN second := apply_transition(taken); END IF;
+    IF NOT coalesce((second ->> 'ok')::boolean, false) THEN
+      RAISE EXCEPTION 'not reassigned' USING ERRCODE = 'FM018';
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'FM018' THEN
+    RETURN jsonb_build_object('ok', false, 'refused', coalesce(second, first));
+  END;
+  RETURN jsonb_build_object('ok', true, 'released', first, 'taken', second);
+END $$;
+
 -- prisma/functions/clock.sql
 
 -- The one clock of every decision, in milliseconds. Tests move it with the setting
@@ -4216,9 +4265,10 @@ BEGIN
          OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
-         -- What has completed stays so; only an allowance is set anew, which moves nothing.
+         -- What has completed stays so; only an allowance is set anew, which moves nothing, and
+         -- whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
-           AND n.action_type <> 'evm_erc20_approve')
+           AND n.action_type <> 'evm_erc20_approve' AND NOT part ? 'releases')
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
          -- A gate has no phases: it is passed over, called off, or let go by a person's resume.
@@ -4232,7 +4282,7 @@ BEGIN
         EXIT;
       END IF;
       unclaimed := unclaimed OR part -> 'set' ->> 'state' = 'COMPLETED' AND n.state <> 'COMPLETED'
-        AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0
+        AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
         AND needs_claim(n.action_type, CASE WHEN part -> 'set' ? 'output'
           THEN part -> 'set' -> 'output' ELSE n.output END);
       -- What stood there before, for what follows from the change.
@@ -4283,6 +4333,11 @@ BEGIN
     ELSIF part ? 'claims' THEN
       holder := claim_holder(m.movement_id, part ->> 'node_key', part -> 'claims', at);
       IF holder IS NOT NULL THEN refusal := 'already_claimed'; END IF;
+    ELSIF part ? 'releases' OR part ? 'takes' THEN
+      IF NOT lock_claims(coalesce((part -> 'takes' ->> 'movement_id')::uuid, m.movement_id),
+        coalesce(part -> 'takes' ->> 'node_key', part ->> 'node_key')) THEN
+        refusal := 'claim_missing';
+      END IF;
     END IF;
   END LOOP;
   IF refusal IS NOT NULL THEN
@@ -4367,6 +4422,7 @@ BEGIN
     IF part ? 'claims' THEN
       PERFORM write_claims(m.movement_id, n.node_key, part -> 'claims', at);
     END IF;
+    IF part ? 'takes' THEN PERFORM move_claims(part -> 'takes', m.movement_id, n.node_key); END IF;
     IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
     IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
       WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;

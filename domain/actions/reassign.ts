@@ -1,0 +1,267 @@
+/** Reassign: a person moves the payment that completed the wrong node to the node that it is for. */
+import { arrivesAtSamePlace, isPaymentNode, type HeldClaim } from '../claims.ts';
+import { reopened } from '../graph/retry.ts';
+import { reachableFrom } from '../graph/paths.ts';
+import { walk } from '../graph/walk.ts';
+import type { JsonObject } from '../json.ts';
+import { add } from '../money.ts';
+import { parseAmountSource } from '../plan/amount.ts';
+import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
+import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../snapshot.ts';
+import type { MovementState } from '../states/movement.ts';
+import type { NodeState } from '../states/node.ts';
+import { NOW, type NodeFields, type NodeRef, type Transition } from '../transition.ts';
+import { changeOf, nodeEvent, replace } from './changes.ts';
+import { actorOf, movementAudit, type Requester } from './context.ts';
+import { resolve } from './resolve.ts';
+import { nextAttempt, withoutConditions } from './retry.ts';
+
+export interface Reassignment {
+  readonly holder: NodeRef;
+  readonly target: NodeRef;
+  readonly reason: string;
+  readonly evidence: JsonObject;
+}
+
+/** The movements in which a node may wait for its payment again; one that is over stays over. */
+export const REASSIGNABLE: readonly MovementState[] = [
+  'EXECUTING',
+  'WAITING_MANUAL_ACTION',
+  'MANUAL_INTERVENTION',
+];
+/** The states in which a node can be completed with a payment that another one held. */
+export const AWAITING: readonly NodeState[] = ['OBSERVING', 'UNKNOWN'];
+
+/** Why a payment stays where it is. */
+export const NOT_REASSIGNABLE = [
+  'movement_over',
+  'no_payment',
+  'passed_on',
+  'another_place',
+] as const;
+
+export type Reassigned =
+  | { readonly released: Transition; readonly taken: Transition }
+  | {
+      readonly refused: (typeof NOT_REASSIGNABLE)[number];
+      /** Only of `passed_on`: the nodes that have begun since. */
+      readonly nodes?: readonly string[];
+    };
+
+/**
+ * The two writes, which are made together or not at all. The holder waits for a payment of its own
+ * again, and nothing behind it has begun; the target is completed as by a person's `resolve`. The
+ * caller has asked the states of both nodes.
+ */
+export function reassign(
+  holding: MovementSnapshot,
+  waiting: MovementSnapshot,
+  claims: readonly HeldClaim[],
+  reassignment: Reassignment,
+  requester: Requester,
+): Reassigned {
+  const { holder, target, reason, evidence } = reassignment;
+  const [held, awaited] = [plannedNode(holding, holder), plannedNode(waiting, target)];
+  if (!REASSIGNABLE.includes(holding.state)) return { refused: 'movement_over' };
+  if (claims.length === 0 || !isPaymentNode(held.planned)) return { refused: 'no_payment' };
+  if (!arrivesAtSamePlace(held.planned, awaited.planned)) return { refused: 'another_place' };
+  const behind = dependants(holding, holder.node_key);
+  const begun = behind.filter((node) => !isUntouched(node)).map(({ node_key }) => node_key);
+  if (begun.length > 0) return { refused: 'passed_on', nodes: begun };
+  const data = { reason, evidence, payments: claims.map((claim) => ({ ...claim })) };
+  const { transition: released, after } = release(holding, held.node, behind, {
+    ...{ reassignment, data, requester },
+  });
+  const before = holding.movement_id === waiting.movement_id ? after : waiting;
+  return { released, taken: take(before, reassignment, { claims, data, requester }) };
+}
+
+/** What a person's word and its requester leave in both movements. */
+interface Word {
+  readonly reassignment: Reassignment;
+  readonly data: JsonObject;
+  readonly requester: Requester;
+}
+
+/** The holder waits again, and what its completion had opened or closed is as it was before. */
+function release(
+  snapshot: MovementSnapshot,
+  holder: NodeSnapshot,
+  behind: readonly NodeSnapshot[],
+  { reassignment, data, requester }: Word,
+): { readonly transition: Transition; readonly after: MovementSnapshot } {
+  const { target } = reassignment;
+  const ready = behind.filter(({ state }) => state === 'READY');
+  const conditions = withoutConditions(snapshot, holder);
+  const closed: MovementSnapshot = {
+    ...replace(snapshot, [
+      { ...holder, state: 'OBSERVING', output: unpaid(holder.output), settled_order: 0 },
+      ...ready.map((node) => ({ ...node, state: 'BLOCKED' as const, attempt: node.attempt + 1 })),
+    ]),
+    conditions: Object.fromEntries(
+      Object.entries(snapshot.conditions).filter(([position]) => !(position in conditions)),
+    ),
+  };
+  const reopens = new Set(reopened(toWalk(closed), holder.node_key));
+  const back = snapshot.nodes.filter(({ node_key }) => reopens.has(node_key));
+  const open = replace(
+    closed,
+    back.map((node) => ({ ...node, state: 'BLOCKED' as const, settled_order: 0 })),
+  );
+  const next = walk(toWalk(open));
+  const moved = next.state !== snapshot.state;
+  const actor: Actor = { ...actorOf(requester), type: 'operator' };
+  const transition: Transition = {
+    movement_id: snapshot.movement_id,
+    from: [snapshot.state],
+    ...(moved ? { to: next.state } : {}),
+    version: snapshot.version,
+    bump: true,
+    set: { current_frontier: next.frontier },
+    nodes: [
+      {
+        ...changeOf(holder, ['OBSERVING']),
+        releases: true,
+        set: { ...WAITS_AGAIN, output: unpaid(holder.output) },
+      },
+      // A new attempt: what an earlier phase has worked out of the arrival counts no more.
+      ...ready.map((node) => ({
+        ...changeOf(node, ['BLOCKED']),
+        set: { ...nextAttempt(node), amount: null },
+      })),
+      ...back.map((node) => ({ ...changeOf(node, ['BLOCKED']), set: { completed_at: null } })),
+    ],
+    conditions,
+    timeline: [
+      {
+        ...nodeEvent('node_observing', holder, 'OBSERVING', actor, RELEASED),
+        data: { ...data, reassigned_to: { ...target } },
+      },
+      ...[...ready, ...back].map((node) =>
+        nodeEvent('node_requeued', node, 'BLOCKED', SYSTEM_ACTOR, WAITS),
+      ),
+      ...(moved
+        ? [
+            {
+              event_type: 'frontier_advanced',
+              message: 'A payment was reassigned',
+              actor: SYSTEM_ACTOR,
+              from_state: snapshot.state,
+              to_state: next.state,
+            } as const,
+          ]
+        : []),
+    ],
+    ...auditOf(reassignment, data, { requester, movement_id: snapshot.movement_id }),
+    command: 'resolve',
+  };
+  return { transition, after: { ...open, state: next.state, version: snapshot.version + 1 } };
+}
+
+const RELEASED = 'Waits for its own payment: the one that it had is reassigned by a person';
+const WAITS = 'Waits again: the payment before it was reassigned';
+
+/** Its time begins anew, or its earlier wait would end it at once. */
+const WAITS_AGAIN = {
+  external_ref: null,
+  error_code: null,
+  error_message: null,
+  error_count: 0,
+  unanswered: 0,
+  started_at: NOW,
+  submitted_at: NOW,
+  completed_at: null,
+} satisfies NodeFields;
+
+/** The target as a person resolves it with these payments. */
+function take(
+  snapshot: MovementSnapshot,
+  reassignment: Reassignment,
+  { claims, data, requester }: Omit<Word, 'reassignment'> & { claims: readonly HeldClaim[] },
+): Transition {
+  const { holder, target, reason, evidence } = reassignment;
+  const received_amount = claims.reduce((sum, { amount }) => add(sum, amount), '0');
+  const { node } = plannedNode(snapshot, target);
+  const passedOn = snapshot.plan.nodes.flatMap(({ config }) => {
+    const source = parseAmountSource(config);
+    return source.kind === 'node' && source.node_key === node.node_key
+      ? [[source.field, received_amount]]
+      : [];
+  });
+  const output: JsonObject = {
+    ...{ ...node.output, ...Object.fromEntries(passedOn), received_amount },
+    payments: claims.map((claim) => ({ ...claim })),
+  };
+  // It need not be overdue: whatever passes the payment on meanwhile is not waited for.
+  const resolved = resolve(
+    replace(snapshot, [{ ...node, resolvable: true }]),
+    {
+      ...{ node_key: node.node_key, outcome: 'completed', reason, evidence, output },
+      settle_seconds: 0,
+    },
+    requester,
+  );
+  if (resolved === null) throw new Error('the caller asks in which state the target is');
+  return {
+    ...resolved,
+    nodes: (resolved.nodes ?? []).map(({ claims: _claimed, ...change }) => ({
+      ...change,
+      takes: holder,
+    })),
+    timeline: resolved.timeline.map((entry) =>
+      entry.event_type === 'node_completed'
+        ? { ...entry, message: TAKEN, data: { ...data, reassigned_from: { ...holder } } }
+        : entry,
+    ),
+    ...auditOf(reassignment, data, { requester, movement_id: snapshot.movement_id }),
+  };
+}
+
+const TAKEN = 'Completed by a person with a payment that another node had';
+
+function auditOf(
+  { holder, target, reason }: Reassignment,
+  { evidence, payments }: JsonObject,
+  { requester, movement_id }: { readonly requester: Requester; readonly movement_id: string },
+) {
+  const details = { from: { ...holder }, to: { ...target }, evidence, payments } as JsonObject;
+  return movementAudit(requester, 'movement.reassign', movement_id, { reason, details });
+}
+
+/** All nodes that something leads to from this one, or that take their amount of it. */
+function dependants({ plan, nodes }: MovementSnapshot, key: string): readonly NodeSnapshot[] {
+  const behind = reachableFrom(plan.edges, [key]);
+  return nodes.filter(({ node_key }, at) => {
+    const source = parseAmountSource(plan.nodes[at]?.config ?? {});
+    return (
+      node_key !== key &&
+      (behind.has(node_key) || (source.kind === 'node' && source.node_key === key))
+    );
+  });
+}
+
+/** Nothing of it was ever sent, nor may have been in what a restored database has lost. */
+function isUntouched({ state, accepted, recover_first, restored }: NodeSnapshot): boolean {
+  return (
+    ['BLOCKED', 'SKIPPED', 'READY'].includes(state) && !accepted && !recover_first && !restored
+  );
+}
+
+/** What the node has put out, without what its payment said. */
+function unpaid(output: JsonObject | null): JsonObject | null {
+  if (output === null) return null;
+  return Object.fromEntries(Object.entries(output).filter(([name]) => !OF_PAYMENTS.includes(name)));
+}
+
+/** What the executors of payments put out with a completion. */
+const OF_PAYMENTS: readonly string[] = [
+  ...['payments', 'received_amount', 'tx_hash', 'block_number', 'deposits', 'network'],
+];
+
+function plannedNode({ plan, nodes }: MovementSnapshot, { node_key }: NodeRef) {
+  const planned = plan.nodes.find((each) => each.node_key === node_key);
+  const node = nodes.find((each) => each.node_key === node_key);
+  if (planned === undefined || node === undefined)
+    throw new Error('the caller asks whether there is such a node');
+  return { planned, node };
+}

@@ -1,0 +1,349 @@
+/** A payment has one node, also while a person gives it to another. */
+import fc from 'fast-check';
+import { createApi } from '../../api/http/app.ts';
+import { movementRoutes } from '../../api/movements/routes.ts';
+import { claimsOf } from '../../domain/claims.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
+import type { NodeState } from '../../domain/states/node.ts';
+import { NOW } from '../../domain/transition.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { dependencies, post, serve } from '../api/support.ts';
+import { paying, startStoreBench, waitForLocks, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+let api: Awaited<ReturnType<typeof serve>>;
+beforeAll(async () => {
+  bench = await startStoreBench();
+  api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
+}, 60_000);
+afterAll(async () => {
+  await api?.close();
+  await bench?.close();
+}, 30_000);
+
+const ADDRESS = '0x00000000000000000000000000000000000000a1';
+const LOOK: TemplateNode = {
+  ...{ node_key: 'look', node_kind: 'observe', action_type: 'evm_balance_observe' },
+  has_side_effect: false,
+  config: { chain_id: 1, token_address: '0x01', address: ADDRESS, min_increase: '1' },
+};
+const PAY = paying('pay', {
+  ...{ venue: 'v', asset: 'USDC', amount_ref: 'nodes.look.output.received_amount' },
+});
+const GATE: TemplateNode = {
+  ...{ node_key: 'gate', node_kind: 'manual_gate', action_type: 'manual_gate', config: {} },
+  has_side_effect: false,
+};
+const OTHERWISE: TemplateNode = { ...GATE, node_key: 'otherwise' };
+
+/** A movement under way that looks for 5; what is behind the look is in these states. */
+async function looks(
+  state: NodeState,
+  {
+    look = LOOK,
+    after = [],
+  }: { look?: TemplateNode; after?: readonly (readonly [TemplateNode, NodeState])[] } = {},
+): Promise<string> {
+  const nodes = [look, ...after.map(([each]) => each)];
+  const { movement_id } = await bench.movement({
+    ...{ amount: '5', unheld: true },
+    shape: {
+      nodes,
+      edges: after.map(([to], at) => ({
+        from: to === OTHERWISE ? 'look' : (nodes[at]?.node_key ?? ''),
+        ...{ to: to.node_key, edge_type: to === OTHERWISE ? 'on_failure' : 'on_success' },
+        ...{ priority: 0, join_key: null, condition_expr: null },
+      })),
+    },
+  });
+  await bench.approve(movement_id);
+  await bench.sql(
+    `UPDATE movements SET request_state = 'EXECUTING', approval_status = 'approved'
+      WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  for (const [key, now] of [
+    ['look', state] as const,
+    ...after.map(([to, is]) => [to.node_key, is] as const),
+  ])
+    await bench.sql(
+      `UPDATE movement_nodes SET state = $3, started_at = svc_now() - interval '3 hours',
+        completed_at = CASE WHEN $3 IN ('COMPLETED', 'SKIPPED') THEN svc_now() END,
+        submitted_at = CASE WHEN node_key = 'look' THEN svc_now() - interval '3 hours' END
+        WHERE movement_id = $1::uuid AND node_key = $2`,
+      ...[movement_id, key, now],
+    );
+  return movement_id;
+}
+
+let paid = 0;
+
+/** A movement whose look is completed with a payment of 5. */
+async function holds(after: readonly (readonly [TemplateNode, NodeState])[] = []): Promise<{
+  readonly id: string;
+  readonly reference: string;
+}> {
+  const id = await looks('OBSERVING', { after });
+  paid += 1;
+  const reference = `0x${String(paid).padStart(64, '0')}#0`;
+  const payments = [{ source: 'evm:1', reference, amount: '5', total: '5' }];
+  const output = { baseline_block: '7', baseline_amount: '0', received_amount: '5', payments };
+  const claims = claimsOf({ action_type: 'evm_balance_observe', output, matched: null });
+  const outcome = await applyTransition(bench.db, {
+    movement_id: id,
+    nodes: [
+      {
+        ...{ node_key: 'look', from: 'OBSERVING', moves: ['COMPLETED'], claims },
+        set: { output, completed_at: NOW },
+      },
+    ],
+    timeline: [],
+  });
+  expect(outcome.ok).toBe(true);
+  return { id, reference };
+}
+
+const reassign = (holder: string, target: string, node_key = 'look') =>
+  post(`${api.url}/v3/movements/${holder}/nodes/look/actions/reassign`, {
+    ...{ to_movement_id: target, to_node_key: node_key },
+    ...{ reason: 'the sender said so', evidence: { letter: 1 } },
+  });
+const refusedAs = (detail: object) => ({ status: 409, body: { detail } });
+
+interface Row {
+  readonly state: NodeState;
+  readonly attempt: number;
+  readonly amount: string | null;
+  readonly output: Readonly<Record<string, unknown>> | null;
+}
+
+async function nodeOf(movement_id: string, key = 'look'): Promise<Row> {
+  const [row] = await bench.sql<Row>(
+    `SELECT state, attempt, trim_scale(amount)::text AS amount, output FROM movement_nodes
+      WHERE movement_id = $1::uuid AND node_key = $2`,
+    ...[movement_id, key],
+  );
+  if (row === undefined) throw new Error('there is no such node');
+  return row;
+}
+
+const holderOf = async (reference: string): Promise<readonly string[]> =>
+  (
+    await bench.sql<{ movement_id: string }>(
+      'SELECT movement_id FROM payment_claims WHERE reference = $1',
+      reference,
+    )
+  ).map(({ movement_id }) => movement_id);
+
+test('what its payment had opened and closed is as before, and nothing of it is left', async () => {
+  const { id, reference } = await holds([
+    [PAY, 'READY'],
+    [OTHERWISE, 'SKIPPED'],
+  ]);
+  // Its preflight has worked out what it would pay.
+  await bench.sql(
+    `UPDATE movement_nodes SET preflight_passed = true, amount = 5, prepared_action = '{"to": "x"}'
+      WHERE movement_id = $1::uuid AND node_key = 'pay'`,
+    id,
+  );
+  const target = await looks('OBSERVING');
+  expect(await reassign(id, target)).toMatchObject({ status: 200 });
+  expect(await nodeOf(id)).toMatchObject({
+    ...{ state: 'OBSERVING', attempt: 1 },
+    output: { baseline_block: '7', baseline_amount: '0' },
+  });
+  expect((await nodeOf(id)).output).not.toHaveProperty('payments');
+  expect(await nodeOf(id, 'pay')).toMatchObject({ state: 'BLOCKED', attempt: 2, amount: null });
+  expect((await nodeOf(id, 'otherwise')).state).toBe('BLOCKED');
+  const [cleared] = await bench.sql<{ passed: boolean; prepared: unknown; anew: boolean }>(
+    `SELECT p.preflight_passed AS passed, p.prepared_action AS prepared,
+        l.submitted_at > svc_now() - interval '1 minute' AS anew
+      FROM movement_nodes p JOIN movement_nodes l USING (movement_id)
+      WHERE movement_id = $1::uuid AND p.node_key = 'pay' AND l.node_key = 'look'`,
+    id,
+  );
+  expect(cleared).toEqual({ passed: false, prepared: null, anew: true });
+  expect(await nodeOf(target)).toMatchObject({
+    ...{ state: 'COMPLETED', output: { received_amount: '5', payments: [{ reference }] } },
+  });
+  expect(await holderOf(reference)).toEqual([target]);
+  // And back, since that was wrong too.
+  expect(await reassign(target, id)).toMatchObject({ status: 200 });
+  expect([(await nodeOf(id)).state, (await nodeOf(target)).state]).toEqual([
+    'COMPLETED',
+    'OBSERVING',
+  ]);
+  expect(await holderOf(reference)).toEqual([id]);
+});
+
+test.each<NodeState>(['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED', 'UNKNOWN'])(
+  'where something behind it is %s, the payment stays',
+  async (state) => {
+    const { id, reference } = await holds([[PAY, state]]);
+    const target = await looks('OBSERVING');
+    expect(await reassign(id, target)).toMatchObject(
+      refusedAs({ error: 'not_reassignable', reason: 'passed_on', nodes: ['pay'] }),
+    );
+    expect(await holderOf(reference)).toEqual([id]);
+    expect([(await nodeOf(id)).state, (await nodeOf(target)).state]).toEqual([
+      'COMPLETED',
+      'OBSERVING',
+    ]);
+  },
+);
+
+test.each(['submitted_at = svc_now()', 'recover_first = true', 'restored = true'])(
+  'what may have been sent before counts as begun: %s',
+  async (set) => {
+    const { id } = await holds([[PAY, 'READY']]);
+    await bench.sql(
+      `UPDATE movement_nodes SET ${set} WHERE movement_id = $1::uuid AND node_key = 'pay'`,
+      id,
+    );
+    expect(await reassign(id, await looks('OBSERVING'))).toMatchObject(
+      refusedAs({ reason: 'passed_on' }),
+    );
+  },
+);
+
+test('only payments are moved, and only to where they arrived', async () => {
+  const { id } = await holds();
+  const elsewhere: TemplateNode = { ...LOOK, config: { ...LOOK.config, address: '0x02' } };
+  const target = await looks('OBSERVING', { look: elsewhere });
+  expect(await reassign(id, target)).toMatchObject(refusedAs({ reason: 'another_place' }));
+  const empty = await looks('COMPLETED');
+  expect(await reassign(empty, await looks('OBSERVING'))).toMatchObject(
+    refusedAs({ reason: 'no_payment' }),
+  );
+  expect(await reassign(id, await looks('READY'))).toMatchObject(
+    refusedAs({ error: 'invalid_state' }),
+  );
+  expect(await reassign(await looks('OBSERVING'), id)).toMatchObject(
+    refusedAs({ error: 'invalid_state' }),
+  );
+  expect(await reassign(id, target, 'nobody')).toMatchObject({
+    ...{ status: 404, body: { detail: { error: 'node_not_found' } } },
+  });
+  for (const over of ['COMPLETED', 'FAILED', 'CANCELLED']) {
+    await bench.sql(
+      'UPDATE movements SET request_state = $2, ended_at = svc_now() WHERE movement_id = $1::uuid',
+      ...[id, over],
+    );
+    expect(await reassign(id, await looks('OBSERVING'))).toMatchObject(
+      refusedAs({ reason: 'movement_over' }),
+    );
+  }
+});
+
+test('within a movement too', async () => {
+  const { id, reference } = await holds();
+  const second: TemplateNode = { ...LOOK, node_key: 'second' };
+  const both = await looks('OBSERVING', { after: [[second, 'BLOCKED']] });
+  expect(await reassign(id, both, 'look')).toMatchObject({ status: 200 });
+  // What is behind it has begun as soon as it waits itself.
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'OBSERVING' WHERE movement_id = $1::uuid
+      AND node_key = 'second'`,
+    both,
+  );
+  expect(await reassign(both, both, 'second')).toMatchObject(refusedAs({ reason: 'passed_on' }));
+  expect(await holderOf(reference)).toEqual([both]);
+});
+
+test('whatever is sent while it is decided, or before, is seen under the lock', async () => {
+  const { id, reference } = await holds([[PAY, 'READY']]);
+  const target = await looks('OBSERVING');
+  const sending = bench.db.$transaction(async (db) => {
+    await db.$executeRawUnsafe(
+      `SELECT FROM movement_nodes WHERE movement_id = '${id}' AND node_key = 'pay' FOR UPDATE`,
+    );
+    const answer = reassign(id, target);
+    await waitForLocks(bench, 1);
+    await db.$executeRawUnsafe(
+      `UPDATE movement_nodes SET state = 'SUBMITTING'
+        WHERE movement_id = '${id}' AND node_key = 'pay'`,
+    );
+    return [answer];
+  });
+  const [answer] = await sending;
+  expect(await answer).toMatchObject(refusedAs({ reason: 'passed_on' }));
+  expect(await holderOf(reference)).toEqual([id]);
+  // The other way round the send of before finds its attempt gone.
+  const other = await holds([[PAY, 'READY']]);
+  expect(await reassign(other.id, target)).toMatchObject({ status: 200 });
+  const fence = await applyTransition(bench.db, {
+    movement_id: other.id,
+    nodes: [{ node_key: 'pay', from: 'READY', moves: ['SUBMITTING'], attempt: 1 }],
+    timeline: [],
+  });
+  expect(fence).toMatchObject({ ok: false, reason: 'node_state' });
+});
+
+test('no write takes what a completed node keeps', async () => {
+  const { id, reference } = await holds();
+  const target = await looks('OBSERVING');
+  const takes = (holder: string) =>
+    applyTransition(bench.db, {
+      movement_id: target,
+      nodes: [
+        {
+          ...{ node_key: 'look', from: 'OBSERVING', moves: ['COMPLETED'] },
+          takes: { movement_id: holder, node_key: 'look' },
+        },
+      ],
+      timeline: [],
+    });
+  await expect(takes(id)).rejects.toThrow(/keeps its claims/);
+  // Nor does one complete with what the other has not.
+  expect(await takes(await looks('OBSERVING'))).toMatchObject({ reason: 'claim_missing' });
+  expect(await holderOf(reference)).toEqual([id]);
+  expect((await nodeOf(target)).state).toBe('OBSERVING');
+});
+
+test('a payment that is given to many at once has one of them', async () => {
+  const { id, reference } = await holds();
+  const targets = await Promise.all(Array.from({ length: 6 }, () => looks('OBSERVING')));
+  const answers = await Promise.all(targets.map((target) => reassign(id, target)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+  const [owner, ...others] = await holderOf(reference);
+  expect(others).toEqual([]);
+  const rows = await Promise.all(targets.map((target) => nodeOf(target)));
+  expect(targets.filter((_target, at) => rows[at]?.state === 'COMPLETED')).toEqual([owner]);
+});
+
+test('however payments are moved at once, each completed node has its own and no other has one', async () => {
+  let moved = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(5), fc.nat(5)), { minLength: 4, maxLength: 12 }),
+      async (moves) => {
+        const held = await Promise.all([holds(), holds(), holds()]);
+        const free = await Promise.all([1, 2, 3].map(() => looks('OBSERVING')));
+        const ids = [...held.map(({ id }) => id), ...free];
+        const answers = await Promise.all(
+          moves.map(([from, to]) => reassign(ids[from] ?? '', ids[to] ?? '')),
+        );
+        expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+        moved += answers.filter(({ status }) => status === 200).length;
+        const rows = await bench.sql<{ whole: boolean }>(
+          `SELECT (n.state = 'COMPLETED') = (count(c) = 1) AND bool_and(c IS NULL OR p.claimed = 5)
+              AS whole
+            FROM movement_nodes n
+            LEFT JOIN payment_claims c USING (movement_id, node_key)
+            LEFT JOIN payments p USING (source, reference)
+            WHERE n.movement_id = ANY($1::uuid[]) GROUP BY n.movement_id, n.state`,
+          ids,
+        );
+        expect(rows).toHaveLength(6);
+        expect(rows.every(({ whole }) => whole)).toBe(true);
+        const claims = await bench.sql(
+          'SELECT 1 FROM payment_claims WHERE reference = ANY($1)',
+          held.map(({ reference }) => reference),
+        );
+        expect(claims).toHaveLength(3);
+      },
+    ),
+    { numRuns: 10 },
+  );
+  expect(moved).toBeGreaterThan(10);
+}, 60_000);
