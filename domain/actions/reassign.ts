@@ -1,4 +1,4 @@
-/** Reassign: a person moves the payment that completed the wrong node to the node that it is for. */
+/** Reassign: a person gives a payment that completed the wrong node to the one that it is for. */
 import { arrivesAtSamePlace, isPaymentNode, type HeldClaim } from '../claims.ts';
 import { reopened } from '../graph/retry.ts';
 import { reachableFrom } from '../graph/paths.ts';
