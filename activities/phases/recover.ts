@@ -194,10 +194,10 @@ async function lostAttempts(
 }
 
 function failureCode(row: PhaseRow, answer: ExecutionResult): string {
-  // Whose transaction a person had cancelled did not fail for lack of time.
-  return isLate(row) && !row.cancel_asked
-    ? 'NODE_TIMED_OUT'
-    : (answer.error_code ?? 'VENUE_FAILED');
+  const { error_code = 'VENUE_FAILED' } = answer;
+  // What a person or a stop has ended did not fail for lack of time: no edge of a time-out fires.
+  const ended = row.cancel_asked || error_code === 'TRANSACTION_CANCELLED';
+  return isLate(row) && !ended ? 'NODE_TIMED_OUT' : error_code;
 }
 
 async function landed(

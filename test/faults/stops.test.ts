@@ -179,6 +179,22 @@ test.each([
   90_000,
 );
 
+test('what a stop ends after its time is over did not fail for lack of time', async () => {
+  const movement = await stored(impatient);
+  await nodeIs(movement, ({ state }) => state === 'UNKNOWN', 'to be UNKNOWN');
+  await payee(false);
+  try {
+    await own.chainFaults({ reject_rate: 0 });
+    await nodeIs(movement, ({ state }) => state === 'FAILED', 'to be FAILED');
+    expect(await nodeOf(movement)).toMatchObject({ error_code: 'TRANSACTION_CANCELLED' });
+    const { nodes } = await own.api.reaches(movement.movement_id, 'FAILED');
+    expect(nodes.slice(1).map(({ state }) => state)).not.toContain('COMPLETED');
+    expect(await paid(movement)).toBe(0);
+  } finally {
+    await payee(true);
+  }
+}, 120_000);
+
 test('of an UNKNOWN node nothing is sent by asking or by a resume, only by a retry', async () => {
   const movement = await stored(impatient);
   await nodeIs(movement, ({ state }) => state === 'UNKNOWN', 'to be UNKNOWN');

@@ -27,6 +27,20 @@ export const stopRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-stop-is-no-time-out',
+    section,
+    rule: 'What a stop has ended after the time of its node was over fires no edge of a time-out.',
+    test: {
+      file: STOPS,
+      name: 'what a stop ends after its time is over did not fail for lack of time',
+    },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: "row.cancel_asked || error_code === 'TRANSACTION_CANCELLED'",
+      replace: 'row.cancel_asked',
+    },
+  },
+  {
     id: 'a-resume-sends-nothing',
     section,
     rule: 'Of an UNKNOWN node only a retry may lead to a send: a resume asks and never sends.',
