@@ -8,6 +8,7 @@ export const ATTENTION_REASONS = [
   'unknown_outcome',
   'manual_gate',
   'failed',
+  'lane_stuck',
   'lane_blocked',
   'delivery_late',
   'executor_unavailable',
@@ -17,6 +18,12 @@ export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
 /** On a node that waits before its fence; `lane_blocker` in prisma/functions knows it by this. */
 export const LANE_BLOCKED = 'LANE_BLOCKED';
+
+/**
+ * On a node whose nonce is to be used up by what moves nothing, and that cannot be signed or paid
+ * for; `take_lanes` in prisma/functions knows it by this.
+ */
+export const LANE_STUCK = 'LANE_STUCK';
 
 /** On a node that looks for what a bridge should have brought; `attention_of` knows it by this. */
 export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';

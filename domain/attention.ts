@@ -35,6 +35,7 @@ export interface AttentionFacts {
   /** What its venue calls a send that is observed for long. */
   readonly external_ref?: string | null;
   readonly blocked_by?: LaneBlocker | null;
+  readonly stuck_at?: StuckLane | null;
 }
 
 /** The claim of an earlier transaction nonce that nobody can say the end of. */
@@ -44,6 +45,15 @@ export interface LaneBlocker {
   readonly chain_id: number;
   readonly address: string;
   readonly nonce: number;
+}
+
+/** A nonce that is to be used up by a transaction that moves nothing, which cannot be sent. */
+export interface StuckLane {
+  readonly chain_id: number;
+  readonly address: string;
+  readonly nonce: number;
+  readonly why: string;
+  readonly signer_key: string | null;
 }
 
 /** Something a person may do: an action of the API, and what comes of it. */
@@ -81,6 +91,11 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       if (by === null || by === undefined)
         return `${node} waits for an earlier transaction of its account.`;
       return `${node} cannot be mined before transaction nonce ${String(by.nonce)} of ${by.address} on chain ${String(by.chain_id)}, which ${by.node_key} of movement ${by.movement_id} holds; what became of that one is unknown.`;
+    }
+    case 'lane_stuck': {
+      const at = facts.stuck_at;
+      if (at === null || at === undefined) return `${node} waits in a nonce lane that is stuck.`;
+      return `${node} cannot go on before nonce ${String(at.nonce)} of ${at.address} on chain ${String(at.chain_id)} is used up, and the transaction that is to do it, which moves nothing, cannot be sent: ${at.why}. Send the account coins of the chain, raise the chain's max_gas_cost_wei and max_fee_per_gas_gwei in the venues file, or bring its signer back.`;
     }
     case 'delivery_late':
       return `${node} waits longer than its path of the bridge allows: ${facts.error_message ?? 'it was not delivered'}. It is asked on, since tokens never return by themselves.`;
@@ -154,6 +169,7 @@ export function offersFor(
   if (requester.caller.role === 'agent') return [];
   return [
     ...executorOffers(facts),
+    ...rotateOffers(facts, snapshot),
     ...resumeOffers(snapshot, requester),
     ...retryOffers(snapshot),
     ...resolveOffers(facts, snapshot),
@@ -173,6 +189,21 @@ function executorOffers(facts: AttentionFacts): readonly Offer[] {
     {
       action: 'enable_executor',
       consequence: `${executor_key ?? 'The executor'} may be given work again, by every movement; a node that was refused meanwhile fails and can be retried.`,
+    },
+  ];
+}
+
+/** What waits before its fence in a stuck lane was never signed: another may sign for it. */
+function rotateOffers(
+  { reason, stuck_at, node_key }: AttentionFacts,
+  { nodes }: MovementSnapshot,
+): readonly Offer[] {
+  const node = nodes.find((each) => each.node_key === node_key);
+  if (reason !== 'lane_stuck' || node?.state !== 'READY') return [];
+  return [
+    {
+      action: 'rotate_signer',
+      consequence: `Another signer signs for ${node.node_key} and whatever else of ${stuck_at?.signer_key ?? 'its signer'} was never signed; what was signed waits on.`,
     },
   ];
 }

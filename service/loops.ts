@@ -11,7 +11,7 @@ import { startProposalExpirer } from '../activities/relays/proposals.ts';
 import { startNonceCleaner } from '../activities/relays/request-nonces.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startScout, UNPOKED_MS } from '../activities/relays/scout.ts';
-import { replacementHeld } from '../activities/phases/stops.ts';
+import { mayReplaceLost } from '../activities/phases/replacement.ts';
 import { startSealer } from '../activities/relays/seals.ts';
 import { startSweeper, startWaitingSweeper } from '../activities/relays/sweeper.ts';
 import type { Parts } from './parts.ts';
@@ -65,12 +65,8 @@ export function startLoops({
     startCountFolder({ db, log }),
     startLaneTender({
       ...{ db, log, chains: bound.chains, signers },
-      heldBack: (claim, address) =>
-        replacementHeld(
-          { ...{ db, executors, signers }, chains: bound.chainAssets },
-          claim,
-          address,
-        ),
+      mayReplace: (claim, lost) =>
+        mayReplaceLost({ ...{ db, executors, signers }, chains: bound.chainAssets }, claim, lost),
       pauseMs: config.laneIntervalSeconds * 1_000,
     }),
     ...(bound.perp === null

@@ -40,7 +40,16 @@ export async function takeLanes(
   }));
 }
 
-/** Notes what the chain counts and which claims a final block has settled, and by which hash. */
+/** To be used up by what moves nothing, and that cannot be signed or paid for. */
+export interface StuckNonce {
+  readonly nonce: number;
+  readonly why: string;
+}
+
+/**
+ * Notes what the chain counts, which claims a final block has settled and by which hash, and what
+ * keeps the lane from going on.
+ */
 export async function noteLane(
   db: Database,
   seen: {
@@ -52,6 +61,7 @@ export async function noteLane(
       readonly transaction_id: string;
       readonly mined_hash: string | null;
     }[];
+    readonly stuck: StuckNonce | null;
   },
 ): Promise<void> {
   const doc = JSON.stringify(seen);
@@ -99,6 +109,7 @@ export interface LaneView {
   readonly oldest_open_seconds: number | null;
   /** Mined, and not final yet. */
   readonly unfinal_nonces: number;
+  readonly stuck: (StuckNonce & { readonly since: string }) | null;
 }
 
 /** Every lane there is. */

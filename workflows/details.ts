@@ -133,6 +133,8 @@ function waits(view: LoadedMovement, told: ToldAttention): string {
       return ` · nobody can say what became of ${node}`;
     case 'failed':
       return ` · failed at ${node}`;
+    case 'lane_stuck':
+      return ` · ${node} waits in a nonce lane that is stuck`;
     case 'lane_blocked':
       return ` · ${node} waits for an earlier transaction of its account`;
     case 'delivery_late':

@@ -2,23 +2,16 @@
  * One more version of a transaction that is under way: the same nonce, so that only one of them can
  * ever be mined. Signed first, stored by a write that finds nobody was quicker, and only then sent.
  */
-import {
-  ExecutorFault,
-  type NextVersion,
-  type StoredTransaction,
-  type VersionOutcome,
-} from '../../domain/executor.ts';
+import type { NextVersion, StoredTransaction, VersionOutcome } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { SignerFault, type SignedTransaction, type Signer } from '../../domain/signer.ts';
-import type { SeenPath, TimelineEntry, Transition } from '../../domain/transition.ts';
+import type { TimelineEntry, Transition } from '../../domain/transition.ts';
 import { newId } from '../../platform/ids.ts';
 import { verifiedTransaction } from '../../signers/verify.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { askedBy } from './allowlist.ts';
-import { mustBeWithinBudget, usablePath } from './bridge-path.ts';
 import type { PhaseDependencies } from './context.ts';
-import { heldNow } from './stops.ts';
+import { mayReplace } from './replacement.ts';
 
 /** A refusal, with the sentence that says why. */
 const no = (why: string): VersionOutcome => ({ ok: false, why });
@@ -92,39 +85,10 @@ async function requirements(
   { over, kind, unsigned }: NextVersion,
 ): Promise<Pick<Transition, 'require'> | (VersionOutcome & { readonly ok: false })> {
   if (kind === 'cancel') return {};
-  const way = over.accepted === true ? 'replace_accepted' : 'replace_unaccepted';
-  const held = await heldNow(deps, row, way, over.from);
-  if (held !== null) return { ok: false, why: held.why };
-  const by = await askedBy(deps, row);
-  if (!by.ok) return { ok: false, why: by.message };
-  const path = await pathOf(deps, row, unsigned.value);
-  if ('why' in path) return path;
-  const signer_key = row.node.signer_binding?.signer_key ?? '';
-  return {
-    require: {
-      ...path,
-      executors: [row.node.executor_binding.executor_key],
-      signers: [{ signer_key, address: over.from }],
-      addresses: by.asked,
-    },
-  };
-}
-
-/** The path of a send over the bridge, which has to be open, and no dearer than it may be now. */
-async function pathOf(
-  deps: PhaseDependencies,
-  row: PhaseRow,
-  value: string,
-): Promise<{ readonly bridge_path?: SeenPath } | (VersionOutcome & { readonly ok: false })> {
-  if (row.node.action_type !== 'bridge_c_send') return {};
-  try {
-    const { terms, seen } = await usablePath(deps, row, { sent: true });
-    mustBeWithinBudget(value, terms);
-    return { bridge_path: seen };
-  } catch (error) {
-    if (error instanceof ExecutorFault) return { ok: false, why: error.message };
-    throw error;
-  }
+  const may = await mayReplace(deps, row, {
+    ...{ accepted: over.accepted === true, address: over.from, value: unsigned.value },
+  });
+  return 'why' in may ? { ok: false, why: may.why } : may;
 }
 
 function storedVersion(

@@ -5,7 +5,7 @@
 import { ExecutorFault } from '../../domain/executor.ts';
 import { heldBy, type Held, type Stopped, type Way } from '../../domain/send/stops.ts';
 import type { SeenPath } from '../../domain/transition.ts';
-import { readPhase, type PhaseRow } from '../../store/phases.ts';
+import type { PhaseRow } from '../../store/phases.ts';
 import { readStops } from '../../store/stops.ts';
 import { askedBy } from './allowlist.ts';
 import { usablePath } from './bridge-path.ts';
@@ -65,20 +65,4 @@ async function pathOf(
     if (error instanceof ExecutorFault) return { why: error.message };
     throw error;
   }
-}
-
-/**
- * Why no new bytes may be signed of what a node has paid, and what the chain has lost again; null
- * where they may.
- */
-export async function replacementHeld(
-  deps: StopSources,
-  claim: { readonly movement_id: string | null; readonly node_key: string | null },
-  address: string,
-): Promise<string | null> {
-  const { movement_id, node_key } = claim;
-  if (movement_id === null || node_key === null) return null;
-  const row = await readPhase(deps.db, movement_id, node_key);
-  if (row === null) return 'its node is not there';
-  return (await heldNow(deps, row, 'replace_accepted', address))?.why ?? null;
 }

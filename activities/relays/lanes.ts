@@ -12,13 +12,19 @@ import {
 } from '../../domain/executor.ts';
 import { dutiesOf, type Duty, type OpenClaim } from '../../domain/lanes/duties.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
-import type { Signer } from '../../domain/signer.ts';
-import type { NodeChange, TimelineEntry } from '../../domain/transition.ts';
+import { SignerFault, type Signer } from '../../domain/signer.ts';
+import type { NodeChange, TimelineEntry, Transition } from '../../domain/transition.ts';
 import { newId } from '../../platform/ids.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { verifiedTransaction } from '../../signers/verify.ts';
-import { fillNonce, noteLane, takeLanes, type OpenLane } from '../../store/lanes.ts';
+import {
+  fillNonce,
+  noteLane,
+  takeLanes,
+  type OpenLane,
+  type StuckNonce,
+} from '../../store/lanes.ts';
 import { applyTransition } from '../../store/transition.ts';
 import type { EvmChains, EvmConnection } from '../../venues/evm/client.ts';
 import {
@@ -28,10 +34,14 @@ import {
   minedVersion,
   sendVersion,
 } from '../../venues/evm/lane.ts';
-import { dearer, selfTransfer } from '../../venues/evm/versions.ts';
+import { dearer, FEE_ABOVE_CAP, selfTransfer } from '../../venues/evm/versions.ts';
+import type { MayReplace } from '../phases/replacement.ts';
 
 /** Claims of a lane that are looked at in one turn, the lowest first. */
 const MOST_CLAIMS = 200;
+const SIGNER_MISSING = 'SIGNER_MISSING';
+const BROADCAST_REFUSED = 'BROADCAST_REFUSED';
+const STUCK_CODES: readonly string[] = [SIGNER_MISSING, BROADCAST_REFUSED, FEE_ABOVE_CAP];
 /** How long one turn of a lane may take. */
 const TURN_MS = 60_000;
 
@@ -40,8 +50,11 @@ export interface LaneTenderOptions {
   readonly log: Logger;
   readonly chains: EvmChains;
   readonly signers: { get(key: string): Signer | undefined };
-  /** Why no new bytes of the claim's payment may be signed now; null where they may. */
-  readonly heldBack: (claim: OpenClaim, address: string) => Promise<string | null>;
+  /** Whether new bytes of a claim's payment may be signed now, and what their write requires. */
+  readonly mayReplace: (
+    claim: OpenClaim,
+    lost: { readonly address: string; readonly value: string },
+  ) => Promise<MayReplace>;
   readonly pauseMs: number;
 }
 
@@ -79,6 +92,9 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
   const turn = { ...options, lane, connection };
   const settled: { transaction_id: string; mined_hash: string | null }[] = [];
   const failed: unknown[] = [];
+  const stuck: StuckNonce[] = claims.flatMap(({ nonce, stuck: why }) =>
+    why === null ? [] : [{ nonce, why }],
+  );
   for (const duty of dutiesOf(claims, counted)) {
     try {
       if (duty.kind !== 'settle') await act(turn, duty);
@@ -90,11 +106,26 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
     } catch (error) {
       // What keeps one nonce from its end keeps no other; the first of them is told.
       failed.push(error);
+      const why = duty.kind === 'close' || duty.kind === 'fill' ? whyStuck(error) : null;
+      if (why !== null) stuck.push({ nonce: nonceOf(duty), why });
     }
   }
   const { latest: mined, final } = counted;
-  await noteLane(options.db, { chain_id, address, mined, final, settled });
+  const [lowest = null] = stuck.sort((a, b) => a.nonce - b.nonce);
+  await noteLane(options.db, { chain_id, address, mined, final, settled, stuck: lowest });
   if (failed.length > 0) throw failed[0];
+}
+
+function nonceOf(duty: Duty): number {
+  return duty.kind === 'fill' ? duty.nonce : duty.claim.nonce;
+}
+
+/** Why what moves nothing cannot be signed or paid for; null for what may only be a bad moment. */
+function whyStuck(error: unknown): string | null {
+  const isSo =
+    error instanceof SignerFault ||
+    (error instanceof ExecutorFault && STUCK_CODES.includes(error.code));
+  return isSo ? error.message : null;
 }
 
 function act(turn: Turn, duty: Exclude<Duty, { kind: 'settle' }>): Promise<void> {
@@ -184,8 +215,10 @@ async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction
   const last = claim.versions.at(-1) ?? newest;
   const isOutbid = last.kind === 'cancel';
   if (!reorged || !(isOutbid || last.age_seconds >= connection.venue.replace_after_seconds)) return;
-  if ((await turn.heldBack(claim, turn.lane.address)) === null)
-    await store(turn, claim, await dearer(connection, newest, last.unsigned));
+  const { value } = newest.unsigned;
+  const may = await turn.mayReplace(claim, { address: turn.lane.address, value });
+  if ('require' in may)
+    await store(turn, claim, await dearer(connection, newest, last.unsigned), may);
 }
 
 /** Signs over what was left behind, once and then for more, and sends it until it is mined. */
@@ -193,7 +226,7 @@ async function close(turn: Turn, claim: OpenClaim, newest: StoredTransaction): P
   const { connection } = turn;
   if ((await minedVersion(connection, claim.versions)) !== null) return;
   const isOld = newest.age_seconds >= connection.venue.replace_after_seconds;
-  if (newest.kind === 'cancel' && !isOld) return void (await sendVersion(connection, newest));
+  if (newest.kind === 'cancel' && !isOld) return mustSend(connection, newest);
   const next = await (newest.kind === 'cancel' ? dearer : selfTransfer)(connection, newest).catch(
     async (error: unknown) => {
       if (newest.kind === 'cancel') await sendVersion(connection, newest);
@@ -206,21 +239,20 @@ async function close(turn: Turn, claim: OpenClaim, newest: StoredTransaction): P
 async function closeUnsigned(turn: Turn, claim: OpenClaim): Promise<void> {
   const unsigned = await fillingOf(turn.connection, turn.lane.address);
   const [over] = claim.versions;
-  if (unsigned !== null && over !== undefined)
-    await store(turn, claim, { over, kind: 'cancel', unsigned });
+  if (over !== undefined) await store(turn, claim, { over, kind: 'cancel', unsigned });
 }
 
 async function fill(turn: Turn, nonce: number): Promise<void> {
   const { db, lane, connection } = turn;
   const unsigned = await fillingOf(connection, lane.address);
   const signer_key = lane.claims[0]?.signer_key;
-  if (unsigned === null || signer_key === undefined) return;
+  if (signer_key === undefined) return;
   const signed = await sign(turn, { signer_key, nonce, unsigned });
   const { chain_id, address } = lane;
   const filled = { chain_id, address, nonce, signer_key, unsigned, ...signed };
   if (!(await fillNonce(db, filled))) return;
   turn.log.warn({ chain_id, address, nonce }, 'a nonce that nobody claims is used up');
-  await sendVersion(connection, { ...asVersion(filled), ...signed });
+  await mustSend(connection, { ...asVersion(filled), ...signed });
 }
 
 function asVersion(filled: {
@@ -236,11 +268,12 @@ function asVersion(filled: {
   };
 }
 
-/** A version is stored first, and only then sent. */
+/** A version is stored first, while what it requires is there, and only then sent. */
 async function store(
   turn: Turn,
   claim: OpenClaim,
   next: Pick<NextVersion, 'kind' | 'unsigned'> & { readonly over: JournaledTransaction },
+  required: Pick<Transition, 'require'> = {},
 ): Promise<void> {
   const { db, lane, connection } = turn;
   const { nonce, signer_key, transaction_id } = claim;
@@ -257,8 +290,17 @@ async function store(
           claim,
           { ...saidOf(kind, nonce), data: { nonce, tx_hash: signed.tx_hash } },
           { version },
+          required,
         );
-  if (stored) await sendVersion(connection, { ...over, ...version });
+  if (!stored) return;
+  const sent = { ...over, ...version };
+  await (kind === 'cancel' ? mustSend : sendVersion)(connection, sent);
+}
+
+/** Sends what moves nothing; what an endpoint refuses of it keeps the lane from going on. */
+async function mustSend(connection: EvmConnection, version: JournaledTransaction): Promise<void> {
+  const refusal = await sendVersion(connection, version);
+  if (refusal !== null) throw new ExecutorFault('server_error', BROADCAST_REFUSED, refusal);
 }
 
 function saidOf(
@@ -289,7 +331,7 @@ async function sign(
   if (signer === undefined)
     throw new ExecutorFault(
       'unreachable',
-      'SIGNER_MISSING',
+      SIGNER_MISSING,
       `signer ${what.signer_key} is not registered in this worker`,
     );
   const asked = { unsigned: what.unsigned, nonce: what.nonce, address: lane.address };
@@ -297,17 +339,22 @@ async function sign(
   return verifiedTransaction(asked, given.raw_tx);
 }
 
-/** A line on the timeline of the claim's node, with what goes with it; false when it came late. */
+/**
+ * A line on the timeline of the claim's node, with what goes with it; false when it came late, or
+ * what it requires is not there.
+ */
 async function note(
   { db }: Turn,
   claim: OpenClaim,
   event: Omit<TimelineEntry, 'actor' | 'node_key' | 'attempt'>,
   change: Pick<NodeChange, 'version' | 'reorged'> = {},
+  required: Pick<Transition, 'require'> = {},
 ): Promise<boolean> {
   const { movement_id, node_key, attempt, node_state } = claim;
   if (movement_id === null || node_key === null || node_state === null) return false;
   const outcome = await applyTransition(db, {
     movement_id,
+    ...required,
     nodes: [{ node_key, from: node_state, moves: [], ...change }],
     timeline: [
       { ...event, actor: SYSTEM_ACTOR, node_key, ...(attempt === null ? {} : { attempt }) },

@@ -18,7 +18,7 @@ import type { AttentionView } from './responses.ts';
 export async function attentionOf(
   found: MovementDetail,
   requester: Requester,
-  { db, redact }: Pick<ApiDependencies, 'db' | 'redact'>,
+  { db, redact, settings }: Pick<ApiDependencies, 'db' | 'redact' | 'settings'>,
 ): Promise<AttentionView | null> {
   if (found.attention === null) return null;
   const facts = visibleFacts(found.attention, requester);
@@ -42,7 +42,10 @@ export async function attentionOf(
     max_attempts: facts.max_attempts ?? null,
     errors: facts.errors ?? null,
     next_look_at: isoOfOrNull(facts.next_look_at ?? null),
-    actions: offers.map((offer) => ({ ...offer })),
+    actions: offers
+      // The lifecycle of signers is the commercial edition's.
+      .filter(({ action }) => action !== 'rotate_signer' || settings.edition !== 'free')
+      .map((offer) => ({ ...offer })),
   };
 }
 

@@ -121,12 +121,18 @@ function showLanes({ lanes }: OperationFigures, gauge: MakeGauge): void {
     'Nonces of an account that are mined and not final.',
     labels,
   );
+  const stuck = gauge(
+    'svc_lane_stuck',
+    '1 while what is to use up one of them can be neither signed nor paid for.',
+    labels,
+  );
   for (const lane of lanes) {
     const { address, signer_key } = lane;
     const of = { signer_key: signer_key ?? '', address, chain_id: String(lane.chain_id) };
     open.set(of, lane.open_nonces);
     oldest.set(of, lane.oldest_open_seconds ?? 0);
     unfinal.set(of, lane.unfinal_nonces);
+    stuck.set(of, lane.stuck === null ? 0 : 1);
   }
 }
 

@@ -40,6 +40,11 @@ const lane = z
     open_nonces: z.int().meta({ description: 'Given away, and in no block that was seen.' }),
     oldest_open_seconds: z.int().nullable(),
     unfinal_nonces: z.int().meta({ description: 'Mined, and not final yet.' }),
+    stuck: z.object({ nonce: z.int(), why: z.string(), since: timestamp }).nullable().meta({
+      id: 'StuckNonce',
+      description:
+        'The lowest nonce that is to be used up by a transaction that moves nothing, where that one cannot be signed or paid for.',
+    }),
     finality: z
       .object({
         read: z.enum(FINALITY_READS),

@@ -191,6 +191,10 @@ function commandOf(
       const node = nodes.find((each) => each.node_key === key);
       return `fundctl executors enable ${quoted(node?.executor_binding.executor_key ?? '<executor>')}`;
     }
+    case 'rotate_signer': {
+      const node = nodes.find((each) => each.node_key === key);
+      return `fundctl signers rotate ${quoted(node?.signer_binding?.signer_key ?? '<signer>')} <replacement> --reason "…"`;
+    }
     case 'resume':
     case 'retry':
       return `fundctl movements ${action} ${id} --node ${quoted(key)}`;

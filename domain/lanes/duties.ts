@@ -19,6 +19,8 @@ export interface OpenClaim {
   readonly ended: boolean;
   /** Its node ended because its payment was seen in a block. */
   readonly proven: boolean;
+  /** Why its node's run cannot use the nonce up; null where that has nothing to say of it. */
+  readonly stuck: string | null;
   /** It was noted that its block is gone. */
   readonly reorged: boolean;
   /** Oldest first; the first is the claim itself, which may be unsigned. */

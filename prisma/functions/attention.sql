@@ -40,6 +40,33 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- What a node waits for in a lane that is stuck: the nonce that is to be used up by a transaction
+-- that moves nothing, and why that one cannot be sent. NULL where its lane is not, or it does not
+-- wait. A minute has to pass, since an endpoint may refuse once.
+CREATE OR REPLACE FUNCTION lane_stuck(n movement_nodes, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  -- Most of the time there is no such lane: then no node costs more than this look.
+  IF n.state NOT IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') OR NOT EXISTS (
+    SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute') THEN
+    RETURN NULL;
+  END IF;
+  RETURN (
+    SELECT jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
+      'nonce', l.stuck_nonce, 'why', l.stuck_why, 'signer_key', l.signer_key)
+    FROM nonce_lanes l
+    WHERE l.stuck_since <= at - interval '1 minute' AND CASE WHEN n.state = 'READY'
+      -- It waits before its fence (lane_problem).
+      THEN n.error_code = 'LANE_BLOCKED' AND l.signer_key = n.signer_binding ->> 'signer_key'
+        AND l.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint
+      ELSE EXISTS (SELECT FROM evm_transactions own
+        WHERE own.movement_id = n.movement_id AND own.node_key = n.node_key
+          AND own.attempt = n.attempt AND own.released_at IS NULL AND own.final_at IS NULL
+          AND own.chain_id = l.chain_id AND own.address = l.address
+          AND own.nonce >= l.stuck_nonce) END
+    ORDER BY l.stuck_since LIMIT 1);
+END $$;
+
 -- From when on a node that is observed has been observed for longer than is usual; NULL for one that
 -- is not. The seconds are those of domain/send/usual-time.ts, written with the movement.
 CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
@@ -97,7 +124,8 @@ BEGIN
     'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
-    'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END)
+    'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END,
+    'stuck_at', CASE WHEN r.why = 'lane_stuck' THEN lane_stuck(n, at) END)
   INTO found
   FROM movement_nodes n
   LEFT JOIN executors e ON e.executor_key
@@ -113,6 +141,7 @@ BEGIN
       AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
+    WHEN lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
@@ -123,8 +152,8 @@ BEGIN
     WHEN overdue_at(n) <= at THEN 'observed_long'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
-  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
-    'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
+  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
+    'lane_blocked', 'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,

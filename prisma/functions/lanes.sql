@@ -134,6 +134,7 @@ $$;
 
 -- The lanes that have open claims and that nobody else looks after just now, each with its lowest
 -- claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
+-- `stuck`: why that run cannot use the nonce up.
 -- `proven`: it ended because its own payment was seen in a block.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE plpgsql AS $$
@@ -157,9 +158,12 @@ BEGIN
       SELECT jsonb_agg(jsonb_build_object('transaction_id', t.transaction_id, 'nonce', t.nonce,
         'signer_key', t.signer_key, 'movement_id', t.movement_id, 'node_key', t.node_key,
         'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
-        'ended', t.ended, 'proven', t.proven, 'versions', versions_of(t.claim)) ORDER BY t.nonce)
+        'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'versions', versions_of(t.claim)) ORDER BY t.nonce)
       FROM (
         SELECT c.*, c AS claim, n.state AS node_state,
+          CASE WHEN n.attempt = c.attempt AND n.error_code = 'LANE_STUCK'
+            AND n.state NOT IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED')
+            THEN coalesce(n.error_message, n.error_code) END AS stuck,
           c.movement_id IS NULL OR n.attempt > c.attempt
             OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
           coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
@@ -173,14 +177,18 @@ BEGIN
   RETURN lanes;
 END $$;
 
--- What the chain was seen to count, and the claims that a final block has settled:
--- [{"transaction_id", "mined_hash"}].
+-- What the chain was seen to count, the claims that a final block has settled:
+-- [{"transaction_id", "mined_hash"}], and the nonce that cannot be used up: {"nonce", "why"} or null.
 CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   each jsonb;
 BEGIN
   UPDATE nonce_lanes SET mined_count = (doc ->> 'mined')::bigint,
-    final_count = (doc ->> 'final')::bigint, seen_at = svc_now()
+    final_count = (doc ->> 'final')::bigint, seen_at = svc_now(),
+    stuck_nonce = (doc -> 'stuck' ->> 'nonce')::bigint, stuck_why = doc -> 'stuck' ->> 'why',
+    stuck_since = CASE WHEN doc -> 'stuck' ->> 'nonce' IS NULL THEN NULL
+      WHEN stuck_nonce = (doc -> 'stuck' ->> 'nonce')::bigint THEN stuck_since
+      ELSE svc_now() END
   WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
   -- One by one, by key: nobody can tell Postgres how few they are.
   FOR each IN SELECT jsonb_array_elements(doc -> 'settled') LOOP
@@ -199,7 +207,11 @@ CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
     'seen_at', to_char(l.seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'open_nonces', coalesce(o.open, 0),
     'oldest_open_seconds', extract(epoch FROM svc_now() - o.since)::bigint,
-    'unfinal_nonces', coalesce(o.unfinal, 0)) ORDER BY l.chain_id, l.address), '[]'::jsonb)
+    'unfinal_nonces', coalesce(o.unfinal, 0),
+    'stuck', CASE WHEN l.stuck_nonce IS NOT NULL THEN jsonb_build_object('nonce', l.stuck_nonce,
+      'why', l.stuck_why,
+      'since', to_char(l.stuck_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END)
+    ORDER BY l.chain_id, l.address), '[]'::jsonb)
   FROM nonce_lanes l LEFT JOIN LATERAL (
     SELECT count(*) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS open,
       min(t.created_at) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS since,

@@ -2,6 +2,8 @@
  * Transactions that are stuck, called off, left behind or lose their block: the lane goes on, and
  * every payment happens once or not at all.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import type { Hex } from 'viem';
 import { transfersOnChain } from '../support/evidence.ts';
 import { fundSigner } from '../support/funds.ts';
@@ -142,6 +144,14 @@ const cancels = (movement: Created, body: object = { reason: 'Too dear today.' }
     body,
   );
 
+/** Whether the payee of all of these may be paid. */
+const listed = (active: boolean): Promise<unknown> =>
+  own.query(
+    `UPDATE allowed_addresses SET active = $2, revoked_at = CASE WHEN $2 THEN NULL ELSE now() END,
+       revoked_by = CASE WHEN $2 THEN NULL ELSE 'a test' END WHERE address = lower($1)`,
+    [own.stack.chain.accounts.treasury.address, active],
+  );
+
 const FINAL = { timeoutMs: 30_000, what: () => 'the claim to be final' };
 
 test('a stuck payment is signed again for an eighth more and completes, once', async () => {
@@ -205,13 +215,6 @@ test('a node that is unknown is cancelled as well, and says so', async () => {
 });
 
 test('a payment to somebody who may not be paid any more is not signed again', async () => {
-  const { treasury } = own.stack.chain.accounts;
-  const listed = (active: boolean): Promise<unknown> =>
-    own.query(
-      `UPDATE allowed_addresses SET active = $2, revoked_at = CASE WHEN $2 THEN NULL ELSE now() END,
-         revoked_by = CASE WHEN $2 THEN NULL ELSE 'a test' END WHERE address = lower($1)`,
-      [treasury.address, active],
-    );
   const movement = await stuck();
   await listed(false);
   try {
@@ -286,6 +289,89 @@ test('a lane whose first transaction a person has answered for goes on by itself
   expect([await paid(first), await paid(second), await paid(third)]).toEqual([0, 1, 1]);
 }, 90_000);
 
+interface Lane {
+  readonly address: string;
+  readonly stuck: { readonly nonce: number; readonly why: string } | null;
+}
+const stuckAt = async (): Promise<Lane['stuck']> => {
+  const signers = await own.api.expect(200, 'GET', '/signers');
+  const lanes = (signers as unknown as readonly { lanes: readonly Lane[] }[]).flatMap(
+    (each) => each.lanes,
+  );
+  const { address } = own.stack.chain.accounts.signer;
+  return lanes.find((lane) => lane.address === address.toLowerCase())?.stuck ?? null;
+};
+interface Attention {
+  readonly reason: string;
+  readonly message: string;
+  readonly actions: readonly { readonly action: string }[];
+}
+const attentionOf = async ({ movement_id }: Created): Promise<Attention | null> =>
+  (await own.api.expect(200, 'GET', `/movements/${movement_id}`))['attention'] as Attention | null;
+/** As if it had been stuck for long. */
+const longStuck = (): Promise<unknown> =>
+  own.query("UPDATE nonce_lanes SET stuck_since = stuck_since - interval '10 minutes'");
+
+test('a lane that cannot be used up is shown, and so is whatever waits for it', async () => {
+  const first = await stuck(impatient);
+  const behind = await send(pays);
+  await own.api.nodeReaches(behind.movement_id, 'pay', ['OBSERVING']);
+  await own.api.reaches(first.movement_id, 'MANUAL_INTERVENTION');
+  const third = await send(pays);
+  await eventually(async () => {
+    const [node] = (await own.api.movement(third.movement_id)).nodes;
+    return node?.error_code === 'LANE_BLOCKED' ? true : null;
+  });
+  expect(await stuckAt()).toBeNull();
+  await own.chainFaults({ reject_rate: 1 });
+  await sendsAreOver(first);
+  await own.api.expect(200, 'POST', `/movements/${first.movement_id}/nodes/pay/actions/resolve`, {
+    outcome: 'completed',
+    reason: 'Paid by hand.',
+    evidence: { note: 'bank' },
+  });
+  const [{ nonce }] = (await versionsOf(first)) as [Version];
+  const found = await eventually(stuckAt, { what: () => 'the lane to be stuck' });
+  expect(found).toMatchObject({ nonce, why: expect.stringMatching(/./) as string });
+  // An endpoint may refuse once: nobody is called for that.
+  expect(await attentionOf(third)).toBeNull();
+  await longStuck();
+  for (const waits of [behind, third]) {
+    const attention = await attentionOf(waits);
+    expect(attention).toMatchObject({
+      reason: 'lane_stuck',
+      node_key: 'pay',
+      message: expect.stringContaining(`nonce ${String(nonce)} of`) as string,
+    });
+    const offered = attention!.actions.map(({ action }) => action);
+    expect(offered.includes('rotate_signer')).toBe(waits === third);
+  }
+  await own.chainFaults({ reject_rate: 0 });
+  await sentVersions(first, 2);
+  await own.chainFaults({ mining: 'automatic' });
+  for (const { movement_id } of [behind, third]) await own.api.reaches(movement_id, 'COMPLETED');
+  await eventually(async () => ((await stuckAt()) === null ? true : null));
+  expect([await paid(first), await paid(behind), await paid(third)]).toEqual([0, 1, 1]);
+}, 120_000);
+
+test('a cancelling transaction that its own run cannot send makes the lane stuck', async () => {
+  const movement = await stuck();
+  await own.chainFaults({ reject_rate: 1 });
+  expect(await cancels(movement)).toMatchObject({ status: 200 });
+  const { nonce } = await eventually(stuckAt, { what: () => 'the lane to be stuck' });
+  expect(nonce).toBe((await versionsOf(movement))[0]!.nonce);
+  await longStuck();
+  const [node] = (await own.api.movement(movement.movement_id)).nodes;
+  expect(node).toMatchObject({ error_code: 'LANE_STUCK' });
+  expect(await attentionOf(movement)).toMatchObject({ reason: 'lane_stuck' });
+  await own.chainFaults({ reject_rate: 0 });
+  await sentVersions(movement, 2);
+  await own.chainFaults({ mining: 'automatic' });
+  await own.api.reaches(movement.movement_id, 'FAILED');
+  await eventually(async () => ((await stuckAt()) === null ? true : null));
+  expect(await paid(movement)).toBe(0);
+}, 90_000);
+
 test('a payment whose block is gone is sent again, and its record tells', async () => {
   const movement = await stuck();
   await rpc('evm_mine');
@@ -310,6 +396,51 @@ test('a payment whose block is gone is sent again, and its record tells', async 
   const told = (await eventsOf(movement)).filter((event) => event === 'transaction_dropped');
   expect(told).toHaveLength(1);
 });
+
+test('a payment whose payee is revoked while it is signed anew is not stored', async () => {
+  const movement = await stuck();
+  await rpc('evm_mine');
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  await rpc('anvil_rollback', [1]);
+  await eventually(async () =>
+    (await eventsOf(movement)).includes('transaction_dropped') ? true : null,
+  );
+  const holder = new pg.Client({ connectionString: own.stack.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM movements WHERE movement_id = $1 FOR UPDATE', [
+      movement.movement_id,
+    ]);
+    await age(movement);
+    // It has asked the stops and signed, and waits for the movement to store it.
+    await eventually(
+      async () => {
+        const waiting = await own.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+             AND query LIKE '%apply_transition%' AND datname = current_database()`,
+        );
+        return waiting.length > 0 ? true : null;
+      },
+      { what: () => 'the new version to be stored' },
+    );
+    await listed(false);
+    await holder.query('COMMIT');
+    // Two more turns of the loop.
+    await sleep(3_000);
+    expect(await versionsOf(movement)).toHaveLength(1);
+  } finally {
+    await holder.end();
+    await listed(true);
+  }
+  await sentVersions(movement, 2);
+  await own.chainFaults({ mining: 'automatic' });
+  await eventually(
+    async () => ((await versionsOf(movement))[0]?.final === true ? true : null),
+    FINAL,
+  );
+  expect(await paid(movement)).toBe(1);
+}, 90_000);
 
 test('a payment that was mined before its cancel, and lost its block, is paid all the same', async () => {
   const movement = await stuck();

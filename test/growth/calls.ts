@@ -402,6 +402,7 @@ export const CALLS: readonly Call[] = [
     await noteLane(db, {
       ...{ chain_id, address, mined: oldest?.nonce ?? 0, final: 0 },
       settled: [{ transaction_id: oldest?.transaction_id ?? '', mined_hash: null }],
+      stuck: null,
     });
   }),
   own(['takeAgentWallets', 'noteAgentWallet'], async (db) => {

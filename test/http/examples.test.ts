@@ -105,7 +105,7 @@ function atRest(signer: Json): Json {
     ...{ typical_age_seconds: null, override_reason: null },
   };
   const seen = { mined_nonce: 1, final_nonce: 1, oldest_open_seconds: null, seen_at, finality };
-  return { ...signer, lanes: [{ ...lane, ...seen }] };
+  return { ...signer, lanes: [{ ...lane, ...seen, stuck: null }] };
 }
 
 /** Sends, and holds the refusal of this code against its example. */

@@ -139,6 +139,34 @@ export const laneRules: readonly Rule[] = [
     },
   },
   {
+    id: 'lost-payments-are-signed-anew-only-while-allowed',
+    section,
+    rule: 'A payment whose block is gone is signed again for more only while, in the write that stores it, its payee may be paid.',
+    test: {
+      file: LANES,
+      name: 'a payment whose payee is revoked while it is signed anew is not stored',
+    },
+    broken: {
+      file: 'activities/relays/lanes.ts',
+      find: '    movement_id,\n    ...required,\n',
+      replace: '    movement_id,\n',
+    },
+  },
+  {
+    id: 'stuck-lanes-call-a-person',
+    section,
+    rule: 'Where what is to use up a nonce can be neither signed nor paid for, every node that waits for it needs a person.',
+    test: {
+      file: LANES,
+      name: 'a lane that cannot be used up is shown, and so is whatever waits for it',
+    },
+    broken: {
+      file: 'activities/relays/lanes.ts',
+      find: 'settled, stuck: lowest }',
+      replace: 'settled, stuck: null }',
+    },
+  },
+  {
     id: 'what-paid-is-paid-again',
     section,
     rule: 'Of a completed payment whose block is gone a payment is mined again, also where a cancel was signed after it.',

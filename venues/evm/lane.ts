@@ -12,7 +12,7 @@ import { broadcast, NO_STOPS } from './broadcast.ts';
 import { finalizedNumber, readReceipt, type EvmConnection } from './client.ts';
 import { RPC_FAULTS } from './errors.ts';
 import { agreedFate } from './nonce-proof.ts';
-import { feeFields, marketOf, mostPerGas, nextFees, toItself } from './versions.ts';
+import { FEE_ABOVE_CAP, feeFields, marketOf, mostPerGas, nextFees, toItself } from './versions.ts';
 
 /** The account's transactions in the newest block and in the newest final one, which is `last`. */
 export async function countLane(
@@ -67,29 +67,30 @@ export async function isUsedElsewhere(
 }
 
 /**
- * Sends stored bytes once more: what moves nothing, or a payment whose block is gone. True when the
- * endpoint takes them or has them. Whether they are what was to be sent was asked when they were
- * signed.
+ * Sends stored bytes once more: what moves nothing, or a payment whose block is gone. Null when the
+ * endpoint takes them or has them, else its words. Whether they are what was to be sent was asked
+ * when they were signed.
  */
 export async function sendVersion(
   connection: EvmConnection,
   transaction: JournaledTransaction,
-): Promise<boolean> {
-  if (!hasBytes(transaction)) return false;
+): Promise<string | null> {
+  if (!hasBytes(transaction)) return 'it is not signed';
   const { raw_tx, tx_hash } = transaction;
   const bytes = { raw_tx: raw_tx as Hash, tx_hash: tx_hash as Hash };
   const outcome = await broadcast(connection, bytes, NO_STOPS);
-  return outcome.kind === 'accepted';
+  return outcome.kind === 'refused' ? outcome.message : null;
 }
 
 /**
- * The transaction that uses a nonce nobody has signed for, as the market asks; null when the
- * venue's caps leave no room for it.
+ * The transaction that uses a nonce nobody has signed for, as the market asks.
+ *
+ * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the venue's caps leave no room for it.
  */
 export async function fillingOf(
   connection: EvmConnection,
   account: string,
-): Promise<EvmUnsignedTransaction | null> {
+): Promise<EvmUnsignedTransaction> {
   const plain = await toItself(connection, account as Address);
   const unpriced = {
     ...{ chain_id: connection.venue.chain_id, ...plain },
@@ -101,5 +102,11 @@ export async function fillingOf(
     mostPerGas(connection, unpriced),
   ]);
   const fees = nextFees(nothing, market, most);
-  return fees === null ? null : { ...unpriced, ...feeFields(fees) };
+  if (fees === null)
+    throw new ExecutorFault(
+      'server_error',
+      FEE_ABOVE_CAP,
+      'what the venue allows leaves no room for what the market asks',
+    );
+  return { ...unpriced, ...feeFields(fees) };
 }

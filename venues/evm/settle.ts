@@ -13,6 +13,7 @@ import {
   type StoredTransaction,
   type SubmitJournal,
 } from '../../domain/executor.ts';
+import { LANE_STUCK } from '../../domain/attention-reasons.ts';
 import type { Held } from '../../domain/send/stops.ts';
 import type { ActOn, ChainAct } from './act.ts';
 import { broadcast, NO_STOPS, type AskStops } from './broadcast.ts';
@@ -21,7 +22,7 @@ import { heldBack } from './held.ts';
 import { judgeCancelled, judgeLanded, observing, undecided, type LookPhase } from './landed.ts';
 import { agreedFate } from './nonce-proof.ts';
 import { readVersion, type SignedTransaction } from './signed-bytes.ts';
-import { dearer, selfTransfer } from './versions.ts';
+import { dearer, FEE_ABOVE_CAP, selfTransfer } from './versions.ts';
 
 export interface Settlement {
   readonly chain_id: number;
@@ -240,20 +241,21 @@ async function push(
   if (held !== null && !cancels) return go();
   if (journal.nextVersion === undefined || !(cancels || (await isOverdue(connection, newest))))
     return go();
+  const movesNothing = cancels || stored.kind === 'cancel';
   let next: NextVersion;
   try {
     next = await (cancels ? selfTransfer : dearer)(connection, { ...stored, accepted });
   } catch (error) {
     // What cannot be replaced may still be mined as it is.
     await go();
-    throw error;
+    throw movesNothing ? asStuck(error) : error;
   }
   const version = await journal.nextVersion(next);
   if (!version.ok) {
     await go();
     throw new ExecutorFault(
       'server_error',
-      'NOT_REPLACED',
+      movesNothing ? LANE_STUCK : 'NOT_REPLACED',
       `nonce ${stored.nonce} is not mined, and nothing else was signed for it: ${version.why}`,
     );
   }
@@ -265,6 +267,13 @@ async function push(
     { ...reading, stored: version.stored },
     { phase, journal, accepted },
   );
+}
+
+/** What moves nothing and cannot be paid for keeps its whole lane waiting. */
+function asStuck(error: unknown): unknown {
+  return error instanceof ExecutorFault && error.code === FEE_ABOVE_CAP
+    ? new ExecutorFault('server_error', LANE_STUCK, error.message)
+    : error;
 }
 
 /** Whether something outside has these bytes. A lost answer says nothing: the chain is asked. */
@@ -346,7 +355,7 @@ async function sendAgain(
   // valid.
   return {
     ...observing(connection, signed),
-    error_code: 'BROADCAST_REFUSED',
+    error_code: stored.kind === 'cancel' ? LANE_STUCK : 'BROADCAST_REFUSED',
     error_message: outcome.message,
   };
 }

@@ -12,6 +12,9 @@ import {
 import { readBlock, type EvmConnection } from './client.ts';
 import { HEADROOM_PERCENT, layer1Allowance } from './fees.ts';
 
+/** The caps of the venue leave no room for what the market asks. */
+export const FEE_ABOVE_CAP = 'FEE_ABOVE_CAP';
+
 type Fields = Pick<EvmUnsignedTransaction, 'max_fee_per_gas' | 'max_priority_fee_per_gas'>;
 
 /** Wei per gas. */
@@ -127,7 +130,7 @@ async function priced(
   if (fees === null)
     throw new ExecutorFault(
       'server_error',
-      'FEE_ABOVE_CAP',
+      FEE_ABOVE_CAP,
       `nonce ${over.nonce} is not mined, and what the venue allows leaves no room for higher fees`,
     );
   return { over, kind: next.kind, unsigned: { ...next.unsigned, ...feeFields(fees) } };

@@ -987,6 +987,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "unknown_outcome",
        "manual_gate",
        "failed",
+       "lane_stuck",
        "lane_blocked",
        "delivery_late",
        "executor_unavailable",
@@ -1114,6 +1115,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "unknown_outcome",
        "manual_gate",
        "failed",
+       "lane_stuck",
        "lane_blocked",
        "delivery_late",
        "executor_unavailable",
@@ -1542,6 +1544,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "unknown_outcome",
      "manual_gate",
      "failed",
+     "lane_stuck",
      "lane_blocked",
      "delivery_late",
      "executor_unavailable",
@@ -4264,6 +4267,9 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "maximum": 9007199254740991,
     "description": "Mined, and not final yet."
    },
+   "stuck": {
+    "$ref": "#/components/schemas/StuckNonce"
+   },
    "finality": {
     "$ref": "#/components/schemas/ChainFinality"
    }
@@ -4278,9 +4284,40 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "open_nonces",
    "oldest_open_seconds",
    "unfinal_nonces",
+   "stuck",
    "finality"
   ],
   "additionalProperties": false
+ },
+ "StuckNonce": {
+  "anyOf": [
+   {
+    "type": "object",
+    "properties": {
+     "nonce": {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     "why": {
+      "type": "string"
+     },
+     "since": {
+      "$ref": "#/components/schemas/Timestamp"
+     }
+    },
+    "required": [
+     "nonce",
+     "why",
+     "since"
+    ],
+    "additionalProperties": false
+   },
+   {
+    "type": "null"
+   }
+  ],
+  "description": "The lowest nonce that is to be used up by a transaction that moves nothing, where that one cannot be signed or paid for."
  },
  "ChainFinality": {
   "anyOf": [
@@ -4865,6 +4902,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "unknown_outcome",
      "manual_gate",
      "failed",
+     "lane_stuck",
      "lane_blocked",
      "delivery_late",
      "executor_unavailable",

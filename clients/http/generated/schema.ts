@@ -161,7 +161,7 @@ export interface components {
             readonly current_frontier: readonly string[];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -184,7 +184,7 @@ export interface components {
             readonly current_frontier: readonly string[];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -267,7 +267,7 @@ export interface components {
         };
         readonly MovementAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
+            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
             /** @description The reason in a sentence. */
             readonly message: string;
             /** @description The node that it is about; null for an approval. */
@@ -839,8 +839,15 @@ export interface components {
             readonly oldest_open_seconds: number | null;
             /** @description Mined, and not final yet. */
             readonly unfinal_nonces: number;
+            readonly stuck: components["schemas"]["StuckNonce"];
             readonly finality: components["schemas"]["ChainFinality"];
         };
+        /** @description The lowest nonce that is to be used up by a transaction that moves nothing, where that one cannot be signed or paid for. */
+        readonly StuckNonce: {
+            readonly nonce: number;
+            readonly why: string;
+            readonly since: components["schemas"]["Timestamp"];
+        } | null;
         /** @description How a block of this chain becomes final; null where the chain is not bound. */
         readonly ChainFinality: {
             /** @enum {string} */
@@ -947,7 +954,7 @@ export interface components {
         };
         readonly CapitalTransferAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
+            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
             readonly message: string;
             readonly last_answer: string | null;
             readonly actions: readonly {

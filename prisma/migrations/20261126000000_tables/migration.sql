@@ -518,7 +518,14 @@ CREATE TABLE nonce_lanes (
   seen_at       timestamptz,
   -- One process at a time looks after the lane.
   tended_until  timestamptz,
-  PRIMARY KEY (chain_id, address)
+  -- The lowest nonce that is to be used up by a transaction that moves nothing and that cannot be
+  -- signed or paid for, why, and since when.
+  stuck_nonce   bigint,
+  stuck_why     text,
+  stuck_since   timestamptz,
+  PRIMARY KEY (chain_id, address),
+  CHECK ((stuck_nonce IS NULL) = (stuck_why IS NULL)),
+  CHECK ((stuck_nonce IS NULL) = (stuck_since IS NULL))
 );
 
 CREATE TABLE evm_transactions (

@@ -482,6 +482,33 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- What a node waits for in a lane that is stuck: the nonce that is to be used up by a transaction
+-- that moves nothing, and why that one cannot be sent. NULL where its lane is not, or it does not
+-- wait. A minute has to pass, since an endpoint may refuse once.
+CREATE OR REPLACE FUNCTION lane_stuck(n movement_nodes, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  -- Most of the time there is no such lane: then no node costs more than this look.
+  IF n.state NOT IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') OR NOT EXISTS (
+    SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute') THEN
+    RETURN NULL;
+  END IF;
+  RETURN (
+    SELECT jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
+      'nonce', l.stuck_nonce, 'why', l.stuck_why, 'signer_key', l.signer_key)
+    FROM nonce_lanes l
+    WHERE l.stuck_since <= at - interval '1 minute' AND CASE WHEN n.state = 'READY'
+      -- It waits before its fence (lane_problem).
+      THEN n.error_code = 'LANE_BLOCKED' AND l.signer_key = n.signer_binding ->> 'signer_key'
+        AND l.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint
+      ELSE EXISTS (SELECT FROM evm_transactions own
+        WHERE own.movement_id = n.movement_id AND own.node_key = n.node_key
+          AND own.attempt = n.attempt AND own.released_at IS NULL AND own.final_at IS NULL
+          AND own.chain_id = l.chain_id AND own.address = l.address
+          AND own.nonce >= l.stuck_nonce) END
+    ORDER BY l.stuck_since LIMIT 1);
+END $$;
+
 -- From when on a node that is observed has been observed for longer than is usual; NULL for one that
 -- is not. The seconds are those of domain/send/usual-time.ts, written with the movement.
 CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
@@ -539,7 +566,8 @@ BEGIN
     'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
-    'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END)
+    'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END,
+    'stuck_at', CASE WHEN r.why = 'lane_stuck' THEN lane_stuck(n, at) END)
   INTO found
   FROM movement_nodes n
   LEFT JOIN executors e ON e.executor_key
@@ -555,6 +583,7 @@ BEGIN
       AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
+    WHEN lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
@@ -565,8 +594,8 @@ BEGIN
     WHEN overdue_at(n) <= at THEN 'observed_long'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
-  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_blocked',
-    'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
+  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
+    'lane_blocked', 'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
@@ -2327,6 +2356,7 @@ $$;
 
 -- The lanes that have open claims and that nobody else looks after just now, each with its lowest
 -- claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
+-- `stuck`: why that run cannot use the nonce up.
 -- `proven`: it ended because its own payment was seen in a block.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE plpgsql AS $$
@@ -2350,9 +2380,12 @@ BEGIN
       SELECT jsonb_agg(jsonb_build_object('transaction_id', t.transaction_id, 'nonce', t.nonce,
         'signer_key', t.signer_key, 'movement_id', t.movement_id, 'node_key', t.node_key,
         'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
-        'ended', t.ended, 'proven', t.proven, 'versions', versions_of(t.claim)) ORDER BY t.nonce)
+        'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'versions', versions_of(t.claim)) ORDER BY t.nonce)
       FROM (
         SELECT c.*, c AS claim, n.state AS node_state,
+          CASE WHEN n.attempt = c.attempt AND n.error_code = 'LANE_STUCK'
+            AND n.state NOT IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED')
+            THEN coalesce(n.error_message, n.error_code) END AS stuck,
           c.movement_id IS NULL OR n.attempt > c.attempt
             OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
           coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
@@ -2366,14 +2399,18 @@ BEGIN
   RETURN lanes;
 END $$;
 
--- What the chain was seen to count, and the claims that a final block has settled:
--- [{"transaction_id", "mined_hash"}].
+-- What the chain was seen to count, the claims that a final block has settled:
+-- [{"transaction_id", "mined_hash"}], and the nonce that cannot be used up: {"nonce", "why"} or null.
 CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   each jsonb;
 BEGIN
   UPDATE nonce_lanes SET mined_count = (doc ->> 'mined')::bigint,
-    final_count = (doc ->> 'final')::bigint, seen_at = svc_now()
+    final_count = (doc ->> 'final')::bigint, seen_at = svc_now(),
+    stuck_nonce = (doc -> 'stuck' ->> 'nonce')::bigint, stuck_why = doc -> 'stuck' ->> 'why',
+    stuck_since = CASE WHEN doc -> 'stuck' ->> 'nonce' IS NULL THEN NULL
+      WHEN stuck_nonce = (doc -> 'stuck' ->> 'nonce')::bigint THEN stuck_since
+      ELSE svc_now() END
   WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
   -- One by one, by key: nobody can tell Postgres how few they are.
   FOR each IN SELECT jsonb_array_elements(doc -> 'settled') LOOP
@@ -2392,7 +2429,11 @@ CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
     'seen_at', to_char(l.seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'open_nonces', coalesce(o.open, 0),
     'oldest_open_seconds', extract(epoch FROM svc_now() - o.since)::bigint,
-    'unfinal_nonces', coalesce(o.unfinal, 0)) ORDER BY l.chain_id, l.address), '[]'::jsonb)
+    'unfinal_nonces', coalesce(o.unfinal, 0),
+    'stuck', CASE WHEN l.stuck_nonce IS NOT NULL THEN jsonb_build_object('nonce', l.stuck_nonce,
+      'why', l.stuck_why,
+      'since', to_char(l.stuck_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END)
+    ORDER BY l.chain_id, l.address), '[]'::jsonb)
   FROM nonce_lanes l LEFT JOIN LATERAL (
     SELECT count(*) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS open,
       min(t.created_at) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS since,

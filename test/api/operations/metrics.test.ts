@@ -22,7 +22,7 @@ const FIGURES: OperationFigures = {
     {
       ...{ chain_id: 1, address: '0xa', signer_key: 'treasury', next_nonce: 9, mined_nonce: 6 },
       ...{ final_nonce: 5, seen_at: null, open_nonces: 3, oldest_open_seconds: 70 },
-      unfinal_nonces: 1,
+      ...{ unfinal_nonces: 1, stuck: { nonce: 6, why: 'no coins', since: '' } },
     },
   ],
 };
@@ -45,6 +45,7 @@ test('shows every figure', async () => {
     'svc_lane_open_nonces{signer_key="treasury",address="0xa",chain_id="1"} 3',
     'svc_lane_oldest_open_seconds{signer_key="treasury",address="0xa",chain_id="1"} 70',
     'svc_lane_unfinal_nonces{signer_key="treasury",address="0xa",chain_id="1"} 1',
+    'svc_lane_stuck{signer_key="treasury",address="0xa",chain_id="1"} 1',
     'svc_signer_native_balance{signer_key="treasury",address="0xA",chain_id="1"} 0.25',
   ])
     expect(text).toContain(`${line}\n`);

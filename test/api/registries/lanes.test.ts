@@ -6,7 +6,7 @@ import { chainAssets, parseVenueBindings } from '../../../venues/bindings.ts';
 const lane = (chain_id: number) => ({
   ...{ chain_id, address: '0xa', signer_key: 'treasury', next_nonce: 1 },
   ...{ mined_nonce: null, final_nonce: null, seen_at: null },
-  ...{ open_nonces: 0, oldest_open_seconds: null, unfinal_nonces: 0 },
+  ...{ open_nonces: 0, oldest_open_seconds: null, unfinal_nonces: 0, stuck: null },
 });
 const reason = 'its endpoints have no tags';
 const chains = chainAssets(
