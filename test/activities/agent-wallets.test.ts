@@ -6,7 +6,7 @@ import { SignerFault } from '../../domain/signer.ts';
 import type { PerpAccess } from '../../venues/perp/access.ts';
 import type { PerpClient } from '../../venues/perp/client.ts';
 import { low, someone } from '../dev/perp-stack.ts';
-import { eventually } from '../support/own-stack.ts';
+import { eventually } from '../support/eventually.ts';
 import { at, startPerpDesk, type PerpDesk } from '../support/perp-desk.ts';
 
 let desk: PerpDesk;

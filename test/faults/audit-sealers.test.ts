@@ -14,7 +14,8 @@ import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { writeAudit } from '../../store/audit.ts';
 import { addSeals, BEGINNING, readHead, readUnsealed } from '../../store/audit-seals.ts';
 import { admin, tamper, type Verified } from '../support/audit-tools.ts';
-import { eventually, startOwnDatabase } from '../support/own-stack.ts';
+import { eventually } from '../support/eventually.ts';
+import { startOwnDatabase } from '../support/own-database.ts';
 
 jest.setTimeout(60_000);
 const FIRST = randomBytes(32).toString('base64');

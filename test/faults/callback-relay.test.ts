@@ -30,7 +30,8 @@ import {
   type FaultyReceiver,
 } from '../support/callback-receiver.ts';
 import { assertConsistent } from '../support/evidence.ts';
-import { eventually, MovementApi, startOwnDatabase } from '../support/own-stack.ts';
+import { startOwnDatabase } from '../support/own-database.ts';
+import { eventually, MovementApi } from '../support/own-stack.ts';
 
 jest.setTimeout(90_000);
 const log = pino({ level: 'silent' });

@@ -34,7 +34,8 @@ import { allow } from '../../dev/stack/allowlist.ts';
 import { connectDatabase, type Database, type SqlValue } from '../../prisma/client.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { assertConsistent } from '../support/evidence.ts';
-import { MovementApi, startOwnDatabase, type Created } from '../support/own-stack.ts';
+import { startOwnDatabase } from '../support/own-database.ts';
+import { MovementApi, type Created } from '../support/own-stack.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
 

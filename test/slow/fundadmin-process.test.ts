@@ -11,7 +11,7 @@ import { ROOT } from '../../dev/stack/ports.ts';
 import { SERVICE_ROLE } from '../../dev/stack/postgres.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { fundadminProgram } from '../../tools/command-line.ts';
-import { startOwnDatabase } from '../support/own-stack.ts';
+import { startOwnDatabase } from '../support/own-database.ts';
 
 /**
  * A process that does nothing any more is ended after this; one that is only slow is done long

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { connectDatabase, shareConnections, type Database } from '../../prisma/client.ts';
 import { PoolBusyError } from '../../prisma/pool.ts';
 import { databaseFault } from '../../store/faults.ts';
-import { startOwnDatabase } from '../support/own-stack.ts';
+import { startOwnDatabase } from '../support/own-database.ts';
 
 let own: Awaited<ReturnType<typeof startOwnDatabase>>;
 const open: Database[] = [];

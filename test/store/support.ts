@@ -7,7 +7,7 @@ import { NO_CHAINS, type ChainEntry } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan, PlanTemplate, TemplateNode } from '../../domain/plan/types.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { createMovement, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
-import { startOwnDatabase } from '../support/own-stack.ts';
+import { startOwnDatabase } from '../support/own-database.ts';
 
 export interface StoreBench {
   readonly url: string;

@@ -5,7 +5,7 @@
  * could aim at.
  */
 import pg from 'pg';
-import { eventually } from './own-stack.ts';
+import { eventually } from './eventually.ts';
 
 /** The table a write goes to, and what of the old and the new row tells it from others. */
 const POINTS = {

@@ -5,11 +5,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { choosePorts, freePort, type PortName } from '../../dev/stack/ports.ts';
-import { postgresPart } from '../../dev/stack/postgres.ts';
+import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
 import {
   ANY_FREE_PORTS,
   startStack,
@@ -17,13 +15,14 @@ import {
   type StackOptions,
 } from '../../dev/stack/stack.ts';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
-import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 import { signedFetch } from './signed-fetch.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
-import { applyMigrations } from '../../prisma/migrate.ts';
 import type { MovementView, TimelineView } from './evidence.ts';
+import { eventually, Stop } from './eventually.ts';
 import { copyCluster } from './migrated-cluster.ts';
+
+export { eventually, Stop };
 
 const PREFIX = '/v3';
 export const WITHDRAW_TO_TREASURY = 'starter/withdraw-to-treasury';
@@ -170,28 +169,6 @@ export class MovementApi {
   }
 }
 
-/** A condition that can no longer come true. */
-export class Stop extends Error {}
-
-/** Asks until the answer is not null. Errors of `ask` count as "not yet", save for {@link Stop}. */
-export async function eventually<T>(
-  ask: () => Promise<T | null>,
-  options: { timeoutMs?: number; everyMs?: number; what?: () => string } = {},
-): Promise<T> {
-  const { timeoutMs = 30_000, everyMs = 50, what = () => 'something' } = options;
-  let last: unknown;
-  for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(everyMs)) {
-    try {
-      const answer = await ask();
-      if (answer !== null) return answer;
-    } catch (error) {
-      if (error instanceof Stop) throw error;
-      last = error;
-    }
-  }
-  throw new Error(`waited ${timeoutMs} ms in vain for ${what()}`, { cause: last });
-}
-
 export interface OwnStack {
   readonly stack: Stack;
   readonly api: MovementApi;
@@ -312,32 +289,4 @@ async function setFaults(url: string, faults: object | null): Promise<void> {
         };
   const answer = await fetch(`${url}/faults`, init);
   if (answer.status !== 200) throw new Error(`faults were refused: ${await answer.text()}`);
-}
-
-/** A migrated Postgres and nothing else. */
-export async function startOwnDatabase(): Promise<{
-  readonly url: string;
-  close(): Promise<void>;
-}> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'own-database-'));
-  const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
-  const close = async (): Promise<void> => {
-    await supervisor.stopAll();
-    rmSync(dataDir, { recursive: true, force: true });
-  };
-  try {
-    await copyCluster(dataDir);
-    const { spec, databaseUrl } = await postgresPart({
-      dataDir,
-      port: await freePort(),
-      logDir: join(dataDir, 'logs'),
-      durable: false,
-    });
-    await supervisor.add(spec);
-    await applyMigrations(databaseUrl);
-    return { url: databaseUrl, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }

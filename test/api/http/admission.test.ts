@@ -7,7 +7,7 @@ import { register } from 'prom-client';
 import { ALL_ROLES } from '../../../domain/roles.ts';
 import { defineRoute } from '../../../api/http/route.ts';
 import { jsonObject, noBody, noParams, noQuery } from '../../../api/http/schemas.ts';
-import { eventually } from '../../support/own-stack.ts';
+import { eventually } from '../../support/eventually.ts';
 import { send, serveApi, type Answer, type Served } from '../support.ts';
 
 let begun = 0;
