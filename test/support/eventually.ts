@@ -4,14 +4,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A condition that can no longer come true. */
 export class Stop extends Error {}
 
+/**
+ * Milliseconds until the next look of a wait that has lasted so long. A look costs the API, the
+ * database and the test some milliseconds each, so a long wait looks less often: it ends later by a
+ * twentieth of itself at most.
+ */
+export const untilNextLook = (waitedMs: number): number =>
+  Math.min(250, Math.max(50, waitedMs / 20));
+
 /** Asks until the answer is not null. Errors of `ask` count as "not yet", save for {@link Stop}. */
 export async function eventually<T>(
   ask: () => Promise<T | null>,
   options: { timeoutMs?: number; everyMs?: number; what?: () => string } = {},
 ): Promise<T> {
-  const { timeoutMs = 30_000, everyMs = 50, what = () => 'something' } = options;
+  const { timeoutMs = 30_000, everyMs, what = () => 'something' } = options;
   let last: unknown;
-  for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(everyMs)) {
+  for (
+    const start = Date.now();
+    Date.now() < start + timeoutMs;
+    await sleep(everyMs ?? untilNextLook(Date.now() - start))
+  ) {
     try {
       const answer = await ask();
       if (answer !== null) return answer;
