@@ -18,7 +18,7 @@ import {
   waitFor,
   type DetailView,
 } from '../support/http.ts';
-import { GUARDED_SIGNER } from '../support/shared-stack.ts';
+import { GUARDED_SIGNER } from '../support/shared-stack-facts.ts';
 
 const { signer_key } = GUARDED_SIGNER;
 const { chainId, rpcUrl, accounts } = shared.chain;

@@ -11,7 +11,7 @@ import { at, startPerpDesk } from '../support/perp-desk.ts';
 import { agent, relimited } from '../support/agents.ts';
 import { faultsOf } from '../support/redocly.ts';
 import { SeenExamples } from '../support/seen.ts';
-import { GUARDED_SIGNER, PURSE, PURSE_SIGNER } from '../support/shared-stack.ts';
+import { GUARDED_SIGNER, PURSE, PURSE_SIGNER } from '../support/shared-stack-facts.ts';
 import {
   alone,
   cancellable,

@@ -23,7 +23,7 @@ import {
   type CreatedView,
 } from '../support/http.ts';
 import { subtract } from '../../domain/money.ts';
-import { PURSE, PURSE_SIGNER } from '../support/shared-stack.ts';
+import { PURSE, PURSE_SIGNER } from '../support/shared-stack-facts.ts';
 import { tool } from '../support/tool.ts';
 
 alone('USDT of the paper venue');

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { must, sendAs, shared, sql, type Answer } from './http.ts';
-import { TEST_SIGNER } from './shared-stack.ts';
+import { TEST_SIGNER } from './shared-stack-facts.ts';
 import { issueKey } from './tool.ts';
 
 export interface Agent extends SigningKey {

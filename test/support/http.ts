@@ -3,14 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-import { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import pg from 'pg';
 import { signedFetch } from './signed-fetch.ts';
 import { signatureHeaders } from '../../clients/http/index.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
+import { untilNextLook } from './eventually.ts';
 import type { TimelineView } from './evidence.ts';
-import { SHARED_STACK, TEST_SIGNER, type SharedStack } from './shared-stack.ts';
+import { SHARED_STACK, TEST_SIGNER, type SharedStack } from './shared-stack-facts.ts';
 
 export const shared = readShared();
 export const API = `${shared.apiUrl}/v3`;
@@ -152,7 +153,8 @@ export async function waitFor<T>(
   options: { readonly timeoutMs?: number; readonly what?: () => string } = {},
 ): Promise<T> {
   const { timeoutMs = 20_000, what = () => 'a condition' } = options;
-  for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(50)) {
+  const start = Date.now();
+  for (; Date.now() < start + timeoutMs; await sleep(untilNextLook(Date.now() - start))) {
     const answer = await condition();
     if (answer !== null && answer !== undefined && answer !== false) return answer;
   }
@@ -204,8 +206,12 @@ export function auditOfRequest(requestId: string): Promise<AuditRow[]> {
   );
 }
 
-/** A client of the stack's Temporal server for as long as `work` takes. */
+/**
+ * A client of the stack's Temporal server for as long as `work` takes. Few files need one, so the
+ * SDK is loaded here.
+ */
 export async function withTemporal<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  const { Client, Connection } = await import('@temporalio/client');
   const connection = await Connection.connect({ address: shared.temporalAddress });
   try {
     return await work(new Client({ connection }));

@@ -4,66 +4,28 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
-import type { ChainInfo } from '../../dev/stack/chain.ts';
-import type { StackPerp } from '../../dev/stack/perp.ts';
-import { secretsKeyFile, type DevKeys } from '../../dev/stack/keys.ts';
+import { secretsKeyFile } from '../../dev/stack/keys.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { findSecrets, secretsOf, type Secrets } from './secrets.ts';
 import { findSignatures } from './sent-signatures.ts';
+import {
+  GUARDED_SIGNER,
+  PURSE,
+  PURSE_SIGNER,
+  TEST_SIGNER,
+  type SharedStack,
+} from './shared-stack-facts.ts';
 
 export { SENT_SIGNATURES } from './sent-signatures.ts';
-
-/** The variable through which test files learn of the stack. */
-export const SHARED_STACK = 'TEST_SHARED_STACK';
+export { SHARED_STACK } from './shared-stack-facts.ts';
 
 const SENT = 'sent-signatures';
 
-/** What a test file knows of the shared stack. */
-export interface SharedStack {
-  readonly apiUrl: string;
-  readonly opsUrl: string;
-  readonly uiUrl: string;
-  readonly temporalAddress: string;
-  readonly databaseUrl: string;
-  readonly paperVenueUrl: string;
-  readonly chain: ChainInfo;
-  /** Its master is the development signer. */
-  readonly perp: StackPerp;
-  readonly keys: DevKeys;
-  /** The id of the client that {@link keys}' admin belongs to. */
-  readonly adminClientId: string;
-  /** The environment of `fundadmin` for this stack. */
-  readonly toolEnv: Readonly<Record<string, string>>;
-  /** Where test files note every signature that they send. */
-  readonly sentSignatures: string;
-  /** The account of {@link TEST_SIGNER}: ETH for gas and no token at first. */
-  readonly wallet: string;
-  /** Who may write on the dashboard, with their secrets. */
-  readonly dashboardKeys: Readonly<Record<string, string>>;
-}
-
-/**
- * A second EVM signer, so that tests may pin, disable and fund it. Its key is anvil's account 4.
- */
-export const TEST_SIGNER = { signer_key: 'test-wallet', profile: 'test-wallet' } as const;
 const WALLET = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
 const WALLET_KEY = '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a';
-
-/**
- * One that tests disable and pin while its movements wait; nothing else is signed by it. Its key is
- * anvil's account 8.
- */
-export const GUARDED_SIGNER = { signer_key: 'test-guarded', profile: 'test-guarded' } as const;
 const GUARDED_KEY = '0xdbda1821b80551c9d65939329250298aa3472ba22feea921c0cf5d620ea67b97';
-
-/**
- * One whose pool a test adds up, so that no other test pays it or from it. Its key is anvil's
- * account 7.
- */
-export const PURSE_SIGNER = { signer_key: 'test-purse', profile: 'test-purse' } as const;
-export const PURSE = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const PURSE_KEY = '0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356';
 
 /** As many as the service expects unless it is told otherwise. */
