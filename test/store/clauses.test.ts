@@ -1,59 +1,29 @@
 /**
- * Clauses of the functions in prisma/functions, one by one: what is so before, what is asked of the
- * database, what it answers. Each in a transaction that is taken back.
+ * Clauses of what decides: flow, fence, perps venue, budgets, restores, transfers, proposals.
  */
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ADDRESS, doc, ID, MASTER, startMadeUp, type MadeUp } from './made-up.ts';
+import {
+  also,
+  approve,
+  approved,
+  binding,
+  type Clause,
+  frozenNow,
+  holds,
+  isSince,
+  LATER,
+  OWN,
+  paid,
+  SINCE,
+  unbound,
+  withMadeUpRows,
+} from './clause.ts';
+import { ADDRESS, doc, ID, MASTER } from './made-up.ts';
 
-let made: MadeUp;
-let client: pg.Client;
-/** Stands for the movement that cases are about. */
-const OWN = '$own';
-beforeAll(async () => {
-  made = await startMadeUp();
-  client = await made.connect();
-});
-afterAll(() => made.close());
-
-/** Name, what is so before, what is asked, what is answered (of an error, its message). */
-type Clause = readonly [name: string, first: string, ask: string, answer: unknown];
-
-async function answered(first: string, ask: string): Promise<unknown> {
-  const of = (text: string): string => text.replaceAll(OWN, made.waiting);
-  await client.query('BEGIN');
-  try {
-    // Rows are made as they are needed, whoever may write them.
-    await client.query('SET LOCAL session_replication_role = replica');
-    if (first !== '') await client.query(of(first));
-    const { rows } = await client.query<{ answer: unknown }>(`SELECT (${of(ask)}) AS answer`);
-    return rows[0]?.answer;
-  } catch (error) {
-    if (error instanceof pg.DatabaseError) return error.message;
-    throw error;
-  } finally {
-    await client.query('ROLLBACK');
-  }
-}
-
-const holds = (name: string, clauses: readonly Clause[]): void =>
-  describe(name, () => {
-    test.each(clauses)('%s', async (_name, first, ask, answer) => {
-      expect(await answered(first, ask)).toEqual(answer);
-    });
-  });
+withMadeUpRows();
 
 /** A node that stands nowhere. */
 const node = (fields: object): string =>
   `jsonb_populate_record(NULL::movement_nodes, ${doc({ recover_first: false, ...fields })})`;
-
-let position = 1;
-/** One more node of a movement, like its `pay` but for these fields. */
-const also = (node_key: string, fields: object, movement = OWN): string => {
-  position += 1;
-  return `INSERT INTO movement_nodes SELECT (jsonb_populate_record(n, ${doc({ node_key, position, ...fields })})).*
-    FROM movement_nodes n WHERE movement_id = '${movement}' AND node_key = 'pay';`;
-};
 
 holds('may have sent', [
   ...['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].map((state): Clause => [
@@ -94,10 +64,9 @@ holds('may have sent', [
   ],
 ]);
 
-const approve = { action_type: 'evm_erc20_approve' };
 const mint = { action_type: 'cctp_mint', state: 'COMPLETED', amount: '5' };
-const paid = { action_type: 'cex_withdrawal', state: 'COMPLETED', amount: '5' };
 const sent = (fields: object): string => `sent_amount(${node(fields)})::float`;
+
 holds('what a node moves', [
   [
     'an allowance: what its plan says',
@@ -192,6 +161,7 @@ const unasked = (nodes: string[], used = '0'): object[] => [
 ];
 const ten = outflow('10') + also('x', { flow, state: 'READY' });
 const lost = { state: 'BLOCKED', recover_first: true, amount: '6', flow };
+
 holds('what may be drawn', [
   ['all of it', ten, draws('10'), null],
   ['no more than all', ten, draws('10.000000000000000001'), exceeded('0')],
@@ -320,6 +290,7 @@ holds('what may be drawn', [
 
 const within = (amount: string, controls: object, patch: object = {}): string =>
   `within_max_amount(${amount}, ${doc(controls)}, ${doc(patch)})`;
+
 holds('max_amount', [
   ['the very amount', '', within('5', { max_amount: '5' }), true],
   ['more', '', within('5.1', { max_amount: '5' }), false],
@@ -334,7 +305,7 @@ const listed = (fields: object): string =>
     FROM jsonb_populate_record(NULL::allowed_addresses, ${doc(fields)}) r);`;
 const pays = (more: object = {}): string =>
   `address_problem(${doc({ chain_family: 'evm', address: ADDRESS, chain_id: 5, ...more })})`;
-const LATER = '2999-01-01';
+
 holds('who may be paid', [
   ['whoever is listed', '', pays(), null],
   ['whoever is not', '', pays({ address: MASTER }), 'ADDRESS_NOT_ALLOWLISTED'],
@@ -376,6 +347,7 @@ const problem = (binding: string, key: string, reason: string): object[] => [
   { binding, key, reason },
 ];
 const bySigner = { signer_binding: { signer_key: 'old' }, state: 'READY' };
+
 holds('what a send is bound to', [
   ['an active executor', '', bindings({ executors: ['e'] }), null],
   [
@@ -472,13 +444,12 @@ holds('what a send is bound to', [
 const perp = (asked: object = {}): string =>
   `perp_problem(${doc({ signer: MASTER, ...asked })}, '${OWN}')`;
 const why = (reason: string, key: string): object => ({ binding: 'perp', key, reason });
-const unbound = 'DELETE FROM perp_bindings;';
 const noStrategy = `UPDATE movements SET strategy_id = NULL WHERE movement_id = '${OWN}';`;
-const binding = (fields: string): string => `UPDATE perp_bindings SET ${fields};`;
 const deposit = { deposit: '5', node_key: 'x' };
 const other = (fields: object): string =>
   also('d', { action_type: 'perp_deposit', amount: '5', ...fields });
 const full = { ...deposit, account: { value: '4', asked_at: '2026-01-01T00:00:00Z' } };
+
 holds('the perps venue', [
   ['lets a bound strategy of the master through', '', perp(), null],
   ['has no master', 'DELETE FROM perp_master;', perp(), why('MASTER_ACCOUNT_MISSING', MASTER)],
@@ -607,87 +578,6 @@ holds('the perps venue', [
   ],
 ]);
 
-const walletIs = (fields: string): string => `UPDATE perp_agent_wallets SET ${fields};`;
-const wanted = {
-  wallet_id: ID('9'),
-  strategy_id: 'strategy',
-  agent_name: 'n',
-  signer_key: 'old',
-  address: 'w',
-};
-const wallet = (fields: object = {}): string =>
-  `create_perp_wallet(${doc({ wallet: { ...wanted, ...fields }, audit: [] })}) ->> 'outcome'`;
-const LONG = `valid_until = now() + interval '30 days'`;
-const inDays = (days: number): string =>
-  `create_perp_wallet(jsonb_build_object('audit', '[]'::jsonb, 'wallet', ${doc({ ...wanted, agent_name: 'm' })} || jsonb_build_object('valid_until', svc_now() + interval '${String(days)} days'))) ->> 'outcome'`;
-holds('wallets of agents', [
-  ['a name whose time is over is free', '', wallet(), 'created'],
-  [
-    'and its wallet is expired',
-    '',
-    `(SELECT state FROM create_perp_wallet(${doc({ wallet: wanted, audit: [] })}) c, perp_agent_wallets w WHERE c IS NOT NULL AND w.address = 'x')`,
-    'pending',
-  ],
-  [
-    'one that waits for its approval keeps its name',
-    walletIs(LONG),
-    wallet(),
-    'agent_wallet_pending',
-  ],
-  ['the same again', walletIs(LONG), wallet({ address: 'x' }), 'same'],
-  [
-    'the same with another time',
-    walletIs(LONG),
-    wallet({ address: 'x', valid_until: LATER }),
-    'agent_address_reused',
-  ],
-  [
-    'the same for another signer',
-    walletIs(LONG),
-    wallet({ address: 'x', signer_key: 'new' }),
-    'agent_address_reused',
-  ],
-  ['an address whose wallet has ended', '', wallet({ address: 'x' }), 'agent_address_reused'],
-  [
-    'an address that was replaced',
-    walletIs(`${LONG}, state = 'replaced'`),
-    wallet({ address: 'x' }),
-    'agent_address_reused',
-  ],
-  ['the master itself', '', wallet({ address: MASTER }), 'agent_address_reused'],
-  ['a sub-account', binding(`sub_account_address = 'w'`), wallet(), 'agent_address_reused'],
-  [
-    'a name of another strategy',
-    walletIs(`${LONG}, strategy_id = 'z'`),
-    wallet(),
-    'agent_name_taken',
-  ],
-  [
-    'a name of another strategy whose time is over',
-    walletIs(`strategy_id = 'z'`),
-    wallet(),
-    'created',
-  ],
-  ['a strategy that is not bound', unbound, wallet(), null],
-  ['as long as the venue takes', '', inDays(179.9), 'created'],
-  ['longer than it takes', '', inDays(180.1), 'valid_until_out_of_range'],
-  ['over already', '', inDays(-0.1), 'valid_until_out_of_range'],
-]);
-
-const look = (fields: object): string =>
-  `note_perp_wallet(jsonb_build_object('audit', '[]'::jsonb, 'lease', (SELECT next_look_at FROM perp_agent_wallets)) || ${doc({ wallet_id: ID('1'), from: 'pending', next_seconds: 9, ...fields })})`;
-holds('looks at wallets', [
-  ['whoever has the lease says when it is looked at again', '', look({}), true],
-  ['nobody else does', '', look({ lease: LATER }), false],
-  [
-    'what was found in another state is not written',
-    '',
-    look({ from: 'active', to: 'expired' }),
-    false,
-  ],
-  ['a state is written whoever found it', '', look({ lease: LATER, to: 'active' }), true],
-]);
-
 const row = (
   amount: string,
   { movement = ID('7'), policy = ID('1'), status = 'reserved', age = '0' } = {},
@@ -699,6 +589,7 @@ const take = (amount: string, checked = true): string =>
   `coalesce(take_budget('${OWN}', '${ID('1')}', ${amount}, 'reserved', ${String(checked)})::text, '')`;
 const AMOUNT = 'window_amount_exceeded';
 const COUNT = 'window_count_exceeded';
+
 holds('a policy of a window', [
   ['all of it', policy, take('10'), ''],
   ['no more', policy, take('10.1'), AMOUNT],
@@ -730,6 +621,7 @@ holds('a policy of a window', [
 
 const capped = `UPDATE plan_templates SET auto_approve_enabled = true, daily_cap_amount = 10, daily_cap_asset = 'USDC';
   UPDATE movements SET approval_status = 'approved', approved_at = svc_now(), limit_amount = 4, amount = 4, outflow = '[{"asset": "USDC", "amount": "4"}]' WHERE movement_id = '${OWN}';`;
+
 /** Another movement of the template, approved. */
 const before = (fields: string): string =>
   `UPDATE movements SET approval_status = 'approved', approved_at = svc_now(), amount = 6, outflow = '[{"asset": "USDC", "amount": "6"}]' WHERE movement_id = (SELECT max(movement_id::text)::uuid FROM movements WHERE movement_id <> '${OWN}');
@@ -737,6 +629,7 @@ const before = (fields: string): string =>
 const guard = (fields: object = {}): string =>
   `coalesce(check_approval_guard('${OWN}', ${doc({ template_key: 'test/store', daily_cap_amount: '10', daily_cap_asset: 'USDC', ...fields })})::text, '')`;
 const CAP = 'daily_cap_exceeded';
+
 holds('a template with a cap of a day', [
   ['alone', capped, guard(), ''],
   ['up to the cap', capped + before('amount = 6'), guard(), ''],
@@ -813,283 +706,6 @@ holds('a template with a cap of a day', [
   ['a policy that changed', '', guard({ policy_id: ID('1'), revision: 2 }), 'the policy changed'],
 ]);
 
-const apply = (fields: object): string =>
-  `apply_transition(${doc({ movement_id: OWN, ...fields })}) ->> 'reason'`;
-const part = (set: object, more: object = {}): object => ({
-  nodes: [{ node_key: 'n', states: ['READY', 'OBSERVING', 'COMPLETED'], set, ...more }],
-});
-const passed = { state: 'READY', amount: '5' };
-const approved = `INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, at)
-  SELECT movement_id, compiled_plan_hash, 'auth_off', svc_now() FROM movement_plans WHERE movement_id = '${OWN}';`;
-const SEND = { state: 'SUBMITTING', submit_epoch: 1 };
-holds('a transition', [
-  ['of a movement that is not there', '', apply({ movement_id: ID('6') }), 'movement_not_found'],
-  ['of the version that was read', '', apply({ version: 1 }), null],
-  ['of another version', '', apply({ version: 2 }), 'version'],
-  ['from a state that it may come from', '', apply({ states: ['PENDING_APPROVAL'] }), null],
-  ['from another state', '', apply({ states: ['APPROVED'] }), 'movement_state'],
-  ['before its end', '', apply({ expiry: 'future' }), null],
-  [
-    'behind its end',
-    'UPDATE movements SET expires_at = svc_now();',
-    apply({ expiry: 'future' }),
-    'expired',
-  ],
-  ['that needs the end, before it', '', apply({ expiry: 'past' }), 'not_expired'],
-  ['of the plan that was shown', '', apply({ plan_hash: 'a'.repeat(64) }), null],
-  ['of another plan', '', apply({ plan_hash: 'b'.repeat(64) }), 'plan_hash'],
-  [
-    'that approves without an approval',
-    '',
-    apply({ set: { request_state: 'APPROVED' } }),
-    'not_approved',
-  ],
-  [
-    'that runs without an approval',
-    '',
-    apply({ set: { request_state: 'EXECUTING' } }),
-    'not_approved',
-  ],
-  [
-    'that readies without an approval',
-    also('n', { state: 'READY' }),
-    apply(part({ state: 'READY' })),
-    'not_approved',
-  ],
-  [
-    'that sends without an approval',
-    also('n', { state: 'READY' }),
-    apply(part(SEND)),
-    'not_approved',
-  ],
-  ['of a node that is not there', '', apply(part({})), 'node_state'],
-  ['of a node in another state', also('n', { state: 'FAILED' }), apply(part({})), 'node_state'],
-  [
-    'of another attempt',
-    also('n', { state: 'READY', attempt: 2 }),
-    apply(part({}, { attempt: 1 })),
-    'node_state',
-  ],
-  [
-    'of another epoch',
-    also('n', { state: 'READY', submit_epoch: 2 }),
-    apply(part({}, { epoch: 1 })),
-    'node_state',
-  ],
-  [
-    'of this attempt and epoch',
-    also('n', { state: 'READY', submit_epoch: 2 }),
-    apply(part({}, { attempt: 1, epoch: 2 })),
-    null,
-  ],
-  [
-    'that prepares what nobody has',
-    also('n', passed),
-    apply(part({ prepared_action: { a: 1 } })),
-    null,
-  ],
-  [
-    'that prepares anew what is prepared',
-    also('n', { ...passed, prepared_action: { a: 1 } }),
-    apply(part({ prepared_action: { a: 2 } })),
-    'node_state',
-  ],
-  [
-    'that prepares anew for another attempt',
-    also('n', { ...passed, prepared_action: { a: 1 } }),
-    apply(part({ prepared_action: { a: 2 }, attempt: 2 })),
-    null,
-  ],
-  [
-    'of a fence that brings another action',
-    approved + also('n', { ...passed, prepared_action: { a: 1 } }),
-    apply(part({ ...SEND, prepared_action: { a: 2 } })),
-    'node_state',
-  ],
-  [
-    'of what has completed',
-    also('n', { ...paid, state: 'COMPLETED' }),
-    apply(part({ state: 'FAILED' })),
-    'node_state',
-  ],
-  [
-    'of an allowance that has completed',
-    also('n', { ...approve, state: 'COMPLETED' }),
-    apply(part({ state: 'BLOCKED' })),
-    null,
-  ],
-  [
-    'of a fence of what is to be asked about',
-    approved + also('n', { ...passed, recover_first: true }),
-    apply(part(SEND)),
-    'node_state',
-  ],
-  [
-    'of a gate to a phase',
-    also('n', { state: 'READY', node_kind: 'manual_gate' }),
-    apply(part({ state: 'COMPLETED' })),
-    'node_state',
-  ],
-  [
-    'of a gate by a resume',
-    also('n', { state: 'READY', node_kind: 'manual_gate' }),
-    apply(part({ state: 'COMPLETED', resumed: true })),
-    null,
-  ],
-  ...['SKIPPED', 'CANCELLED', 'BLOCKED'].map((state): Clause => [
-    `of a gate to ${state}`,
-    also('n', { state: 'READY', node_kind: 'manual_gate' }),
-    apply(part({ state })),
-    null,
-  ]),
-  [
-    'of a completion without its claim',
-    also('n', { state: 'OBSERVING', action_type: 'cctp_mint' }),
-    apply(part({ state: 'COMPLETED' })),
-    'claim_missing',
-  ],
-  [
-    'of a completion that claims',
-    also('n', { state: 'OBSERVING', action_type: 'cctp_mint' }),
-    apply(
-      part(
-        { state: 'COMPLETED' },
-        { claims: [{ source: 's', reference: 'r', amount: 1, total: 1 }] },
-      ),
-    ),
-    null,
-  ],
-  [
-    'of a completion that claims what is claimed',
-    `INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at) VALUES ('s', 'r', '${ID('6')}', 'z', 1, now());` +
-      also('n', { state: 'OBSERVING', action_type: 'cctp_mint' }),
-    apply(
-      part(
-        { state: 'COMPLETED' },
-        { claims: [{ source: 's', reference: 'r', amount: 1, total: 1 }] },
-      ),
-    ),
-    'already_claimed',
-  ],
-  [
-    'of what a completed node releases',
-    `INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at) VALUES ('s', 'r', '${OWN}', 'n', 1, now());` +
-      also('n', { state: 'COMPLETED', action_type: 'evm_balance_observe' }),
-    apply(part({ state: 'OBSERVING' }, { releases: true })),
-    null,
-  ],
-  [
-    'of a release of what holds nothing',
-    also('n', { state: 'COMPLETED', action_type: 'evm_balance_observe' }),
-    apply(part({ state: 'OBSERVING' }, { releases: true })),
-    'claim_missing',
-  ],
-  [
-    'of a completion with what another does not hold',
-    also('n', { state: 'OBSERVING', action_type: 'evm_balance_observe' }),
-    apply(part({ state: 'COMPLETED' }, { takes: { movement_id: ID('6'), node_key: 'z' } })),
-    'claim_missing',
-  ],
-  [
-    'of a fence while all is frozen',
-    approved + also('n', passed) + `UPDATE cutover SET mode = 'frozen';`,
-    apply(part(SEND)),
-    'frozen',
-  ],
-  [
-    'of a cancel of what nobody signed',
-    also('n', { state: 'OBSERVING' }),
-    apply(part({ cancel_asked: 1 })),
-    'nothing_signed',
-  ],
-]);
-
-/** A transition, and what then stands in a column of the node. */
-const left = (first: string, set: object, column: string): [string, string] => [
-  `${first} SELECT apply_transition(${doc({ movement_id: OWN, ...part(set) })});`,
-  `(SELECT ${column} FROM movement_nodes WHERE movement_id = '${OWN}' AND node_key = 'n')`,
-];
-const SINCE = '2026-01-01T00:00:00.000Z';
-const isSince = (column: string): string => `${column} = '${SINCE}'`;
-const aHourAgo = `UPDATE movement_nodes SET started_at = svc_now() - interval '2 hours', frozen_since = svc_now() - interval '1 hour' WHERE node_key = 'n';`;
-holds('behind a transition', [
-  [
-    'the first look without an answer begins the silence',
-    ...left(also('n', passed), { unanswered: 1 }, 'unanswered_since IS NOT NULL'),
-    true,
-  ],
-  [
-    'a later one does not begin it anew',
-    ...left(
-      also('n', { ...passed, unanswered: 1, unanswered_since: SINCE }),
-      { unanswered: 2 },
-      isSince('unanswered_since'),
-    ),
-    true,
-  ],
-  [
-    'an answer ends it',
-    ...left(
-      also('n', { ...passed, unanswered: 1, unanswered_since: SINCE }),
-      { unanswered: 0 },
-      'unanswered_since IS NULL',
-    ),
-    true,
-  ],
-  [
-    'what says nothing of it leaves it',
-    ...left(
-      also('n', { ...passed, unanswered: 1, unanswered_since: SINCE }),
-      { error_count: 1 },
-      isSince('unanswered_since'),
-    ),
-    true,
-  ],
-  [
-    'what waited at a frozen fence has not lost its time',
-    ...left(
-      also('n', { ...passed, state: 'READY' }) + aHourAgo,
-      { state: 'SKIPPED' },
-      `started_at > svc_now() - interval '61 minutes' AND frozen_since IS NULL`,
-    ),
-    true,
-  ],
-  [
-    'and keeps waiting where its state stays',
-    ...left(
-      also('n', passed) + aHourAgo,
-      { error_count: 1 },
-      `started_at < svc_now() - interval '119 minutes' AND frozen_since IS NOT NULL`,
-    ),
-    true,
-  ],
-  [
-    'a field that is not named stays',
-    ...left(
-      also('n', { ...passed, output: { a: 1 }, error_code: 'E', external_ref: 'r' }),
-      { error_count: 1 },
-      `output = '{"a": 1}' AND error_code = 'E' AND external_ref = 'r' AND amount = 5`,
-    ),
-    true,
-  ],
-  [
-    'a field that is null goes',
-    ...left(
-      also('n', {
-        ...passed,
-        output: { a: 1 },
-        error_code: 'E',
-        external_ref: 'r',
-        prepared_action: null,
-        sign_request: { a: 1 },
-      }),
-      { output: null, error_code: null, external_ref: null, amount: null, sign_request: null },
-      `num_nonnulls(output, error_code, external_ref, amount, sign_request)`,
-    ),
-    0,
-  ],
-]);
-
 /** What a restore makes of the node `n`, of which it is asked. */
 const restored = (first: string, fields: object, column: string): [string, string] => [
   `${also('n', fields)} ${first} SELECT after_restore(${doc({ incident: 'i', send_seconds: 600, signature_seconds: 7200, audit: [] })});`,
@@ -1100,6 +716,7 @@ const soon = (seconds: number): string =>
 const suspect = { node_kind: 'action', action_type: 'cex_withdrawal', submit_epoch: 3 };
 const remote = `UPDATE executors SET kind = 'remote';`;
 const forTeam = { executor_binding: { executor_key: 'e' }, signer_binding: { signer_key: 'old' } };
+
 holds('after a restore', [
   ...['BLOCKED', 'READY', 'SKIPPED'].map((state): Clause => [
     `${state} is asked about first`,
@@ -1212,13 +829,13 @@ holds('after a restore', [
 
 const step = (fields: object): string =>
   `(apply_transfer_step(${doc({ transfer_id: ID('1'), states: ['CREATED'], event: { event_id: ID('5'), event_type: 'transfer_pending', actor: { type: 'system' }, message: 'm' }, ...fields })}) ->> 'ok')::boolean`;
-const frozenNow = `UPDATE cutover SET mode = 'frozen';`;
 const stepped = (first: string, fields: object, column: string): [string, string] => [
   `${first} SELECT ${step(fields)};`,
   `(SELECT ${column} FROM capital_transfers)`,
 ];
 const transferIs = (fields: string): string => `UPDATE capital_transfers SET ${fields};`;
 const inAHour = { '@after_seconds': 3600 };
+
 holds('a step of a transfer', [
   ['of the state that it may come from', '', step({}), true],
   ['of another state', transferIs(`request_state = 'SUBMITTING'`), step({}), false],
@@ -1282,6 +899,7 @@ const granted = {
 const issue = (fields: object): string =>
   `issue_key(${doc({ client_id: ID('2'), client_name: 'client', key_id: 'k2', role: 'agent', secret: '', audit: [], authority_audit: {}, ...fields })}) ->> 'replaced_key_id'`;
 const NONE = { authority_key: 'authority', allowed_assets: null, allowed_chains: null };
+
 holds('grants of an authority', [
   ['what is not given stays', ...issued({}), granted],
   ['a limit', ...issued({ max_notional: '6' }), { ...granted, max_notional: '6' }],
@@ -1304,6 +922,7 @@ const current = `jsonb_build_object('limits', authority_limits('authority'))`;
 const promotion = (fields: object = {}): string =>
   `promote_proposal(${doc({ proposal_id: ID('1'), authority_key: 'authority', promoted: {}, audit: [], expired_audit: [], ...fields })} || ${current}) ->> 'outcome'`;
 const open = `UPDATE template_proposals SET expires_at = svc_now() + interval '1 hour';`;
+
 holds('a promotion', [
   [
     'of what is submitted no longer',
@@ -1325,6 +944,7 @@ const known = (version: number, fields: object): string =>
 const version = (fields: object = {}, most = 0): string =>
   `(SELECT template_version FROM with_version(jsonb_populate_record(NULL::template_proposals, ${doc({ authority_key: 'authority', template_key: 'k', plan_digest: 'd', proposal_kind: 'ephemeral', max_amount: '8', ...fields })}), '{}', ${String(most)}))`;
 const NO_MORE = 'template_versions_exceeded';
+
 holds('the version of a proposal', [
   ['is one that covers it', known(1, {}), version(), 1],
   ['to the last digit', known(1, {}), version({ max_amount: '10' }), 1],
@@ -1376,6 +996,7 @@ const hexed = { destination_address: MASTER.toUpperCase().replace('0X', '0x') };
 const of = (address: string): object[] => [{ chain_family: 'cex', address }];
 const withdraw = (config: object, more: Parameters<typeof plain>[2] = {}): string =>
   plain('cex_withdrawal', config, more);
+
 holds('addresses that the short fence can read', [
   ...[
     'noop',
@@ -1491,6 +1112,7 @@ const fence = ({ attempt = 1, executor = 'e', nobody = [] as string[] } = {}): s
 const hour = { timeout_policy: { execution_seconds: 3600 } };
 const began = (ago: string, frozen = 'NULL'): string =>
   `UPDATE movement_nodes SET started_at = svc_now() - interval '${ago}', frozen_since = ${frozen} WHERE node_key = 'n';`;
+
 holds('the short fence', [
   ['lets a node through', running + also('n', ready), fence(), true],
   ['no other attempt', running + also('n', ready), fence({ attempt: 2 }), false],
@@ -1600,6 +1222,7 @@ const sum = (terms: unknown[], nodes: object): string =>
   `sum_of(${doc(terms)}, ${doc(nodes)})::float`;
 const two = { a: { v: '3' }, b: { v: '5' } };
 const way = [{ of: 'o', success: ['a'], failure: ['b'], timeout: ['c'] }];
+
 holds('what may still be drawn', [
   ['adds up', '', sum(['a', 'b'], two), 8],
   ['of several ways is the dearest', '', sum([{ one: [['a'], ['b']] }], two), 5],
