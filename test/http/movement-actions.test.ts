@@ -321,6 +321,28 @@ describe('a cancel', () => {
     expect(ended.request_state).toBe('CANCELLED');
   });
 
+  test('of one whose approval a restore may have forgotten is refused until its nodes can be asked about', async () => {
+    const { movement_id } = await create(withCancel);
+    // As after-restore leaves it (prisma/functions/restore.sql).
+    await sql(
+      `UPDATE movement_nodes SET recover_first = true, restored = true WHERE movement_id = '${movement_id}'`,
+    );
+    const refused = await act(movement_id, 'cancel');
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      {
+        detail: {
+          ...{ error: 'invalid_state', current_state: 'PENDING_APPROVAL', nodes: ['do', 'undo'] },
+          message: expect.stringContaining('Approve it'),
+        },
+      },
+    ]);
+    expect((await detail(movement_id)).request_state).toBe('PENDING_APPROVAL');
+    expect(await must(200, act(movement_id, 'reject', {}))).toMatchObject({
+      request_state: 'REJECTED',
+    });
+  });
+
   test('and a resume at once let one win', async () => {
     const of = await registered([gate('check'), { ...noop('undo'), node_kind: 'compensation' }], {
       edges: [edge('check', 'undo', 'on_cancel')],
