@@ -2,6 +2,7 @@
  * Names and argument types of everything that crosses Temporal. Registered names are frozen once
  * released: a history that names one lives as long as its movement.
  */
+import type { AttentionReason } from './attention-reasons.ts';
 import type { ConditionResult } from './conditions/scope.ts';
 import type {
   ExecutionContext,
@@ -29,6 +30,13 @@ export function movementWorkflowId(movementId: string): string {
 /** The other way round. */
 export function movementOfWorkflow(workflowId: string): string {
   return workflowId.slice(movementWorkflowId('').length);
+}
+
+/** Its run is open for as long as a movement whose own run is closed needs a person. */
+export const ATTENTION_WORKFLOW = 'attentionWorkflow';
+
+export function attentionWorkflowId(movementId: string): string {
+  return `attention/${movementId}`;
 }
 
 export const CAPITAL_TRANSFER_WORKFLOW = 'capitalTransferWorkflow';
@@ -60,6 +68,15 @@ export interface About {
   readonly amount: string;
   readonly asset: string;
   readonly template_key: string;
+}
+
+/** A movement that ended and needs a person still: what {@link ATTENTION_WORKFLOW} shows. */
+export interface EndedBadly extends About {
+  readonly movement_id: string;
+  readonly state: MovementState;
+  readonly strategy_id: string | null;
+  readonly reason: AttentionReason;
+  readonly node_key: string | null;
 }
 
 /** Keyword search attributes: no addresses, no amounts, no secrets. */

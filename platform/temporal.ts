@@ -17,6 +17,8 @@ import type { Logger } from 'pino';
 import { TOLD_REASONS, type ToldAttention } from '../domain/attention-reasons.ts';
 import {
   ATTENTION_SIGNAL,
+  ATTENTION_WORKFLOW,
+  attentionWorkflowId,
   CAPITAL_TRANSFER_WORKFLOW,
   capitalTransferWorkflowId,
   MOVEMENT_WORKFLOW,
@@ -25,6 +27,7 @@ import {
   SEARCH_ATTRIBUTES,
   signalFor,
   type About,
+  type EndedBadly,
   TASK_QUEUE,
 } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
@@ -34,11 +37,9 @@ const CALL_TIMEOUT_MS = 10_000;
 /** A worker asks again at least once a minute; the server remembers dead ones for five. */
 const POLLED_WITHIN_MS = 75_000;
 
-const ATTENTION = defineSearchAttributeKey(
-  SEARCH_ATTRIBUTES.attention,
-  SearchAttributeType.KEYWORD,
-);
-const RUNNING = `WorkflowType="${MOVEMENT_WORKFLOW}" AND ExecutionStatus="Running"`;
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+const ATTENTION = SEARCH_ATTRIBUTES.attention;
+const running = (type: string) => `WorkflowType="${type}" AND ExecutionStatus="Running"`;
 const PAGE_SIZE = 1_000;
 
 /** What has a run of its own. */
@@ -55,9 +56,11 @@ export interface Temporal {
   readonly client: Client;
   /** Signal-with-start: a running run looks again, a missing one is begun. */
   wake(wake: Wake): Promise<void>;
-  /** Tells a movement's run why it needs a person; one that is closed is told nothing. */
-  tell(movementId: string, told: ToldAttention): Promise<void>;
-  /** What open runs were told and still show, by movement. */
+  /** Tells a run why its movement needs a person; one that is closed is told nothing. */
+  tell(workflowId: string, told: ToldAttention): Promise<void>;
+  /** Starts the run that shows that a movement needs a person although its own run is closed. */
+  showEnded(ended: EndedBadly): Promise<void>;
+  /** What open runs were told and still show, by workflow id. */
   listTold(): Promise<ReadonlyMap<string, string>>;
   /**
    * Movements whose runs the server's list shows as running, page by page. The list follows the
@@ -109,21 +112,37 @@ export function connectTemporal(settings: {
           signal: signalFor(kind),
           signalArgs: [commandId],
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          staticSummary:
-            about === undefined
-              ? summary
-              : `${about.amount} ${about.asset} · ${about.template_key}`,
+          staticSummary: about === undefined ? summary : summaryOf(about),
         });
       }),
-    tell: (movementId, told) =>
+    tell: (workflowId, told) =>
       limited(async () => {
         try {
-          await client.workflow
-            .getHandle(movementWorkflowId(movementId))
-            .signal(ATTENTION_SIGNAL, told);
+          await client.workflow.getHandle(workflowId).signal(ATTENTION_SIGNAL, told);
         } catch (error) {
           if (!(error instanceof WorkflowNotFoundError)) throw error;
         }
+      }),
+    showEnded: (ended) =>
+      limited(async () => {
+        const { movement_id, reason, node_key } = ended;
+        await client.workflow.signalWithStart(ATTENTION_WORKFLOW, {
+          workflowId: attentionWorkflowId(movement_id),
+          taskQueue: TASK_QUEUE,
+          signal: ATTENTION_SIGNAL,
+          signalArgs: [{ reason, node_key }],
+          typedSearchAttributes: [
+            { key: keyword(ATTENTION), value: reason },
+            { key: keyword(SEARCH_ATTRIBUTES.state), value: ended.state },
+            { key: keyword(SEARCH_ATTRIBUTES.asset), value: ended.asset },
+            { key: keyword(SEARCH_ATTRIBUTES.template), value: ended.template_key },
+            ...(ended.strategy_id === null
+              ? []
+              : [{ key: keyword(SEARCH_ATTRIBUTES.strategy), value: ended.strategy_id }]),
+          ],
+          staticSummary: summaryOf(ended),
+          staticDetails: endedDetails(ended),
+        });
       }),
     listTold: () =>
       limited(async () => {
@@ -131,12 +150,16 @@ export function connectTemporal(settings: {
         // One reason at a time and nothing else: a server on SQL then finds them in the index of
         // the attribute, where it would look through all that runs.
         for (const reason of TOLD_REASONS) {
-          const query = `${ATTENTION.name}="${reason}"`;
+          const query = `${ATTENTION}="${reason}"`;
           const runs = client.workflow.list({ query, pageSize: PAGE_SIZE });
           for await (const { workflowId, type, status } of runs)
             if (type === MOVEMENT_WORKFLOW && status.name === 'RUNNING')
-              shown.set(movementOfWorkflow(workflowId), reason);
+              shown.set(workflowId, reason);
         }
+        const query = running(ATTENTION_WORKFLOW);
+        const ended = client.workflow.list({ query, pageSize: PAGE_SIZE });
+        for await (const { workflowId, searchAttributes } of ended)
+          shown.set(workflowId, String(searchAttributes[ATTENTION]?.[0]));
         return shown;
       }),
     listRunning: async function* () {
@@ -147,7 +170,7 @@ export function connectTemporal(settings: {
             namespace,
             pageSize: PAGE_SIZE,
             nextPageToken,
-            query: RUNNING,
+            query: running(MOVEMENT_WORKFLOW),
           }),
         );
         yield page.executions.map(({ execution }) =>
@@ -188,6 +211,20 @@ export function connectTemporal(settings: {
       ),
     close: () => connection.close(),
   };
+}
+
+function summaryOf({ amount, asset, template_key }: About): string {
+  return `${amount} ${asset} · ${template_key}`;
+}
+
+/** Short lines, which the UI does not cut. */
+function endedDetails({ movement_id, state }: EndedBadly): string {
+  return [
+    `The movement is **${state}**, and its run is closed:`,
+    movementWorkflowId(movement_id),
+    `read: fundctl movements show ${movement_id}`,
+    'This run ends once no person is needed any more.',
+  ].join('\n\n');
 }
 
 function runOf(of: RunOf): {

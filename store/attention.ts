@@ -4,6 +4,7 @@ import {
   type AttentionReason,
   type ToldAttention,
 } from '../domain/attention-reasons.ts';
+import type { EndedBadly } from '../domain/messages.ts';
 import type { MovementState } from '../domain/states/movement.ts';
 import { CALLBACK_EVENTS } from '../domain/events.ts';
 import { newId } from '../platform/ids.ts';
@@ -120,6 +121,23 @@ export async function readTold(
   return new Map(
     rows.map(({ movement_id, reason, node_key }) => [movement_id, { reason, node_key }]),
   );
+}
+
+/** Movements that ended and need a person still, `limit` of them, the longest ended first. */
+export async function readEndedBadly(
+  db: Database,
+  limit: number,
+): Promise<ReadonlyMap<string, EndedBadly>> {
+  const rows = await run(
+    () => db.sql<EndedBadly>`
+      SELECT m.movement_id, m.request_state AS state, m.strategy_id, m.asset,
+        trim_scale(m.amount)::text AS amount, m.template_key,
+        a.facts ->> 'reason' AS reason, a.facts ->> 'node_key' AS node_key
+      FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts OFFSET 0) a
+      WHERE m.ended_badly_at > (SELECT svc_now()) - interval '7 days' AND a.facts IS NOT NULL
+      ORDER BY m.ended_badly_at LIMIT ${limit}::integer`,
+  );
+  return new Map(rows.map((row) => [row.movement_id, row]));
 }
 
 /** How many changes of attention are written in one turn; the rest in the next. */

@@ -1,3 +1,4 @@
 /** Everything the worker registers as a workflow. */
+export { attentionWorkflow } from './attention.ts';
 export { capitalTransferWorkflow } from './capital-transfer.ts';
 export { movementWorkflow } from './movement.ts';

@@ -3,10 +3,12 @@
  * nearly over, an executor that is away, a lane that is blocked. The Temporal UI then finds them.
  */
 import type { Logger } from 'pino';
+import type { ToldAttention } from '../../domain/attention-reasons.ts';
+import { attentionWorkflowId, movementWorkflowId, type EndedBadly } from '../../domain/messages.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
-import { noteAttention, readTold } from '../../store/attention.ts';
+import { noteAttention, readEndedBadly, readTold } from '../../store/attention.ts';
 
 /** Movements that are told of; what is beyond shows in the API alone until these are dealt with. */
 const MOST = 5_000;
@@ -19,12 +21,13 @@ const REST = 4;
 const SETTLED_TURNS = 16;
 
 /**
- * Compares what is true with what the runs show, and signals the difference. The runs' own index is
- * the only record of what was told, so whatever gets lost is told again.
+ * Compares what is true with what the runs show, and signals the difference; of a movement whose
+ * own run is closed a run beside it is started or ended (workflows/attention.ts). The runs' own
+ * index is the only record of what was told, so whatever gets lost is told again.
  */
 export function startAttentionTeller(options: {
   readonly db: Database;
-  readonly temporal: Pick<Temporal, 'tell' | 'listTold'>;
+  readonly temporal: Pick<Temporal, 'tell' | 'showEnded' | 'listTold'>;
   readonly log: Logger;
   readonly pauseMs: number;
 }): Loop {
@@ -55,29 +58,54 @@ export function startAttentionTeller(options: {
       if (began < restUntil) return;
       const known = await readTold(db, MOST);
       await noteAttention(db, known);
-      const asked = signature(known);
+      const asked = signature(neededOf(known, await readEndedBadly(db, MOST)));
+      // Many movements make it slow; it takes no more than a fifth of the time.
+      restUntil = performance.now() + REST * (performance.now() - began);
       if (asked === settled.needed && began < settled.until) return;
       // In this order: what becomes true in between is told the next time.
       const shown = await temporal.listTold();
-      const needed = await readTold(db, MOST);
-      // Many movements make it slow; it takes no more than a fifth of the time.
+      const [open, ended] = [await readTold(db, MOST), await readEndedBadly(db, MOST)];
+      const needed = neededOf(open, ended);
       restUntil = performance.now() + REST * (performance.now() - began);
       // Of those beyond the limit nothing is known.
-      const ids = needed.size < MOST ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
+      const all = open.size < MOST && ended.size < MOST;
+      const ids = all ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
       const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));
       for (const id of told.keys()) if (!differing.has(id)) told.delete(id);
       const until = differing.size > 0 ? 0 : began + SETTLED_TURNS * options.pauseMs;
       settled = { needed: signature(needed), until };
       const changed = [...differing].filter((id) => isDue(id, needed.get(id)?.reason ?? null));
+      const say = (id: string): Promise<void> => {
+        const need = needed.get(id) ?? null;
+        return need?.ended === undefined ? temporal.tell(id, need) : temporal.showEnded(need.ended);
+      };
       for (let at = 0; at < changed.length; at += AT_ONCE)
-        await Promise.all(
-          changed.slice(at, at + AT_ONCE).map((id) => temporal.tell(id, needed.get(id) ?? null)),
-        );
+        await Promise.all(changed.slice(at, at + AT_ONCE).map(say));
     },
   });
 }
 
+/** What a run is to show, and of a movement whose own run is closed what else is shown of it. */
+type Need = NonNullable<ToldAttention> & { readonly ended?: EndedBadly };
+
+/** By the id of the run that is to show it. */
+function neededOf(
+  open: ReadonlyMap<string, NonNullable<ToldAttention>>,
+  ended: ReadonlyMap<string, EndedBadly>,
+): ReadonlyMap<string, Need> {
+  return new Map<string, Need>([
+    ...[...open].map(([id, need]) => [movementWorkflowId(id), need] as const),
+    ...[...ended].map(
+      ([id, each]) =>
+        [
+          attentionWorkflowId(id),
+          { reason: each.reason, node_key: each.node_key, ended: each },
+        ] as const,
+    ),
+  ]);
+}
+
 /** Equal for what is to be told alike. */
-function signature(needed: Awaited<ReturnType<typeof readTold>>): string {
+function signature(needed: ReadonlyMap<string, Need>): string {
   return JSON.stringify([...needed].map(([id, { reason, node_key }]) => [id, reason, node_key]));
 }

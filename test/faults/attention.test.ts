@@ -115,28 +115,17 @@ const needing = async (query = ''): Promise<ReadonlyMap<string, string | null>> 
 };
 const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
 const [, WHAT_NEEDS_ME = ''] = /\| what needs me, and why\? \| `([^`]+)`/.exec(PAGE) ?? [];
-/** What docs/operations.md asks the Temporal UI, with the time that it leaves open. */
-const whatNeedsMe = (since = Date.now() - 7 * 86_400_000): string =>
-  WHAT_NEEDS_ME.replace('<a week ago>', new Date(since).toISOString());
-/** The movement's runs that match, older ones too. */
-const matching = async (id: string, since?: number): Promise<readonly string[]> => {
+/** Why docs/operations.md's query lists a movement in the Temporal UI, once for each run listed. */
+const shown = async (id: string): Promise<readonly string[]> => {
   const found = [];
-  for await (const each of own.temporal.workflow.list({ query: whatNeedsMe(since) }))
-    if (each.workflowId === `movement/${id}`) found.push(each.runId);
+  for await (const each of own.temporal.workflow.list({ query: WHAT_NEEDS_ME }))
+    if ([`movement/${id}`, `attention/${id}`].includes(each.workflowId))
+      found.push(String(each.searchAttributes['SvcAttention']?.[0]));
   return found;
 };
-/** What the list of the UI shows of a movement's newest run, null where it lists none. */
-const shown = async (id: string): Promise<string | null> => {
-  const run = await own.runOf(id);
-  for await (const each of own.temporal.workflow.list({ query: whatNeedsMe() })) {
-    const [reason] = each.searchAttributes['SvcAttention'] ?? [];
-    if (each.workflowId === `movement/${id}` && each.runId === run?.run_id) return String(reason);
-  }
-  return null;
-};
-/** Waits until the Temporal UI lists the movement for this reason, or (null) no longer. */
+/** Waits until the Temporal UI lists the movement once, for this reason, or (null) no longer. */
 const listed = (id: string, reason: string | null): Promise<true> =>
-  eventually(async () => ((await shown(id)) === reason ? true : null), {
+  eventually(async () => ((await shown(id)).join() === (reason ?? '') ? true : null), {
     what: () => `the UI to show ${String(reason)} of ${id}`,
   });
 const offered = ({ actions }: Attention): readonly string[] => actions.map(({ action }) => action);
@@ -289,9 +278,6 @@ test('a failure offers what can still be done, and nothing where nothing can', a
   await own.api.act('retry', open);
   await own.api.reaches(open, 'COMPLETED');
   await listed(open, null);
-  // The run that failed stays as it closed, and is asked for no longer once that is long ago.
-  expect(await matching(open)).toHaveLength(1);
-  expect(await matching(open, Date.now())).toEqual([]);
 
   const undone = await begun(
     await plan([pay, compensation('undo')], [edge('pay', 'undo', 'on_failure')]),
@@ -305,6 +291,34 @@ test('a failure offers what can still be done, and nothing where nothing can', a
     [undone],
   );
   expect((await needing()).has(undone)).toBe(false);
+}, 90_000);
+
+test('the UI lists a failure until it is retried or acknowledged, and one that fails anew again', async () => {
+  const refusing: Script = { submit: () => failed('BANK_CLOSED', 'the bank is closed') };
+  const id = await begun(await plan([pay, gate('ask')], [edge('pay', 'ask')]), refusing);
+  await listed(id, 'failed');
+  // It says what it is of, as the movement's own runs do.
+  const beside = own.temporal.workflow.getHandle(`attention/${id}`);
+  const { searchAttributes } = await beside.describe();
+  expect(searchAttributes).toMatchObject({ SvcMovementState: ['FAILED'], SvcAsset: ['USDC'] });
+  // What somebody does to it by hand changes nothing of the movement, and does not last.
+  await beside.terminate();
+  await listed(id, 'failed');
+  await own.api.act('retry', id);
+  await own.api.reaches(id, 'FAILED');
+  await listed(id, 'failed');
+  desk.say(id, { submit: () => accepted('later') });
+  await own.api.act('retry', id);
+  // Beside the run that waits at its gate no older one is listed.
+  await listed(id, 'manual_gate');
+  await own.api.act('resume', id);
+  await own.api.reaches(id, 'COMPLETED');
+  await listed(id, null);
+
+  const left = await begun(await plan([pay], []), refusing);
+  await listed(left, 'failed');
+  await own.api.expect(200, 'POST', `/movements/${left}/actions/acknowledge`, { reason: 'paid' });
+  await listed(left, null);
 }, 90_000);
 
 test('a failure that no node has, and one of what a cancel led to, are named too', async () => {

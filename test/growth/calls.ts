@@ -7,7 +7,7 @@ import { encodeCursor } from '../../api/http/paging.ts';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readListed } from '../../store/allowlist.ts';
-import { noteAttention, readTold } from '../../store/attention.ts';
+import { noteAttention, readEndedBadly, readTold } from '../../store/attention.ts';
 import { BEGINNING, readHead, readUnsealed } from '../../store/audit-seals.ts';
 import { writeAuditOnce } from '../../store/audit.ts';
 import { readFreeFacts } from '../../store/auto-approve.ts';
@@ -376,6 +376,8 @@ export const CALLS: readonly Call[] = [
   }),
   // It looks at all that is open: what a run is told is known of none before it is looked at.
   { ...own('readTold', (db) => readTold(db, 5_000)), rows: 2_500, blocks: 50_000 },
+  // It looks at all that ended badly within a week, up to its limit.
+  { ...own('readEndedBadly', (db) => readEndedBadly(db, 1_000)), rows: 2_500, blocks: 50_000 },
   // With what that has just read; one change is one row by its key.
   {
     ...own('noteAttention', async (db) => noteAttention(db, await readTold(db, 5))),

@@ -224,6 +224,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'failures-are-listed-until-dealt-with',
+    section,
+    rule: 'The Temporal UI lists a failure that needs a person, whatever becomes of the run that shows it, and lists no older run once it is retried or acknowledged.',
+    test: {
+      file: ATTENTION,
+      name: 'the UI lists a failure until it is retried or acknowledged, and one that fails anew again',
+    },
+    broken: {
+      file: 'workflows/attention.ts',
+      find: 'needed = readTold(told) !== null',
+      replace: 'needed = told !== null || needed',
+    },
+  },
+  {
     id: 'long-observed-is-shown',
     section,
     rule: 'A node that is observed for longer than is usual for its action type needs a person.',
