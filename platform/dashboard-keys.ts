@@ -31,23 +31,24 @@ export function readDashboardKeys(file: string, expected: number): DashboardKeys
       `the file holds ${String(entries.length)} keys, and SVC_DASHBOARD_EXPECTED_WRITER_KEYS says ${String(expected)}`,
     );
   }
+  const keys = new Map<string, KeyObject>();
   const secrets = new Set<string>();
-  return new Map(
-    entries.map(([operator, secret], index) => {
-      const place = `entry ${String(index + 1)}`;
-      if (!OPERATOR_NAME.test(operator))
-        throw new DashboardKeysError(`${place} has no name of 1 to 64 of A-Z a-z 0-9 . _ -`);
-      if (typeof secret !== 'string' || secret.length < SHORTEST) {
-        throw new DashboardKeysError(
-          `the secret of ${operator} must be a text of at least ${String(SHORTEST)} characters`,
-        );
-      }
-      if (secrets.has(secret))
-        throw new DashboardKeysError(`${operator} has the secret of another operator`);
+  const faults: string[] = [];
+  for (const [index, [operator, secret]] of entries.entries()) {
+    if (!OPERATOR_NAME.test(operator))
+      faults.push(`entry ${String(index + 1)} has no name of 1 to 64 of A-Z a-z 0-9 . _ -`);
+    else if (typeof secret !== 'string' || secret.length < SHORTEST)
+      faults.push(
+        `the secret of ${operator} must be a text of at least ${String(SHORTEST)} characters`,
+      );
+    else if (secrets.has(secret)) faults.push(`${operator} has the secret of another operator`);
+    else {
       secrets.add(secret);
-      return [operator, createSecretKey(secret, 'utf8')];
-    }),
-  );
+      keys.set(operator, createSecretKey(secret, 'utf8'));
+    }
+  }
+  if (faults.length > 0) throw new DashboardKeysError(faults.join('; '));
+  return keys;
 }
 
 function contentOf(file: string): object {

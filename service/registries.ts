@@ -5,15 +5,15 @@ import { z } from 'zod';
 import { isDevelopment } from '../domain/chains/finality.ts';
 import { createNoopExecutor } from '../executors/local/noop.ts';
 import { createExecutorRegistry } from '../executors/registry.ts';
-import { readRegistryFile } from '../executors/registry-file.ts';
+import { readRegistryFile, RegistryFileError } from '../executors/registry-file.ts';
 import type { Config } from '../platform/config.ts';
 import { isLoopbackUrl } from '../platform/outgoing/url.ts';
-import { parseSignerConfigs, whyNotLocal } from '../signers/config.ts';
+import { parseSignerConfigs, SignerConfigError, whyNotLocal } from '../signers/config.ts';
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
 import { bridgeCActs, createBridgeCExecutors } from '../venues/bridge-c/lane.ts';
 import { burnMintActs, createBurnMintExecutors } from '../venues/burn-mint/lane.ts';
 import { balanceFetchers } from '../venues/balances.ts';
-import { chainAssets, loadVenueBindings } from '../venues/bindings.ts';
+import { chainAssets, loadVenueBindings, VenueBindingsError } from '../venues/bindings.ts';
 import { createEvmApproveExecutor } from '../venues/evm/approve.ts';
 import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.ts';
 import { createEvmBridgeReader } from '../venues/evm/bridge-reader.ts';
@@ -23,28 +23,75 @@ import { openPerpVenue } from '../venues/perp/access.ts';
 import { createPerpExecutors, perpActs } from '../venues/perp/lane.ts';
 import { transferProviders } from '../venues/capital-transfers.ts';
 
-/** Errors: either file does not fit, or a signer cannot be opened. */
-export async function openRegistries(config: Config) {
-  const file =
-    config.registryFile === undefined
-      ? { executors: [], signers: [], folder: '.' }
-      : readRegistryFile(config.registryFile, z.unknown());
-  const bindings =
-    config.venuesFile === undefined ? [] : await loadVenueBindings(config.venuesFile);
-  const evmVenues = bindings.filter((binding) => binding.provider === 'evm');
-  const exchanges = bindings.filter((binding) => binding.provider === 'ccxt');
-  const signers = await openSigners(
-    parseSignerConfigs(file.signers, {
-      backend: config.signerBackend,
-      whyNotLocal: whyNotLocal({
-        backend: config.signerBackend,
-        forced: config.localSignersForced,
-        host: config.host,
-        chains: evmVenues,
-      }),
-    }),
-    { baseDir: file.folder },
+/** The settings that say what is declared, and whether a key may lie in a file here. */
+export type Declaring = Pick<
+  Config,
+  'registryFile' | 'venuesFile' | 'signerBackend' | 'localSignersForced' | 'host'
+>;
+
+/** Everything wrong with the two files and the keys that they name, one line a place. */
+export class RegistriesError extends Error {
+  override readonly name = 'RegistriesError';
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(
+      ['What is declared cannot be used:', ...faults.map((fault) => `  - ${fault}`)].join('\n'),
+    );
+    this.faults = faults;
+  }
+}
+
+/**
+ * What the files declare, signers opened. Throws {@link RegistriesError} with all faults of both.
+ */
+async function readDeclared(config: Declaring) {
+  const faults: string[] = [];
+  const tried = async <T>(setting: string, none: T, read: () => Promise<T> | T): Promise<T> => {
+    try {
+      return await read();
+    } catch (error) {
+      faults.push(...placesOf(error).map((place) => `${setting}: ${place}`));
+      return none;
+    }
+  };
+  const { registryFile, venuesFile } = config;
+  const nothing = { executors: [], signers: [], folder: '.' };
+  const file = await tried('SVC_REGISTRY_FILE', nothing, () =>
+    registryFile === undefined ? nothing : readRegistryFile(registryFile, z.unknown()),
   );
+  const bindings = await tried('SVC_VENUES_FILE', [], () =>
+    venuesFile === undefined ? [] : loadVenueBindings(venuesFile),
+  );
+  const evmVenues = bindings.filter((binding) => binding.provider === 'evm');
+  const signers = await tried('SVC_REGISTRY_FILE', [], () =>
+    openSigners(
+      parseSignerConfigs(file.signers, {
+        backend: config.signerBackend,
+        whyNotLocal: whyNotLocal({
+          backend: config.signerBackend,
+          forced: config.localSignersForced,
+          host: config.host,
+          chains: evmVenues,
+        }),
+      }),
+      { baseDir: file.folder },
+    ),
+  );
+  if (faults.length > 0) throw new RegistriesError(faults);
+  return { file, bindings, evmVenues, signers };
+}
+
+function placesOf(error: unknown): readonly string[] {
+  if (error instanceof RegistryFileError) return error.problems;
+  if (error instanceof VenueBindingsError || error instanceof SignerConfigError)
+    return error.faults;
+  throw error;
+}
+
+/** Throws {@link RegistriesError} where a file does not fit or a signer cannot be opened. */
+export async function openRegistries(config: Declaring) {
+  const { file, bindings, evmVenues, signers } = await readDeclared(config);
+  const exchanges = bindings.filter((binding) => binding.provider === 'ccxt');
   const chains = createEvmChains(evmVenues);
   const perp = openPerpVenue(bindings);
   const executors = createExecutorRegistry({

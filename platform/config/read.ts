@@ -22,6 +22,17 @@ export interface ReadSettings {
 
 /** Reads every setting. Throws {@link ConfigError} with all that is wrong. */
 export function readSettings(environment: NodeJS.ProcessEnv): ReadSettings {
+  const { values, texts, faults } = examineSettings(environment);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { values: values as Values, texts };
+}
+
+/** Every setting that can be used, and what is wrong with the others and between them. */
+export function examineSettings(environment: NodeJS.ProcessEnv): {
+  readonly values: Partial<Values>;
+  readonly texts: ReadonlyMap<SettingName, Sourced>;
+  readonly faults: readonly string[];
+} {
   const { texts, faults: sourceFaults } = findTexts(environment);
   const faults = [...nameFaults(environment), ...sourceFaults];
   const values: Partial<Record<SettingName, unknown>> = {};
@@ -39,8 +50,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): ReadSettings {
   faults.push(
     ...ruleFaults(values as Partial<Values>, (name) => texts.get(name)?.source === 'unset'),
   );
-  if (faults.length > 0) throw new ConfigError(faults);
-  return { values: values as Values, texts };
+  return { values: values as Partial<Values>, texts, faults };
 }
 
 /**

@@ -14,6 +14,7 @@ import { findTemporalServer } from '../../dev/stack/temporal-binary.ts';
 import { temporalPart } from '../../dev/stack/temporal.ts';
 import { SEARCH_ATTRIBUTES } from '../../domain/messages.ts';
 import { connectTemporal } from '../../platform/temporal.ts';
+import { startFaults } from '../../service/start-faults.ts';
 import { eventually } from '../support/own-stack.ts';
 
 const NAMES = Object.values(SEARCH_ATTRIBUTES);
@@ -90,6 +91,18 @@ test.each([
     expect(await listed(namespace)).toEqual({ ...before, ...OURS });
   },
 );
+
+test('a namespace that is not there stops a start, and is told with what to do', async () => {
+  const faultsIn = (namespace: string): Promise<readonly string[]> =>
+    startFaults(
+      { SVC_TEMPORAL_ADDRESS: address, SVC_TEMPORAL_NAMESPACE: namespace },
+      { offline: false },
+    );
+  expect(await faultsIn('default')).toEqual([]);
+  expect(await faultsIn('nowhere')).toEqual([
+    expect.stringMatching(/^SVC_TEMPORAL_NAMESPACE: there is no namespace nowhere\. Run temporal/),
+  ]);
+});
 
 test('one of another type is a fault, and nothing is changed', async () => {
   const before = { [SEARCH_ATTRIBUTES.state]: 3 };

@@ -139,8 +139,26 @@ test('what has no other', async () => {
   expect(await fundadmin('counts verify')).toMatchObject({ ok: true });
   await fundadmin('counts rebuild');
   await fundadmin(`database grant --role ${SERVICE_ROLE}`);
-  await fundadmin('config check --json');
+  await fundadmin('config check --json --offline');
   expect(await fundadmin('after-restore')).toMatchObject({ nodes_asked_first: 0 });
+}, 600_000);
+
+test('`config check` tells in one run all that stops a start, and ends', async () => {
+  const check = [built('fundadmin'), 'config', 'check'];
+  const database = (name: string): string => own.url.replace(/\/[^/?]+(\?|$)/, `/${name}$1`);
+  const temporal = { SVC_TEMPORAL_ADDRESS: '127.0.0.1:1' };
+  const unmigrated = await start(check, database('postgres'), { ...temporal, SVC_PORT: 'x' });
+  expect(unmigrated).toMatchObject({ status: 1, out: '' });
+  expect(unmigrated.err).toMatch(/SVC_PORT: must be a whole number/);
+  expect(unmigrated.err).toMatch(/SVC_DATABASE_URL: \d+ migrations are not applied/);
+  expect(unmigrated.err).toMatch(/SVC_TEMPORAL_ADDRESS: Temporal does not answer at 127/);
+
+  const away = await start(check, own.url.replace(/:\d+\//, ':1/'), temporal);
+  expect(away.err).toMatch(/SVC_DATABASE_URL: Postgres does not answer \(ECONNREFUSED\)/);
+  const missing = await start(check, database('nowhere'), temporal);
+  expect(missing.err).toMatch(/SVC_DATABASE_URL: there is no such database/);
+  // The database that is in order is no fault.
+  expect((await start(check, own.url, temporal)).err).not.toContain('SVC_DATABASE_URL');
 }, 600_000);
 
 test('as `npm run fundadmin` starts it, refused and without a database it ends, too', async () => {

@@ -1,4 +1,7 @@
 /** `fundadmin config check`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { SETTING_LIST } from '../../platform/config/settings.ts';
 import { fundadmin } from '../../tools/command-line.ts';
 
@@ -13,7 +16,7 @@ async function run(
   ...args: string[]
 ): Promise<{ status: number; out: string; err: string }> {
   const said = { out: '', err: '' };
-  const status = await fundadmin(['config', 'check', ...args], {
+  const status = await fundadmin(['config', 'check', '--offline', ...args], {
     env,
     out: (text) => (said.out += text),
     err: (text) => (said.err += text),
@@ -68,4 +71,52 @@ test('ends with 1 and every fault where a service would not start', async () => 
     ok: false,
     faults: [expect.stringContaining('SVC_PROT'), expect.stringContaining('SVC_PORT:')],
   });
+});
+
+test('the files that settings name are read too, and all that is wrong with them told at once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-check-'));
+  const at = (name: string, content: unknown, mode = 0o600): string => {
+    const path = join(folder, name);
+    writeFileSync(path, JSON.stringify(content), { mode });
+    return path;
+  };
+  try {
+    at('open.key', `0x${'1'.repeat(64)}`, 0o644);
+    const registry = at('registry.json', {
+      executors: [{ executor_key: 'a', kind: 'remote', url: 'http://far.test/', action_types: [] }],
+    });
+    const signers = at('signers.json', {
+      signers: [
+        { signer_key: 'treasury', chain_family: 'evm', private_key_file: 'open.key' },
+        { signer_key: 'other', chain_family: 'evm', private_key_file: 'none.key' },
+      ],
+    });
+    const venues = at('venues.json', { venues: [{ venue_key: 'x', provider: 'none' }] });
+    const keys = at('keys.json', { 'a b': 'short', desk: 'short' });
+    const env = {
+      ...BASE,
+      SVC_PROT: '1',
+      SVC_LOCAL_SIGNER_BACKEND: 'local',
+      SVC_REGISTRY_FILE: registry,
+      SVC_VENUES_FILE: venues,
+      SVC_DASHBOARD_WRITER_KEYS_FILE: keys,
+      SVC_DASHBOARD_EXPECTED_WRITER_KEYS: '2',
+    };
+    const first = await run(env);
+    expect(first).toMatchObject({ status: 1, out: '' });
+    for (const told of [
+      /SVC_PROT: /,
+      /SVC_REGISTRY_FILE: executors\[0\]\.url: must be https/,
+      /SVC_REGISTRY_FILE: executors\[0\]\.action_types/,
+      /SVC_VENUES_FILE: venues\[0\]\.provider: must be paper, ccxt, evm or perp/,
+      /SVC_DASHBOARD_WRITER_KEYS_FILE: entry 1 has no name.*; the secret of desk/,
+    ])
+      expect(first.err).toMatch(told);
+    const second = await run({ ...env, SVC_REGISTRY_FILE: signers });
+    expect(second.err).toMatch(/SVC_REGISTRY_FILE: signers\[0\]: .*open\.key/);
+    expect(second.err).toMatch(/SVC_REGISTRY_FILE: signers\[1\]: .*none\.key/);
+    expect(second.err).not.toContain('1'.repeat(64));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

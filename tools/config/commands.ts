@@ -4,10 +4,14 @@
  */
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { ConfigError } from '../../platform/config.ts';
-import { readSettings } from '../../platform/config/read.ts';
+import { examineSettings } from '../../platform/config/read.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { effectiveSettings, type EffectiveSetting } from './effective.ts';
+
+interface CheckOptions {
+  readonly json?: true;
+  readonly offline?: boolean;
+}
 
 /** Adds the group to the program. */
 export function addConfigCommands(program: Command, io: ToolIo): void {
@@ -16,36 +20,31 @@ export function addConfigCommands(program: Command, io: ToolIo): void {
     .description('Look at the settings of this environment.')
     .command('check')
     .description(
-      'Show the settings that a service would start with here; exit status 1 and every fault when it would not start.',
+      'Show the settings that a service would start with here; exit status 1 and every fault when it would not start or not be ready: settings, the files and keys that they name, Postgres and its migrations, Temporal.',
     )
     .option('--json', 'answer JSON')
-    .action(({ json }: { readonly json?: true }) => {
-      if (json === true) checkAsJson(io);
-      else check(io);
-    });
-}
-
-function check(io: ToolIo): void {
-  try {
-    const settings = effectiveSettings(readSettings(io.env).texts);
-    io.out(`${tableOf(settings)}\n`);
-  } catch (error) {
-    throw error instanceof ConfigError ? new ToolError(error.message) : error;
-  }
+    .option('--offline', 'look at settings and files alone, not at Postgres and Temporal')
+    .action((options: CheckOptions) => check(options, io));
 }
 
 /**
- * With faults the answer is JSON all the same, so that a script need not read two kinds of output.
+ * With faults the answer is JSON all the same where that is asked for, so that a script need not
+ * read two kinds of output.
  */
-function checkAsJson(io: ToolIo): void {
-  try {
-    const settings = effectiveSettings(readSettings(io.env).texts);
-    io.out(`${JSON.stringify({ ok: true, settings }, null, 2)}\n`);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    io.out(`${JSON.stringify({ ok: false, faults: error.faults }, null, 2)}\n`);
-    throw new ToolError(`The settings cannot be used: ${String(error.faults.length)} faults.`);
-  }
+async function check({ json, offline = false }: CheckOptions, io: ToolIo): Promise<void> {
+  const { values, texts, faults: ofSettings } = examineSettings(io.env);
+  const { startFaults } = await import('../../service/start-faults.ts');
+  const faults = [...ofSettings, ...(await startFaults(values, { offline }))];
+  const ok = faults.length === 0;
+  const settings = effectiveSettings(texts);
+  if (json === true) io.out(`${JSON.stringify(ok ? { ok, settings } : { ok, faults }, null, 2)}\n`);
+  else if (ok) io.out(`${tableOf(settings)}\n`);
+  if (ok) return;
+  throw new ToolError(
+    json === true
+      ? `A service would not start: ${String(faults.length)} faults.`
+      : ['A service would not start:', ...faults.map((fault) => `  - ${fault}`)].join('\n'),
+  );
 }
 
 function tableOf(settings: readonly EffectiveSetting[]): string {

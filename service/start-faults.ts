@@ -1,0 +1,118 @@
+/** Whatever would keep a service from starting and from being ready, found without starting it. */
+import type { Values } from '../platform/config/settings.ts';
+import { DashboardKeysError, readDashboardKeys } from '../platform/dashboard-keys.ts';
+import { connectTemporal } from '../platform/temporal.ts';
+import { connectDatabase } from '../prisma/client.ts';
+import { pendingMigrations } from '../prisma/migrate.ts';
+import { ping } from '../store/ping.ts';
+import { openRegistries, RegistriesError } from './registries.ts';
+
+/**
+ * What is wrong with the files that the settings name, and with the servers unless `offline`; each
+ * fault with what to do. A setting that has a fault of its own is left out.
+ */
+export async function startFaults(
+  values: Partial<Values>,
+  { offline }: { readonly offline: boolean },
+): Promise<readonly string[]> {
+  const found = await Promise.all([
+    declaredFaults(values),
+    ...(offline ? [] : [databaseFaults(values), temporalFaults(values)]),
+  ]);
+  return [...dashboardFaults(values), ...found.flat()];
+}
+
+async function declaredFaults(values: Partial<Values>): Promise<readonly string[]> {
+  try {
+    const opened = await openRegistries({
+      registryFile: values.SVC_REGISTRY_FILE,
+      venuesFile: values.SVC_VENUES_FILE,
+      signerBackend: values.SVC_LOCAL_SIGNER_BACKEND,
+      localSignersForced: values.SVC_LOCAL_SIGNER_FORCED ?? false,
+      host: values.SVC_HOST ?? '127.0.0.1',
+    });
+    await Promise.all([
+      opened.executors.close(),
+      opened.signers.close(),
+      opened.perp?.client.close(),
+    ]);
+    return [];
+  } catch (error) {
+    return error instanceof RegistriesError ? error.faults : [messageOf(error)];
+  }
+}
+
+function dashboardFaults(values: Partial<Values>): readonly string[] {
+  const file = values.SVC_DASHBOARD_WRITER_KEYS_FILE;
+  const expected = values.SVC_DASHBOARD_EXPECTED_WRITER_KEYS;
+  if (file === undefined || expected === undefined) return [];
+  try {
+    readDashboardKeys(file, expected);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DashboardKeysError)) throw error;
+    return [error.message];
+  }
+}
+
+async function databaseFaults({ SVC_DATABASE_URL: url }: Partial<Values>): Promise<string[]> {
+  if (url === undefined) return [];
+  const db = connectDatabase({ url, poolSize: 1, applicationName: 'fundadmin' });
+  try {
+    await ping(db);
+    const pending = await pendingMigrations(url);
+    return pending.length === 0
+      ? []
+      : [
+          `SVC_DATABASE_URL: ${String(pending.length)} migrations are not applied, ${pending[0] ?? ''} first. Apply them: npx prisma migrate deploy.`,
+        ];
+  } catch (error) {
+    return [`SVC_DATABASE_URL: ${databaseFault(codeOf(error))}`];
+  } finally {
+    await db.$disconnect();
+  }
+}
+
+/** Of the driver's words only the code: they may hold the address. */
+function databaseFault(code: string): string {
+  if (code === '28P01' || code === '28000')
+    return 'Postgres refuses the name or the password. Mend them in the address.';
+  if (code === '3D000') return 'there is no such database. Create it, or mend its name.';
+  if (code === '42501')
+    return 'the role may not read what it needs. Run fundadmin database grant as the owner.';
+  return `Postgres does not answer (${code}). Start it, or mend the address.`;
+}
+
+async function temporalFaults(values: Partial<Values>): Promise<readonly string[]> {
+  const { SVC_TEMPORAL_ADDRESS: address, SVC_TEMPORAL_NAMESPACE: namespace } = values;
+  if (address === undefined || namespace === undefined) return [];
+  const temporal = connectTemporal({ address, namespace });
+  try {
+    await temporal.check();
+    return [];
+  } catch (error) {
+    return [
+      codeOf(error) === NOT_FOUND
+        ? `SVC_TEMPORAL_NAMESPACE: there is no namespace ${namespace}. Run temporal operator namespace create --namespace ${namespace}, or mend the name.`
+        : `SVC_TEMPORAL_ADDRESS: Temporal does not answer at ${address}. Start it, or mend the address.`,
+    ];
+  } finally {
+    await temporal.close().catch(() => undefined);
+  }
+}
+
+/** Of gRPC. */
+const NOT_FOUND = '5';
+
+/** The first code of an error or of what caused it. */
+function codeOf(error: unknown): string {
+  for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
+    const code: unknown = Reflect.get(at, 'code');
+    if (typeof code === 'string' || typeof code === 'number') return String(code);
+  }
+  return 'no reason';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
