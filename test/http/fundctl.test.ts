@@ -321,6 +321,37 @@ describe('how it ends', () => {
     expect(await run('movements', 'approve', id, '--yes')).toMatchObject({ status: 3 });
   }, 30_000);
 
+  test('an id may be shortened where it is unique, to look and not to move', async () => {
+    // The first eight characters stand for about a minute.
+    const beginning = (of: Created): string => of.movement_id.slice(0, 8);
+    let [first, second] = [await created(), await created()];
+    while (beginning(first) !== beginning(second)) [first, second] = [second, await created()];
+    const { movement_id: id } = second;
+    const found = await run('movements', 'show', id.slice(0, -8).toUpperCase());
+    expect([found.status, found.out, found.err]).toEqual([
+      0,
+      expect.stringContaining(id),
+      expect.stringContaining(`Movement ${id}`),
+    ]);
+    const both = await run('movements', 'timeline', beginning(second));
+    expect([both.status, both.out]).toEqual([2, '']);
+    expect(both.err).toContain(`movements begin with ${beginning(second)}: `);
+    expect(both.err).toContain(`${id} (PENDING_APPROVAL), ${first.movement_id} (PENDING_APPROVAL)`);
+    const nothing = await run('movements', 'show', 'ffffffff-0000');
+    expect([nothing.status, nothing.err]).toEqual([
+      3,
+      expect.stringContaining('no movement whose'),
+    ]);
+    for (const command of ['approve', 'reject', 'cancel'])
+      expect(await run('movements', command, id.slice(0, -8), '--yes')).toMatchObject({
+        status: 3,
+        err: expect.stringContaining('movement_id') as string,
+      });
+    expect(await json.run('movements show', [id])).toMatchObject({
+      request_state: 'PENDING_APPROVAL',
+    });
+  }, 60_000);
+
   test('without a terminal and without --yes nothing that asks is done', async () => {
     const { movement_id: id } = await created();
     const refused = await spawnFundctl(env, ['movements', 'approve', id], 'y\n');

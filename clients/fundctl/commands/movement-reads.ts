@@ -7,7 +7,7 @@ import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import { printable, printableLines } from '../../command-line/printable.ts';
 import { when } from '../../command-line/words.ts';
 import { MOVEMENT_COLUMNS, movementText, unknownText } from '../movement-view.ts';
-import { MOVEMENT } from '../shared.ts';
+import { MOVEMENT_OR_BEGINNING, wholeId } from '../short-ids.ts';
 
 export const list = command({
   name: 'list',
@@ -44,11 +44,12 @@ export const list = command({
 export const show = command({
   name: 'show',
   about: 'Show a movement with its nodes, and what a person can do',
-  args: MOVEMENT,
+  args: MOVEMENT_OR_BEGINNING,
   answer: answerOf('getMovement'),
   run: async ({ session, args }) => {
     const client = await session.client();
-    const body = await client.call('getMovement', { params: { movement_id: args.movementId } });
+    const params = { movement_id: await wholeId(session, args.movementId) };
+    const body = await client.call('getMovement', { params });
     await session.print(body, () => movementText(session, body));
   },
 });
@@ -58,12 +59,12 @@ export const plan = command({
   about: 'Read what would be approved: the plan, whom it pays, and its hash made here',
   details:
     'With --raw the bytes as they came, of which sha256sum is the hash. With --output json the plan itself.',
-  args: MOVEMENT,
+  args: MOVEMENT_OR_BEGINNING,
   options: { raw: flag('the bytes as the service answered them, without a line end') },
   answer: answerOf('getMovementPlan'),
   run: async ({ session, args, options }) => {
     const { planText, readPlan } = await import('../plan-view.ts');
-    const read = await readPlan(session, args.movementId);
+    const read = await readPlan(session, await wholeId(session, args.movementId));
     if (options.raw) {
       // A terminal is not given what others wrote as it stands.
       session.io.out(session.io.terminal.out ? `${printable(read.text)}\n` : read.text);
@@ -76,12 +77,12 @@ export const plan = command({
 export const graph = command({
   name: 'graph',
   about: 'Draw a movement: its nodes, their states, and which edges have fired',
-  args: MOVEMENT,
+  args: MOVEMENT_OR_BEGINNING,
   options: { format: choice(['text', 'mermaid'], 'how it is drawn: text, or a Mermaid flowchart') },
   answer: answerOf('getMovementGraph'),
   run: async ({ session, args, options }) => {
     const client = await session.client();
-    const params = { movement_id: args.movementId };
+    const params = { movement_id: await wholeId(session, args.movementId) };
     if (options.format === 'mermaid' && !session.json) {
       const query = { format: 'mermaid' } as const;
       session.io.out(printableLines(await client.call('getMovementGraph', { params, query })));
@@ -95,11 +96,11 @@ export const graph = command({
 export const timeline = command({
   name: 'timeline',
   about: 'Tell what happened to a movement, oldest first',
-  args: MOVEMENT,
+  args: MOVEMENT_OR_BEGINNING,
   answer: answerOf('getMovementTimeline'),
   run: async ({ session, args }) => {
     const client = await session.client();
-    const params = { movement_id: args.movementId };
+    const params = { movement_id: await wholeId(session, args.movementId) };
     const body = await client.call('getMovementTimeline', { params });
     await session.print(body, async () => {
       const events = await session.table(body, [
@@ -110,7 +111,7 @@ export const timeline = command({
         { title: 'BY', of: ({ actor }) => actor.label ?? actor.key_id ?? actor.type },
         { title: 'WHAT', of: (event) => event.message },
       ]);
-      return events + unknownText(session.view, args.movementId, body);
+      return events + unknownText(session.view, params.movement_id, body);
     });
   },
 });
