@@ -126,6 +126,11 @@ export const ERROR_TABLE = {
     'never',
     'The template version cannot be executed; see `reasons`.',
   ),
+  template_version_retired: rule(
+    409,
+    'after_change',
+    'The template version is retired; use `latest_active_version`, or register a new one where that is null.',
+  ),
   cap_consistency_violation: rule(
     422,
     'after_change',
@@ -144,7 +149,7 @@ export const ERROR_TABLE = {
   template_versions_exceeded: rule(
     409,
     'after_change',
-    'The namespace has too many template versions; use one of them, or have an administrator register it.',
+    'The namespace has too many active template versions; use one of them, retire those that are not needed, or have an administrator register it.',
   ),
   plan_too_large: rule(
     422,

@@ -62,6 +62,7 @@ export type TransferEventType = (typeof TRANSFER_EVENTS)[number];
 export const AUDIT_ACTIONS = [
   'plan_template.create',
   'plan_template.update_admin_fields',
+  'plan_template.retire',
   'movement.create',
   'movement.approve',
   'movement.reject',

@@ -1,6 +1,7 @@
 /** What went wrong in the database, and whether the same statement may simply be run again. */
 import { openMovementsExceeded, templateVersionsExceeded } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
+import { stored } from './json.ts';
 
 /** `busy`: the database is there, and no connection to it was free in time; nothing was sent. */
 export type DatabaseFault = 'conflict' | 'unreachable' | 'busy' | 'other';
@@ -25,6 +26,8 @@ const CUTOVER_ACTIVE = 'FM013';
 /** Raised where an agent's create or proposal goes beyond domain/agents/bounds.ts. */
 const OPEN_MOVEMENTS = 'FM016';
 const TEMPLATE_VERSIONS = 'FM017';
+/** Raised by creates of a retired template version. */
+const VERSION_RETIRED = 'FM019';
 /** Of the error of prisma/pool.ts. */
 const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
@@ -142,9 +145,23 @@ export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
       return openMovementsExceeded(detail());
     case TEMPLATE_VERSIONS:
       return templateVersionsExceeded(detail());
+    case VERSION_RETIRED:
+      return versionRetired(stored<RetiredVersion>(JSON.parse(detail())));
     default:
       return error;
   }
+}
+
+/** A version of which nothing is made any more. */
+export interface RetiredVersion {
+  readonly template_key: string;
+  readonly template_version: number;
+  /** Of the same key; null where none is active. */
+  readonly latest_active_version: number | null;
+}
+
+export function versionRetired(version: RetiredVersion): ServiceError {
+  return new ServiceError('template_version_retired', { context: { ...version } });
 }
 
 /** Nothing new is taken in this mode. */

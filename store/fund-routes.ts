@@ -23,8 +23,8 @@ const MOST_KEPT = 20_000;
 const kept = new WeakMap<Database, Map<string, FundRoute>>();
 
 /**
- * The route of every version, by key and version; for an agent, of those outside other agents'
- * namespaces.
+ * The route of every active version, by key and version; for an agent, of those outside other
+ * agents' namespaces.
  */
 export async function listFundRoutes(
   db: Database,
@@ -34,8 +34,9 @@ export async function listFundRoutes(
   const rows = await run(
     () => db.sql<{ template_id: string }>`
       SELECT template_id FROM plan_template_versions
-      WHERE ${within}::text IS NULL OR NOT starts_with(template_key, 'agent/')
-        OR starts_with(template_key, ${within}::text || '/')
+      WHERE status = 'active' AND (${within}::text IS NULL
+        OR NOT starts_with(template_key, 'agent/')
+        OR starts_with(template_key, ${within}::text || '/'))
       ORDER BY template_key COLLATE "C", version`,
   );
   const routes = kept.get(db) ?? new Map<string, FundRoute>();

@@ -5,11 +5,12 @@
 import type { CompletionAssurance } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { EdgeType, GraphEdge, GraphShape, NodeKind } from '../domain/graph/types.ts';
+import type { TemplateStatus } from '../domain/states/template-version.ts';
 import type { CompletionPolicy, PlanTemplate, TemplateNode } from '../domain/plan/types.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
-import { run } from './faults.ts';
-import { decimalOrNull, iso, object } from './json.ts';
+import { run, type RetiredVersion } from './faults.ts';
+import { decimalOrNull, iso, isoOrNull, object } from './json.ts';
 import { judged } from './judged.ts';
 import { inNamespace } from './namespaces.ts';
 import type { PagePosition } from './paging.ts';
@@ -25,6 +26,10 @@ export interface TemplateSummary {
   readonly completion_policy: CompletionPolicy;
   readonly created_by: string | null;
   readonly created_at: string;
+  readonly status: TemplateStatus;
+  readonly retired_at: string | null;
+  readonly retired_by: string | null;
+  readonly retired_reason: string | null;
 }
 
 export type TemplateNodeRecord = TemplateNode & { readonly id: string };
@@ -100,6 +105,25 @@ export async function readTemplateForPlan(
   return found;
 }
 
+/**
+ * The version, if it is retired now; null for every other. What {@link readTemplateForPlan} keeps
+ * says nothing of that.
+ */
+export async function readRetired(
+  db: Database,
+  templateKey: string,
+  version: number,
+): Promise<RetiredVersion | null> {
+  const rows = await run(
+    () => db.sql<RetiredVersion>`
+      SELECT template_key, version AS template_version,
+        latest_active_version(template_key) AS latest_active_version
+      FROM plan_template_versions
+      WHERE template_key = ${templateKey} AND version = ${version} AND status = 'retired'`,
+  );
+  return rows[0] ?? null;
+}
+
 async function readVersion(
   db: Database,
   templateKey: string,
@@ -153,6 +177,7 @@ type PlanRow = Pick<
 export interface TemplateFilter {
   readonly template_key?: string | undefined;
   readonly executable?: boolean | undefined;
+  readonly status?: TemplateStatus | undefined;
   /** The namespace of an agent, who does not see those of other agents. */
   readonly namespace?: string | undefined;
 }
@@ -205,13 +230,14 @@ function outsideOtherNamespaces(namespace: string): Prisma.PlanTemplateVersionWh
 
 function listRows(
   db: Database,
-  { template_key: templateKey, namespace }: TemplateFilter,
+  { template_key: templateKey, status, namespace }: TemplateFilter,
   page: { readonly limit: number; readonly after: PagePosition | null },
 ): Promise<VersionRow[]> {
   const at = page.after === null ? null : new Date(page.after.created_at);
   return db.planTemplateVersion.findMany({
     where: {
       ...(templateKey === undefined ? {} : { template_key: templateKey }),
+      ...(status === undefined ? {} : { status }),
       ...(namespace === undefined ? {} : { AND: outsideOtherNamespaces(namespace) }),
       ...(page.after === null || at === null
         ? {}
@@ -267,6 +293,10 @@ function toSummary(row: VersionRow, reasons: readonly string[]): TemplateSummary
     completion_policy: completionOf(row),
     created_by: row.created_by,
     created_at: iso(row.created_at),
+    status: row.status as TemplateStatus,
+    retired_at: isoOrNull(row.retired_at),
+    retired_by: row.retired_by,
+    retired_reason: row.retired_reason,
   };
 }
 

@@ -4,16 +4,20 @@
 import type { GraphEdge, GraphShape } from '../domain/graph/types.ts';
 import type { CompletionPolicy, TemplateNode } from '../domain/plan/types.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { assertMove } from '../domain/states/table.ts';
+import { TEMPLATE_TABLE, type TemplateStatus } from '../domain/states/template-version.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run, writeOrFind } from './faults.ts';
+import { isoOf } from './json.ts';
 
 export { judged } from './judged.ts';
 export {
   listTemplates,
   readTemplate,
+  readRetired,
   readTemplateForPlan,
   type TemplateDetail,
   type TemplateFilter,
@@ -155,4 +159,39 @@ export async function updateTemplateAdmin(
       updated_at: new Date(updated_at).toISOString(),
     },
   };
+}
+
+export interface RetiredTemplate {
+  readonly template_id: string;
+  readonly template_key: string;
+  readonly version: number;
+  readonly status: TemplateStatus;
+  readonly retired_at: string;
+  readonly retired_by: string | null;
+  readonly retired_reason: string;
+  readonly latest_active_version: number | null;
+}
+
+/** Retires a version, or finds that it is; null for an unknown one. */
+export async function retireTemplate(
+  db: Database,
+  {
+    audit,
+    ...retirement
+  }: {
+    readonly template_id: string;
+    readonly reason: string;
+    readonly by: string | null;
+    readonly audit: AuditEntry;
+  },
+): Promise<RetiredTemplate | null> {
+  assertMove(TEMPLATE_TABLE, 'active', 'retired');
+  const doc = JSON.stringify({ ...retirement, audit: auditRows(db, [audit]) });
+  const rows = await run(
+    () =>
+      db.sql<{ answer: RetiredTemplate | null }>`
+        SELECT retire_template_version(${doc}::jsonb) AS answer`,
+  );
+  const answer = rows[0]?.answer ?? null;
+  return answer === null ? null : { ...answer, retired_at: isoOf(answer.retired_at) };
 }

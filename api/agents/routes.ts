@@ -98,6 +98,7 @@ export const agentRoutes: readonly Route[] = [
       'cutover_mode_active',
       'template_not_found',
       'template_not_executable',
+      'template_version_retired',
       'reserved_template_family',
       'plan_too_large',
       'binding_unresolved',

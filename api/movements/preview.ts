@@ -8,11 +8,12 @@ import type { ResolvedBindings } from '../../domain/plan/bindings.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import { readCutover } from '../../store/cutover.ts';
-import { cutoverActive } from '../../store/faults.ts';
+import { cutoverActive, versionRetired } from '../../store/faults.ts';
 import { readOpenOfAgent } from '../../store/movement-reads.ts';
 import type { KeyUse } from '../../store/movement-idempotency.ts';
 import { agentOf } from '../../store/namespaces.ts';
 import { registeredStatuses } from '../../store/registry.ts';
+import { readRetired } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { evaluate } from './auto-approval.ts';
@@ -38,22 +39,30 @@ export async function preview(
   deps: ApiDependencies,
 ): Promise<Reply<PreviewResponse>> {
   const { body, requester } = request;
-  const [used, { template, resolved, refusals, compiled, addresses }, statuses, { mode }, full] =
-    await Promise.all([
-      keyUseOf(request, deps),
-      assess(body, deps, { caller: requester.caller }),
-      registeredStatuses(deps.db),
-      readCutover(deps.db),
-      tooManyOpen(requester, deps),
-    ]);
+  const [
+    used,
+    { template, resolved, refusals, compiled, addresses },
+    statuses,
+    { mode },
+    full,
+    retired,
+  ] = await Promise.all([
+    keyUseOf(request, deps),
+    assess(body, deps, { caller: requester.caller }),
+    registeredStatuses(deps.db),
+    readCutover(deps.db),
+    tooManyOpen(requester, deps),
+    readRetired(deps.db, body.template_key, body.template_version),
+  ]);
   const strategy_id = body.strategy_id ?? null;
   const evaluation =
     compiled === null ? null : await evaluate({ compiled, strategy_id, requester }, deps);
   const repeated = used === null ? [] : [keyReason(used, body, requester)];
   // A repeat is answered in every mode.
   const shut = mode === 'normal' || used !== null ? [] : [reasonOf(cutoverActive(mode))];
-  const open = used === null ? full : [];
-  const refused = [...repeated, ...shut, ...[...open, ...refusals].map(reasonOf)];
+  const ended = retired === null ? [] : [versionRetired(retired)];
+  const now = used === null ? [...ended, ...full] : [];
+  const refused = [...repeated, ...shut, ...[...now, ...refusals].map(reasonOf)];
   const review =
     compiled === null ? NO_REVIEW : await reviewOf(compiled.plan, { addresses, statuses }, deps);
   return {

@@ -76,6 +76,7 @@ export const movementRoutes: readonly Route[] = [
       'agent_namespace_mismatch',
       'template_not_found',
       'template_not_executable',
+      'template_version_retired',
       'reserved_template_family',
       'address_not_allowlisted',
       'plan_too_large',

@@ -14,7 +14,7 @@ export const routeCatalogRoutes: readonly Route[] = [
     id: 'listRoutes',
     method: 'GET',
     path: '/route-catalog',
-    summary: 'List every plan template version as a route',
+    summary: 'List every active plan template version as a route',
     description:
       'By template key and version, without pages. An agent is not shown routes of other agents.',
     query: catalogQuery,

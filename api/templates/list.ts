@@ -1,5 +1,6 @@
 /** GET plan-templates. */
 import { z } from 'zod';
+import { TEMPLATE_STATUSES } from '../../domain/states/template-version.ts';
 import { ALL_ROLES, namespaceOf } from '../../domain/roles.ts';
 import { listTemplates } from '../../store/templates.ts';
 import { fetchPage, nextCursor, pageParameters } from '../http/paging.ts';
@@ -21,6 +22,7 @@ export const listTemplatesRoute = defineRoute({
     executable: booleanInQuery
       .optional()
       .meta({ description: 'Only versions that can, or cannot, be executed.' }),
+    status: z.enum(TEMPLATE_STATUSES).optional(),
     ...pageParameters,
   }),
   body: noBody,
@@ -29,13 +31,13 @@ export const listTemplatesRoute = defineRoute({
     .meta({ id: 'PlanTemplateListResponse' }),
   errors: [],
   handler: async ({ query, requester }, { db }) => {
-    const { template_key, executable } = query;
+    const { template_key, executable, status } = query;
     const { items, next_cursor } = await fetchPage(
       query,
       (page) =>
         listTemplates(
           db,
-          { template_key, executable, namespace: namespaceOf(requester.caller) },
+          { template_key, executable, status, namespace: namespaceOf(requester.caller) },
           page,
         ),
       (row) => ({ created_at: row.created_at, id: row.template_id }),

@@ -3,6 +3,7 @@ import type { Route } from '../http/route.ts';
 import { createTemplateRoute } from './create.ts';
 import { listTemplatesRoute } from './list.ts';
 import { readTemplateRoute } from './read.ts';
+import { retireTemplateRoute } from './retire.ts';
 import { updateTemplateAdminRoute } from './update-admin.ts';
 
 export const templateRoutes: readonly Route[] = [
@@ -10,4 +11,5 @@ export const templateRoutes: readonly Route[] = [
   listTemplatesRoute,
   readTemplateRoute,
   updateTemplateAdminRoute,
+  retireTemplateRoute,
 ];

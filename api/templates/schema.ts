@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { COMPLETION_ASSURANCES } from '../../domain/executor.ts';
 import { EDGE_TYPES, GRAPH_SHAPES, NODE_KINDS } from '../../domain/graph/types.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
+import { TEMPLATE_STATUSES } from '../../domain/states/template-version.ts';
 import {
   assetCode,
   decimalString,
@@ -246,7 +247,35 @@ const summaryFields = {
   owner: z.string().nullable(),
   created_by: z.string().nullable().meta({ description: 'The client that registered it.' }),
   created_at: timestamp,
+  status: oneOf(TEMPLATE_STATUSES).meta({
+    description: '`retired`: nothing is made from it any more; movements that it made go on.',
+  }),
+  retired_at: timestamp.nullable(),
+  retired_by: z.string().nullable().meta({ description: 'The client that retired it.' }),
+  retired_reason: z.string().nullable(),
 };
+
+export const planTemplateRetire = z.strictObject({ reason: text(1, 1_000) }).meta({
+  id: 'PlanTemplateRetireRequest',
+  examples: [{ reason: 'Version 2 pays the new treasury.' }],
+});
+
+export const planTemplateRetired = z
+  .object({
+    template_id: uuid,
+    template_key: z.string(),
+    version: z.number().int(),
+    status: oneOf(TEMPLATE_STATUSES),
+    retired_at: timestamp,
+    retired_by: summaryFields.retired_by,
+    retired_reason: z.string(),
+    latest_active_version: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: 'Of the same key, to be used instead; null where none is active.' }),
+  })
+  .meta({ id: 'PlanTemplateRetireResponse' });
 
 export const planTemplateSummary = z.object(summaryFields).meta({ id: 'PlanTemplateSummary' });
 

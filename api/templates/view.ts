@@ -31,7 +31,12 @@ export function createdView(template: Created): z.input<typeof planTemplateCreat
 /** A version in a list. */
 export function summaryView(template: TemplateSummary): z.input<typeof planTemplateSummary> {
   const { name, owner, created_by, created_at } = template;
-  return { ...createdView(template), name, owner, created_by, created_at };
+  const { status, retired_at, retired_by, retired_reason } = template;
+  return {
+    ...createdView(template),
+    ...{ name, owner, created_by, created_at },
+    ...{ status, retired_at, retired_by, retired_reason },
+  };
 }
 
 /** A version with everything. */

@@ -38,6 +38,7 @@ const GROUPS = {
     get: 'getPlanTemplate',
     graph: 'getPlanTemplateGraph',
     update: 'updatePlanTemplateAdmin',
+    retire: 'retirePlanTemplate',
   },
   routes: { list: 'listRoutes', recommend: 'recommendRoutes' },
   executors: { list: 'listExecutors', update: 'updateExecutorStatus' },

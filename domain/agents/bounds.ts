@@ -7,7 +7,7 @@ export const AGENT_BODY_BYTES = 65_536;
 /** Movements that its key created in its namespace and that have not ended. */
 export const AGENT_OPEN_MOVEMENTS = 200;
 
-/** Template versions of its namespace beyond which only an administrator adds one. */
+/** Active template versions of its namespace beyond which only an administrator adds one. */
 export const AGENT_TEMPLATE_VERSIONS = 200;
 
 /** The refusal of one movement too many. */

@@ -96,8 +96,8 @@ BEGIN
   RETURN jsonb_build_object('outcome', 'promoted', 'row', proposal_view(p));
 END $$;
 
--- The proposal with the version that it becomes: of those that were promoted for the same plan, the
--- one whose max_amount covers its own most closely (a static one: is its own), else a new one.
+-- The proposal with the version that it becomes: of the active ones for the same plan, the one whose
+-- max_amount covers its own most closely (a static one: is its own), else a new one.
 -- Called under the authority's lock, so that equal ones are never two. A new one beyond `most` of
 -- the authority's namespace fails with FM017; NULL: an administrator makes it.
 CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb, most integer)
@@ -106,12 +106,13 @@ DECLARE
   known template_proposals;
   next integer;
 BEGIN
-  SELECT * INTO known FROM template_proposals k
-  WHERE k.status = 'auto_promoted' AND k.template_key = p.template_key
+  SELECT k.* INTO known FROM plan_template_versions v
+    JOIN template_proposals k USING (template_id)
+  WHERE v.status = 'active' AND k.status = 'auto_promoted' AND k.template_key = p.template_key
     AND k.plan_digest = p.plan_digest AND k.proposal_kind = p.proposal_kind
     AND k.max_amount >= p.max_amount
     AND (p.proposal_kind = 'ephemeral' OR k.max_amount = p.max_amount)
-  ORDER BY k.max_amount, k.template_version LIMIT 1;
+  ORDER BY k.max_amount, k.template_version LIMIT 1 FOR SHARE OF v;
   IF FOUND THEN
     p.template_id := known.template_id;
     p.template_version := known.template_version;
@@ -119,7 +120,7 @@ BEGIN
     RETURN p;
   END IF;
   IF most <= (SELECT count(*) FROM plan_template_versions
-    WHERE starts_with(template_key, 'agent/' || p.authority_key || '/')) THEN
+    WHERE status = 'active' AND starts_with(template_key, 'agent/' || p.authority_key || '/')) THEN
     RAISE EXCEPTION 'template_versions_exceeded' USING ERRCODE = 'FM017',
       DETAIL = p.authority_key;
   END IF;

@@ -6,6 +6,7 @@ DECLARE
 BEGIN
   v := jsonb_populate_record(NULL::plan_template_versions, doc -> 'version');
   v.created_at := at;
+  v.status := 'active';
   INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (v.template_key, at, at)
     ON CONFLICT DO NOTHING;
   INSERT INTO plan_template_versions SELECT v.* ON CONFLICT (template_key, version) DO NOTHING;
@@ -18,6 +19,46 @@ BEGIN
     FROM jsonb_populate_recordset(NULL::plan_edges, doc -> 'edges') AS e;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('created', true);
+END $$;
+
+-- What is to be used instead of a retired version; NULL where there is none.
+CREATE OR REPLACE FUNCTION latest_active_version(key text) RETURNS integer LANGUAGE sql STABLE AS $$
+  SELECT max(version) FROM plan_template_versions WHERE template_key = key AND status = 'active'
+$$;
+
+-- Takes a version out of use, once. The lock waits for the creates and proposals that found it
+-- active, so that nothing of it is made behind the answer. NULL for an unknown one.
+CREATE OR REPLACE FUNCTION retire_template_version(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  v plan_template_versions;
+  at timestamptz;
+BEGIN
+  SELECT * INTO v FROM plan_template_versions
+    WHERE template_id = (doc ->> 'template_id')::uuid FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  IF v.status = 'active' THEN
+    at := svc_now();
+    UPDATE plan_template_versions SET status = 'retired', retired_at = at,
+      retired_by = doc ->> 'by', retired_reason = doc ->> 'reason'
+    WHERE template_id = v.template_id RETURNING * INTO v;
+    PERFORM write_audit(doc -> 'audit', at);
+  END IF;
+  RETURN jsonb_build_object('template_id', v.template_id, 'template_key', v.template_key,
+    'version', v.version, 'status', v.status, 'retired_at', v.retired_at,
+    'retired_by', v.retired_by, 'retired_reason', v.retired_reason,
+    'latest_active_version', latest_active_version(v.template_key));
+END $$;
+
+-- A version is what it was made as: only its end is written, once.
+CREATE OR REPLACE FUNCTION guard_version_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  own text[] := '{status,retired_at,retired_by,retired_reason}';
+BEGIN
+  IF TG_OP = 'DELETE' OR OLD.status <> 'active'
+    OR to_jsonb(OLD) - own IS DISTINCT FROM to_jsonb(NEW) - own THEN
+    RAISE EXCEPTION 'a template version stays as it is' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
 END $$;
 
 -- Changes the admin fields that `patch` names. NULL for an unknown key.

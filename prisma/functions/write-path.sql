@@ -389,7 +389,12 @@ DECLARE
   expires timestamptz := at
     + make_interval(secs => (d ->> 'approval_ttl_seconds')::double precision);
   whole boolean;
+  retired boolean;
 BEGIN
+  -- Whatever a process remembers of the version: this is what it is now, until the movement is
+  -- there. Before the row, whose foreign key would lock the version once more.
+  SELECT v.status = 'retired' INTO retired FROM plan_template_versions v
+    WHERE v.template_id = (d ->> 'template_id')::uuid FOR SHARE;
   -- What a create writes of the timeline is known before: the counter is right from the start.
   INSERT INTO movements (movement_id, template_id, template_key, template_version, strategy_id,
     request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
@@ -414,6 +419,12 @@ BEGIN
   -- A repeat is answered whatever the switch says; what is new is not let in.
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
+  IF retired THEN
+    RAISE EXCEPTION 'template_version_retired' USING ERRCODE = 'FM019',
+      DETAIL = jsonb_build_object('template_key', d ->> 'template_key', 'template_version',
+        (d ->> 'template_version')::integer, 'latest_active_version',
+        latest_active_version(d ->> 'template_key'))::text;
   END IF;
   -- The row above is among those that are counted, and one authority's creates wait for each other.
   IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN

@@ -16,6 +16,7 @@ import { AGENT_WALLET_STATES, AGENT_WALLET_TABLE } from '../../domain/states/age
 import { API_KEY_TABLE } from '../../domain/states/api-key.ts';
 import { PROPOSAL_TABLE } from '../../domain/states/proposal.ts';
 import { SIGNER_STATUSES, SIGNER_TABLE, SWITCHED_STATUSES } from '../../domain/states/signer.ts';
+import { TEMPLATE_STATUSES, TEMPLATE_TABLE } from '../../domain/states/template-version.ts';
 import {
   IllegalMove,
   allows,
@@ -88,6 +89,11 @@ describe('the tables', () => {
     expect([before('deprecated'), before('retired')]).toEqual([['active'], ['deprecated']]);
     for (const from of ['deprecated', 'retired'] as const)
       for (const to of SWITCHED_STATUSES) expect(allows(SIGNER_TABLE, from, to)).toBe(false);
+  });
+
+  it('bring back no retired template version', () => {
+    expect(reachable(TEMPLATE_TABLE, 'active').size).toBe(TEMPLATE_STATUSES.length);
+    expect(isFinal(TEMPLATE_TABLE, 'retired')).toBe(true);
   });
 
   it('bring back neither a revoked key nor a proposal that ended', () => {

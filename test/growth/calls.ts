@@ -277,6 +277,7 @@ export const CALLS: readonly Call[] = [
     PAGE,
     { template_key: 'growth/t3' },
     { executable: 'true', cursor },
+    { status: 'retired' },
   ]),
   ...get('getPlanTemplate', ({ template_id }) => `/plan-templates/${template_id}`),
   ...get('listRoutes', '/route-catalog', [{ include_health: 'true', status: 'all' }]),
@@ -555,6 +556,7 @@ const ONCE = 'is asked by a person once in the life of a signer, and reads all t
 export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   createBridgeAttempt: 'makes a proposal and a movement, as the calls of these do',
   promoteTemplateProposal: BY_KEY,
+  retirePlanTemplate: BY_KEY,
   cancelMovement: BY_KEY,
   resumeMovement: BY_KEY,
   retryMovement: BY_KEY,

@@ -176,6 +176,9 @@ const CASES: Readonly<Record<string, (of: Others) => readonly Probe[]>> = {
   listPlanTemplates: (of) =>
     list('/plan-templates', `template_key=${of.template_key}`, `cursor=${cursorOf(of)}`),
   getPlanTemplate: (of) => [ask(`/plan-templates/${of.template_id}`, 404)],
+  retirePlanTemplate: (of) => [
+    { path: `/plan-templates/${of.template_id}/retire`, body: { reason: 'x' }, statuses: [404] },
+  ],
   getPlanTemplateGraph: (of) => [
     ask(`/plan-templates/${of.template_id}/graph`, 404),
     ask(`/plan-templates/${of.template_id}/graph?format=mermaid`, 404),

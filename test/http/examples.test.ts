@@ -138,6 +138,10 @@ test('a template is registered, read, listed, drawn and capped', async () => {
   await answers(['updatePlanTemplateAdmin', 'PATCH', `/plan-templates/${template_key}`], 200, {
     body: example('updatePlanTemplateAdmin'),
   });
+  await answers(['retirePlanTemplate', 'POST', `/plan-templates/${template_id}/retire`], 200, {
+    body: example('retirePlanTemplate'),
+  });
+  await refusesCreate('template_version_retired', { template_key, version: 1 });
 });
 
 test('a movement is previewed, created and repeated', async () => {

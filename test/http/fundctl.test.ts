@@ -140,6 +140,19 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('templates auto-approve', [
       ...[key, '--daily-cap-amount', '5', '--daily-cap-asset', 'USDC', '--yes'],
     ]);
+    await register({ ...plan, version: 2 });
+    const why = ['--reason', 'a test'];
+    const unnamed = await run('templates', 'retire', key, ...why, '--yes');
+    expect([unnamed.status, unnamed.err]).toEqual([2, expect.stringContaining('<version>')]);
+    const asked = await run('templates', 'retire', `${key}@2`, ...why);
+    expect([asked.status, asked.err]).toEqual([2, expect.stringContaining(`${key}@2`)]);
+    expect(await json.run('templates retire', [`${key}@2`, ...why, '--yes'])).toMatchObject({
+      ...{ status: 'retired', latest_active_version: 1 },
+    });
+    const retired = ['--key', key, '--status', 'retired'];
+    expect((await run('templates', 'list', ...retired)).out).toMatch(/@2 .*retired/);
+    // A key alone is its newest active version.
+    expect(await json.run('templates show', [key])).toMatchObject({ version: 1 });
   });
 
   test('transfers', async () => {

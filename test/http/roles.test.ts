@@ -47,6 +47,7 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'POST /movements/{movement_id}/actions/reset-allowances': OPS,
   'POST /plan-templates': ADMIN,
   'GET /plan-templates': ALL,
+  'POST /plan-templates/{template_id}/retire': ['admin', 'agent'],
   'GET /plan-templates/{template_id}': ALL,
   'GET /plan-templates/{template_id}/graph': ALL,
   'PATCH /plan-templates/{template_key+}': ADMIN,

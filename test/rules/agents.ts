@@ -62,6 +62,20 @@ export const agentRules: readonly Rule[] = [
     },
   },
   {
+    id: 'retired-versions-are-not-used-again',
+    section,
+    rule: 'A proposal never becomes a template version that is retired.',
+    test: {
+      file: 'test/store/clauses.test.ts',
+      name: 'the version of a proposal is an active one',
+    },
+    broken: {
+      file: SQL,
+      find: "  WHERE v.status = 'active' AND k.status",
+      replace: '  WHERE k.status',
+    },
+  },
+  {
     id: 'expired-is-never-promoted',
     section,
     rule: 'A proposal whose time is over by the database’s clock is never promoted.',

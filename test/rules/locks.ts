@@ -268,6 +268,31 @@ export const lockRules: readonly Rule[] = [
     },
   },
   {
+    id: 'retired-versions-make-no-movement',
+    section,
+    rule: 'Of a retired template version no movement is created, and so none is approved automatically, whatever a process remembers of it.',
+    test: {
+      file: 'test/store/clauses.test.ts',
+      name: 'a create of a retired version is refused',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: '  IF retired THEN',
+      replace: "  IF retired AND doc -> 'approval' IS NULL THEN",
+    },
+  },
+  {
+    id: 'a-retirement-waits-for-creates',
+    section,
+    rule: 'No movement is created of a version behind the answer that it is retired.',
+    test: { file: LOCKS, name: 'every lock of the functions has a case, and every case its lock' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "(d ->> 'template_id')::uuid FOR SHARE;",
+      replace: "(d ->> 'template_id')::uuid;",
+    },
+  },
+  {
     id: 'locks-name-what-they-lock',
     section,
     rule: 'A lock of a number is that of everybody else who takes it.',

@@ -18,6 +18,7 @@ import {
   withMadeUpRows,
 } from './clause.ts';
 import { ADDRESS, doc, ID, MASTER } from './made-up.ts';
+import { TEMPLATE } from './support.ts';
 
 withMadeUpRows();
 
@@ -940,11 +941,12 @@ holds('a promotion', [
 ]);
 
 const known = (version: number, fields: object): string =>
-  `INSERT INTO template_proposals SELECT (jsonb_populate_record(p, ${doc({ proposal_id: `00000000-0000-7000-8000-0000000001${String(version).padStart(2, '0')}`, status: 'auto_promoted', promotion_mode: 'auto', template_id: ID('4'), template_key: 'k', template_version: version, plan_digest: 'd', proposal_kind: 'ephemeral', max_amount: '10', ...fields })})).* FROM template_proposals p WHERE proposal_id = '${ID('1')}';`;
+  `INSERT INTO template_proposals SELECT (jsonb_populate_record(p, ${doc({ proposal_id: `00000000-0000-7000-8000-0000000001${String(version).padStart(2, '0')}`, status: 'auto_promoted', promotion_mode: 'auto', template_id: TEMPLATE.template_id, template_key: 'k', template_version: version, plan_digest: 'd', proposal_kind: 'ephemeral', max_amount: '10', ...fields })})).* FROM template_proposals p WHERE proposal_id = '${ID('1')}';`;
 const version = (fields: object = {}, most = 0): string =>
   `(SELECT template_version FROM with_version(jsonb_populate_record(NULL::template_proposals, ${doc({ authority_key: 'authority', template_key: 'k', plan_digest: 'd', proposal_kind: 'ephemeral', max_amount: '8', ...fields })}), '{}', ${String(most)}))`;
 const NO_MORE = 'template_versions_exceeded';
-
+const RETIRED = `UPDATE plan_template_versions SET status = 'retired', retired_at = now(),
+  retired_reason = 'r' WHERE template_id = '${TEMPLATE.template_id}';`;
 holds('the version of a proposal', [
   ['is one that covers it', known(1, {}), version(), 1],
   ['to the last digit', known(1, {}), version({ max_amount: '10' }), 1],
@@ -971,6 +973,57 @@ holds('the version of a proposal', [
   ['is of its kind', known(1, { proposal_kind: 'static' }), version({ max_amount: '10' }), NO_MORE],
   ['is of its plan', known(1, { plan_digest: 'e' }), version(), NO_MORE],
   ['is of its key', known(1, { template_key: 'l' }), version(), NO_MORE],
+  ['the version of a proposal is an active one', known(1, {}) + RETIRED, version(), NO_MORE],
+]);
+
+/** Of an agent whose namespace has two versions, of which it may have so many. */
+const namespaced = (most: number, first = ''): Clause => [
+  `${String(most)} of them allowed${first === '' ? '' : ', one retired'}`,
+  `INSERT INTO plan_template_versions SELECT (jsonb_populate_record(v, jsonb_build_object(
+     'template_id', gen_random_uuid(), 'template_key', 'agent/authority/' || n))).*
+   FROM plan_template_versions v, generate_series(1, 2) AS n; ${first}`,
+  version({ template_key: 'agent/authority/k' }, most),
+  expect.stringContaining(most === 2 && first === '' ? NO_MORE : 'null value'),
+];
+holds('a namespace has room', [
+  namespaced(2),
+  namespaced(
+    2,
+    `UPDATE plan_template_versions SET status = 'retired', retired_at = now(), retired_reason = 'r'
+     WHERE template_key = 'agent/authority/1';`,
+  ),
+  namespaced(3),
+]);
+
+const madeOf = (fields: object = {}): object => ({
+  movement: {
+    ...{ movement_id: ID('3'), template_id: TEMPLATE.template_id, template_key: 'test/store' },
+    ...{ template_version: 1, asset: 'USDC', amount: '1', current_frontier: [], outflow: [] },
+    ...{ client_scope: 's', approval_ttl_seconds: 1, limit_amount: '1', pooled: false },
+    ...fields,
+  },
+  ...{ compiled_plan: { intent: {}, input_params: {} }, timeline: [], nodes: [], audit: [] },
+});
+holds('a movement of a retired version', [
+  [
+    'a create of a retired version is refused',
+    RETIRED,
+    `create_movement(${doc(madeOf())})`,
+    'template_version_retired',
+  ],
+  [
+    'a create of a retired version is refused where it would approve',
+    RETIRED,
+    `create_and_approve(${doc({ ...madeOf(), approval: {} })})`,
+    'template_version_retired',
+  ],
+  [
+    'is answered where it was there before',
+    `${RETIRED} UPDATE movements SET client_scope = 's', idempotency_key = 'k'
+     WHERE movement_id = '${OWN}';`,
+    `create_movement(${doc(madeOf({ idempotency_key: 'k' }))}) -> 'created'`,
+    false,
+  ],
 ]);
 
 const plain = (

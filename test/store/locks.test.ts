@@ -7,6 +7,7 @@
 import pg from 'pg';
 import { functionBodies } from '../../prisma/functions-migration.ts';
 import { ADDRESS, doc, ID, MASTER, startMadeUp, type MadeUp } from './made-up.ts';
+import { TEMPLATE } from './support.ts';
 
 interface Lock {
   /** `<function>: <what is locked, and how>`, by which its case is found. */
@@ -154,6 +155,23 @@ const cases = (): Readonly<Record<string, Case>> => ({
   'update_template_admin: plan_templates FOR UPDATE': {
     held: `template_key = 'test/store'`,
     call: `update_template_admin(${doc({ template_key: 'test/store', patch: {} })})`,
+  },
+  'retire_template_version: plan_template_versions FOR NO KEY UPDATE': {
+    held: 'true',
+    call: `retire_template_version(${doc({ template_id: TEMPLATE.template_id, reason: 'r' })})`,
+  },
+  'create_movement: plan_template_versions FOR SHARE': {
+    held: 'true',
+    call: `create_movement(${doc({ movement: { template_id: TEMPLATE.template_id } })})`,
+  },
+  'with_version: plan_template_versions FOR SHARE': {
+    held: 'true',
+    call: `(SELECT template_version FROM with_version(jsonb_populate_record(NULL::template_proposals,
+      ${doc({ template_key: 'k', plan_digest: 'd', proposal_kind: 'static', max_amount: '1' })}), '{}', 1))`,
+    first: `SET LOCAL session_replication_role = replica;
+      UPDATE template_proposals SET status = 'auto_promoted', promotion_mode = 'auto',
+        template_id = '${TEMPLATE.template_id}', template_key = 'k', template_version = 1,
+        plan_digest = 'd', max_amount = 1`,
   },
   'note_attention: movements FOR NO KEY UPDATE': {
     held: `movement_id = '${waiting}'`,

@@ -46,7 +46,7 @@ export function paying(
   return { node_key, node_kind, action_type: 'acme_payout', has_side_effect: true, config };
 }
 
-const TEMPLATE: PlanTemplate = {
+export const TEMPLATE: PlanTemplate = {
   template_id: randomUUID(),
   template_key: 'test/store',
   version: 1,

@@ -23,6 +23,11 @@ import {
   AGENT_WALLET_TABLE,
   type AgentWalletState,
 } from '../../domain/states/agent-wallet.ts';
+import {
+  TEMPLATE_STATUSES,
+  TEMPLATE_TABLE,
+  type TemplateStatus,
+} from '../../domain/states/template-version.ts';
 import type { TransitionTable } from '../../domain/states/table.ts';
 
 export const STATES_FILE = 'docs/states.md';
@@ -81,6 +86,11 @@ const OF_PROPOSALS: Readonly<Record<ProposalStatus, string>> = {
   expired: 'its time passed before it was promoted',
 };
 
+const OF_TEMPLATES: Readonly<Record<TemplateStatus, string>> = {
+  active: 'movements are made from it',
+  retired: 'nothing new is made from it; movements that it made go on',
+};
+
 const OF_AGENT_WALLETS: Readonly<Record<AgentWalletState, string>> = {
   pending: 'its approval is signed and sent, and the venue has not listed it yet',
   active: 'the venue has listed it as it was signed',
@@ -114,6 +124,7 @@ export function statesPage(): string {
     ...section('A signer', SIGNER_STATUSES, SIGNER_TABLE, OF_SIGNERS),
     ...section('An agent wallet', AGENT_WALLET_STATES, AGENT_WALLET_TABLE, OF_AGENT_WALLETS),
     ...section('An API key', API_KEY_STATUSES, API_KEY_TABLE, OF_KEYS),
+    ...section('A template version', TEMPLATE_STATUSES, TEMPLATE_TABLE, OF_TEMPLATES),
     ...section('A template proposal', PROPOSAL_STATUSES, PROPOSAL_TABLE, OF_PROPOSALS),
   ]
     .join('\n')

@@ -1,4 +1,5 @@
 /** `fundctl templates`: plans before they are movements. */
+import { TEMPLATE_STATUSES } from '../../../domain/states/template-version.ts';
 import type { JsonSchema } from '../../command-line/command.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { drawGraph } from '../../command-line/graph.ts';
@@ -11,7 +12,7 @@ import type { Column } from '../../command-line/table.ts';
 import { state } from '../../command-line/view.ts';
 import { age, failure, jsonFile, templateRef, when } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf, RowOf } from '../../http/operations.ts';
-import { YES } from '../shared.ts';
+import { REASON, YES } from '../shared.ts';
 
 const COLUMNS: readonly Column<RowOf<'listPlanTemplates'>>[] = [
   { title: 'TEMPLATE', of: (row) => `${row.template_key}@${String(row.version)}` },
@@ -21,12 +22,13 @@ const COLUMNS: readonly Column<RowOf<'listPlanTemplates'>>[] = [
     title: 'EXECUTABLE',
     of: (row) => (row.executable_in_v3_0 ? 'yes' : { text: 'no', tone: 'bad' }),
   },
+  { title: 'STATUS', of: (row) => state(row.status) },
   { title: 'AGE', of: (row) => age(row.created_at) },
   { title: 'ID', of: (row) => row.template_id },
 ];
 
 const TEMPLATE = {
-  template: 'its id, or <key>, or <key>@<version>; a key alone is its newest version',
+  template: 'its id, or <key>, or <key>@<version>; a key alone is its newest active version',
 };
 
 const VALIDATION: JsonSchema = {
@@ -45,7 +47,7 @@ const VALIDATION: JsonSchema = {
 
 export const templates: Group = {
   name: 'templates',
-  about: 'Plan templates: validate, create, list, show, draw',
+  about: 'Plan templates: validate, create, list, show, draw, retire',
   commands: [
     command({
       name: 'list',
@@ -53,13 +55,14 @@ export const templates: Group = {
       options: {
         key: text('template-key', 'only versions of this key'),
         executable: choice(['true', 'false'], 'only those that can, or cannot, be executed'),
+        status: choice(TEMPLATE_STATUSES, 'only these'),
         ...PAGE,
       },
       answer: answerOf('listPlanTemplates'),
-      run: ({ session, options: { key, executable, ...page } }) =>
+      run: ({ session, options: { key, executable, status, ...page } }) =>
         printList(session, 'listPlanTemplates', {
           query: defined({
-            template_key: key,
+            ...{ template_key: key, status },
             executable: executable === undefined ? undefined : executable === 'true',
           }),
           page,
@@ -135,6 +138,36 @@ export const templates: Group = {
       },
     }),
     command({
+      name: 'retire',
+      about: 'Take a template version out of use, for good (admin)',
+      details:
+        'No movement is made from it any more; those that it made go on. Who may register versions may register the same plan anew.',
+      examples: [
+        'fundctl templates retire treasury/checked-transfer@1 --reason "pays the old treasury"',
+      ],
+      args: { template: 'its id, or <key>@<version>' },
+      options: { ...REASON, ...YES },
+      answer: answerOf('retirePlanTemplate'),
+      run: async ({ session, args, options: { reason, yes } }) => {
+        if (!UUID.test(args.template) && templateRef(args.template).version === undefined)
+          throw usageError('Name the version: <key>@<version>, or its id.');
+        const client = await session.client();
+        const params = { template_id: await templateId(session, args.template) };
+        const found = await client.call('getPlanTemplate', { params });
+        await session.confirm('Retire this version?', {
+          yes,
+          what: session.aside.record([
+            ['template', `${found.template_key}@${String(found.version)}`],
+            ['name', found.name],
+            ['id', found.template_id],
+            ['status', state(found.status)],
+          ]),
+        });
+        const answer = await client.call('retirePlanTemplate', { params, body: { reason } });
+        await session.print(answer, () => session.view.record(Object.entries(answer)));
+      },
+    }),
+    command({
       name: 'auto-approve',
       about: 'Let small movements of a template be approved without a person, or stop that (admin)',
       details: 'Of the free edition, by a cap for 24 hours. What is not given stays as it is.',
@@ -181,7 +214,7 @@ export async function templateId(session: Session, given: string): Promise<strin
   return UUID.test(given) ? given : (await templateVersion(session, given)).template_id;
 }
 
-/** The version that is named, or the newest of its key. */
+/** The version that is named, or the newest of its key; an active one, where there is any. */
 export async function templateVersion(
   session: Session,
   given: string,
@@ -191,11 +224,17 @@ export async function templateVersion(
   let newest: RowOf<'listPlanTemplates'> | undefined;
   for await (const row of client.pages('listPlanTemplates', { query: { template_key: key } })) {
     if (row.version === version) return row;
-    if (version === undefined && row.version > (newest?.version ?? 0)) newest = row;
+    if (version === undefined && (newest === undefined || rankOf(row) > rankOf(newest)))
+      newest = row;
   }
   if (newest === undefined)
     throw failure(`There is no template ${given}; see fundctl templates list.`);
   return newest;
+}
+
+/** An active version before all that are retired, and the newer before the older. */
+function rankOf({ status, version }: RowOf<'listPlanTemplates'>): number {
+  return status === 'active' ? version : -1 / version;
 }
 
 async function shown(session: Session, body: ResultOf<'getPlanTemplate'>): Promise<string> {
@@ -212,6 +251,9 @@ async function shown(session: Session, body: ResultOf<'getPlanTemplate'>): Promi
       ['risk controls', JSON.stringify(body.risk_controls)],
       ['automatic approval', body.auto_approve_enabled ? `up to ${capOf(body)}` : 'off'],
       ['created', when(body.created_at)],
+      ['status', state(body.status)],
+      ['retired', body.retired_at === null ? null : when(body.retired_at)],
+      ['because', body.retired_reason],
     ]),
     view.heading('Nodes'),
     await view.table(body.nodes, [

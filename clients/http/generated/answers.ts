@@ -116,6 +116,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/PlanTemplateAdminResponse"
   }
  },
+ "retirePlanTemplate": {
+  "success": {
+   "$ref": "#/components/schemas/PlanTemplateRetireResponse"
+  }
+ },
  "listRoutes": {
   "success": {
    "$ref": "#/components/schemas/RouteCatalog"
@@ -2790,6 +2795,37 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    },
    "created_at": {
     "$ref": "#/components/schemas/Timestamp"
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "active",
+     "retired"
+    ],
+    "description": "`retired`: nothing is made from it any more; movements that it made go on."
+   },
+   "retired_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "retired_by": {
+    "description": "The client that retired it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "retired_reason": {
+    "type": [
+     "string",
+     "null"
+    ]
    }
   },
   "required": [
@@ -2804,7 +2840,11 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "name",
    "owner",
    "created_by",
-   "created_at"
+   "created_at",
+   "status",
+   "retired_at",
+   "retired_by",
+   "retired_reason"
   ],
   "additionalProperties": false
  },
@@ -2867,6 +2907,37 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "created_at": {
     "$ref": "#/components/schemas/Timestamp"
    },
+   "status": {
+    "type": "string",
+    "enum": [
+     "active",
+     "retired"
+    ],
+    "description": "`retired`: nothing is made from it any more; movements that it made go on."
+   },
+   "retired_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "retired_by": {
+    "description": "The client that retired it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "retired_reason": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
    "approval_policy": {
     "$ref": "#/components/schemas/JsonObject"
    },
@@ -2918,6 +2989,10 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "owner",
    "created_by",
    "created_at",
+   "status",
+   "retired_at",
+   "retired_by",
+   "retired_reason",
    "approval_policy",
    "risk_controls",
    "nodes",
@@ -3231,6 +3306,66 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "daily_cap_amount",
    "daily_cap_asset",
    "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "PlanTemplateRetireResponse": {
+  "type": "object",
+  "properties": {
+   "template_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "template_key": {
+    "type": "string"
+   },
+   "version": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "status": {
+    "type": "string",
+    "enum": [
+     "active",
+     "retired"
+    ]
+   },
+   "retired_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "retired_by": {
+    "description": "The client that retired it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "retired_reason": {
+    "type": "string"
+   },
+   "latest_active_version": {
+    "anyOf": [
+     {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Of the same key, to be used instead; null where none is active."
+   }
+  },
+  "required": [
+   "template_id",
+   "template_key",
+   "version",
+   "status",
+   "retired_at",
+   "retired_by",
+   "retired_reason",
+   "latest_active_version"
   ],
   "additionalProperties": false
  },
@@ -5784,6 +5919,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "enum": [
      "plan_template.create",
      "plan_template.update_admin_fields",
+     "plan_template.retire",
      "movement.create",
      "movement.approve",
      "movement.reject",

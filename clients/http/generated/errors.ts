@@ -34,6 +34,7 @@ export const ERRORS = {
   bridge_path_not_ready: { status: 422, retry: 'after_change' },
   template_version_exists: { status: 409, retry: 'after_change' },
   template_not_executable: { status: 409, retry: 'never' },
+  template_version_retired: { status: 409, retry: 'after_change' },
   cap_consistency_violation: { status: 422, retry: 'after_change' },
   policy_exists: { status: 409, retry: 'after_change' },
   open_movements_exceeded: { status: 409, retry: 'after_change' },

@@ -22,6 +22,7 @@ export const OPERATIONS = {
   listPlanTemplates: { method: 'GET', path: '/plan-templates', idempotent: false, paged: 'plan_templates', dryRun: false },
   getPlanTemplate: { method: 'GET', path: '/plan-templates/{template_id}', idempotent: false, paged: null, dryRun: false },
   updatePlanTemplateAdmin: { method: 'PATCH', path: '/plan-templates/{template_key+}', idempotent: false, paged: null, dryRun: false },
+  retirePlanTemplate: { method: 'POST', path: '/plan-templates/{template_id}/retire', idempotent: false, paged: null, dryRun: false },
   listRoutes: { method: 'GET', path: '/route-catalog', idempotent: false, paged: null, dryRun: false },
   recommendRoutes: { method: 'POST', path: '/routes/recommend', idempotent: false, paged: null, dryRun: false },
   listExecutors: { method: 'GET', path: '/executors', idempotent: false, paged: null, dryRun: false },

@@ -26,7 +26,14 @@ CREATE TABLE plan_template_versions (
   completion_assurance text NOT NULL,
   created_by           text,
   created_at           timestamptz NOT NULL,
-  CONSTRAINT plan_template_versions_key_version UNIQUE (template_key, version)
+  -- Of a retired one nothing new is made. Who retired it is a client, as who created it.
+  status               text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'retired')),
+  retired_at           timestamptz,
+  retired_by           text,
+  retired_reason       text,
+  CONSTRAINT plan_template_versions_key_version UNIQUE (template_key, version),
+  CHECK ((status = 'retired') = (num_nulls(retired_at, retired_reason) = 0)),
+  CHECK (status = 'retired' OR num_nonnulls(retired_at, retired_by, retired_reason) = 0)
 );
 
 CREATE TABLE plan_nodes (
@@ -749,6 +756,10 @@ CREATE INDEX audit_events_newest ON audit_events (occurred_at DESC, event_id DES
 CREATE INDEX plan_template_versions_newest
   ON plan_template_versions (created_at DESC, template_id DESC);
 
+-- What the route catalog shows, in its order, however many were retired.
+CREATE INDEX plan_template_versions_active
+  ON plan_template_versions (template_key COLLATE "C", version) WHERE status = 'active';
+
 -- The delivery of callbacks: which rows are due, what became of them, and sending one again.
 
 CREATE INDEX callbacks_newest ON callbacks (created_at DESC, event_id DESC);
@@ -914,7 +925,8 @@ CREATE TABLE audit_seals (
 CREATE TABLE service_privileges (
   table_name text PRIMARY KEY,
   privileges text NOT NULL CHECK (
-    privileges ~ '^(SELECT|INSERT|UPDATE|DELETE)(, (SELECT|INSERT|UPDATE|DELETE))*$')
+    privileges ~ ('^(SELECT|INSERT|UPDATE|DELETE)(, (SELECT|INSERT|UPDATE|DELETE)'
+      '( \([a-z_]+(, [a-z_]+)*\))?)*$'))
 );
 
 -- The addresses that funds may leave to, how rows of the list change, and how the fence asks for
@@ -1190,7 +1202,8 @@ CREATE INDEX bridge_paths_destination ON bridge_paths (dst_chain);
 INSERT INTO service_privileges (table_name, privileges) VALUES
   ('_prisma_migrations', 'SELECT'),
   ('plan_templates', 'SELECT, INSERT, UPDATE'),
-  ('plan_template_versions', 'SELECT, INSERT'),
+  ('plan_template_versions',
+    'SELECT, INSERT, UPDATE (status, retired_at, retired_by, retired_reason)'),
   ('plan_nodes', 'SELECT, INSERT'),
   ('plan_edges', 'SELECT, INSERT'),
   ('movements', 'SELECT, INSERT, UPDATE'),

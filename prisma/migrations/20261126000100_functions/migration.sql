@@ -3196,8 +3196,8 @@ BEGIN
   RETURN jsonb_build_object('outcome', 'promoted', 'row', proposal_view(p));
 END $$;
 
--- The proposal with the version that it becomes: of those that were promoted for the same plan, the
--- one whose max_amount covers its own most closely (a static one: is its own), else a new one.
+-- The proposal with the version that it becomes: of the active ones for the same plan, the one whose
+-- max_amount covers its own most closely (a static one: is its own), else a new one.
 -- Called under the authority's lock, so that equal ones are never two. A new one beyond `most` of
 -- the authority's namespace fails with FM017; NULL: an administrator makes it.
 CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb, most integer)
@@ -3206,12 +3206,13 @@ DECLARE
   known template_proposals;
   next integer;
 BEGIN
-  SELECT * INTO known FROM template_proposals k
-  WHERE k.status = 'auto_promoted' AND k.template_key = p.template_key
+  SELECT k.* INTO known FROM plan_template_versions v
+    JOIN template_proposals k USING (template_id)
+  WHERE v.status = 'active' AND k.status = 'auto_promoted' AND k.template_key = p.template_key
     AND k.plan_digest = p.plan_digest AND k.proposal_kind = p.proposal_kind
     AND k.max_amount >= p.max_amount
     AND (p.proposal_kind = 'ephemeral' OR k.max_amount = p.max_amount)
-  ORDER BY k.max_amount, k.template_version LIMIT 1;
+  ORDER BY k.max_amount, k.template_version LIMIT 1 FOR SHARE OF v;
   IF FOUND THEN
     p.template_id := known.template_id;
     p.template_version := known.template_version;
@@ -3219,7 +3220,7 @@ BEGIN
     RETURN p;
   END IF;
   IF most <= (SELECT count(*) FROM plan_template_versions
-    WHERE starts_with(template_key, 'agent/' || p.authority_key || '/')) THEN
+    WHERE status = 'active' AND starts_with(template_key, 'agent/' || p.authority_key || '/')) THEN
     RAISE EXCEPTION 'template_versions_exceeded' USING ERRCODE = 'FM017',
       DETAIL = p.authority_key;
   END IF;
@@ -4082,6 +4083,7 @@ DECLARE
 BEGIN
   v := jsonb_populate_record(NULL::plan_template_versions, doc -> 'version');
   v.created_at := at;
+  v.status := 'active';
   INSERT INTO plan_templates (template_key, created_at, updated_at) VALUES (v.template_key, at, at)
     ON CONFLICT DO NOTHING;
   INSERT INTO plan_template_versions SELECT v.* ON CONFLICT (template_key, version) DO NOTHING;
@@ -4094,6 +4096,46 @@ BEGIN
     FROM jsonb_populate_recordset(NULL::plan_edges, doc -> 'edges') AS e;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('created', true);
+END $$;
+
+-- What is to be used instead of a retired version; NULL where there is none.
+CREATE OR REPLACE FUNCTION latest_active_version(key text) RETURNS integer LANGUAGE sql STABLE AS $$
+  SELECT max(version) FROM plan_template_versions WHERE template_key = key AND status = 'active'
+$$;
+
+-- Takes a version out of use, once. The lock waits for the creates and proposals that found it
+-- active, so that nothing of it is made behind the answer. NULL for an unknown one.
+CREATE OR REPLACE FUNCTION retire_template_version(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  v plan_template_versions;
+  at timestamptz;
+BEGIN
+  SELECT * INTO v FROM plan_template_versions
+    WHERE template_id = (doc ->> 'template_id')::uuid FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  IF v.status = 'active' THEN
+    at := svc_now();
+    UPDATE plan_template_versions SET status = 'retired', retired_at = at,
+      retired_by = doc ->> 'by', retired_reason = doc ->> 'reason'
+    WHERE template_id = v.template_id RETURNING * INTO v;
+    PERFORM write_audit(doc -> 'audit', at);
+  END IF;
+  RETURN jsonb_build_object('template_id', v.template_id, 'template_key', v.template_key,
+    'version', v.version, 'status', v.status, 'retired_at', v.retired_at,
+    'retired_by', v.retired_by, 'retired_reason', v.retired_reason,
+    'latest_active_version', latest_active_version(v.template_key));
+END $$;
+
+-- A version is what it was made as: only its end is written, once.
+CREATE OR REPLACE FUNCTION guard_version_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  own text[] := '{status,retired_at,retired_by,retired_reason}';
+BEGIN
+  IF TG_OP = 'DELETE' OR OLD.status <> 'active'
+    OR to_jsonb(OLD) - own IS DISTINCT FROM to_jsonb(NEW) - own THEN
+    RAISE EXCEPTION 'a template version stays as it is' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
 END $$;
 
 -- Changes the admin fields that `patch` names. NULL for an unknown key.
@@ -4552,7 +4594,12 @@ DECLARE
   expires timestamptz := at
     + make_interval(secs => (d ->> 'approval_ttl_seconds')::double precision);
   whole boolean;
+  retired boolean;
 BEGIN
+  -- Whatever a process remembers of the version: this is what it is now, until the movement is
+  -- there. Before the row, whose foreign key would lock the version once more.
+  SELECT v.status = 'retired' INTO retired FROM plan_template_versions v
+    WHERE v.template_id = (d ->> 'template_id')::uuid FOR SHARE;
   -- What a create writes of the timeline is known before: the counter is right from the start.
   INSERT INTO movements (movement_id, template_id, template_key, template_version, strategy_id,
     request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
@@ -4577,6 +4624,12 @@ BEGIN
   -- A repeat is answered whatever the switch says; what is new is not let in.
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
+  IF retired THEN
+    RAISE EXCEPTION 'template_version_retired' USING ERRCODE = 'FM019',
+      DETAIL = jsonb_build_object('template_key', d ->> 'template_key', 'template_version',
+        (d ->> 'template_version')::integer, 'latest_active_version',
+        latest_active_version(d ->> 'template_key'))::text;
   END IF;
   -- The row above is among those that are counted, and one authority's creates wait for each other.
   IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN

@@ -18,8 +18,8 @@ CREATE TRIGGER plan_nodes_immutable BEFORE UPDATE
 CREATE TRIGGER plan_edges_immutable BEFORE UPDATE
   OR DELETE ON plan_edges FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
-CREATE TRIGGER plan_template_versions_immutable BEFORE UPDATE
-  OR DELETE ON plan_template_versions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER plan_template_versions_guard BEFORE UPDATE
+  OR DELETE ON plan_template_versions FOR EACH ROW EXECUTE FUNCTION guard_version_change();
 
 CREATE TRIGGER movement_plans_immutable BEFORE UPDATE
   OR DELETE ON movement_plans FOR EACH ROW EXECUTE FUNCTION refuse_change();
