@@ -9,7 +9,6 @@ import type { NodeState } from '../../domain/states/node.ts';
 import type {
   NodeChange,
   NodeFields,
-  Refusal,
   TimelineEntry,
   Transition,
   TransitionOutcome,
@@ -90,13 +89,16 @@ export async function mustWrite(
   ...writes: readonly NodeWrite[]
 ): Promise<void> {
   const outcome = await writeNode(deps, row, ...writes);
-  if (!outcome.ok) throw notWritten(row, outcome.reason);
+  if (!outcome.ok) throw notWritten(row, outcome);
 }
 
 /** Why such a write was refused. */
-export function notWritten(row: PhaseRow, reason: Refusal): Error {
+export function notWritten(
+  row: PhaseRow,
+  { reason, holder = null }: Extract<TransitionOutcome, { ok: false }>,
+): Error {
   return (
-    claimRefused(row, reason) ??
+    claimRefused(row, reason, holder) ??
     new Overtaken(`${row.node_key} changed while it was worked on (${reason}); it is read again`)
   );
 }
