@@ -89,13 +89,13 @@ export class MovementApi {
   /** Creates a movement of a template of version 1. */
   async create(
     template: string,
-    options: { amount: string; ttl?: number; intent?: object },
+    options: { amount: string; ttl?: number; intent?: object; strategy?: string },
   ): Promise<Created> {
     const body = {
       template_key: template,
       template_version: 1,
       intent: { asset: 'USDC', amount: options.amount, ...options.intent },
-      strategy_id: 'tests',
+      strategy_id: options.strategy ?? 'tests',
       ...(options.ttl === undefined ? {} : { approval_ttl_seconds: options.ttl }),
     };
     return (await this.expect(201, 'POST', '/movements', body)) as unknown as Created;

@@ -13,7 +13,7 @@ import {
   type ExecutorDefinition,
 } from '../../executor-kit/define.ts';
 
-type Definition = ExecutorDefinition<{ readonly amount: string }>;
+type Definition = ExecutorDefinition<Readonly<Record<string, string>>>;
 /** What a movement's phases answer; a function may throw. What is left out works as it should. */
 export type Script = {
   readonly [Phase in 'preflight' | 'submit' | 'observe' | 'recover' | 'cancel']?: () => Awaited<
@@ -49,10 +49,12 @@ export function scriptedDesk(): ScriptedDesk {
   };
   const definition: Definition = {
     name: 'scripted',
-    prepared: z.object({ amount: z.string() }),
+    prepared: z.record(z.string(), z.string()),
     preflight: async (context) =>
       answer('preflight', context) as ReturnType<Script['preflight'] & {}>,
-    prepare: async ({ amount }) => prepared({ amount }),
+    // Whom the plan pays, where it names anyone.
+    prepare: async ({ amount, config: { beneficiary } }) =>
+      prepared({ amount, ...(typeof beneficiary === 'string' ? { beneficiary } : {}) }),
     submit: async ({ context }) => answer('submit', context) as ReturnType<typeof sound.submit>,
     observe: async (context) => answer('observe', context) as ReturnType<typeof sound.observe>,
     recover: async (context) => answer('recover', context) as ReturnType<typeof sound.recover>,
