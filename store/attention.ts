@@ -157,13 +157,14 @@ export async function noteAttention(
   );
   const rows = await run(
     () => db.sql<{ movement_id: string }>`
-      SELECT m.movement_id
-      FROM jsonb_to_recordset(${known}::jsonb) AS x (movement_id uuid, reason text)
+      WITH known AS (
+        SELECT * FROM jsonb_to_recordset(${known}::jsonb) AS x (movement_id uuid, reason text))
+      SELECT m.movement_id FROM known x
       JOIN movements m USING (movement_id) WHERE m.attention_told IS DISTINCT FROM x.reason
       UNION
       SELECT m.movement_id FROM movements m
       WHERE m.attention_told IS NOT NULL AND m.ended_at IS NULL
-        AND NOT ${known}::jsonb @> jsonb_build_array(jsonb_build_object('movement_id', m.movement_id))
+        AND NOT EXISTS (SELECT FROM known x WHERE x.movement_id = m.movement_id)
       UNION
       -- Whatever becomes of its nodes, a cancelled one changes its state no more.
       SELECT m.movement_id FROM movements m
