@@ -37,7 +37,7 @@ const QUEUE = 'team that is observed for long';
 const SUGGESTED_AT = 60;
 const TERMINATED_AT = 600;
 /** The pause before a send that did not land is made again; a run lasts for far less. */
-const PAUSE_SECONDS = 25;
+const PAUSE_SECONDS = 12;
 const UNHANDLED_COMMAND =
   temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
 
@@ -69,7 +69,7 @@ beforeAll(async () => {
       `limit.historyCount.warn=${TERMINATED_AT - 1}`,
       `limit.historyCount.error=${TERMINATED_AT}`,
     ],
-    executors: () => [entry('team_quick', 8), entry('team_slow', 90)],
+    executors: () => [entry('team_brief', 5), entry('team_quick', 8), entry('team_slow', 90)],
   });
   const executor = memoryExecutor((made, sound) => {
     payments = made;
@@ -368,11 +368,11 @@ test('a pause before a send is made again outlasts the runs that it is waited in
     max_interval_seconds: PAUSE_SECONDS,
   };
   const movement = await begun(
-    await template(paying('pay', 'team_quick', { retry_policy })),
+    await template(paying('pay', 'team_brief', { retry_policy })),
     (id) => void lost.add(id),
   );
   const { movement_id } = movement;
-  // The send's own time, the queue's and the question's add up to some thirty seconds.
+  // The send's own time, the queue's and the question's come before it.
   const recovered = await eventually(
     async () => {
       const at = (await own.api.timeline(movement_id)).find(
