@@ -5,7 +5,6 @@
  */
 import { isObject, type JsonObject } from './json.ts';
 import { compare, isDecimal, isPositive } from './money.ts';
-import type { CompiledNode } from './plan/types.ts';
 
 export interface Claim {
   /** What it is and where it is known. */
@@ -74,7 +73,13 @@ export function claimsOf(completed: Completed): readonly Claim[] {
 /** What says in its output `payments` what it is completed with. */
 const NAME_PAYMENTS: readonly string[] = ['evm_balance_observe', 'cex_deposit_observe'];
 
-type Watch = Pick<CompiledNode, 'node_kind' | 'action_type' | 'asset' | 'config'>;
+/** What of a plan's node says what it looks at. */
+interface Watch {
+  readonly node_kind: string;
+  readonly action_type: string;
+  readonly asset: string;
+  readonly config: JsonObject;
+}
 
 /** Whether it only looks, and is completed with payments. */
 export const isPaymentNode = ({ node_kind, action_type }: Watch): boolean =>
