@@ -32,6 +32,13 @@ BEGIN
     FROM authorizations a
     WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
       AND a.mined_hash IS NOT NULL LIMIT 1), (
+    -- A final block has the payment itself, and no version of it that moves nothing.
+    SELECT jsonb_build_object('reason', 'payment_mined', 'chain', p.chain_id, 'tx_hash', p.tx_hash)
+    FROM evm_transactions t
+    JOIN evm_transactions p ON p.kind = 'payment' AND p.tx_hash = t.mined_hash
+      AND t.transaction_id IN (p.transaction_id, p.replaces)
+    WHERE t.movement_id = movement AND t.node_key = asked ->> 'node_key' AND t.attempt = n.attempt
+      AND t.final_at IS NOT NULL AND t.released_at IS NULL LIMIT 1), (
     SELECT jsonb_build_object('reason', 'nonce_open', 'signer', n.signer, 'address', t.address,
       'chain', t.chain_id, 'nonce', t.nonce,
       'hashes', jsonb_agg(t.tx_hash ORDER BY t.created_at, t.transaction_id))
