@@ -340,16 +340,21 @@ describe('how it ends', () => {
     let [first, second] = [await created(), await created()];
     while (beginning(first) !== beginning(second)) [first, second] = [second, await created()];
     const { movement_id: id } = second;
+    // As long as it is still that of both: other files make movements meanwhile.
+    let both = beginning(second);
+    while (first.movement_id.startsWith(id.slice(0, both.length + 1)))
+      both = id.slice(0, both.length + 1);
     const found = await run('movements', 'show', id.slice(0, -8).toUpperCase());
     expect([found.status, found.out, found.err]).toEqual([
       0,
       expect.stringContaining(id),
       expect.stringContaining(`Movement ${id}`),
     ]);
-    const both = await run('movements', 'timeline', beginning(second));
-    expect([both.status, both.out]).toEqual([2, '']);
-    expect(both.err).toContain(`movements begin with ${beginning(second)}: `);
-    expect(both.err).toContain(`${id} (PENDING_APPROVAL), ${first.movement_id} (PENDING_APPROVAL)`);
+    const either = await run('movements', 'timeline', both);
+    expect([either.status, either.out]).toEqual([2, '']);
+    expect(either.err).toContain(`movements begin with ${both}: `);
+    for (const { movement_id } of [first, second])
+      expect(either.err).toContain(`${movement_id} (PENDING_APPROVAL)`);
     const nothing = await run('movements', 'show', 'ffffffff-0000');
     expect([nothing.status, nothing.err]).toEqual([
       3,

@@ -82,8 +82,8 @@ const PERP = {
   perp_terms: 'ends',
   cancel_requested: none('no nonce of a chain'),
 } as const;
-// Where the pool has not taken the dearer version yet, a look ends it by one that moves nothing: the
-// end depends on how fast the machine is. Either moves what was approved once, or nothing.
+// Where the pool has not taken the dearer version yet, a look ends it by one that moves nothing:
+// the end depends on how fast the machine is. Either moves what was approved once, or nothing.
 const SLOW_POOL = none('a cancel may find the new version before the pool has it');
 const COMPLETED = none('its node is COMPLETED');
 
