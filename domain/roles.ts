@@ -6,8 +6,8 @@ export const ALL_ROLES: readonly Role[] = ROLES;
 export const OPS_ROLES: readonly Role[] = ['admin', 'operator'];
 export const ADMIN_ROLES: readonly Role[] = ['admin'];
 export const AGENT_ROLES: readonly Role[] = ['agent'];
-/** Who adds versions of templates and retires them; an agent in its namespace, by proposals. */
-export const VERSION_ROLES: readonly Role[] = ['admin', 'agent'];
+/** Who retires versions of templates; an agent in its namespace. */
+export const RETIRE_ROLES: readonly Role[] = ['admin', 'agent'];
 
 /** The authenticated caller; with authentication switched off, an admin without ids. */
 export interface Caller {

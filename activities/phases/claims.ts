@@ -3,7 +3,7 @@
  * nonce alone, which the attester gives: one that it tells of two burns would complete both with
  * one mint.
  */
-import { claimsOf, type Claim, type ClaimHolder } from '../../domain/claims.ts';
+import { claimsOf, type Claim } from '../../domain/claims.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { Refusal } from '../../domain/transition.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
@@ -34,18 +34,10 @@ export class ClaimRefused extends Error {
 }
 
 /** Why a completion was refused, where its claims are the cause; else null. */
-export function claimRefused(
-  { node }: PhaseRow,
-  reason: Refusal,
-  holder: ClaimHolder | null,
-): ClaimRefused | null {
+export function claimRefused({ node }: PhaseRow, reason: Refusal): ClaimRefused | null {
   if (reason === 'claim_missing') return new ClaimRefused(NO_CLAIM);
   if (reason !== 'already_claimed') return null;
-  const { kind, code, message } = node.action_type === 'cctp_burn' ? OTHERS_MESSAGE : CLAIMED;
-  // More may be asked of a payment than there is of it, with no node that has any.
-  const by =
-    holder?.movement_id === undefined ? '' : `: ${holder.node_key} of ${holder.movement_id}`;
-  return new ClaimRefused(new ExecutorFault(kind, code, `${message}${by}`));
+  return new ClaimRefused(node.action_type === 'cctp_burn' ? OTHERS_MESSAGE : CLAIMED);
 }
 
 /**

@@ -224,7 +224,7 @@ async function writeBoth(
   });
   if (outcome.ok) return { decision, version: outcome.head?.version ?? decision.version + 1 };
   if (outcome.reason === 'version') return null;
-  throw notWritten(row, outcome);
+  throw notWritten(row, outcome.reason);
 }
 
 /** What the conditions behind the node come to once it is settled; null where no edge has one. */

@@ -9,6 +9,7 @@ import type { NodeState } from '../../domain/states/node.ts';
 import type {
   NodeChange,
   NodeFields,
+  Refusal,
   TimelineEntry,
   Transition,
   TransitionOutcome,
@@ -89,16 +90,13 @@ export async function mustWrite(
   ...writes: readonly NodeWrite[]
 ): Promise<void> {
   const outcome = await writeNode(deps, row, ...writes);
-  if (!outcome.ok) throw notWritten(row, outcome);
+  if (!outcome.ok) throw notWritten(row, outcome.reason);
 }
 
 /** Why such a write was refused. */
-export function notWritten(
-  row: PhaseRow,
-  { reason, holder = null }: Extract<TransitionOutcome, { ok: false }>,
-): Error {
+export function notWritten(row: PhaseRow, reason: Refusal): Error {
   return (
-    claimRefused(row, reason, holder) ??
+    claimRefused(row, reason) ??
     new Overtaken(`${row.node_key} changed while it was worked on (${reason}); it is read again`)
   );
 }

@@ -92,8 +92,9 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
   const turn = { ...options, lane, connection };
   const settled: { transaction_id: string; mined_hash: string | null }[] = [];
   const failed: unknown[] = [];
+  // What is mined is used up, whatever its node said of it before.
   const stuck: StuckNonce[] = claims.flatMap(({ nonce, stuck: why }) =>
-    why === null ? [] : [{ nonce, why }],
+    why === null || nonce < counted.latest ? [] : [{ nonce, why }],
   );
   for (const duty of dutiesOf(claims, counted)) {
     try {

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Requester } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { readTimeline } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -18,5 +19,13 @@ export async function timeline(
   await assertVisibleMovement(movement_id, input.requester, deps);
   const events = await readTimeline(deps.db, movement_id);
   if (events === null) throw new ServiceError('movement_not_found', { context: { movement_id } });
-  return { status: 200, body: events.map((event) => ({ ...event, ...shown(event, deps.redact) })) };
+  const agent = input.requester.caller.role === 'agent';
+  const seen = events.map((event) => (agent ? withoutOthers(event) : event));
+  return { status: 200, body: seen.map((event) => ({ ...event, ...shown(event, deps.redact) })) };
+}
+
+/** An agent is not shown which movement a payment was reassigned from or to: it may not see it. */
+function withoutOthers<E extends { readonly data: JsonObject }>(event: E): E {
+  const { reassigned_from: _from, reassigned_to: _to, ...data } = event.data;
+  return { ...event, data };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { auditOf } from '../../domain/actions/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isReservedTemplate } from '../../domain/plan/actions.ts';
-import { mayMove, VERSION_ROLES } from '../../domain/roles.ts';
+import { mayMove, RETIRE_ROLES } from '../../domain/roles.ts';
 import { retireTemplate } from '../../store/templates.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import { otherNamespace, visibleTemplate } from '../auth/visible.ts';
@@ -15,7 +15,7 @@ export const retireTemplateRoute = defineRoute({
   id: 'retirePlanTemplate',
   method: 'POST',
   path: '/plan-templates/{template_id}/retire',
-  roles: VERSION_ROLES,
+  roles: RETIRE_ROLES,
   tag: 'Plan templates',
   summary: 'Retire a plan template version',
   description:

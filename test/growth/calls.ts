@@ -378,7 +378,7 @@ export const CALLS: readonly Call[] = [
   // It looks at all that is open: what a run is told is known of none before it is looked at.
   { ...own('readTold', (db) => readTold(db, 5_000)), rows: 2_500, blocks: 50_000 },
   // It looks at all that ended badly within a week, up to its limit.
-  { ...own('readEndedBadly', (db) => readEndedBadly(db, 1_000)), rows: 2_500, blocks: 50_000 },
+  { ...own('readEndedBadly', (db) => readEndedBadly(db, 5_000)), rows: 2_500, blocks: 50_000 },
   // With what that has just read; one change is one row by its key.
   {
     ...own('noteAttention', async (db) => noteAttention(db, await readTold(db, 5))),

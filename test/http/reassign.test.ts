@@ -1,4 +1,5 @@
 /** A payment that completed the wrong node is given to the one that it is for. */
+import { agent } from '../support/agents.ts';
 import {
   act,
   alone,
@@ -7,6 +8,7 @@ import {
   must,
   post,
   reaches,
+  sendAs,
   sql,
   timeline,
   waitFor,
@@ -62,6 +64,10 @@ test('the other is completed with it, and the first waits for a payment of its o
       data: expect.objectContaining({ ...why, reassigned_from: from }),
     }),
   );
+  // The other one may be a movement that an agent may not see.
+  const seen = await must(200, sendAs(await agent(), 'GET', `/movements/${target}/timeline`));
+  expect(JSON.stringify(seen)).toContain('node_completed');
+  expect(JSON.stringify(seen)).not.toContain(holder);
   const audited = await sql<{ entity_key: string }>(
     `SELECT entity_key FROM audit_events WHERE action = 'movement.reassign'
       AND outcome = 'success' AND entity_key = ANY($1)`,

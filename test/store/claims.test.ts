@@ -208,21 +208,6 @@ test.each([
   );
 });
 
-test('whoever is asked about a refused completion is shown which node has it', async () => {
-  const output = { attested_message: message(6, 'shown') };
-  const [first, second] = [await under([BURN, 'OBSERVING']), await under([BURN, 'OBSERVING'])];
-  expect(await said('observe', first, 'burn', output)).toBe('COMPLETED');
-  expect(await said('observe', second, 'burn', output)).toBe('OBSERVING');
-  const [shown] = await bench.sql<{ error_code: string; error_message: string }>(
-    'SELECT error_code, error_message FROM movement_nodes WHERE movement_id = $1::uuid',
-    second,
-  );
-  expect(shown).toEqual({
-    error_code: 'ATTESTATION_MISMATCH',
-    error_message: expect.stringContaining(`: burn of ${first}`),
-  });
-});
-
 test('one of many that complete at once has it', async () => {
   const output = { attested_message: message(6, 'at once') };
   const burns = await Promise.all(Array.from({ length: 8 }, () => under([BURN, 'OBSERVING'])));
