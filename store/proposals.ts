@@ -179,9 +179,9 @@ export async function listProposals(
   { status: wanted, authority_key: asked, only }: ProposalFilter,
   { limit, after }: { readonly limit: number; readonly after: PagePosition | null },
 ): Promise<readonly ProposalRecord[]> {
-  await expireDue(db);
   const [status, authority] = [wanted ?? null, asked ?? only];
   if (only !== null && authority !== only) return [];
+  await expireDue(db);
   const { at, id } = beforePosition(after);
   const rows = await run(
     () => db.sqlPlanned<{ row: Row }>`

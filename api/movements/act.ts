@@ -26,6 +26,15 @@ type Refused = Extract<TransitionOutcome, { ok: false }>;
 /** The actions that may take more of a pool or a budget than before. */
 const TAKING: readonly MovementAction[] = ['approve', 'resume', 'retry'];
 
+/**
+ * An approval after a restore that may have forgotten an earlier one has what was sent asked about:
+ * the balance from which it was paid may cover it no more.
+ */
+function takes(action: MovementAction, { nodes }: MovementSnapshot): boolean {
+  const asks = action === 'approve' && nodes.some(({ recover_first }) => recover_first);
+  return TAKING.includes(action) && !asks;
+}
+
 /** How often a decision is made anew when another came in between. */
 export const TRIES = 5;
 
@@ -71,7 +80,7 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Applied>
     const transition = decide(snapshot);
     const outcome = await applyTransition(
       deps.db,
-      TAKING.includes(action) ? { ...transition, take: takeAt(deps) } : transition,
+      takes(action, snapshot) ? { ...transition, take: takeAt(deps) } : transition,
     );
     if (outcome.ok) return { ...outcome, plan: snapshot.plan };
     if (!refreshed && (await refreshBefore(outcome.uncovered, deps))) {

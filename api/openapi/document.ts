@@ -54,7 +54,8 @@ const ROLES =
 const TAGS: Readonly<Record<string, string>> = {
   Service: 'Whether the service is alive, and whom it takes the caller for.',
   Movements: 'From a plan to funds that have arrived: create, approve, act, follow.',
-  'Plan templates': 'The graphs that movements are compiled from. Versions never change.',
+  'Plan templates':
+    'The graphs that movements are compiled from. The plan of a version never changes; it can be retired.',
   Routes: 'Templates seen as ways from one venue to another, listed and ranked.',
   Administration: 'The switch that stops new money.',
   Registries: 'Executors, which act, and signers, which sign.',

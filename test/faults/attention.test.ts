@@ -134,7 +134,7 @@ const consequence = ({ actions }: Attention, action: string): string =>
 
 test('an approval is waited for, more urgently towards its end, and no longer once it is over', async () => {
   const template = await plan([noop('only')], []);
-  const { movement_id: id } = await own.api.create(template, { amount: '5', ttl: 20 });
+  const { movement_id: id } = await own.api.create(template, { amount: '5', ttl: 36 });
   const first = await asks(id, 'approval');
   expect(first).toMatchObject({ node_key: null, attempt: null, last_answer: null });
   expect(offered(first)).toEqual(['approve', 'reject']);
@@ -147,7 +147,7 @@ test('an approval is waited for, more urgently towards its end, and no longer on
   await listed(id, null);
   expect(await attentionOf(id)).toBeNull();
   expect((await needing()).has(id)).toBe(false);
-}, 60_000);
+}, 120_000);
 
 test('a gate says what its resume begins', async () => {
   const template = await plan([gate('ask'), noop('after')], [edge('ask', 'after')]);

@@ -8,6 +8,7 @@ import {
   act,
   approval,
   create,
+  detail,
   edge,
   expectRefusal,
   gate,
@@ -17,6 +18,7 @@ import {
   reaches,
   registered,
   shared,
+  sql,
   transfer,
   waitFor,
   withdrawal,
@@ -213,4 +215,38 @@ test('what is drawn on a chain is held in the pool of the signer that pays it, u
   await reaches(first.movement_id, 'COMPLETED');
   await lies('20', '0');
   await verified();
+});
+
+test('an approval that a restore may have forgotten is given again, whatever is left of the pool', async () => {
+  const { withdrawable } = await pool();
+  const created = await create(
+    await registered([gate('check'), spend('pay', `${withdrawable.split('.')[0]}1`), undone], {
+      edges: [edge('check', 'pay'), edge('check', 'undone', 'on_cancel')],
+    }),
+    usdt,
+  );
+  const { movement_id } = created;
+  const again = () => act(movement_id, 'approve', approval(created));
+  expect(await again()).toMatchObject({
+    ...{ status: 409, body: { detail: { error: 'insufficient_effective_withdrawable' } } },
+  });
+  // As after-restore leaves it (prisma/functions/restore.sql).
+  await sql(
+    `UPDATE movement_nodes SET recover_first = true, restored = true
+      WHERE movement_id = '${movement_id}' AND node_key = 'pay'`,
+  );
+  await must(200, again());
+  await reaches(movement_id, 'WAITING_MANUAL_ACTION');
+  await must(200, act(movement_id, 'cancel'));
+  const states = async (): Promise<string> =>
+    JSON.stringify((await detail(movement_id)).nodes.map((node) => [node.node_key, node.state]));
+  let last = '';
+  await waitFor(
+    async () => {
+      last = await states();
+      // It was not sent, and its venue has not as much either.
+      return last.includes('["pay","FAILED"]');
+    },
+    { what: () => `another end than ${last}` },
+  );
 });

@@ -775,6 +775,21 @@ holds('after a restore', [
     ),
     true,
   ]),
+  ...(
+    [
+      ['PENDING_APPROVAL', '1 hour', '7 days'],
+      ['PENDING_APPROVAL', '30 days', '30 days'],
+      ['APPROVED', '1 hour', '1 hour'],
+    ] as const
+  ).map(([state, left, then]): Clause => [
+    `one that is ${state} and expires in ${left} expires in ${then}`,
+    ...restored(
+      `UPDATE movements SET request_state = '${state}', expires_at = svc_now() + interval '${left}';`,
+      { ...suspect, state: 'READY' },
+      `(SELECT abs(extract(epoch FROM expires_at - svc_now() - interval '${then}')) < 60 FROM movements WHERE movement_id = '${OWN}')`,
+    ),
+    true,
+  ]),
   [
     'no send of before is under way for longer',
     ...restored('', { ...suspect, state: 'READY' }, soon(600)),

@@ -1,4 +1,5 @@
 /** Two movements that wait for the same payment, of which the wrong one was completed with it. */
+import { randomUUID } from 'node:crypto';
 import { createWalletClient, http, parseEther, publicActions } from 'viem';
 import { generatePrivateKey, mnemonicToAccount, privateKeyToAccount } from 'viem/accounts';
 import { MNEMONIC } from '../../dev/simulators/chain/accounts.ts';
@@ -31,9 +32,10 @@ export interface WrongPayment {
   readonly pay: () => Promise<bigint>;
 }
 
-/** `behind`: what follows the node in the holder's plan. */
+/** `behind`: what follows the node in the holder's plan; `namespace`: whose templates both are. */
 export async function wrongPayment(
   behind: readonly NodeBody[] = [gate('release')],
+  namespace = 'tests',
 ): Promise<WrongPayment> {
   const client = createWalletClient({
     account: mnemonicToAccount(MNEMONIC, { addressIndex: 9 }),
@@ -53,7 +55,8 @@ export async function wrongPayment(
   };
   const waits = async (nodes: readonly NodeBody[]): Promise<string> => {
     const intent = { asset: 'ETH', amount: AMOUNT };
-    const made = await create(await registered(nodes), { intent });
+    const template_key = `${namespace}/${randomUUID()}`;
+    const made = await create(await registered(nodes, { template_key }), { intent });
     await approve(made);
     await shows(made.movement_id, hasBaseline);
     return made.movement_id;

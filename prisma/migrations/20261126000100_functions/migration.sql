@@ -3508,6 +3508,10 @@ BEGIN
   -- is lost.
   PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     ORDER BY movement_id FOR UPDATE;
+  -- An approval that is lost is asked for anew: nothing else has such a movement's nodes asked
+  -- about, and one that expires is over for good.
+  UPDATE movements SET expires_at = greatest(expires_at, at + interval '7 days')
+  WHERE request_state = 'PENDING_APPROVAL';
   WITH suspect AS (
     UPDATE movement_nodes n SET
       restored = true,
