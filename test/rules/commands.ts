@@ -233,7 +233,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'workflows/attention.ts',
-      find: 'needed = readTold(told) !== null',
+      find: 'needed = next !== null',
       replace: 'needed = told !== null || needed',
     },
   },
