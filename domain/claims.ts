@@ -81,18 +81,31 @@ interface Watch {
   readonly config: JsonObject;
 }
 
-/** Whether it only looks, and is completed with payments. */
-export const isPaymentNode = ({ node_kind, action_type }: Watch): boolean =>
-  node_kind === 'observe' && NAME_PAYMENTS.includes(action_type);
+/**
+ * Whether the node only looks, and claimed payments. The reference of a team's executor that names
+ * no `payments` is one of one, which says nothing of an amount.
+ */
+export const arePayments = (claims: readonly HeldClaim[], of: Watch): boolean =>
+  of.node_kind === 'observe' &&
+  NAME_PAYMENTS.includes(of.action_type) &&
+  claims.length > 0 &&
+  claims.every(({ source }) => source !== of.action_type);
 
 /** Whether a payment that arrived for one of these nodes may as well have been for the other. */
 export function arrivesAtSamePlace(one: Watch, other: Watch): boolean {
-  const place = ({ node_kind, action_type, asset, config }: Watch): string =>
-    JSON.stringify([
-      ...[node_kind, action_type, action_type === 'cex_deposit_observe' ? asset : null],
-      ...['chain_id', 'address', 'token_address', 'venue'].map((name) => config[name] ?? null),
-    ]).toLowerCase();
-  return place(one) === place(other);
+  const place = placeOf(one);
+  return place !== null && place === placeOf(other);
+}
+
+/** Where it looks; null where a team's executor has a name of its own for that. */
+function placeOf({ node_kind, action_type, asset, config }: Watch): string | null {
+  const { chain_id, address, token_address, venue } = config;
+  const named =
+    action_type === 'cex_deposit_observe'
+      ? [venue, asset]
+      : [chain_id, address, token_address ?? asset];
+  if (named.some((each) => each === undefined || each === null || each === '')) return null;
+  return JSON.stringify([node_kind, action_type, ...named]).toLowerCase();
 }
 
 type Named = Pick<Claim, 'source' | 'reference'>;

@@ -66,19 +66,7 @@ export async function applyTransition(
   try {
     answer = commandId === null ? await run(write) : await writeOnce(db, write, commandId);
   } catch (error) {
-    const [uncovered, budget] = [uncoveredHold(error), budgetProblem(error)];
-    if (uncovered === null && budget === null) throw error;
-    const reason = uncovered === null ? 'budget' : 'withdrawable';
-    return {
-      ok: false,
-      reason,
-      head: null,
-      problems: [],
-      budget,
-      uncovered,
-      send: null,
-      node: null,
-    };
+    return notCovered(error);
   }
   return answer.ok ? doneOf(answer, commandId) : refusedOf(answer);
 }
@@ -109,6 +97,17 @@ function refusedOf(answer: Answer): Refused {
   };
 }
 
+/** The refusal of a write that a hold or a budget failed; throws every other error again. */
+function notCovered(error: unknown): Refused {
+  const [uncovered, budget] = [uncoveredHold(error), budgetProblem(error)];
+  if (uncovered === null && budget === null) throw error;
+  const reason = uncovered === null ? 'budget' : 'withdrawable';
+  return {
+    ...{ ok: false, reason, head: null, problems: [], budget, uncovered },
+    ...{ send: null, node: null },
+  };
+}
+
 /** Both writes of a reassignment, or neither and why; see domain/actions/reassign.ts. */
 export type ReassignOutcome =
   { readonly ok: true; readonly released: Done; readonly taken: Done } | Refused;
@@ -122,16 +121,18 @@ export async function applyReassignment(
   const documentOf = (each: Transition, commandId: string): string =>
     JSON.stringify(transitionDocument(db, each, commandId));
   const docs = [documentOf(released, ids[0]), documentOf(taken, ids[1])] as const;
-  const answer = await writeOnce(
-    db,
-    async () => {
-      const [row] = await db.sql<{ answer: ReassignAnswer }>`
-        SELECT reassign_claims(${docs[0]}::jsonb, ${docs[1]}::jsonb) AS answer`;
-      if (row === undefined) throw new Error('reassign_claims answered nothing');
-      return row.answer;
-    },
-    ids[1],
-  );
+  const write = async (): Promise<ReassignAnswer> => {
+    const [row] = await db.sql<{ answer: ReassignAnswer }>`
+      SELECT reassign_claims(${docs[0]}::jsonb, ${docs[1]}::jsonb) AS answer`;
+    if (row === undefined) throw new Error('reassign_claims answered nothing');
+    return row.answer;
+  };
+  let answer: ReassignAnswer;
+  try {
+    answer = await writeOnce(db, write, ids[1]);
+  } catch (error) {
+    return notCovered(error);
+  }
   if (!answer.ok) return refusedOf(answer.refused);
   return {
     ok: true,

@@ -10,6 +10,7 @@ import { readHeldClaims } from '../../store/claims.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyReassignment } from '../../store/transition.ts';
 import { auditedRefusal } from '../audit/refused.ts';
+import { refreshBefore, takeAt } from '../balances/cover.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { invalidState, isAllowed, mayChange, refusalError, TRIES } from './act.ts';
@@ -50,6 +51,7 @@ const targetOf = ({ to_movement_id, to_node_key }: ReassignBody): NodeRef => ({
 async function applied(request: Request, deps: ApiDependencies): Promise<Reply<ReassignResponse>> {
   const { holder, body, requester } = request;
   const target = targetOf(body);
+  let refreshed = false;
   for (let attempt = 1; ; attempt += 1) {
     const holding = await readSnapshot(deps.db, holder.movement_id);
     const waiting =
@@ -64,7 +66,11 @@ async function applied(request: Request, deps: ApiDependencies): Promise<Reply<R
     const word = { holder, target, reason, evidence };
     const decided = reassignment(holding, waiting, claims, word, requester);
     if ('refused' in decided) throw notReassignable(decided, request);
-    const outcome = await applyReassignment(deps.db, decided);
+    const outcome = await applyReassignment(deps.db, {
+      // What was skipped draws again, and others may hold since what it would draw.
+      released: { ...decided.released, take: takeAt(deps) },
+      taken: decided.taken,
+    });
     if (outcome.ok) {
       const { released, taken } = outcome;
       wake(deps, holding, released.command_id);
@@ -78,8 +84,14 @@ async function applied(request: Request, deps: ApiDependencies): Promise<Reply<R
         },
       };
     }
+    if (!refreshed && (await refreshBefore(outcome.uncovered, deps))) {
+      refreshed = true;
+      continue;
+    }
     if (attempt < TRIES && (mayChange('resolve', outcome) || outcome.reason === 'claim_missing'))
       continue;
+    if (outcome.reason === 'claim_missing')
+      throw notReassignable({ refused: 'no_payment' }, request);
     throw refusalError('resolve', holder.movement_id, outcome);
   }
 }
@@ -114,8 +126,8 @@ function notReassignable(
   const [from, to] = [holder.node_key, body.to_node_key];
   const message = {
     movement_over: `the movement of ${from} is over and is not opened again. Resolve ${to} with another payment, or settle the difference outside.`,
-    no_payment: `${from} holds no payment: only what completed an observe node of evm_balance_observe or cex_deposit_observe is reassigned.`,
-    passed_on: `${(nodes ?? []).join(', ')} began after ${from} was completed, and may have passed its payment on.`,
+    no_payment: `${from} holds no payment: only what completed an observe node of evm_balance_observe or cex_deposit_observe is reassigned, and only with its amount.`,
+    passed_on: `${(nodes ?? []).join(', ')} started after ${from} was completed, and may have passed its payment on.`,
     another_place: `${to} does not wait where the payment of ${from} arrived.`,
   }[refused];
   return new ServiceError('not_reassignable', {

@@ -287,9 +287,9 @@ export const movementRoutes: readonly Route[] = [
     summary: 'Give the payment of a node to the one that it is for',
     description:
       'For an observe node that was completed with a payment of another (`evm_balance_observe`, `cex_deposit_observe`), while nothing behind ' +
-      'it has begun. It waits for its own payment again, and the node `to_node_key` of `to_movement_id`, which waits at the same place, is ' +
+      'it has started. It waits for its own payment again, and the node `to_node_key` of `to_movement_id`, which waits at the same place, is ' +
       'completed with all that it had claimed: both in one write, or neither. Else `not_reassignable` with `reason`: `movement_over` ' +
-      '(a movement that has ended is not opened again), `passed_on` (with the `nodes` that have begun), `no_payment`, `another_place`.',
+      '(a movement that has ended is not opened again), `passed_on` (with the `nodes` that have started), `no_payment`, `another_place`.',
     params: nodeParams,
     body: reassignBody,
     response: reassignResponse,
@@ -298,6 +298,7 @@ export const movementRoutes: readonly Route[] = [
       'node_not_found',
       'invalid_state',
       'not_reassignable',
+      'insufficient_effective_withdrawable',
       'outcome_unknown',
     ],
     handler: reassign,

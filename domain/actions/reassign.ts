@@ -1,5 +1,5 @@
 /** Reassign: a person gives a payment that completed the wrong node to the one that it is for. */
-import { arrivesAtSamePlace, isPaymentNode, type HeldClaim } from '../claims.ts';
+import { arePayments, arrivesAtSamePlace, type HeldClaim } from '../claims.ts';
 import { reopened } from '../graph/retry.ts';
 import { reachableFrom } from '../graph/paths.ts';
 import { walk } from '../graph/walk.ts';
@@ -44,13 +44,13 @@ export type Reassigned =
   | { readonly released: Transition; readonly taken: Transition }
   | {
       readonly refused: (typeof NOT_REASSIGNABLE)[number];
-      /** Only of `passed_on`: the nodes that have begun since. */
+      /** Only of `passed_on`: the nodes that have started since. */
       readonly nodes?: readonly string[];
     };
 
 /**
  * The two writes, which are made together or not at all. The holder waits for a payment of its own
- * again, and nothing behind it has begun; the target is completed as by a person's `resolve`. The
+ * again, and nothing behind it has started; the target is completed as by a person's `resolve`. The
  * caller has asked the states of both nodes.
  */
 export function reassign(
@@ -63,11 +63,11 @@ export function reassign(
   const { holder, target, reason, evidence } = reassignment;
   const [held, awaited] = [plannedNode(holding, holder), plannedNode(waiting, target)];
   if (!REASSIGNABLE.includes(holding.state)) return { refused: 'movement_over' };
-  if (claims.length === 0 || !isPaymentNode(held.planned)) return { refused: 'no_payment' };
+  if (!arePayments(claims, held.planned)) return { refused: 'no_payment' };
   if (!arrivesAtSamePlace(held.planned, awaited.planned)) return { refused: 'another_place' };
   const behind = dependants(holding, holder.node_key);
-  const begun = behind.filter((node) => !isUntouched(node)).map(({ node_key }) => node_key);
-  if (begun.length > 0) return { refused: 'passed_on', nodes: begun };
+  const started = behind.filter((node) => !isUntouched(node)).map(({ node_key }) => node_key);
+  if (started.length > 0) return { refused: 'passed_on', nodes: started };
   const data = { reason, evidence, payments: claims.map((claim) => ({ ...claim })) };
   const { transition: released, after } = release(holding, held.node, behind, {
     ...{ reassignment, data, requester },
@@ -127,6 +127,7 @@ function release(
       // A new attempt: what an earlier phase has worked out of the arrival counts no more.
       ...ready.map((node) => ({
         ...changeOf(node, ['BLOCKED']),
+        epoch: node.submit_epoch,
         set: { ...nextAttempt(node), amount: null },
       })),
       ...back.map((node) => ({ ...changeOf(node, ['BLOCKED']), set: { completed_at: null } })),
@@ -161,7 +162,7 @@ function release(
 const RELEASED = 'Waits for its own payment: the one that it had is reassigned by a person';
 const WAITS = 'Waits again: the payment before it was reassigned';
 
-/** Its time begins anew, or its earlier wait would end it at once. */
+/** Its time starts anew, or its earlier wait would end it at once. */
 const WAITS_AGAIN = {
   external_ref: null,
   error_code: null,
@@ -240,10 +241,16 @@ function dependants({ plan, nodes }: MovementSnapshot, key: string): readonly No
   });
 }
 
-/** Nothing of it was ever sent, nor may have been in what a restored database has lost. */
-function isUntouched({ state, accepted, recover_first, restored }: NodeSnapshot): boolean {
+/**
+ * Nothing of it was ever sent, nor may have been in what a restored database has lost. The epoch of
+ * its sends is zero: a send that was lost leaves it READY with the same attempt, and may still land.
+ */
+function isUntouched(node: NodeSnapshot): boolean {
+  const { state, submit_epoch, accepted, recover_first, restored } = node;
   return (
-    ['BLOCKED', 'SKIPPED', 'READY'].includes(state) && !accepted && !recover_first && !restored
+    ['BLOCKED', 'SKIPPED', 'READY'].includes(state) &&
+    submit_epoch === 0 &&
+    !(accepted || recover_first || restored)
   );
 }
 

@@ -91,7 +91,7 @@ test('the other is completed with it, and the first waits for a payment of its o
   expect(await reassign(holder, target)).toMatchObject(refusedAs({ error: 'invalid_state' }));
 }, 90_000);
 
-test('where something behind it has begun, or all is over, it stays', async () => {
+test('where something behind it has started, or all is over, it stays', async () => {
   const { holder, target, address, pay } = await wrongPayment([gate('first'), gate('second')]);
   await must(200, act(holder, 'resume', { node_key: 'first' }));
   await waitFor(async () => (await states(holder))['second'] === 'READY');

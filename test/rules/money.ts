@@ -575,15 +575,71 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'a-payment-that-was-passed-on-stays',
     section,
-    rule: 'A payment is taken from the node that it completed only while nothing behind that node has begun.',
+    rule: 'A payment is taken from the node that it completed only while nothing behind that node has started.',
     test: {
       file: 'test/store/reassign.test.ts',
       name: 'where something behind it is %s, the payment stays',
     },
     broken: {
       file: 'domain/actions/reassign.ts',
-      find: 'if (begun.length > 0)',
-      replace: 'if (begun.length > 9)',
+      find: 'if (started.length > 0)',
+      replace: 'if (started.length > 9)',
+    },
+  },
+  {
+    id: 'a-lost-send-keeps-the-payment',
+    section,
+    rule: 'A payment is not taken from before a node whose send was looked for and not found: under a new key it would pay twice.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'what may have been sent before counts as started: %s',
+    },
+    broken: {
+      file: 'domain/actions/reassign.ts',
+      find: 'submit_epoch === 0 &&',
+      replace: 'submit_epoch < 9 &&',
+    },
+  },
+  {
+    id: 'a-send-lost-meanwhile-keeps-the-payment',
+    section,
+    rule: 'A send that is lost while a payment is reassigned is seen under the lock.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'a send that was lost while it is decided is seen under the lock',
+    },
+    broken: {
+      file: 'domain/actions/reassign.ts',
+      find: '        epoch: node.submit_epoch,\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'what-names-no-amount-is-not-reassigned',
+    section,
+    rule: 'A claim that names no amount completes no other node.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'what names no amount is not reassigned as one of one',
+    },
+    broken: {
+      file: 'domain/claims.ts',
+      find: 'claims.every(({ source }) => source !== of.action_type);',
+      replace: 'claims.every(({ source }) => source !== of.asset);',
+    },
+  },
+  {
+    id: 'what-is-reopened-is-covered',
+    section,
+    rule: 'A skipped node that a reassignment reopens draws only what no other has reserved since.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'what was skipped draws again only where that is covered',
+    },
+    broken: {
+      file: 'api/movements/reassign.ts',
+      find: 'released: { ...decided.released, take: takeAt(deps) },',
+      replace: 'released: decided.released,',
     },
   },
   {

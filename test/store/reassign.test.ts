@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { createApi } from '../../api/http/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { claimsOf } from '../../domain/claims.ts';
+import type { GraphEdge } from '../../domain/graph/types.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { NOW } from '../../domain/transition.ts';
@@ -22,10 +24,13 @@ afterAll(async () => {
 }, 30_000);
 
 const ADDRESS = '0x00000000000000000000000000000000000000a1';
+const PLACE: JsonObject = {
+  ...{ chain_id: 1, token_address: '0x01', address: ADDRESS, min_increase: '1' },
+};
 const LOOK: TemplateNode = {
   ...{ node_key: 'look', node_kind: 'observe', action_type: 'evm_balance_observe' },
   has_side_effect: false,
-  config: { chain_id: 1, token_address: '0x01', address: ADDRESS, min_increase: '1' },
+  config: PLACE,
 };
 const PAY = paying('pay', {
   ...{ venue: 'v', asset: 'USDC', amount_ref: 'nodes.look.output.received_amount' },
@@ -35,6 +40,12 @@ const GATE: TemplateNode = {
   has_side_effect: false,
 };
 const OTHERWISE: TemplateNode = { ...GATE, node_key: 'otherwise' };
+/** Pays from elsewhere where the payment does not come in time. */
+const LATE = paying('late', { venue: 'elsewhere', asset: 'USDC' });
+const UNUSUAL = new Map<string, GraphEdge['edge_type']>([
+  ['otherwise', 'on_failure'],
+  ['late', 'on_timeout'],
+]);
 
 /** A movement under way that looks for 5; what is behind the look is in these states. */
 async function looks(
@@ -50,8 +61,8 @@ async function looks(
     shape: {
       nodes,
       edges: after.map(([to], at) => ({
-        from: to === OTHERWISE ? 'look' : (nodes[at]?.node_key ?? ''),
-        ...{ to: to.node_key, edge_type: to === OTHERWISE ? 'on_failure' : 'on_success' },
+        from: UNUSUAL.has(to.node_key) ? 'look' : (nodes[at]?.node_key ?? ''),
+        ...{ to: to.node_key, edge_type: UNUSUAL.get(to.node_key) ?? 'on_success' },
         ...{ priority: 0, join_key: null, condition_expr: null },
       })),
     },
@@ -78,17 +89,21 @@ async function looks(
 
 let paid = 0;
 
-/** A movement whose look is completed with a payment of 5. */
-async function holds(after: readonly (readonly [TemplateNode, NodeState])[] = []): Promise<{
-  readonly id: string;
-  readonly reference: string;
-}> {
-  const id = await looks('OBSERVING', { after });
+/** A movement whose look is completed with a payment of 5; `unnamed`: by its reference alone. */
+async function holds(
+  after: readonly (readonly [TemplateNode, NodeState])[] = [],
+  { look = LOOK, unnamed = false }: { look?: TemplateNode; unnamed?: boolean } = {},
+): Promise<{ readonly id: string; readonly reference: string }> {
+  const id = await looks('OBSERVING', { look, after });
   paid += 1;
   const reference = `0x${String(paid).padStart(64, '0')}#0`;
   const payments = [{ source: 'evm:1', reference, amount: '5', total: '5' }];
-  const output = { baseline_block: '7', baseline_amount: '0', received_amount: '5', payments };
-  const claims = claimsOf({ action_type: 'evm_balance_observe', output, matched: null });
+  const output = {
+    ...{ baseline_block: '7', baseline_amount: '0', received_amount: '5' },
+    ...(unnamed ? {} : { payments }),
+  };
+  const { action_type } = look;
+  const claims = claimsOf({ action_type, output, matched: null, external_ref: reference });
   const outcome = await applyTransition(bench.db, {
     movement_id: id,
     nodes: [
@@ -103,8 +118,8 @@ async function holds(after: readonly (readonly [TemplateNode, NodeState])[] = []
   return { id, reference };
 }
 
-const reassign = (holder: string, target: string, node_key = 'look') =>
-  post(`${api.url}/v3/movements/${holder}/nodes/look/actions/reassign`, {
+const reassign = (holder: string, target: string, node_key = 'look', url = api.url) =>
+  post(`${url}/v3/movements/${holder}/nodes/look/actions/reassign`, {
     ...{ to_movement_id: target, to_node_key: node_key },
     ...{ reason: 'the sender said so', evidence: { letter: 1 } },
   });
@@ -192,23 +207,26 @@ test.each<NodeState>(['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAIL
   },
 );
 
-test.each(['submitted_at = svc_now()', 'recover_first = true', 'restored = true'])(
-  'what may have been sent before counts as begun: %s',
-  async (set) => {
-    const { id } = await holds([[PAY, 'READY']]);
-    await bench.sql(
-      `UPDATE movement_nodes SET ${set} WHERE movement_id = $1::uuid AND node_key = 'pay'`,
-      id,
-    );
-    expect(await reassign(id, await looks('OBSERVING'))).toMatchObject(
-      refusedAs({ reason: 'passed_on' }),
-    );
-  },
-);
+test.each([
+  'submitted_at = svc_now()',
+  'recover_first = true',
+  'restored = true',
+  // What a send leaves that was looked for and not found: it may land after all.
+  'submit_epoch = 2',
+])('what may have been sent before counts as started: %s', async (set) => {
+  const { id } = await holds([[PAY, 'READY']]);
+  await bench.sql(
+    `UPDATE movement_nodes SET ${set} WHERE movement_id = $1::uuid AND node_key = 'pay'`,
+    id,
+  );
+  expect(await reassign(id, await looks('OBSERVING'))).toMatchObject(
+    refusedAs({ reason: 'passed_on' }),
+  );
+});
 
 test('only payments are moved, and only to where they arrived', async () => {
   const { id } = await holds();
-  const elsewhere: TemplateNode = { ...LOOK, config: { ...LOOK.config, address: '0x02' } };
+  const elsewhere: TemplateNode = { ...LOOK, config: { ...PLACE, address: '0x02' } };
   const target = await looks('OBSERVING', { look: elsewhere });
   expect(await reassign(id, target)).toMatchObject(refusedAs({ reason: 'another_place' }));
   const empty = await looks('COMPLETED');
@@ -235,12 +253,49 @@ test('only payments are moved, and only to where they arrived', async () => {
   }
 });
 
+test('what names no amount is not reassigned as one of one', async () => {
+  const { id, reference } = await holds([], { unnamed: true });
+  const target = await looks('OBSERVING', { after: [[PAY, 'BLOCKED']] });
+  expect(await reassign(id, target)).toMatchObject(refusedAs({ reason: 'no_payment' }));
+  expect((await nodeOf(target)).state).toBe('OBSERVING');
+  expect(await holderOf(reference)).toEqual([id]);
+});
+
+test.each<[string, JsonObject, JsonObject]>([
+  ['another wallet', { wallet: 'one' }, { wallet: 'two' }],
+  ['a chain without an address', { chain_id: 1 }, { chain_id: 1 }],
+  ['another token', { ...PLACE, token_address: '0x02' }, PLACE],
+])('a place that is not named is no place: %s', async (_what, config, other) => {
+  const { id } = await holds([], { look: { ...LOOK, config } });
+  const target = await looks('OBSERVING', { look: { ...LOOK, config: other } });
+  expect(await reassign(id, target)).toMatchObject(refusedAs({ reason: 'another_place' }));
+});
+
+test('a deposit is reassigned within an account, where it is named', async () => {
+  const at = (config: JsonObject): TemplateNode => ({
+    ...{ ...LOOK, action_type: 'cex_deposit_observe', config },
+  });
+  const { id, reference } = await holds([], { look: at({ venue: 'Main' }) });
+  const nowhere = await holds([], { look: at({}) });
+  const refused = refusedAs({ reason: 'another_place' });
+  for (const config of [{}, { venue: 'other' }])
+    expect(await reassign(id, await looks('OBSERVING', { look: at(config) }))).toMatchObject(
+      refused,
+    );
+  expect(await reassign(nowhere.id, await looks('OBSERVING', { look: at({}) }))).toMatchObject(
+    refused,
+  );
+  const target = await looks('OBSERVING', { look: at({ venue: 'main' }) });
+  expect(await reassign(id, target)).toMatchObject({ status: 200 });
+  expect(await holderOf(reference)).toEqual([target]);
+});
+
 test('within a movement too', async () => {
   const { id, reference } = await holds();
   const second: TemplateNode = { ...LOOK, node_key: 'second' };
   const both = await looks('OBSERVING', { after: [[second, 'BLOCKED']] });
   expect(await reassign(id, both, 'look')).toMatchObject({ status: 200 });
-  // What is behind it has begun as soon as it waits itself.
+  // What is behind it has started as soon as it waits itself.
   await bench.sql(
     `UPDATE movement_nodes SET state = 'OBSERVING' WHERE movement_id = $1::uuid
       AND node_key = 'second'`,
@@ -277,6 +332,99 @@ test('whatever is sent while it is decided, or before, is seen under the lock', 
     timeline: [],
   });
   expect(fence).toMatchObject({ ok: false, reason: 'node_state' });
+});
+
+test('a send that was lost while it is decided is seen under the lock', async () => {
+  const { id, reference } = await holds([[PAY, 'READY']]);
+  const target = await looks('OBSERVING');
+  // Sent, asked about, and nothing landed yet: the attempt is the same and the node is READY again.
+  const [answer] = await bench.db.$transaction(async (db) => {
+    await db.$executeRawUnsafe(
+      `SELECT FROM movement_nodes WHERE movement_id = '${id}' AND node_key = 'pay' FOR UPDATE`,
+    );
+    const pending = reassign(id, target);
+    await waitForLocks(bench, 1);
+    await db.$executeRawUnsafe(
+      `UPDATE movement_nodes SET submit_epoch = 2
+        WHERE movement_id = '${id}' AND node_key = 'pay'`,
+    );
+    return [pending];
+  });
+  expect(await answer).toMatchObject(refusedAs({ reason: 'passed_on', nodes: ['pay'] }));
+  expect(await nodeOf(id, 'pay')).toMatchObject({ state: 'READY', attempt: 1 });
+  expect(await holderOf(reference)).toEqual([id]);
+});
+
+/** An API that has this balance fetched; `more`: what the venue has when it is asked anew. */
+async function fetching<T>(more: string | null, use: (url: string) => Promise<T>): Promise<T> {
+  const venue = { venue_key: 'elsewhere', interval_seconds: 60, fetch: () => Promise.resolve([]) };
+  const balances = {
+    venues: [venue],
+    refresh: () => (more === null ? null : balanceIs(more)),
+  };
+  const other = await serve(
+    createApi({ ...dependencies(), db: bench.db, balances }, movementRoutes),
+  );
+  try {
+    return await use(other.url);
+  } finally {
+    await other.close();
+  }
+}
+
+async function balanceIs(withdrawable: string): Promise<void> {
+  const rows = JSON.stringify([{ account_type: 'SPOT', asset: 'USDC', withdrawable }]);
+  await bench.sql(
+    `SELECT FROM (SELECT store_balances('elsewhere', svc_now(), $1::jsonb)) AS stored`,
+    rows,
+  );
+}
+
+test('what was skipped draws again only where that is covered', async () => {
+  const { id, reference } = await holds([[LATE, 'SKIPPED']]);
+  const target = await looks('OBSERVING');
+  const held = () =>
+    bench.sql(
+      `SELECT trim_scale(amount)::text AS amount FROM reservations
+        WHERE movement_id = $1::uuid AND status = 'held'`,
+      id,
+    );
+  for (const [balance, told] of [
+    [null, { reason: 'stale_snapshot' }],
+    ['4', { reason: 'insufficient', effective_withdrawable: '4' }],
+  ] as const) {
+    if (balance !== null) await balanceIs(balance);
+    expect(await fetching(null, (url) => reassign(id, target, 'look', url))).toMatchObject(
+      refusedAs({ error: 'insufficient_effective_withdrawable', venue_key: 'elsewhere', ...told }),
+    );
+    expect(await nodeOf(id)).toMatchObject({ state: 'COMPLETED' });
+    expect(await nodeOf(id, 'late')).toMatchObject({ state: 'SKIPPED' });
+    expect(await nodeOf(target)).toMatchObject({ state: 'OBSERVING' });
+    expect([await holderOf(reference), await held()]).toEqual([[id], []]);
+  }
+  expect(await fetching('5', (url) => reassign(id, target, 'look', url))).toMatchObject({
+    status: 200,
+  });
+  expect([await holderOf(reference), await held()]).toEqual([[target], [{ amount: '5' }]]);
+});
+
+test('a claim that is never found under the lock is no payment', async () => {
+  const { id } = await holds();
+  const target = await looks('OBSERVING');
+  const [found] = await bench.sql<{ text: string }>(
+    `SELECT pg_get_functiondef('lock_claims'::regproc) AS text`,
+  );
+  await bench.db.$executeRawUnsafe(
+    `CREATE OR REPLACE FUNCTION lock_claims(movement uuid, node text) RETURNS boolean
+      LANGUAGE sql AS 'SELECT false'`,
+  );
+  try {
+    expect(await reassign(id, target)).toMatchObject(
+      refusedAs({ error: 'not_reassignable', reason: 'no_payment' }),
+    );
+  } finally {
+    await bench.db.$executeRawUnsafe(found?.text ?? '');
+  }
 });
 
 test('no write takes what a completed node keeps', async () => {
@@ -345,5 +493,5 @@ test('however payments are moved at once, each completed node has its own and no
     ),
     { numRuns: 10 },
   );
-  expect(moved).toBeGreaterThan(10);
+  expect(moved).toBeGreaterThan(3);
 }, 60_000);

@@ -52,7 +52,7 @@ export const reassign = command({
   name: 'reassign',
   about: 'Give the payment that completed a node to the node that it is for',
   details:
-    'The first node waits for its own payment again; the other is completed. Only while nothing behind the first has begun.',
+    'The first node waits for its own payment again; the other is completed. Only while nothing behind the first has started.',
   examples: [
     'fundctl movements reassign <movement-id> arrive --to-movement <movement-id> --to-node arrive --reason "the sender named the other invoice" --evidence letter=2026-11-25',
   ],
