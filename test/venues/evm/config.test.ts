@@ -40,7 +40,7 @@ async function started(venues: readonly object[]) {
   return new Map(opened.chainAssets.map(({ chain_id, finality }) => [chain_id, finality]));
 }
 
-/** Why it does not start, a line each. */
+/** Why it does not start, a line each (service/start-faults.ts). */
 async function refusal(venues: readonly object[]): Promise<readonly string[]> {
   const error = await started(venues).then(
     () => new Error('it started'),
@@ -67,13 +67,13 @@ describe('a start', () => {
     ]);
     expect(faults).toEqual([
       expect.stringMatching(
-        /^ {2}venues\[0\]\.finality_confirmations: Ethereum \(chain 1\) .* leave it out, or say in "finality_override": \{"reason": "…"\} why/,
+        /^ {2}- SVC_VENUES_FILE: venues\[0\]\.finality_confirmations: Ethereum \(chain 1\) .* leave it out, or say in "finality_override": \{"reason": "…"\} why/,
       ),
       expect.stringMatching(
-        /^ {2}venues\[2\]\.finality_confirmations: Sonic .* after 10 blocks, .*finality_override/,
+        /^ {2}- SVC_VENUES_FILE: venues\[2\]\.finality_confirmations: Sonic .* after 10 blocks, .*finality_override/,
       ),
       expect.stringMatching(
-        /^ {2}venues\[3\]\.finality: chain 424242 .*"finality": "finalized_tag".*"finality_confirmations": <blocks>$/,
+        /^ {2}- SVC_VENUES_FILE: venues\[3\]\.finality: chain 424242 .*"finality": "finalized_tag".*"finality_confirmations": <blocks>$/,
       ),
     ]);
   });
@@ -97,8 +97,8 @@ describe('a start', () => {
   it('is refused for an override that is no reason, or a way that there is not', async () => {
     const unsaid = { finality_confirmations: 64, finality_override: { reason: ' ' } };
     expect(await refusal([chain(1, unsaid), chain(10, { finality: 'latest' })])).toEqual([
-      expect.stringMatching(/^ {2}venues\[0\]\.finality_override\.reason: /),
-      expect.stringMatching(/^ {2}venues\[1\]\.finality: /),
+      expect.stringMatching(/^ {2}- SVC_VENUES_FILE: venues\[0\]\.finality_override\.reason: /),
+      expect.stringMatching(/^ {2}- SVC_VENUES_FILE: venues\[1\]\.finality: /),
     ]);
   });
 });
