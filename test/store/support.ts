@@ -106,7 +106,8 @@ const GUARDS: readonly (readonly [table: string, trigger: string])[] = [
 /** Its tests run movements and change plans by hand; `guarded` is as it is outside. */
 export async function startStoreBench({ guarded = false } = {}): Promise<StoreBench> {
   const own = await startOwnDatabase();
-  const db = connectDatabase({ url: own.url, poolSize: 20 });
+  // Hundreds of creates at once wait for each other here, for longer than a caller would.
+  const db = connectDatabase({ url: own.url, poolSize: 20, connectTimeoutMs: 60_000 });
   for (const [table, trigger] of guarded ? [] : GUARDS)
     await db.$executeRawUnsafe(`ALTER TABLE ${table} DISABLE TRIGGER ${trigger}`);
   await db.sql`INSERT INTO plan_templates (template_key, created_at, updated_at)
