@@ -219,8 +219,13 @@ export interface SubmitJournal {
   /**
    * What holds back now what `address` signed; null where it may be sent (again). Asked right
    * before each send but the first, which the fence is asked for, and again at each endpoint.
+   * `replaces`: they are new bytes, and `accepted` is of those that they take the place of.
    */
-  held(signed: { readonly address: string; readonly accepted: boolean }): Promise<Held | null>;
+  held(signed: {
+    readonly address: string;
+    readonly accepted: boolean;
+    readonly replaces?: boolean;
+  }): Promise<Held | null>;
   /** Keeps that something outside has taken these bytes: an endpoint, or the chain shows them. */
   accepted(tx_hash: string): Promise<void>;
   /**

@@ -13,6 +13,7 @@ import {
   type ExecutionState,
   type ExecutorPhase,
 } from '../domain/executor.ts';
+import { LANE_BLOCKED, LANE_STUCK } from '../domain/attention-reasons.ts';
 import { issuesLine } from '../platform/issues.ts';
 import { jsonObject } from './json-object.ts';
 
@@ -23,6 +24,13 @@ import { jsonObject } from './json-object.ts';
 const MESSAGE_LIMIT = 2_000;
 const RETRY_AFTER_LIMIT = 86_400;
 const OBJECT_LIMIT = 256 * 1024;
+/** Codes by which the service knows its own words: edges, alarms and lanes are decided by them. */
+const OWN_CODES: readonly string[] = [
+  'NODE_TIMED_OUT',
+  'TRANSACTION_CANCELLED',
+  LANE_BLOCKED,
+  LANE_STUCK,
+];
 const CODE = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 
 /**
@@ -76,7 +84,10 @@ const artifact = z.object({ kind: text(64), data: object });
 
 export const executionResultSchema = z.object({
   next_state: z.enum(EXECUTION_STATES),
-  error_code: text(128).regex(CODE).exactOptional(),
+  error_code: text(128)
+    .regex(CODE)
+    .transform((code) => (OWN_CODES.includes(code) ? `EXECUTOR_${code}` : code))
+    .exactOptional(),
   error_message: message.exactOptional(),
   external_ref: text(512).exactOptional(),
   prepared_action: object.exactOptional(),
@@ -132,7 +143,7 @@ export type SubmitBody = z.infer<typeof submitBodySchema>;
 /**
  * Reads an executor's answer to `phase`. Unknown keys are dropped, a null field counts as absent,
  * and SUBMITTING becomes SUBMITTED where it means "accepted". A FAILED without a code gets
- * EXECUTOR_REJECTED.
+ * EXECUTOR_REJECTED; a code by which the service knows its own words gets `EXECUTOR_` before it.
  *
  * @throws ExecutorFault of kind `protocol`, code EXECUTOR_PROTOCOL_ERROR, when the answer does not
  *   fit.

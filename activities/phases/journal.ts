@@ -23,8 +23,10 @@ export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal
       releaseNonce(deps.db, { ...owner, epoch: row.epoch }, transaction),
     displaced: () => wasDisplaced(deps.db, owner),
     nextVersion: (version) => nextVersion(deps, row, version),
-    held: ({ address, accepted }) =>
-      heldNow(deps, row, accepted ? 'repeat_accepted' : 'repeat_unaccepted', address),
+    held: ({ address, accepted, replaces = false }) => {
+      const way = replaces ? 'replace' : 'repeat';
+      return heldNow(deps, row, accepted ? `${way}_accepted` : `${way}_unaccepted`, address);
+    },
     accepted: (tx_hash) => noteAccepted(deps.db, owner, tx_hash),
     arrivals: {
       claimed: (source, references) => readClaimed(deps.db, { source, references }, owner),

@@ -96,7 +96,7 @@ function storedVersion(
   transaction_id: string,
   signed: { readonly raw_tx: string; readonly tx_hash: string },
 ): StoredTransaction {
-  return { ...over, transaction_id, kind, unsigned, age_seconds: 0, ...signed };
+  return { ...over, transaction_id, kind, unsigned, age_seconds: 0, accepted: false, ...signed };
 }
 
 function eventOf(

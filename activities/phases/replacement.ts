@@ -7,6 +7,7 @@ import type { SeenPath, Transition } from '../../domain/transition.ts';
 import { readPhase, type PhaseRow } from '../../store/phases.ts';
 import { askedBy } from './allowlist.ts';
 import { mustBeWithinBudget, usablePath } from './bridge-path.ts';
+import { perpSignerOf, perpStill } from './perp-terms.ts';
 import { heldNow, type StopSources } from './stops.ts';
 
 /** What the write of the new version requires, or why there is to be none. */
@@ -33,12 +34,14 @@ export async function mayReplace(
   const path = await pathOf(deps, row, value);
   if ('why' in path) return path;
   const signer_key = row.node.signer_binding?.signer_key ?? '';
+  const perp = perpStill(row, (await perpSignerOf(deps, row)) ?? address);
   return {
     require: {
       ...path,
       executors: [row.node.executor_binding.executor_key],
       signers: [{ signer_key, address }],
       addresses: by.asked,
+      ...(perp === undefined ? {} : { perp }),
     },
   };
 }

@@ -25,6 +25,7 @@ import {
   type OpenLane,
   type StuckNonce,
 } from '../../store/lanes.ts';
+import { noteAccepted } from '../../store/stops.ts';
 import { applyTransition } from '../../store/transition.ts';
 import type { EvmChains, EvmConnection } from '../../venues/evm/client.ts';
 import {
@@ -191,9 +192,10 @@ async function displaced(turn: Turn, claim: OpenClaim, by: string): Promise<void
 async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const { connection, missing } = turn;
   const { transaction_id, movement_id, node_key, nonce, reorged } = claim;
-  if ((await minedVersion(connection, claim.versions)) !== null) {
+  const mined = await minedVersion(connection, claim.versions);
+  if (mined !== null) {
     missing.delete(transaction_id);
-    return;
+    return noteTaken(turn, claim, mined.hash);
   }
   const since = missing.get(transaction_id) ?? performance.now();
   missing.set(transaction_id, since);
@@ -212,7 +214,7 @@ async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction
       { reorged: transaction_id },
     );
   }
-  await sendVersion(connection, newest);
+  await sendPayment(turn, claim, newest);
   const last = claim.versions.at(-1) ?? newest;
   const isOutbid = last.kind === 'cancel';
   if (!reorged || !(isOutbid || last.age_seconds >= connection.venue.replace_after_seconds)) return;
@@ -220,6 +222,46 @@ async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction
   const may = await turn.mayReplace(claim, { address: turn.lane.address, value });
   if ('require' in may)
     await store(turn, claim, await dearer(connection, newest, last.unsigned), may);
+}
+
+/**
+ * Sends the newest payment; where it does not leave, the newest that was accepted, which no stop
+ * holds back, since its nonce paid once.
+ */
+async function sendPayment(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
+  const others = claim.versions.filter(
+    ({ kind, tx_hash }) => kind === 'payment' && tx_hash !== newest.tx_hash,
+  );
+  // The only payment is the one that was in the block.
+  const isTaken = newest.accepted === true || others.length === 0;
+  const refusal = isTaken
+    ? await sendVersion(turn.connection, newest)
+    : await sendUntaken(turn, claim, newest);
+  const earlier = others.filter(({ accepted }) => accepted === true).at(-1);
+  if (refusal !== null && !isTaken && earlier !== undefined)
+    await sendVersion(turn.connection, earlier);
+}
+
+/** Sends what no endpoint took so far; stops are asked right before each endpoint. */
+async function sendUntaken(
+  turn: Turn,
+  claim: OpenClaim,
+  version: StoredTransaction,
+): Promise<string | null> {
+  const about = { address: turn.lane.address, value: version.unsigned.value };
+  const refusal = await sendVersion(turn.connection, version, async () => {
+    const may = await turn.mayReplace(claim, about);
+    return 'why' in may ? { ends: false, needs_retry: false, why: may.why } : null;
+  });
+  if (refusal === null) await noteTaken(turn, claim, version.tx_hash);
+  return refusal;
+}
+
+async function noteTaken({ db }: Turn, claim: OpenClaim, tx_hash: string): Promise<void> {
+  const { movement_id, node_key, attempt, versions } = claim;
+  if (movement_id === null || node_key === null || attempt === null) return;
+  if (versions.some((each) => each.tx_hash === tx_hash && each.accepted === true)) return;
+  await noteAccepted(db, { movement_id, node_key, attempt }, tx_hash);
 }
 
 /** Signs over what was left behind, once and then for more, and sends it until it is mined. */
@@ -294,8 +336,9 @@ async function store(
           required,
         );
   if (!stored) return;
-  const sent = { ...over, ...version };
-  await (kind === 'cancel' ? mustSend : sendVersion)(connection, sent);
+  const sent = { ...over, ...version, accepted: false };
+  if (kind === 'cancel') await mustSend(connection, sent);
+  else await sendUntaken(turn, claim, sent);
 }
 
 /** Sends what moves nothing; what an endpoint refuses of it keeps the lane from going on. */

@@ -442,6 +442,77 @@ test('a payment whose payee is revoked while it is signed anew is not stored', a
   expect(await paid(movement)).toBe(1);
 }, 90_000);
 
+/** The payee is revoked by the very write that stores a later version. */
+async function revokedWhenStored(): Promise<() => Promise<void>> {
+  await own.query(`CREATE FUNCTION revoke_then() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE allowed_addresses SET active = false, revoked_at = now(), revoked_by = 'a test'
+    WHERE address = '${own.stack.chain.accounts.treasury.address.toLowerCase()}';
+    RETURN NULL; END $$`);
+  await own.query(`CREATE TRIGGER revoke_then AFTER INSERT ON evm_transactions FOR EACH ROW
+    WHEN (NEW.replaces IS NOT NULL AND NEW.kind = 'payment') EXECUTE FUNCTION revoke_then()`);
+  return async () => {
+    await own.query('DROP TRIGGER revoke_then ON evm_transactions');
+    await own.query('DROP FUNCTION revoke_then');
+    await listed(true);
+  };
+}
+
+const takenOf = async ({ movement_id }: Created): Promise<readonly boolean[]> =>
+  (
+    await own.query<{ taken: boolean }>(
+      `SELECT accepted_at IS NOT NULL AS taken FROM evm_transactions WHERE movement_id = $1
+       ORDER BY created_at, transaction_id`,
+      [movement_id],
+    )
+  ).map(({ taken }) => taken);
+
+test('a version whose payee is revoked when it is stored is not sent', async () => {
+  const movement = await stuck();
+  const restore = await revokedWhenStored();
+  try {
+    await age(movement);
+    // The revoke ends what nobody took, by a version that moves nothing.
+    const versions = await sentVersions(movement, 3);
+    expect(versions.map(({ kind }) => kind)).toEqual(['payment', 'payment', 'cancel']);
+    expect((await takenOf(movement)).slice(0, 2)).toEqual([true, false]);
+    await own.chainFaults({ mining: 'automatic' });
+    await own.api.reaches(movement.movement_id, 'FAILED');
+    expect(await paid(movement)).toBe(0);
+  } finally {
+    await restore();
+  }
+}, 90_000);
+
+test('of a payment whose block is gone only what was taken is sent while its payee is revoked', async () => {
+  const movement = await stuck();
+  await rpc('evm_mine');
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  await rpc('anvil_rollback', [1]);
+  await eventually(async () =>
+    (await eventsOf(movement)).includes('transaction_dropped') ? true : null,
+  );
+  const restore = await revokedWhenStored();
+  try {
+    await age(movement);
+    const [first, second] = await hasVersions(movement, 2);
+    // Some turns of the loop.
+    await sleep(4_000);
+    expect(await rpc('eth_getTransactionByHash', [second!.tx_hash])).toBeNull();
+    expect(await rpc('eth_getTransactionByHash', [first!.tx_hash])).not.toBeNull();
+    expect(await takenOf(movement)).toEqual([true, false]);
+  } finally {
+    await restore();
+  }
+  await sentVersions(movement, 2);
+  await eventually(async () => ((await takenOf(movement))[1] === true ? true : null));
+  await own.chainFaults({ mining: 'automatic' });
+  await eventually(
+    async () => ((await versionsOf(movement))[0]?.final === true ? true : null),
+    FINAL,
+  );
+  expect(await paid(movement)).toBe(1);
+}, 90_000);
+
 test('a payment that was mined before its cancel, and lost its block, is paid all the same', async () => {
   const movement = await stuck();
   // The pool takes nothing new, so the payment is what is mined.

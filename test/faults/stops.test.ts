@@ -3,6 +3,7 @@
  * a stop is on, by no way. The evidence is the chain's own and the perps venue's books.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { PERP_TEMPLATES } from '../../dev/stack/starter-templates.ts';
 import { transfersOnChain, type NodeView } from '../support/evidence.ts';
 import { fundSigner } from '../support/funds.ts';
@@ -223,6 +224,50 @@ test('what an endpoint took is followed and repeated in every mode', async () =>
     await payee(true);
     await mode('normal');
   }
+}, 90_000);
+
+test('a deposit whose strategy is paused while it is signed anew is not stored', async () => {
+  await own.chainFaults({ mining: 'paused' });
+  const movement = await own.api.create(PERP_TEMPLATES.deposit, { amount: '30' });
+  const { movement_id } = movement;
+  await own.api.approve(movement);
+  await own.api.nodeReaches(movement_id, 'move', ['OBSERVING']);
+  const paused = (on: boolean) =>
+    own.query("UPDATE perp_bindings SET paused = $1 WHERE strategy_id = 'tests'", [on]);
+  const holder = new pg.Client({ connectionString: own.stack.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM movements WHERE movement_id = $1 FOR UPDATE', [movement_id]);
+    await own.query(
+      "UPDATE evm_transactions SET created_at = created_at - interval '10 minutes' WHERE movement_id = $1",
+      [movement_id],
+    );
+    // It has asked the stops and signed, and waits for the movement to store it.
+    await eventually(
+      async () => {
+        const waiting = await own.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+             AND query LIKE '%apply_transition%' AND datname = current_database()`,
+        );
+        return waiting.length > 0 ? true : null;
+      },
+      { what: () => 'the new version to be stored' },
+    );
+    await paused(true);
+    await holder.query('COMMIT');
+    await nodeIs(
+      movement,
+      ({ error_message }) => /STRATEGY_PAUSED/.test(error_message ?? ''),
+      'to say that its strategy is paused',
+    );
+    expect(await hashesOf(movement)).toHaveLength(1);
+  } finally {
+    await holder.end();
+    await paused(false);
+  }
+  await own.chainFaults({ mining: 'automatic' });
+  await own.api.reaches(movement_id, 'COMPLETED');
 }, 90_000);
 
 describe('a withdrawal of the perps venue whose first send failed', () => {

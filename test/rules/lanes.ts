@@ -95,7 +95,7 @@ export const laneRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/relays/lanes.ts',
-      find: '  await sendVersion(connection, newest);\n  const last',
+      find: '  await sendPayment(turn, claim, newest);\n  const last',
       replace: '  const last',
     },
   },
@@ -150,6 +150,48 @@ export const laneRules: readonly Rule[] = [
       file: 'activities/relays/lanes.ts',
       find: '    movement_id,\n    ...required,\n',
       replace: '    movement_id,\n',
+    },
+  },
+  {
+    id: 'lost-payments-are-sent-only-while-allowed',
+    section,
+    rule: 'A later version of a payment whose block is gone, which no endpoint took, is not sent while its payee may not be paid.',
+    test: {
+      file: LANES,
+      name: 'of a payment whose block is gone only what was taken is sent while its payee is revoked',
+    },
+    broken: {
+      file: 'activities/relays/lanes.ts',
+      find: "    return 'why' in may ? { ends: false, needs_retry: false, why: may.why } : null;",
+      replace: "    return 'why' in may ? null : null;",
+    },
+  },
+  {
+    id: 'new-bytes-are-not-accepted-bytes',
+    section,
+    rule: 'A version that was just stored asks the stops as new bytes, whatever was taken of the earlier ones.',
+    test: {
+      file: LANES,
+      name: 'a version whose payee is revoked when it is stored is not sent',
+    },
+    broken: {
+      file: 'venues/evm/settle.ts',
+      find: '{ phase, journal, accepted, replaces: true }',
+      replace: '{ phase, journal, accepted }',
+    },
+  },
+  {
+    id: 'stuck-lanes-are-looked-at',
+    section,
+    rule: 'A lane that was noted as stuck is looked after until it is not, also without an open claim.',
+    test: {
+      file: STORE,
+      name: 'a lane that was stuck is looked after once its last claim is settled, and is stuck no more',
+    },
+    broken: {
+      file: 'prisma/functions/lanes.sql',
+      find: 'l.stuck_nonce IS NOT NULL OR EXISTS (',
+      replace: 'EXISTS (',
     },
   },
   {

@@ -11,8 +11,8 @@ export const stopRules: readonly Rule[] = [
     test: { file: STOPS, name: 'keeps stored bytes that nobody took, and they are sent once' },
     broken: {
       file: 'activities/phases/journal.ts',
-      find: "accepted ? 'repeat_accepted' : 'repeat_unaccepted'",
-      replace: "accepted ? 'repeat_accepted' : 'cancel_transaction'",
+      find: 'accepted ? `${way}_accepted` : `${way}_unaccepted`',
+      replace: "accepted ? `${way}_accepted` : 'cancel_transaction'",
     },
   },
   {
@@ -24,6 +24,20 @@ export const stopRules: readonly Rule[] = [
       file: 'domain/graph/edges.ts',
       find: "if (source.state !== 'FAILED' || source.ended_by_stop === true) return false;",
       replace: "if (source.state !== 'FAILED') return false;",
+    },
+  },
+  {
+    id: 'deposits-are-signed-anew-only-while-not-paused',
+    section,
+    rule: 'A deposit to the perps venue is signed again for more only while, in the write that stores it, its strategy is not paused.',
+    test: {
+      file: STOPS,
+      name: 'a deposit whose strategy is paused while it is signed anew is not stored',
+    },
+    broken: {
+      file: 'activities/phases/replacement.ts',
+      find: '      ...(perp === undefined ? {} : { perp }),\n',
+      replace: '',
     },
   },
   {
@@ -97,8 +111,8 @@ export const stopRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/evm/settle.ts',
-      find: "stored.kind === 'cancel' ? NO_STOPS :",
-      replace: 'stored.kind !== null ? NO_STOPS :',
+      find: "stored.kind === 'cancel'\n      ? NO_STOPS",
+      replace: 'stored.kind !== null\n      ? NO_STOPS',
     },
   },
 ];

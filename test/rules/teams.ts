@@ -17,6 +17,20 @@ export const teamRules: readonly Rule[] = [
     },
   },
   {
+    id: 'own-words-are-no-executors',
+    section,
+    rule: "An executor's answer cannot carry an error code by which the service itself decides edges and alarms.",
+    test: {
+      file: 'test/executors/protocol.test.ts',
+      name: 'by which the service decides edges and alarms',
+    },
+    broken: {
+      file: 'executors/protocol.ts',
+      find: 'OWN_CODES.includes(code) ? `EXECUTOR_${code}` : code',
+      replace: 'code',
+    },
+  },
+  {
     id: 'answers-need-a-question',
     section,
     rule: "A team's answer counts only for a question that was put and is still open, in the node's attempt, epoch and state.",

@@ -1,7 +1,7 @@
 /** What a lane gives away, and what ends a claim. */
 import { randomUUID } from 'node:crypto';
 import { readTransactions, releaseNonce } from '../../store/evm-transactions.ts';
-import { takeLanes } from '../../store/lanes.ts';
+import { noteLane, takeLanes } from '../../store/lanes.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -123,4 +123,19 @@ test('one process at a time looks after a lane, and then another may', async () 
   expect(await own(0.5)).toBe(0);
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(await own(0.5)).toBe(1);
+});
+
+test('a lane that was stuck is looked after once its last claim is settled, and is stuck no more', async () => {
+  const { address, claim } = await lane();
+  const { transaction_id } = await claim(6, 'FAILED', true);
+  const own = async () =>
+    (await takeLanes(bench.db, 0, 10)).filter((each) => each.address === address);
+  const noted = {
+    ...{ chain_id: CHAIN, address, mined: 7, final: 7 },
+    settled: [{ transaction_id, mined_hash: null }],
+  };
+  await noteLane(bench.db, { ...noted, stuck: { nonce: 6, why: 'refused' } });
+  expect(await own()).toEqual([{ chain_id: CHAIN, address, claims: [] }]);
+  await noteLane(bench.db, { ...noted, settled: [], stuck: null });
+  expect(await own()).toEqual([]);
 });

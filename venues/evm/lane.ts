@@ -8,7 +8,7 @@ import {
   type TransactionKind,
 } from '../../domain/executor.ts';
 import type { Counted } from '../../domain/lanes/duties.ts';
-import { broadcast, NO_STOPS } from './broadcast.ts';
+import { broadcast, NO_STOPS, type AskStops } from './broadcast.ts';
 import { finalizedNumber, readReceipt, type EvmConnection } from './client.ts';
 import { RPC_FAULTS } from './errors.ts';
 import { agreedFate } from './nonce-proof.ts';
@@ -67,19 +67,21 @@ export async function isUsedElsewhere(
 }
 
 /**
- * Sends stored bytes once more: what moves nothing, or a payment whose block is gone. Null when the
- * endpoint takes them or has them, else its words. Whether they are what was to be sent was asked
- * when they were signed.
+ * Sends stored bytes: what moves nothing, or a payment whose block is gone. Null when the endpoint
+ * takes them or has them, else its words, or those of the stop that holds them back. Whether they
+ * are what was to be sent was asked when they were signed.
  */
 export async function sendVersion(
   connection: EvmConnection,
   transaction: JournaledTransaction,
+  stops: AskStops = NO_STOPS,
 ): Promise<string | null> {
   if (!hasBytes(transaction)) return 'it is not signed';
   const { raw_tx, tx_hash } = transaction;
   const bytes = { raw_tx: raw_tx as Hash, tx_hash: tx_hash as Hash };
-  const outcome = await broadcast(connection, bytes, NO_STOPS);
-  return outcome.kind === 'refused' ? outcome.message : null;
+  const outcome = await broadcast(connection, bytes, stops);
+  if (outcome.kind === 'accepted') return null;
+  return outcome.kind === 'held' ? outcome.held.why : outcome.message;
 }
 
 /**

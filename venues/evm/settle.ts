@@ -265,7 +265,7 @@ async function push(
   return sendAgain(
     connection,
     { ...reading, stored: version.stored },
-    { phase, journal, accepted },
+    { phase, journal, accepted, replaces: true },
   );
 }
 
@@ -334,17 +334,22 @@ async function sendAgain(
     phase,
     journal,
     accepted,
+    replaces = false,
   }: {
     readonly phase: Settlement['phase'];
     readonly journal: SubmitJournal;
     readonly accepted: boolean;
+    /** New bytes, of which no endpoint has any; `accepted` is of the earlier ones. */
+    readonly replaces?: boolean;
   },
 ): Promise<ExecutionResult> {
   if (phase === 'observe' && (await isHeld(connection, signed.tx_hash)))
     return observing(connection, signed);
   // What was asked before may be long ago, and a version may be refused for a stop that is new.
   const stops: AskStops =
-    stored.kind === 'cancel' ? NO_STOPS : () => journal.held({ address: signed.from, accepted });
+    stored.kind === 'cancel'
+      ? NO_STOPS
+      : () => journal.held({ address: signed.from, accepted, replaces });
   const outcome = await broadcast(connection, signed, stops);
   if (outcome.kind === 'held') return heldBack('SEND_HELD', outcome.held);
   if (outcome.kind === 'accepted') {

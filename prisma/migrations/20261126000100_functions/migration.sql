@@ -2354,8 +2354,8 @@ CREATE OR REPLACE FUNCTION was_resolved(t evm_transactions) RETURNS boolean
     AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution' LIMIT 1), false)
 $$;
 
--- The lanes that have open claims and that nobody else looks after just now, each with its lowest
--- claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
+-- The lanes that have open claims, or were noted as stuck, and that nobody else looks after just now,
+-- each with its lowest claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
 -- `stuck`: why that run cannot use the nonce up.
 -- `proven`: it ended because its own payment was seen in a block.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
@@ -2366,9 +2366,10 @@ DECLARE
 BEGIN
   WITH due AS (
     SELECT l.chain_id, l.address FROM nonce_lanes l
-    WHERE coalesce(l.tended_until, '-infinity') <= at AND EXISTS (
-      SELECT FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
-        AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL)
+    WHERE coalesce(l.tended_until, '-infinity') <= at
+      AND (l.stuck_nonce IS NOT NULL OR EXISTS (
+        SELECT FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
+          AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL))
     ORDER BY l.tended_until NULLS FIRST FOR UPDATE SKIP LOCKED
   ), taken AS (
     UPDATE nonce_lanes l SET tended_until = at + make_interval(secs => seconds)
