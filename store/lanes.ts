@@ -17,9 +17,9 @@ export interface OpenLane {
 type ClaimRow = Omit<OpenClaim, 'versions'> & { readonly versions: readonly TransactionRow[] };
 
 /**
- * The lanes with open claims, or noted as stuck, that nobody else looks after; they are the caller's
- * for `seconds`, so that one process at a time asks the chain about each. At most `most` claims of
- * each.
+ * The lanes with open claims, or noted as stuck, that nobody else looks after; they are the
+ * caller's for `seconds`, so that one process at a time asks the chain about each. At most `most`
+ * claims of each.
  */
 export async function takeLanes(
   db: Database,
