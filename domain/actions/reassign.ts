@@ -242,8 +242,9 @@ function dependants({ plan, nodes }: MovementSnapshot, key: string): readonly No
 }
 
 /**
- * Nothing of it was ever sent, nor may have been in what a restored database has lost. The epoch of
- * its sends is zero: a send that was lost leaves it READY with the same attempt, and may still land.
+ * Nothing of it was ever sent, nor may have been in what a restored database has lost. The epoch
+ * of its sends is zero: a send that was lost leaves it READY with the same attempt, and may still
+ * land.
  */
 function isUntouched(node: NodeSnapshot): boolean {
   const { state, submit_epoch, accepted, recover_first, restored } = node;
