@@ -376,13 +376,13 @@ export const CALLS: readonly Call[] = [
     await claimCallbacks(db, { limit: 1, leaseSeconds: 0, movementId: movement_id });
   }),
   // It looks at all that is open: what a run is told is known of none before it is looked at.
-  { ...own('readTold', (db) => readTold(db, 5_000)), rows: 2_500, blocks: 50_000 },
+  { ...own('readTold', (db) => readTold(db, 5_000)), rows: 2_500, blocks: 60_000 },
   // It looks at all that ended badly within a week, up to its limit.
   { ...own('readEndedBadly', (db) => readEndedBadly(db, 5_000)), rows: 2_500, blocks: 50_000 },
   // With what that has just read; one change is one row by its key.
   {
     ...own('noteAttention', async (db) => noteAttention(db, await readTold(db, 5))),
-    ...{ rows: 2_500, blocks: 50_000 },
+    ...{ rows: 2_500, blocks: 60_000 },
   },
   {
     // It looks at so many rows at a time, whether or not they are sealed.
