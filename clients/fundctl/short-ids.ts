@@ -1,6 +1,7 @@
 /** A movement by the beginning of its id: for commands that only look. */
 import { CommandError, EXIT, usageError } from '../command-line/exit.ts';
 import type { Session } from '../command-line/session.ts';
+import type { RowOf } from '../http/operations.ts';
 
 /** The argument of commands that take a beginning. */
 export const MOVEMENT_OR_BEGINNING = {
@@ -24,11 +25,10 @@ export async function wholeId(session: Session, given: string): Promise<string> 
   if (!BEGINNING.test(beginning)) return given;
   const client = await session.client();
   const since = timeOf(beginning) - SKEW_MS;
-  const found: string[] = [];
+  const found: RowOf<'listMovements'>[] = [];
   let looked = 0;
   for await (const row of client.pages('listMovements', { query: { limit: PAGE } })) {
-    if (row.movement_id.startsWith(beginning))
-      found.push(`${row.movement_id} (${row.request_state})`);
+    if (row.movement_id.startsWith(beginning)) found.push(row);
     if (Date.parse(row.created_at) < since) break;
     looked += 1;
     if (looked === MOST)
@@ -39,13 +39,14 @@ export async function wholeId(session: Session, given: string): Promise<string> 
   const [first, ...others] = found;
   if (first === undefined)
     throw new CommandError(EXIT.refused, `There is no movement whose id begins with ${given}.`);
-  if (others.length > 0)
+  if (others.length > 0) {
+    const some = found.slice(0, 10).map((row) => `${row.movement_id} (${row.request_state})`);
     throw usageError(
-      `${String(found.length)} movements begin with ${given}: ${found.slice(0, 10).join(', ')}. Give more of the id.`,
+      `${String(found.length)} movements begin with ${given}: ${some.join(', ')}. Give more of the id.`,
     );
-  const [id = ''] = first.split(' ');
-  session.note(`Movement ${id}`);
-  return id;
+  }
+  session.note(`Movement ${first.movement_id}`);
+  return first.movement_id;
 }
 
 /** The earliest time of an id that begins so, in milliseconds since 1970. */

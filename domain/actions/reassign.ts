@@ -24,7 +24,7 @@ export interface Reassignment {
 }
 
 /** The movements in which a node may wait for its payment again; one that is over stays over. */
-export const REASSIGNABLE: readonly MovementState[] = [
+const REASSIGNABLE: readonly MovementState[] = [
   'EXECUTING',
   'WAITING_MANUAL_ACTION',
   'MANUAL_INTERVENTION',
@@ -33,17 +33,12 @@ export const REASSIGNABLE: readonly MovementState[] = [
 export const AWAITING: readonly NodeState[] = ['OBSERVING', 'UNKNOWN'];
 
 /** Why a payment stays where it is. */
-export const NOT_REASSIGNABLE = [
-  'movement_over',
-  'no_payment',
-  'passed_on',
-  'another_place',
-] as const;
+export type NotReassignable = 'movement_over' | 'no_payment' | 'passed_on' | 'another_place';
 
 export type Reassigned =
   | { readonly released: Transition; readonly taken: Transition }
   | {
-      readonly refused: (typeof NOT_REASSIGNABLE)[number];
+      readonly refused: NotReassignable;
       /** Only of `passed_on`: the nodes that have started since. */
       readonly nodes?: readonly string[];
     };

@@ -36,8 +36,8 @@ export const stopRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/phases/replacement.ts',
-      find: '      ...(perp === undefined ? {} : { perp }),\n',
-      replace: '',
+      find: '{ require: required }',
+      replace: '{ require: { ...required, perp: undefined as never } }',
     },
   },
   {
