@@ -4,7 +4,7 @@
  * handed over only says which one is expected.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { advance } from '../domain/actions/advance.ts';
+import { advance } from '../domain/commands/advance.ts';
 import { attemptOf, decide, nextOf } from '../domain/decision.ts';
 import { onCancelTargets } from '../domain/graph/edges.ts';
 import type { DecideArgs, DecideResult, LoadedMovement } from '../domain/messages.ts';

@@ -1,5 +1,5 @@
 /** The activities of a movement, built from explicit dependencies. */
-import { expire } from '../domain/actions/approval.ts';
+import { expire } from '../domain/commands/approval.ts';
 import { decide, decided, nextOf } from '../domain/decision.ts';
 import type {
   LoadArgs,

@@ -3,13 +3,13 @@
  * with which consequence. Why it needs one is said by `attention_of` (prisma/functions), which
  * lists filter by; what may be done is asked of the same rules that the actions go through.
  */
-import { cancel, isCancellable } from './actions/cancel.ts';
-import type { Requester } from './actions/context.ts';
-import { nameOf, type NamedNode } from './actions/named-node.ts';
-import { isCausedByPlan } from './actions/plan-cause.ts';
-import { isResolvable } from './actions/resolve.ts';
-import { resumableNode, resume } from './actions/resume.ts';
-import { retryableNode } from './actions/retry.ts';
+import { cancel, isCancellable } from './commands/cancel.ts';
+import type { Requester } from './commands/context.ts';
+import { nameOf, type NamedNode } from './commands/named-node.ts';
+import { isCausedByPlan } from './commands/plan-cause.ts';
+import { isResolvable } from './commands/resolve.ts';
+import { resumableNode, resume } from './commands/resume.ts';
+import { retryableNode } from './commands/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
 import { onCancelTargets } from './graph/edges.ts';
 import type { OutflowEntry } from './plan/types.ts';

@@ -108,7 +108,7 @@ function notCovered(error: unknown): Refused {
   };
 }
 
-/** Both writes of a reassignment, or neither and why; see domain/actions/reassign.ts. */
+/** Both writes of a reassignment, or neither and why; see domain/commands/reassign.ts. */
 export type ReassignOutcome =
   { readonly ok: true; readonly released: Done; readonly taken: Done } | Refused;
 

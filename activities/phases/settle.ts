@@ -1,6 +1,6 @@
 /** The ends of a node: completed, failed, or unknown until a person or a proof decides. */
-import { advance } from '../../domain/actions/advance.ts';
-import { settle, type Settlement } from '../../domain/actions/conditions.ts';
+import { advance } from '../../domain/commands/advance.ts';
+import { settle, type Settlement } from '../../domain/commands/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import type { ExecutionResult } from '../../domain/executor.ts';

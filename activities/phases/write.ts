@@ -1,5 +1,5 @@
 /** How what became of a node is made durable: one guarded write with its timeline entry. */
-import type { Settlement } from '../../domain/actions/conditions.ts';
+import type { Settlement } from '../../domain/commands/conditions.ts';
 import type { Claim } from '../../domain/claims.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import type { Artifact } from '../../domain/executor.ts';

@@ -1,5 +1,5 @@
 /** POST agent-authorities/{authority_key}/bridge-attempt */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import type { ProposalRecord } from '../../store/proposals.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';

@@ -1,6 +1,6 @@
 /** POST template-proposals/{proposal_id}/promote, and reading one or all. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { blocking } from '../../domain/agents/proposal.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { agentNamespace, namespaceOf } from '../../domain/roles.ts';

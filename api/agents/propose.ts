@@ -1,5 +1,5 @@
 /** POST agent-authorities/{authority_key}/template-proposals, and the first half of an attempt. */
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { AuthorityLimits } from '../../domain/agents/authority.ts';
 import { templateKeyOf, type Blueprint } from '../../domain/agents/blueprint.ts';
 import type { PromotionMode, Proposal, ProposalReason } from '../../domain/agents/proposal.ts';

@@ -1,5 +1,5 @@
 /** Guarded refusals leave an audit row of their own, and this is the only place that writes it. */
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError, type ErrorCode } from '../../domain/errors.ts';
 import type { AuditAction } from '../../domain/events.ts';
 import type { JsonObject } from '../../domain/json.ts';

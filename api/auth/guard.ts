@@ -3,7 +3,7 @@
  * remembered of refusals.
  */
 import type { Logger } from 'pino';
-import { auditOf } from '../../domain/actions/context.ts';
+import { auditOf } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { agentNamespace, type Caller } from '../../domain/roles.ts';
 import { openSecret, type SecretsKeys } from '../../platform/secrets.ts';

@@ -2,7 +2,7 @@
  * What a caller may see. An agent is told of another's movement or template what it would be told
  * of none.
  */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mayMove, mayReadTemplate, namespaceIn, type Caller } from '../../domain/roles.ts';
 import {

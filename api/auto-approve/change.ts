@@ -1,6 +1,6 @@
 /** POST auto-approve-policies and PATCH auto-approve-policies/{policy_id}. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { capsAreComplete } from '../../domain/auto-approve/policy.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';

@@ -1,6 +1,6 @@
 /** The chains of the bridge registry. */
 import type { z } from 'zod';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import type { BridgeChain } from '../../domain/bridges/registry.ts';
 import { staleSince } from '../../domain/bridges/snapshot.ts';
 import { ServiceError } from '../../domain/errors.ts';

@@ -1,6 +1,6 @@
 /** The paths of the bridge registry. */
 import type { z } from 'zod';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { endContracts } from '../../domain/bridges/contracts.ts';
 import type { BridgePathKey } from '../../domain/bridges/registry.ts';
 import { ServiceError } from '../../domain/errors.ts';

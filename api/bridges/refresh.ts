@@ -1,6 +1,6 @@
 /** POST /executors/bridge-c/refresh-registry: every chain of the bridge is asked what it is. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { NO_BRIDGE_CHAINS, type BridgeChain } from '../../domain/bridges/registry.ts';
 import { settleEach } from '../../platform/at-once.ts';
 import {

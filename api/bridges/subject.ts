@@ -1,5 +1,5 @@
 /** What a change of the bridge registry is about, for the audit. */
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { BridgePathKey } from '../../domain/bridges/registry.ts';
 import type { AuditAction } from '../../domain/events.ts';
 import type { JsonObject } from '../../domain/json.ts';

@@ -1,6 +1,6 @@
 /** GET budgets/{strategy_id}. */
 import { z } from 'zod';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { available } from '../../domain/auto-approve/budget.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ALL_ROLES } from '../../domain/roles.ts';

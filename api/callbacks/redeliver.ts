@@ -1,5 +1,5 @@
 /** POST /callbacks/{event_id}/redeliver */
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { REDELIVERABLE } from '../../domain/callbacks/status.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { redeliverCallback } from '../../store/callbacks.ts';

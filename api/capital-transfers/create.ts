@@ -1,5 +1,5 @@
 /** POST /capital-transfers */
-import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
+import { actorOf, auditOf, type Requester } from '../../domain/commands/context.ts';
 import {
   brokenRule,
   TOPOLOGY_RULES,

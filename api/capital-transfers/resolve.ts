@@ -1,5 +1,5 @@
 /** POST /capital-transfers/{transfer_id}/actions/resolve */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { resolved, type TransferRow } from '../../domain/capital-transfers/step.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';

@@ -1,6 +1,6 @@
 /** GET and POST /admin/cutover-mode: the switch that stops new money. */
 import { z } from 'zod';
-import { auditOf } from '../../domain/actions/context.ts';
+import { auditOf } from '../../domain/commands/context.ts';
 import { CUTOVER_MODES } from '../../domain/cutover.ts';
 import { ADMIN_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { readCutover, setCutover } from '../../store/cutover.ts';

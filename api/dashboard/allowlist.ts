@@ -1,6 +1,6 @@
 /** What the dashboard does with the allowlist. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ADDRESS_PROBLEMS, looksLike, normalAddress } from '../../domain/allowlist/address.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';

@@ -1,5 +1,5 @@
 /** GET /movements/{movement_id}/graph */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { withConditions } from '../../domain/conditions/apply.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { edgeStatuses } from '../../domain/graph/edge-status.ts';

@@ -1,5 +1,5 @@
 /** GET /plan-templates/{template_id}/graph */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { toMermaid } from '../../domain/graph/mermaid.ts';
 import type { TemplateDetail } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';

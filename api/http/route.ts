@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import type { Role } from '../../domain/roles.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 

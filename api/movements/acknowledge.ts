@@ -1,6 +1,6 @@
 /** POST /movements/{movement_id}/actions/acknowledge */
-import { acknowledge as acknowledgement } from '../../domain/actions/acknowledge.ts';
-import type { Requester } from '../../domain/actions/context.ts';
+import { acknowledge as acknowledgement } from '../../domain/commands/acknowledge.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';

@@ -2,10 +2,10 @@
  * What approve, reject, resume, retry and cancel have in common: load, decide, apply, and say why
  * not.
  */
-import type { Requester } from '../../domain/actions/context.ts';
-import { expire } from '../../domain/actions/approval.ts';
+import type { Requester } from '../../domain/commands/context.ts';
+import { expire } from '../../domain/commands/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { differs, nameOf, type NamedNode } from '../../domain/actions/named-node.ts';
+import { differs, nameOf, type NamedNode } from '../../domain/commands/named-node.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../domain/snapshot.ts';
 import {
   ACTION_STATES,

@@ -1,7 +1,7 @@
 /** POST /movements/{movement_id}/approve */
 import type { z } from 'zod';
-import { approve as approval, bindingsOf } from '../../domain/actions/approval.ts';
-import type { Requester } from '../../domain/actions/context.ts';
+import { approve as approval, bindingsOf } from '../../domain/commands/approval.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';

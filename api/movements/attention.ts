@@ -1,5 +1,5 @@
 /** What a movement that needs a person asks of them, as its detail shows it. */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import {
   approvalOffers,
   offersFor,

@@ -3,8 +3,8 @@ import {
   approveAutomatically,
   autoApproveEvent,
   bindingsOf,
-} from '../../domain/actions/approval.ts';
-import type { Requester } from '../../domain/actions/context.ts';
+} from '../../domain/commands/approval.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { forLateReasons } from '../../domain/auto-approve/checks.ts';
 import { skippedForAgent, type Evaluation } from '../../domain/auto-approve/result.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';

@@ -2,8 +2,8 @@
 import {
   CANCELLABLE,
   cancelTransaction as request,
-} from '../../domain/actions/cancel-transaction.ts';
-import type { Requester } from '../../domain/actions/context.ts';
+} from '../../domain/commands/cancel-transaction.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { act } from './act.ts';

@@ -1,6 +1,6 @@
 /** POST /movements/{movement_id}/actions/cancel */
-import type { Requester } from '../../domain/actions/context.ts';
-import { cancel as cancellation, isCancellable } from '../../domain/actions/cancel.ts';
+import type { Requester } from '../../domain/commands/context.ts';
+import { cancel as cancellation, isCancellable } from '../../domain/commands/cancel.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import { ACTION_STATES } from '../../domain/states/movement.ts';

@@ -1,5 +1,5 @@
 /** POST /movements */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { mayMove } from '../../domain/roles.ts';
 import { otherNamespace } from '../auth/visible.ts';
 import { auditedRefusal } from '../audit/refused.ts';

@@ -1,5 +1,5 @@
 /** GET /movements/{movement_id} */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { shownDestination } from '../../domain/allowlist/destinations.ts';
 import { isObject } from '../../domain/json.ts';
 import { sendKey } from '../../domain/send/key.ts';

@@ -1,6 +1,6 @@
 /** GET /movements */
 import type { z } from 'zod';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import { listMovements } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';

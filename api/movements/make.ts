@@ -1,5 +1,5 @@
 /** A movement of a compiled plan, as every route that creates one writes and answers it. */
-import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
+import { actorOf, auditOf, type Requester } from '../../domain/commands/context.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { CreatedMovement, CreateOutcome, NewMovement } from '../../store/movements.ts';

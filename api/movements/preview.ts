@@ -1,5 +1,5 @@
 /** POST /movements?dry_run=true: what the same request would do, with nothing written. */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { AGENT_OPEN_MOVEMENTS, openMovementsExceeded } from '../../domain/agents/bounds.ts';
 import { asJson } from '../../domain/auto-approve/result.ts';
 import type { ServiceError } from '../../domain/errors.ts';

@@ -1,5 +1,5 @@
 /** GET /movements/{movement_id}/plan */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { canonicalPlan } from '../../domain/plan/compile.ts';
 import { sha256Hex } from '../../platform/hash.ts';
 import { readPlan } from '../../store/movement-reads.ts';

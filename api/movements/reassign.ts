@@ -1,6 +1,6 @@
 /** POST /movements/{movement_id}/nodes/{node_key}/actions/reassign */
-import type { Requester } from '../../domain/actions/context.ts';
-import { AWAITING, reassign as reassignment } from '../../domain/actions/reassign.ts';
+import type { Requester } from '../../domain/commands/context.ts';
+import { AWAITING, reassign as reassignment } from '../../domain/commands/reassign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { CompiledPlan } from '../../domain/plan/types.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';

@@ -1,7 +1,7 @@
 /** POST /movements/{movement_id}/reject */
 import type { z } from 'zod';
-import { reject as rejection } from '../../domain/actions/approval.ts';
-import type { Requester } from '../../domain/actions/context.ts';
+import { reject as rejection } from '../../domain/commands/approval.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { act } from './act.ts';

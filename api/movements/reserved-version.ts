@@ -1,5 +1,5 @@
 /** The versions of reserved templates, which the service registers itself, one for each node. */
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { CompletionAssurance } from '../../domain/executor.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';

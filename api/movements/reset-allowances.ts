@@ -1,5 +1,5 @@
 /** POST /movements/{movement_id}/actions/reset-allowances */
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { ENDED_STATES, type MovementState } from '../../domain/states/movement.ts';

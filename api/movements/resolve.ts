@@ -1,6 +1,6 @@
 /** POST /movements/{movement_id}/nodes/{node_key}/actions/resolve */
-import type { Requester } from '../../domain/actions/context.ts';
-import { missingRecord, resolve as resolution } from '../../domain/actions/resolve.ts';
+import type { Requester } from '../../domain/commands/context.ts';
+import { missingRecord, resolve as resolution } from '../../domain/commands/resolve.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';

@@ -1,7 +1,7 @@
 /** POST /movements/{movement_id}/actions/resume */
-import type { Requester } from '../../domain/actions/context.ts';
-import type { NamedNode } from '../../domain/actions/named-node.ts';
-import { resume as resumeTransition, resumableNode } from '../../domain/actions/resume.ts';
+import type { Requester } from '../../domain/commands/context.ts';
+import type { NamedNode } from '../../domain/commands/named-node.ts';
+import { resume as resumeTransition, resumableNode } from '../../domain/commands/resume.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { act, invalidState, refuseOther } from './act.ts';

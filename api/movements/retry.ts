@@ -1,7 +1,7 @@
 /** POST /movements/{movement_id}/actions/retry */
-import type { Requester } from '../../domain/actions/context.ts';
-import type { NamedNode } from '../../domain/actions/named-node.ts';
-import { retry as retryTransition, retryableNode } from '../../domain/actions/retry.ts';
+import type { Requester } from '../../domain/commands/context.ts';
+import type { NamedNode } from '../../domain/commands/named-node.ts';
+import { retry as retryTransition, retryableNode } from '../../domain/commands/retry.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { readResetAllowances } from '../../store/allowances.ts';
 import type { ApiDependencies } from '../dependencies.ts';

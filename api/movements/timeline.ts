@@ -1,6 +1,6 @@
 /** GET /movements/{movement_id}/timeline */
 import type { z } from 'zod';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readTimeline } from '../../store/movement-reads.ts';

@@ -1,6 +1,6 @@
 /** Strategies at the perps venue: bound, read, paused. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PerpBinding, PerpMaster } from '../../domain/perps/registry.ts';

@@ -1,7 +1,7 @@
 /** GET …/emergency-state: all that is to be known of a strategy at once when something is wrong. */
 import type { z } from 'zod';
 import { agentOf } from '../../store/namespaces.ts';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import type { PerpAccount } from '../../domain/perps/registry.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import { notePerpAccount, readStrategyState, type StrategyState } from '../../store/perp-venue.ts';

@@ -1,6 +1,6 @@
 /** POST /perp-venue/master-account */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PerpMaster, PerpNetworkName } from '../../domain/perps/registry.ts';
 import { checksummed, sameEvmAddress } from '../../platform/evm-address.ts';

@@ -1,6 +1,6 @@
 /** POST …/agent-wallets/{agent_name}/top-up: gives a strategy more to work with at the venue. */
 import type { z } from 'zod';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';

@@ -1,6 +1,6 @@
 /** Agent wallets: who may sign orders for a strategy. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { AgentWallet } from '../../domain/perps/registry.ts';
 import { checksummed } from '../../platform/evm-address.ts';

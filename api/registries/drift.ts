@@ -1,6 +1,6 @@
 /** POST /registry/verify-drift: what is stored against what this process has in memory. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/actions/context.ts';
+import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
 import type { SignerDescriptor } from '../../domain/signer.ts';

@@ -1,6 +1,6 @@
 /** GET executors and PATCH executors/{executor_key}. */
 import { z } from 'zod';
-import { auditOf } from '../../domain/actions/context.ts';
+import { auditOf } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { listExecutorRows, setExecutorStatus } from '../../store/registry.ts';

@@ -1,6 +1,6 @@
 /** PUT signers/{signer_key}/expected-identity. */
 import { z } from 'zod';
-import { auditOf } from '../../domain/actions/context.ts';
+import { auditOf } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
 import { readIdentity } from '../../signers/identity.ts';

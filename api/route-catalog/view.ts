@@ -1,5 +1,5 @@
 /** Routes with what is known of them now, as both answers show them. */
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import {
   routeBridge,

@@ -1,6 +1,6 @@
 /** POST inventory and allowances of a signer: what its account has, and what it gave away. */
 import type { z } from 'zod';
-import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
+import { actorOf, auditOf, type Requester } from '../../domain/commands/context.ts';
 import { readOwnApprovals, recordSignerEvent } from '../../store/signer-lifecycle.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';

@@ -1,6 +1,6 @@
 /** POST /admin/signers/{signer_key}/rotate */
 import type { z } from 'zod';
-import { actorOf, auditOf, type Requester } from '../../domain/actions/context.ts';
+import { actorOf, auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { readIdentity } from '../../signers/identity.ts';
 import {

@@ -1,5 +1,5 @@
 /** POST plan-templates. */
-import { auditOf } from '../../domain/actions/context.ts';
+import { auditOf } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import { validateGraph } from '../../domain/graph/validate.ts';

@@ -1,6 +1,6 @@
 /** POST plan-templates/{template_id}/retire. */
 import { z } from 'zod';
-import { auditOf } from '../../domain/actions/context.ts';
+import { auditOf } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isReservedTemplate } from '../../domain/plan/actions.ts';
 import { mayMove, RETIRE_ROLES } from '../../domain/roles.ts';

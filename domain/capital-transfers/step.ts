@@ -2,7 +2,7 @@
  * One change of a capital transfer as data: what must still be true, what becomes true and what is
  * recorded. Built here, applied by `store/capital-transfer-steps.ts` and by nothing else.
  */
-import { auditOf, actorOf, type Requester } from '../actions/context.ts';
+import { auditOf, actorOf, type Requester } from '../commands/context.ts';
 import type { AuditAction, TransferEventType } from '../events.ts';
 import type { JsonObject } from '../json.ts';
 import type { Actor } from '../roles.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { rotate } from '../../api/signers/rotate.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
-import type { Requester } from '../../domain/actions/context.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import type { Signer } from '../../domain/signer.ts';
 import { createRemoteSigner } from '../../signers/remote.ts';
 import { PROXY_TOKEN, startSignerProxy, type SignerProxy } from '../support/signer-proxy.ts';

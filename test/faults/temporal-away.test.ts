@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { approve } from '../../domain/actions/approval.ts';
+import { approve } from '../../domain/commands/approval.ts';
 import { MOVEMENT_WORKFLOW, movementWorkflowId, TASK_QUEUE } from '../../domain/messages.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { readSnapshot } from '../../store/movements.ts';

@@ -3,7 +3,7 @@ import type { Rule } from './rule.ts';
 const section = 'Bridges';
 const SEND = 'test/venues/bridge-c/send-act.test.ts';
 const WALKED = 'test/domain/graph/second-legs.test.ts';
-const ACTED = 'test/domain/actions/second-legs.test.ts';
+const ACTED = 'test/domain/commands/second-legs.test.ts';
 const MESSAGE = 'test/venues/burn-mint/message.test.ts';
 const CLAIMS = 'test/store/claims.test.ts';
 const BURNS = 'test/venues/burn-mint/executors.test.ts';
@@ -26,7 +26,7 @@ export const bridgeRules: readonly Rule[] = [
     rule: "A cancel leaves a bridge's second leg to run whose first was or may have been sent.",
     test: { file: ACTED, name: 'leaves a mint alone that has begun to be prepared' },
     broken: {
-      file: 'domain/actions/cancel.ts',
+      file: 'domain/commands/cancel.ts',
       find: '!owed.has(node.node_key) &&',
       replace: '!owed.has(node.state) &&',
     },
@@ -81,7 +81,7 @@ export const bridgeRules: readonly Rule[] = [
     rule: 'A first leg is resolved as completed only with what its second leg goes by.',
     test: { file: ACTED, name: 'takes the message that its mint goes by, recorded or said' },
     broken: {
-      file: 'domain/actions/resolve.ts',
+      file: 'domain/commands/resolve.ts',
       find: '!Object.hasOwn(known, field)',
       replace: 'field in {}',
     },
@@ -354,7 +354,7 @@ export const bridgeRules: readonly Rule[] = [
     rule: 'What has completed one node completes no other because a person says so.',
     test: { file: CLAIMS, name: 'does not complete a second burn with the mint of another' },
     broken: {
-      file: 'domain/actions/resolve.ts',
+      file: 'domain/commands/resolve.ts',
       find: 'landed ? { claims: claimsBy(',
       replace: 'node.amount === null ? { claims: claimsBy(',
     },

@@ -165,7 +165,7 @@ export const commandRules: readonly Rule[] = [
       name: 'of eight decides at once exactly one is written, also where the state stays',
     },
     broken: {
-      file: 'domain/actions/advance.ts',
+      file: 'domain/commands/advance.ts',
       find: '    version: args.version,\n',
       replace: '',
     },
@@ -394,7 +394,7 @@ export const commandRules: readonly Rule[] = [
       name: 'of eight decides at once exactly one is written, also where the state stays',
     },
     broken: {
-      file: 'domain/actions/advance.ts',
+      file: 'domain/commands/advance.ts',
       find: '    bump: true,',
       replace: '    bump: false,',
     },

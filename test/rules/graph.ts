@@ -219,7 +219,7 @@ export const graphRules: readonly Rule[] = [
       name: 'at a gate keeps the reservation of what was done, and leaves out what comes after',
     },
     broken: {
-      file: 'domain/actions/cancel.ts',
+      file: 'domain/commands/cancel.ts',
       find: "node.state === 'READY' || (node.state",
       replace: '(node.state',
     },
@@ -230,7 +230,7 @@ export const graphRules: readonly Rule[] = [
     rule: 'A retry takes only nodes whose failure no edge took, and what was SKIPPED because of it is BLOCKED again.',
     test: { file: RUNS, name: 'a retry brings back what was skipped because of the failure' },
     broken: {
-      file: 'domain/actions/retry.ts',
+      file: 'domain/commands/retry.ts',
       find: 'new Set(reopened(input, node.node_key))',
       replace: 'new Set<string>()',
     },
@@ -269,7 +269,7 @@ export const graphRules: readonly Rule[] = [
       name: 'of one whose payment is unknown keeps the reservation until somebody has found out, and undoes what landed',
     },
     broken: {
-      file: 'domain/actions/cancel.ts',
+      file: 'domain/commands/cancel.ts',
       find: 'const keeps = spendsOrMaySpend(after);',
       replace: 'const keeps = false;',
     },

@@ -373,7 +373,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'a retry asks about the earlier send first: landed is not sent again',
     },
     broken: {
-      file: 'domain/actions/retry.ts',
+      file: 'domain/commands/retry.ts',
       find: '{\n' + '              recover_first: true,',
       replace: '{ recover_first: false,',
     },
@@ -387,7 +387,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'only an unknown node can be resolved, and two people at once resolve it once',
     },
     broken: {
-      file: 'domain/actions/resolve.ts',
+      file: 'domain/commands/resolve.ts',
       find: 'node === undefined || !isResolvable(node)',
       replace: 'node === undefined',
     },
@@ -581,7 +581,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'where something behind it is %s, the payment stays',
     },
     broken: {
-      file: 'domain/actions/reassign.ts',
+      file: 'domain/commands/reassign.ts',
       find: 'if (started.length > 0)',
       replace: 'if (started.length > 9)',
     },
@@ -595,7 +595,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'what may have been sent before counts as started: %s',
     },
     broken: {
-      file: 'domain/actions/reassign.ts',
+      file: 'domain/commands/reassign.ts',
       find: 'submit_epoch === 0 &&',
       replace: 'submit_epoch < 9 &&',
     },
@@ -609,7 +609,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'a send that was lost while it is decided is seen under the lock',
     },
     broken: {
-      file: 'domain/actions/reassign.ts',
+      file: 'domain/commands/reassign.ts',
       find: '        epoch: node.submit_epoch,\n',
       replace: '',
     },
@@ -651,7 +651,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'what its payment had opened and closed is as before, and nothing of it is left',
     },
     broken: {
-      file: 'domain/actions/reassign.ts',
+      file: 'domain/commands/reassign.ts',
       find: 'set: { ...nextAttempt(node), amount: null },',
       replace: 'set: {},',
     },
@@ -964,7 +964,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'A retry after a reset allows what was left, and never the whole again.',
     test: { file: 'test/store/allowances.test.ts', name: 'a retry after a reset allows' },
     broken: {
-      file: 'domain/actions/retry.ts',
+      file: 'domain/commands/retry.ts',
       find: "amount: stillPulled(snapshot, each.node_key, resets.get(each.node_key) ?? '0'),",
       replace: 'amount: null,',
     },

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createApi } from '../../api/http/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
-import { retry } from '../../domain/actions/retry.ts';
+import { retry } from '../../domain/commands/retry.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { readOpenAllowances, readResetAllowances } from '../../store/allowances.ts';
 import { readSnapshot } from '../../store/movements.ts';

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
-import { approveAutomatically, autoApproveEvent } from '../../domain/actions/approval.ts';
-import { advance } from '../../domain/actions/advance.ts';
-import { cancel, spendsOrMaySpend } from '../../domain/actions/cancel.ts';
-import { retry } from '../../domain/actions/retry.ts';
+import { approveAutomatically, autoApproveEvent } from '../../domain/commands/approval.ts';
+import { advance } from '../../domain/commands/advance.ts';
+import { cancel, spendsOrMaySpend } from '../../domain/commands/cancel.ts';
+import { retry } from '../../domain/commands/retry.ts';
 import { forLateReasons } from '../../domain/auto-approve/checks.ts';
 import { available, type BudgetUsage } from '../../domain/auto-approve/budget.ts';
 import { evaluatePolicy, type AutoApprovePolicy } from '../../domain/auto-approve/policy.ts';

@@ -3,16 +3,16 @@
  * either.
  */
 import { randomUUID } from 'node:crypto';
-import { advance } from '../../domain/actions/advance.ts';
+import { advance } from '../../domain/commands/advance.ts';
 import {
   approve,
   approveAutomatically,
   autoApproveEvent,
   reject,
-} from '../../domain/actions/approval.ts';
-import { cancel, spendsOrMaySpend } from '../../domain/actions/cancel.ts';
-import { resume } from '../../domain/actions/resume.ts';
-import { retry } from '../../domain/actions/retry.ts';
+} from '../../domain/commands/approval.ts';
+import { cancel, spendsOrMaySpend } from '../../domain/commands/cancel.ts';
+import { resume } from '../../domain/commands/resume.ts';
+import { retry } from '../../domain/commands/retry.ts';
 import { forLateReasons } from '../../domain/auto-approve/checks.ts';
 import { evaluatePolicy } from '../../domain/auto-approve/policy.ts';
 import type { GraphEdge } from '../../domain/graph/types.ts';

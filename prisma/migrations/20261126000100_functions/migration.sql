@@ -576,7 +576,7 @@ BEGIN
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
-    -- Whose failure ended it is said in its message (domain/actions/advance.ts); a condition that
+    -- Whose failure ended it is said in its message (domain/commands/advance.ts); a condition that
     -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
     -- cancel leads to may still fail.
     WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL

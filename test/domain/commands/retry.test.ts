@@ -1,5 +1,5 @@
 /** What an operator's retry changes and records. */
-import { retry } from '../../../domain/actions/retry.ts';
+import { retry } from '../../../domain/commands/retry.ts';
 import type { CompiledNode } from '../../../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../../domain/snapshot.ts';
 

@@ -3,8 +3,8 @@
  * cancel after a restore.
  */
 import { describe, expect, test } from '@jest/globals';
-import { cancel } from '../../../domain/actions/cancel.ts';
-import { resolve } from '../../../domain/actions/resolve.ts';
+import { cancel } from '../../../domain/commands/cancel.ts';
+import { resolve } from '../../../domain/commands/resolve.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { EdgeType } from '../../../domain/graph/types.ts';
 import { walk } from '../../../domain/graph/walk.ts';

@@ -1,7 +1,7 @@
 /** What people's actions do to a bridge's second leg. */
-import { cancel } from '../../../domain/actions/cancel.ts';
-import { missingRecord } from '../../../domain/actions/resolve.ts';
-import { retry } from '../../../domain/actions/retry.ts';
+import { cancel } from '../../../domain/commands/cancel.ts';
+import { missingRecord } from '../../../domain/commands/resolve.ts';
+import { retry } from '../../../domain/commands/retry.ts';
 import { newSnapshot, type MovementSnapshot } from '../../../domain/snapshot.ts';
 import type { CompiledNode, CompiledPlan } from '../../../domain/plan/types.ts';
 import type { NodeState } from '../../../domain/states/node.ts';
