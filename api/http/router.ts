@@ -56,6 +56,8 @@ export function createRouter(routes: readonly Route[]): (method: string, path: s
       const params = fit(parts, segments);
       if (params === null) continue;
       if (route.method === method) return { kind: 'route', route, params };
+      // What takes any rest of a path is another resource than the one that the path names.
+      if (allow.size > 0 && parts.at(-1)?.kind === 'rest') continue;
       allow.add(route.method);
     }
     return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: [...allow].sort() };

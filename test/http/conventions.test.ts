@@ -151,6 +151,9 @@ describe('a path', () => {
     ['PUT', '/plan-templates', ['GET', 'POST']],
     ['GET', `/movements/${NOBODY}/approve`, ['POST']],
     ['POST', '/signers/x/expected-identity', ['PUT']],
+    // Not PATCH, whose path is any key of a template.
+    ['DELETE', `/plan-templates/${NOBODY}/retire`, ['POST']],
+    ['POST', '/plan-templates/treasury/checked-transfer', ['PATCH']],
   ])('with another method is 405 and names those it takes: %s %s', async (method, path, allow) => {
     const answer = await send(method, path);
     expectRefusal(answer, 405, 'method_not_allowed', { allow });

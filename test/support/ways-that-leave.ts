@@ -136,11 +136,14 @@ export async function mined(own: OwnStack, movement: Created): Promise<number> {
 }
 
 /** As if it had been signed ten minutes ago. */
-const age = (own: OwnStack, { movement_id }: Created) =>
-  own.query(
-    "UPDATE evm_transactions SET created_at = created_at - interval '10 minutes' WHERE movement_id = $1",
-    [movement_id],
-  );
+/** Its transaction is old enough for a dearer version from now on. */
+const age = (own: OwnStack, made: Created) => setAge(own, made, "- interval '10 minutes'");
+/** It is never old enough by itself, however long the other cases take. */
+const keepYoung = (own: OwnStack, made: Created) => setAge(own, made, "+ interval '1 hour'");
+const setAge = (own: OwnStack, { movement_id }: Created, since: string) =>
+  own.query(`UPDATE evm_transactions SET created_at = now() ${since} WHERE movement_id = $1`, [
+    movement_id,
+  ]);
 
 const is = (own: OwnStack, movement: Leaving, state: (node: NodeView) => boolean, what: string) =>
   eventually(async () => (state(await nodeOf(own, movement)) ? true : null), {
@@ -302,6 +305,7 @@ export async function waysOut(world: World) {
       timeoutMs: LONG,
       what: () => `${caseKey(way, stop)} to be in the pool`,
     });
+    await keepYoung(own, made);
     if (stop === 'unknown') await isUnknown(made);
     return made;
   };
