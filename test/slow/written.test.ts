@@ -4,6 +4,7 @@
  * a replica and a backup have to carry.
  */
 import { appendFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import type pg from 'pg';
 import { installSdkLog } from '../../activities/sdk-log.ts';
@@ -63,7 +64,9 @@ test('a movement of three nodes writes no more than it has to', async () => {
 
 /** Creates movements whose runs wait for their approval. */
 async function begin(pool: pg.Pool, count: number): Promise<readonly CreatedMovement[]> {
-  const made = await forEach([...Array(count).keys()], () => service!.api.create(template));
+  const made = await forEach([...Array(count).keys()], () =>
+    patiently(() => service!.api.create(template)),
+  );
   await untilNone(pool, 'SELECT count(*)::int AS left FROM commands WHERE applied_at IS NULL');
   return made;
 }
@@ -71,9 +74,20 @@ async function begin(pool: pg.Pool, count: number): Promise<readonly CreatedMove
 /** Approves them, and waits until all are complete. */
 async function finish(pool: pg.Pool, movements: readonly CreatedMovement[]): Promise<void> {
   const byId = new Map(movements.map((each) => [each.movement_id, each]));
-  await forEach([...byId.keys()], (id) => service!.api.approve(byId.get(id)!));
+  await forEach([...byId.keys()], (id) => patiently(() => service!.api.approve(byId.get(id)!)));
   await untilNone(pool, 'SELECT count(*)::int AS left FROM movements WHERE ended_at IS NULL');
   await untilNone(pool, 'SELECT count(*)::int AS left FROM commands WHERE applied_at IS NULL');
+}
+
+/** Asks again where a busy machine answers that nothing was accepted. */
+async function patiently<T>(ask: () => Promise<T>, again = 50): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (again === 0 || !String(error).includes('"overloaded"')) throw error;
+    await sleep(200);
+    return patiently(ask, again - 1);
+  }
 }
 
 async function untilNone(pool: pg.Pool, query: string): Promise<void> {

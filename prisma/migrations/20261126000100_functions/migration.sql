@@ -488,11 +488,7 @@ END $$;
 CREATE OR REPLACE FUNCTION lane_stuck(n movement_nodes, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  -- Most of the time there is no such lane: then no node costs more than this look.
-  IF n.state NOT IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') OR NOT EXISTS (
-    SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute') THEN
-    RETURN NULL;
-  END IF;
+  IF n.state NOT IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') THEN RETURN NULL; END IF;
   RETURN (
     SELECT jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
       'nonce', l.stuck_nonce, 'why', l.stuck_why, 'signer_key', l.signer_key)
@@ -540,6 +536,7 @@ CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jso
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
   left_over interval := m.expires_at - at;
+  stuck boolean;
   found jsonb;
 BEGIN
   IF m.request_state = 'PENDING_APPROVAL' THEN
@@ -555,6 +552,8 @@ BEGIN
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
   END IF;
+  -- Most of the time there is none, and no node is asked about it.
+  stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
   SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
     'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
     'errors', n.error_count + n.unanswered,
@@ -583,7 +582,7 @@ BEGIN
       AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
-    WHEN lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
+    WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
