@@ -218,8 +218,8 @@ export const laneRules: readonly Rule[] = [
     },
     broken: {
       file: 'domain/lanes/duties.ts',
-      find: "versions.filter(({ kind }) => kind === 'payment')",
-      replace: 'versions',
+      find: "kind: proven ? 'send_again' : 'close'",
+      replace: "kind: 'close'",
     },
   },
   {
