@@ -3,6 +3,8 @@
  * delivery, a payment. It answers for one node alone, so the node claims it in the write that
  * completes it, whoever says that it is completed.
  */
+import { specOf } from './actions/built-in.ts';
+import type { ClaimName } from './actions/spec.ts';
 import { isObject, type JsonObject } from './json.ts';
 import { compare, isDecimal, isPositive } from './money.ts';
 
@@ -54,7 +56,7 @@ export interface Completed {
  */
 export function claimsOf(completed: Completed): readonly Claim[] {
   const payments = completed.output?.['payments'];
-  if (NAME_PAYMENTS.includes(completed.action_type) && Array.isArray(payments))
+  if (namesPayments(completed.action_type) && Array.isArray(payments))
     return payments.every(isClaim)
       ? payments.map((each) => ({
           ...each,
@@ -62,16 +64,23 @@ export function claimsOf(completed: Completed): readonly Claim[] {
           reference: each.reference.toLowerCase(),
         }))
       : [];
-  return (CLAIMS[completed.action_type]?.(completed) ?? []).map(({ source, reference }) => ({
-    source,
-    reference: reference.toLowerCase(),
-    amount: '1',
-    total: '1',
-  }));
+  for (const name of specOf(completed.action_type).claim?.named ?? []) {
+    const found = NAMED[name](completed);
+    if (found !== null) return takenWhole(completed.action_type, found);
+  }
+  return [];
 }
 
-/** What says in its output `payments` what it is completed with. */
-const NAME_PAYMENTS: readonly string[] = ['evm_balance_observe', 'cex_deposit_observe'];
+function takenWhole(kind: string, { place = '', reference }: Named): readonly Claim[] {
+  return typeof reference === 'string' && reference !== ''
+    ? [{ source: `${kind}${place}`, reference: reference.toLowerCase(), amount: '1', total: '1' }]
+    : [];
+}
+
+/** Whether it says in its output `payments` what it is completed with. */
+function namesPayments(actionType: string): boolean {
+  return specOf(actionType).claim?.named.includes('payments') ?? false;
+}
 
 /** What of a plan's node says what it looks at. */
 interface Watch {
@@ -87,7 +96,7 @@ interface Watch {
  */
 export const arePayments = (claims: readonly HeldClaim[], of: Watch): boolean =>
   of.node_kind === 'observe' &&
-  NAME_PAYMENTS.includes(of.action_type) &&
+  namesPayments(of.action_type) &&
   claims.length > 0 &&
   claims.every(({ source }) => source !== of.action_type);
 
@@ -101,27 +110,31 @@ export function arrivesAtSamePlace(one: Watch, other: Watch): boolean {
 function placeOf({ node_kind, action_type, asset, config }: Watch): string | null {
   const { chain_id, address, token_address, venue } = config;
   const named =
-    action_type === 'cex_deposit_observe'
+    specOf(action_type).watches === 'account'
       ? [venue, asset]
       : [chain_id, address, token_address ?? asset];
   if (named.some((each) => each === undefined || each === null || each === '')) return null;
   return JSON.stringify([node_kind, action_type, ...named]).toLowerCase();
 }
 
-type Named = Pick<Claim, 'source' | 'reference'>;
+interface Named {
+  /** Where it is known, behind the action type. */
+  readonly place?: string;
+  readonly reference: unknown;
+}
 
-const CLAIMS: Readonly<Record<string, (of: Completed) => readonly Named[]>> = {
-  cctp_burn: ({ output }) => messageOf(output, 'cctp_burn'),
-  cctp_mint: ({ output, matched }) => {
-    const burnt = messageOf(matched, 'cctp_mint');
-    return burnt.length > 0 ? burnt : named('cctp_mint', output?.['message_nonce']);
-  },
-  bridge_c_send: ({ output }) => named('bridge_c_send', guidOf(output)),
-  bridge_c_observe: ({ output, external_ref, matched }) =>
-    named('bridge_c_observe', guidOf(matched) ?? output?.['guid'] ?? external_ref),
-  perp_deposit: ({ output }) => named('perp_deposit', output?.['ledger_hash']),
-  // A team's own, which names no payments.
-  evm_balance_observe: ({ external_ref }) => named('evm_balance_observe', external_ref),
+/** What a completion says by each name; null where it says nothing. */
+const NAMED: Readonly<Record<ClaimName, (of: Completed) => Named | null>> = {
+  // A list, which `claimsOf` has read before.
+  payments: () => null,
+  message: ({ output }) => messageOf(output),
+  matched_message: ({ matched }) => messageOf(matched),
+  message_nonce: ({ output }) => named(output?.['message_nonce']),
+  packet: ({ output }) => named(guidOf(output)),
+  matched_packet: ({ matched }) => named(guidOf(matched)),
+  guid: ({ output }) => named(output?.['guid']),
+  ledger_hash: ({ output }) => named(output?.['ledger_hash']),
+  external_ref: ({ external_ref }) => named(external_ref),
 };
 
 function isClaim(value: unknown): value is JsonObject & Claim {
@@ -144,20 +157,20 @@ function isClaim(value: unknown): value is JsonObject & Claim {
 const isDecimalText = (value: unknown): value is string =>
   typeof value === 'string' && isDecimal(value);
 
-function named(source: string, reference: unknown): readonly Named[] {
-  return typeof reference === 'string' && reference !== '' ? [{ source, reference }] : [];
+function named(reference: unknown): Named | null {
+  return reference === undefined || reference === null ? null : { reference };
 }
 
 /** The message that was attested, by source domain and nonce. */
-function messageOf(output: JsonObject | null, kind: string): readonly Named[] {
+function messageOf(output: JsonObject | null): Named | null {
   const bytes = output?.['attested_message'];
   // Version, source domain and destination domain, 4 bytes each, then the nonce.
   const parts = /^0x[0-9a-f]{8}([0-9a-f]{8})[0-9a-f]{8}([0-9a-f]{64})/i.exec(
     typeof bytes === 'string' ? bytes : '',
   );
   const [, domain, nonce] = parts ?? [];
-  if (domain === undefined || nonce === undefined) return [];
-  return [{ source: `${kind}:${String(Number.parseInt(domain, 16))}`, reference: `0x${nonce}` }];
+  if (domain === undefined || nonce === undefined) return null;
+  return { place: `:${String(Number.parseInt(domain, 16))}`, reference: `0x${nonce}` };
 }
 
 function guidOf(output: JsonObject | null): unknown {

@@ -11,7 +11,7 @@ import {
   LONGEST_TIMEOUT_SECONDS,
 } from '../domain/executor.ts';
 import { TASK_QUEUE } from '../domain/messages.ts';
-import { isBuiltIn } from '../domain/plan/actions.ts';
+import { isBuiltIn } from '../domain/actions/built-in.ts';
 import { describeIssues } from '../platform/issues.ts';
 import { isLoopbackUrl, serviceUrl } from '../platform/outgoing/url.ts';
 import type { RemoteExecutorSettings } from './remote.ts';

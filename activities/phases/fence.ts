@@ -5,7 +5,7 @@
 import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
-import { isSending } from '../../domain/plan/actions.ts';
+import { isSending } from '../../domain/actions/built-in.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
 import { deadlineOf } from '../../domain/send/window.ts';
 import {

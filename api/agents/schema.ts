@@ -1,6 +1,6 @@
 /** The wire contract of agents: what they propose, and what becomes of it. */
 import { z } from 'zod';
-import { PROTOCOL_FAMILIES } from '../../domain/agents/blueprint.ts';
+import { PROTOCOL_FAMILIES } from '../../domain/actions/spec.ts';
 import { PROMOTION_MODES, PROPOSAL_KINDS, PROPOSAL_REASONS } from '../../domain/agents/proposal.ts';
 import { PROPOSAL_STATUSES } from '../../domain/states/proposal.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';

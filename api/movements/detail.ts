@@ -1,4 +1,5 @@
 /** GET /movements/{movement_id} */
+import { specOf } from '../../domain/actions/built-in.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import { shownDestination } from '../../domain/allowlist/destinations.ts';
 import { isObject } from '../../domain/json.ts';
@@ -88,7 +89,7 @@ async function openAllowancesOf(
   { db }: ApiDependencies,
 ): Promise<Pick<DetailResponse, 'open_allowances'>> {
   const allows = nodes.some(
-    ({ action_type, state }) => action_type === 'evm_erc20_approve' && state === 'COMPLETED',
+    ({ action_type, state }) => specOf(action_type).allowance && state === 'COMPLETED',
   );
   const open = allows ? await readOpenAllowances(db, movement_id) : [];
   return open.length === 0 ? {} : { open_allowances: open.map(shownAllowance) };

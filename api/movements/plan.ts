@@ -1,6 +1,7 @@
 /** From a create request to the compiled plan, or every reason why there is none. */
 import { ServiceError } from '../../domain/errors.ts';
-import { isReservedTemplate, needsSigner, RESERVED_ACTION } from '../../domain/plan/actions.ts';
+import { specOf } from '../../domain/actions/built-in.ts';
+import { isReservedTemplate } from '../../domain/plan/template.ts';
 import { excessBefore, excessOf, type Excess } from '../../domain/plan/bounds.ts';
 import { unsupportedAssurances } from '../../domain/plan/assurance.ts';
 import { resolveBindings, type ResolvedBindings } from '../../domain/plan/bindings.ts';
@@ -77,7 +78,8 @@ export async function assess(
   if (template === null)
     throw new ServiceError('template_not_found', { context: { template_key, template_version } });
   const signs = template.nodes.some(
-    ({ signer_selector, action_type }) => signer_selector !== undefined || needsSigner(action_type),
+    ({ signer_selector, action_type }) =>
+      signer_selector !== undefined || specOf(action_type).signs !== null,
   );
   const resolved = resolveBindings(template.nodes, {
     executors: deps.executors.list(),
@@ -169,7 +171,7 @@ function refusalsOf(
       }),
     );
   }
-  const topUp = template.nodes.find((node) => node.action_type === RESERVED_ACTION);
+  const topUp = template.nodes.find((node) => specOf(node.action_type).reserved);
   if (!allowed && (topUp !== undefined || isReservedTemplate(template_key)))
     refusals.push(
       new ServiceError('reserved_template_family', {

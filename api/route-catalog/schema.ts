@@ -1,10 +1,10 @@
 /** The wire contract of routes. */
 import { z } from 'zod';
 import { GRAPH_SHAPES } from '../../domain/graph/types.ts';
-import { BRIDGE_LANES, BURN_FINALITIES } from '../../domain/fund-routes/bridge-legs.ts';
+import { BRIDGE_LANES, TRANSPORT_FAMILIES } from '../../domain/actions/spec.ts';
+import { BURN_FINALITIES } from '../../domain/fund-routes/bridge-legs.ts';
 import { LATENCY_SOURCES } from '../../domain/fund-routes/bridges.ts';
 import { EXECUTOR_STATES, HEALTH_STATUSES } from '../../domain/fund-routes/health.ts';
-import { TRANSPORT_FAMILIES } from '../../domain/fund-routes/metadata.ts';
 import { INFEASIBLE_REASONS } from '../../domain/fund-routes/recommend.ts';
 import { PRIORITIES, SPEED_BASES } from '../../domain/fund-routes/score.ts';
 import {

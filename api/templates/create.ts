@@ -3,7 +3,7 @@ import { auditOf } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import { validateGraph } from '../../domain/graph/validate.ts';
-import { isReservedTemplate } from '../../domain/plan/actions.ts';
+import { isReservedTemplate } from '../../domain/plan/template.ts';
 import { edgeOf, nodeOf } from '../../domain/plan/template.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
 import { createTemplate, judged } from '../../store/templates.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { auditOf } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { isReservedTemplate } from '../../domain/plan/actions.ts';
+import { isReservedTemplate } from '../../domain/plan/template.ts';
 import { mayMove, RETIRE_ROLES } from '../../domain/roles.ts';
 import { retireTemplate } from '../../store/templates.ts';
 import { auditedRefusal } from '../audit/refused.ts';

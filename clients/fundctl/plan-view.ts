@@ -4,7 +4,7 @@
  * standing, balances, what would fail) is laid beside.
  */
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
-import { isBuiltIn } from '../../domain/plan/actions.ts';
+import { isBuiltIn } from '../../domain/actions/built-in.ts';
 import { amountLimits } from '../../domain/plan/limits.ts';
 import { sendTerms } from '../../domain/plan/send-terms.ts';
 import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';

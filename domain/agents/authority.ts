@@ -1,4 +1,5 @@
 /** What an agent's authority covers. A limit that is not set covers nothing of what it is about. */
+import { specOf } from '../actions/built-in.ts';
 import { compare } from '../money.ts';
 import { outflowIn } from '../plan/flow.ts';
 import type { ChainAssets } from '../plan/tokens.ts';
@@ -162,7 +163,7 @@ function placesOf(
   chains: ChainAssets,
 ): readonly (readonly string[])[] {
   const { network } = config;
-  if (action_type === 'cex_withdrawal' && typeof network === 'string')
+  if (specOf(action_type).payees === 'exchange' && typeof network === 'string')
     return [aliasesOf(network, chains)];
   return [config['chain_id'], config['source_chain_id'], config['destination_chain_id']]
     .filter((id) => id !== undefined)

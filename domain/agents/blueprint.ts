@@ -1,4 +1,6 @@
 /** From a proposal to the plan that it asks for: a blueprint for each protocol family, as data. */
+import { specOf, type SpecOf } from '../actions/built-in.ts';
+import { PROTOCOL_FAMILIES, type ActionName, type ProtocolFamily } from '../actions/spec.ts';
 import type { CompletionAssurance } from '../executor.ts';
 import type { GraphEdge } from '../graph/types.ts';
 import type { JsonObject } from '../json.ts';
@@ -28,6 +30,11 @@ export interface BoundVenues {
   readonly accounts: readonly { readonly venue_key: string; readonly provider: string }[];
 }
 
+/** The action types that a family's blueprint may be made with, as their specs say. */
+type PartOf<Family extends ProtocolFamily> = {
+  [Name in ActionName]: Family extends SpecOf<Name>['blueprints'][number] ? Name : never;
+}[ActionName];
+
 type Maker = (proposal: Proposal, bound: BoundVenues) => Blueprint | NoBlueprint;
 
 /** How long a node may take from its start to its send. */
@@ -40,10 +47,7 @@ const MAKERS = {
   cex_withdrawal: withdrawal,
   perp_deposit: perpDeposit,
   perp_withdraw: perpWithdrawal,
-} as const satisfies Readonly<Record<string, Maker>>;
-
-/** The families that there are blueprints for. */
-export const PROTOCOL_FAMILIES = Object.keys(MAKERS) as readonly (keyof typeof MAKERS)[];
+} as const satisfies Readonly<Record<ProtocolFamily, Maker>>;
 
 /** The plan of a proposal, or why there is none. */
 export function blueprintOf(proposal: Proposal, bound: BoundVenues): Blueprint | NoBlueprint {
@@ -74,8 +78,11 @@ function transfer(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBl
   const token = tokenOf(chain, asset);
   if (!native && token === null) return none(`${chain.venue_key} lists no token ${asset}`);
   const node = native
-    ? signed(proposal, 'transfer', 'evm_native_transfer', { chain_id, destination_address })
-    : signed(proposal, 'transfer', 'evm_erc20_transfer', {
+    ? signed<'onchain_transfer'>(proposal, 'transfer', 'evm_native_transfer', {
+        chain_id,
+        destination_address,
+      })
+    : signed<'onchain_transfer'>(proposal, 'transfer', 'evm_erc20_transfer', {
         ...{ chain_id, token_address: token ?? '', destination_address },
       });
   return inOneLine([node], 'destination_finalized');
@@ -92,10 +99,10 @@ function burnAndMint(proposal: Proposal, { chains }: BoundVenues): Blueprint | N
   const { burns_by: spender } = source;
   if (spender === null || destination.burns_by === null)
     return none('the burn-and-mint lane does not reach both chains');
-  const allow = signed(proposal, 'allow', 'evm_erc20_approve', {
+  const allow = signed<'cctp'>(proposal, 'allow', 'evm_erc20_approve', {
     ...{ chain_id: source.chain_id, token_address: token, spender },
   });
-  const burn = signed(proposal, 'burn', 'cctp_burn', {
+  const burn = signed<'cctp'>(proposal, 'burn', 'cctp_burn', {
     source_chain_id: source.chain_id,
     destination_chain_id: destination.chain_id,
     token_address: token,
@@ -104,7 +111,7 @@ function burnAndMint(proposal: Proposal, { chains }: BoundVenues): Blueprint | N
   });
   // What it brings is what its burn has burnt, so it says no amount.
   const config = { asset: proposal.asset, burn_from: 'burn' };
-  const mint = { ...signed(proposal, 'mint', 'cctp_mint', {}), config };
+  const mint = { ...signed<'cctp'>(proposal, 'mint', 'cctp_mint', {}), config };
   return inOneLine([allow, burn, mint], 'destination_finalized');
 }
 
@@ -117,17 +124,18 @@ function bridgeC(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlu
   if (carried === null || there === null || source.bridge === null || destination.bridge === null)
     return none(`the bridge_c lane does not carry ${proposal.asset} between these chains`);
   const pulls = carried.carrier.toLowerCase() !== carried.token.toLowerCase();
-  const allow = signed(proposal, 'allow', 'evm_erc20_approve', {
+  const allow = signed<'bridge_c'>(proposal, 'allow', 'evm_erc20_approve', {
     ...{ chain_id: source.chain_id, token_address: carried.token, spender: carried.carrier },
   });
-  const send = signed(proposal, 'send', 'bridge_c_send', {
+  const send = signed<'bridge_c'>(proposal, 'send', 'bridge_c_send', {
     source_chain_id: source.chain_id,
     destination_chain_id: destination.chain_id,
     destination_address: proposal.destination_address,
   });
+  const action_type: PartOf<'bridge_c'> = 'bridge_c_observe';
   const arrive: TemplateNode = {
-    ...{ node_key: 'arrive', node_kind: 'observe', action_type: 'bridge_c_observe' },
-    executor_selector: { action_type: 'bridge_c_observe' },
+    ...{ node_key: 'arrive', node_kind: 'observe', action_type },
+    executor_selector: { action_type },
     has_side_effect: false,
     config: { match_from: 'send', asset: proposal.asset },
   };
@@ -158,7 +166,7 @@ function withdrawal(
     ...{ chain_id: proposal.destination_chain_id, amount_ref: 'intent' },
   };
   const { provider } = account;
-  const node = sending('withdraw', 'cex_withdrawal', config, { provider });
+  const node = sending<'cex_withdrawal'>('withdraw', 'cex_withdrawal', config, { provider });
   return inOneLine([node], 'provider_completed');
 }
 
@@ -177,7 +185,7 @@ function perpDeposit(proposal: Proposal, { chains }: BoundVenues): Blueprint | N
     );
   const token = tokenOf(chain, asset);
   if (asset !== perp.asset || token === null) return none(`the perps venue holds ${perp.asset}`);
-  const node = signed(
+  const node = signed<'perp_deposit'>(
     proposal,
     'deposit',
     'perp_deposit',
@@ -198,7 +206,7 @@ function perpWithdrawal(proposal: Proposal, { chains }: BoundVenues): Blueprint 
   if (perp === null || perp.venue_key !== source_chain)
     return none(`no perps venue ${source_chain} pays out on ${chain.venue_key}`);
   if (asset !== perp.asset) return none(`the perps venue holds ${perp.asset}`);
-  const node = signed(
+  const node = signed<'perp_withdraw'>(
     proposal,
     'withdraw',
     'perp_withdraw',
@@ -239,10 +247,10 @@ function tokenOf({ tokens }: ChainEntry, asset: string): string | null {
  * A node that draws the intent's amount and nothing else: what a caller may add to a config stays
  * behind what the template says.
  */
-function signed(
+function signed<Family extends ProtocolFamily>(
   { asset, signer_profile: profile }: Proposal,
   node_key: string,
-  action_type: string,
+  action_type: PartOf<Family>,
   config: JsonObject,
   by: { readonly provider?: string } = {},
 ): TemplateNode {
@@ -250,14 +258,14 @@ function signed(
   const selected = by.provider === undefined ? { chain_family } : by;
   const own = { asset, ...config, amount_ref: 'intent' };
   return {
-    ...sending(node_key, action_type, own, selected),
+    ...sending<Family>(node_key, action_type, own, selected),
     signer_selector: { chain_family, profile },
   };
 }
 
-function sending(
+function sending<Family extends ProtocolFamily>(
   node_key: string,
-  action_type: string,
+  action_type: PartOf<Family>,
   config: JsonObject,
   selected: { readonly provider?: string; readonly chain_family?: string },
 ): TemplateNode {
@@ -278,7 +286,7 @@ function inOneLine(
   completion_assurance: CompletionAssurance,
 ): Blueprint {
   const [first] = line;
-  const undo = first?.action_type === 'evm_erc20_approve' ? resetOf(first) : STOP;
+  const undo = first !== undefined && specOf(first.action_type).allowance ? resetOf(first) : STOP;
   const edge = (from: string, to: string, edge_type: GraphEdge['edge_type']): GraphEdge => ({
     ...{ from, to, edge_type, condition_expr: null, priority: 0, join_key: null },
   });

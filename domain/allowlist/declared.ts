@@ -5,7 +5,7 @@
  */
 import type { DeclaredFacts, PayeeField, SignRequest } from '../executor.ts';
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
-import { isBuiltIn } from '../plan/actions.ts';
+import { isBuiltIn } from '../actions/built-in.ts';
 import { assetOf, type ChainAssets } from '../plan/tokens.ts';
 import type { CompiledNode, Intent } from '../plan/types.ts';
 import type { Destination } from './destination.ts';

@@ -4,9 +4,10 @@
  * or reported, and what it asks to be signed. Addresses are as written; whoever compares them
  * brings them to their normal form first.
  */
+import { isBuiltIn, specOf } from '../actions/built-in.ts';
+import type { PayeeSpec } from '../actions/spec.ts';
 import type { SignRequest } from '../executor.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { factsOf, isBuiltIn, type PayeeFact } from '../plan/actions.ts';
 import { takesBack } from '../plan/amount.ts';
 import type { CompiledNode, Intent } from '../plan/types.ts';
 import type { Destination } from './destination.ts';
@@ -41,7 +42,7 @@ export function destinationsOf(paying: Paying): readonly Destination[] {
 
 /** Somebody else has minted what was burnt: nothing is sent any more, whoever received it. */
 function isMintedAlready({ node, prepared_action, sign_request }: Paying): boolean {
-  if (node.action_type !== 'cctp_mint' || sign_request != null) return false;
+  if (specOf(node.action_type).amount !== 'first_leg' || sign_request != null) return false;
   return prepared_action != null && Object.hasOwn(prepared_action, 'minted_by');
 }
 
@@ -77,14 +78,14 @@ export function shownDestination({
 }
 
 function found(paying: Paying): readonly Destination[] {
-  const pays = factsOf(paying.node.action_type)?.pays;
-  if (pays === undefined) return ownDestinations(paying);
-  return [...ofType(paying, pays), ...declaredBeside(paying)];
+  const { payees } = specOf(paying.node.action_type);
+  if (payees === 'declared') return ownDestinations(paying);
+  return [...ofType(paying, payees), ...declaredBeside(paying)];
 }
 
-function ofType(paying: Paying, pays: PayeeFact): readonly Destination[] {
-  if (pays === 'nobody' || takesBack(paying.node)) return [];
-  return pays === 'exchange' ? ofWithdrawal(paying) : ofChain(paying, pays);
+function ofType(paying: Paying, payees: PayeeSpec): readonly Destination[] {
+  if (payees === 'nobody' || payees === 'sub_account' || takesBack(paying.node)) return [];
+  return payees === 'exchange' ? ofWithdrawal(paying) : ofChain(paying, payees);
 }
 
 /**
@@ -122,9 +123,9 @@ function ofWithdrawal({
  */
 function ofChain(
   { node, intent, input_params, prepared_action, output, sign_request }: Paying,
-  pays: PayeeFact,
+  payees: PayeeSpec,
 ): readonly Destination[] {
-  const arrival = typeof pays === 'object' ? pays.strict : null;
+  const arrival = typeof payees === 'object' ? payees.strict : null;
   const strict = arrival !== null;
   const own = chainsOf(node.config, arrival);
   const asked = intent.chain_id === undefined ? [] : [intent.chain_id];
@@ -142,7 +143,7 @@ function ofChain(
   const { node_config: merged, ...others } = input_params;
   const params = isObject(merged) ? others : input_params;
   const { spender } = node.config;
-  const allowed = pays === 'spender' ? [String(spender ?? '')] : [];
+  const allowed = payees === 'spender' ? [String(spender ?? '')] : [];
   const signed = sign_request == null ? null : signedChain(sign_request);
   return [
     ...on([...allowed, ...payeesIn(node.config, 'any')], chains),

@@ -1,6 +1,6 @@
 /** Retry: a failed node runs again, an unknown one is asked about first. */
 import { add, compare } from '../money.ts';
-import { isReservedTemplate } from '../plan/actions.ts';
+import { isReservedTemplate } from '../plan/template.ts';
 import { resolveAmount } from '../plan/amount.ts';
 import { pullsBy } from '../plan/flow.ts';
 import { closedAgain, isRetryable, reopened } from '../graph/retry.ts';

@@ -1,14 +1,12 @@
 /** Where a plan crosses from one chain to another, read from its nodes. It never changes. */
+import { specOf } from '../actions/built-in.ts';
+import type { BridgeLane } from '../actions/spec.ts';
 import { groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { GraphEdge } from '../graph/types.ts';
 import type { JsonValue } from '../json.ts';
 import { readDecimal } from '../money.ts';
-import { factsOf } from '../plan/actions.ts';
 import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
-
-export const BRIDGE_LANES = ['burn_and_mint', 'bridge_c'] as const;
-export type BridgeLane = (typeof BRIDGE_LANES)[number];
 
 export const BURN_FINALITIES = ['fast', 'standard'] as const;
 export type BurnFinality = (typeof BURN_FINALITIES)[number];
@@ -97,7 +95,7 @@ function legsBefore(
 
 /** Of a node that starts a crossing; what ends it says nothing of its own. */
 function laneOf(actionType: string): BridgeLane | undefined {
-  const crossing = factsOf(actionType)?.crossing;
+  const { crossing } = specOf(actionType);
   return crossing?.leg === 1 ? crossing.lane : undefined;
 }
 

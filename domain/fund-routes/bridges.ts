@@ -1,4 +1,5 @@
 /** What is known now of the bridges that a route goes over: how long, for how much, and whether. */
+import type { BridgeLane } from '../actions/spec.ts';
 import { chainRowOf, type ChainNames } from '../bridges/chain-row.ts';
 import { pathContracts } from '../bridges/contracts.ts';
 import { pathReadiness } from '../bridges/path-ready.ts';
@@ -7,7 +8,7 @@ import { fastAttestationSeconds } from '../chains/fast-attestation.ts';
 import { knownChain } from '../chains/finality-table.ts';
 import { add } from '../money.ts';
 import type { ChainEntry } from '../plan/tokens.ts';
-import type { BridgeLane, BridgeLeg, BurnFinality } from './bridge-legs.ts';
+import type { BridgeLeg, BurnFinality } from './bridge-legs.ts';
 
 /** Where a latency baseline is from. */
 export const LATENCY_SOURCES = ['bridge_registry', 'chain_finality', 'fast_attestation'] as const;

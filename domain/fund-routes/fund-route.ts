@@ -2,10 +2,9 @@
  * A route: one template version as a way for funds. What is here never changes, as the version does
  * not.
  */
+import { isSending, specOf } from '../actions/built-in.ts';
 import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphShape } from '../graph/types.ts';
-import { perpActionOf } from '../perps/ready.ts';
-import { isIdle, isSending, RESERVED_ACTION } from '../plan/actions.ts';
 import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
 import { bridgeLegs, type BridgeLeg } from './bridge-legs.ts';
 import { fundRouteMetadata, type FundRouteMetadata } from './metadata.ts';
@@ -78,19 +77,19 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
     ...{ template_id, template_key, version, name, graph_shape },
     node_count: nodes.length,
     executable,
-    reserved: nodes.some(({ action_type }) => action_type === RESERVED_ACTION),
-    moves_funds: nodes.some(
-      (node) => isSending(node, true) && node.action_type !== 'evm_erc20_approve',
-    ),
+    reserved: nodes.some(({ action_type }) => specOf(action_type).reserved),
+    moves_funds: nodes.some((node) => isSending(node, true) && !specOf(node.action_type).allowance),
     metadata: fundRouteMetadata(nodes),
     fee_policy: pick(risk_controls, FEE_KEYS),
     risk_controls: pick(risk_controls, LIMIT_KEYS),
     selectors: nodes.map(selectorOf),
     working_selectors: nodes
-      .filter(({ node_kind, action_type }) => node_kind !== 'manual_gate' && !isIdle(action_type))
+      .filter(
+        ({ node_kind, action_type }) => node_kind !== 'manual_gate' && !specOf(action_type).idle,
+      )
       .map(selectorOf),
     perp_selectors: nodes
-      .filter(({ action_type }) => perpActionOf(action_type) !== null)
+      .filter(({ action_type }) => specOf(action_type).perp !== null)
       .map(selectorOf),
     bridge_legs: bridgeLegs(nodes, edges, selectorOf),
   };

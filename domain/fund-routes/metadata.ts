@@ -1,9 +1,8 @@
 /** What a plan says of the way it takes, read from its nodes in their order. */
+import { specOf } from '../actions/built-in.ts';
+import type { TransportFamily } from '../actions/spec.ts';
 import type { JsonValue } from '../json.ts';
-import { factsOf, type TransportFamily } from '../plan/actions.ts';
 import type { TemplateNode } from '../plan/types.ts';
-
-export { TRANSPORT_FAMILIES, type TransportFamily } from '../plan/actions.ts';
 
 export interface FundRouteMetadata {
   readonly transport_family: TransportFamily;
@@ -24,12 +23,14 @@ export function fundRouteMetadata(nodes: readonly TemplateNode[]): FundRouteMeta
 /** Its venue is where the node works from, but that of a deposit is where it leads to. */
 function sourceOf({ action_type, config }: TemplateNode): string | undefined {
   const source = text(config?.['source_venue']);
-  return action_type === 'perp_deposit' ? source : (source ?? text(config?.['venue']));
+  return specOf(action_type).venue === 'source' ? (source ?? text(config?.['venue'])) : source;
 }
 
 function destinationOf({ action_type, config }: TemplateNode): string | undefined {
   const destination = text(config?.['destination_venue']);
-  return action_type === 'perp_deposit' ? (destination ?? text(config?.['venue'])) : destination;
+  return specOf(action_type).venue === 'destination'
+    ? (destination ?? text(config?.['venue']))
+    : destination;
 }
 
 /**
@@ -45,10 +46,10 @@ function transportFamily(nodes: readonly TemplateNode[]): TransportFamily {
 
 /** Watching for funds and moving them within a venue says nothing of the family. */
 function familyOf({ action_type, has_side_effect }: TemplateNode): TransportFamily[] {
-  const facts = factsOf(action_type);
-  if (facts === undefined) return has_side_effect ? ['mixed'] : [];
-  if (facts.transport !== null) return [facts.transport];
-  return has_side_effect && !facts.sends ? ['mixed'] : [];
+  // What the executor of a team's own type declares is no part of a version; its template is.
+  const { transport, sends } = specOf(action_type, { sends: false });
+  if (transport !== null) return [transport];
+  return has_side_effect && !sends ? ['mixed'] : [];
 }
 
 function text(value: JsonValue | undefined): string | undefined {

@@ -1,4 +1,5 @@
 /** Where deposits of the perps venue go to: nothing but a deposit may pay it. */
+import { specOf } from '../actions/built-in.ts';
 import type { Destination } from '../allowlist/destination.ts';
 import { unpadded } from '../allowlist/unpadded.ts';
 import type { ChainAssets } from '../plan/tokens.ts';
@@ -14,7 +15,7 @@ export function paysDepositAddress(
   destinations: readonly Pick<Destination, 'address'>[],
   chains: ChainAssets,
 ): { readonly code: typeof USE_PERP_DEPOSIT; readonly message: string } | null {
-  if (actionType === 'perp_deposit') return null;
+  if (specOf(actionType).perp === 'deposit') return null;
   for (const { perp } of chains) {
     if (perp === null) continue;
     const wanted = perp.deposit_address.toLowerCase();

@@ -3,20 +3,25 @@
  * same in SQL under locks (prisma/functions/perp-fence.sql), which is what counts.
  */
 
-/** Action types that move funds into the venue, out of it, and between its accounts. */
-export const PERP_ACTIONS = ['perp_deposit', 'perp_withdraw', 'agent_wallet_top_up'] as const;
-export type PerpAction = (typeof PERP_ACTIONS)[number];
+import { isBuiltIn, specOf, type SpecOf } from '../actions/built-in.ts';
+import type { ActionName } from '../actions/spec.ts';
 
-/** Of those, what is signed for the venue itself, with a nonce of its own. */
-export const USER_SIGNED_ACTIONS = ['perp_withdraw', 'agent_wallet_top_up'] as const;
-export type UserSignedAction = (typeof USER_SIGNED_ACTIONS)[number];
+/** The action types that have to do with the account at the venue. */
+export type PerpAction = {
+  [Name in ActionName]: SpecOf<Name>['perp'] extends null ? never : Name;
+}[ActionName];
 
 export function perpActionOf(actionType: string): PerpAction | null {
-  return PERP_ACTIONS.find((known) => known === actionType) ?? null;
+  return isPerpAction(actionType) ? actionType : null;
 }
 
+function isPerpAction(actionType: string): actionType is PerpAction {
+  return isBuiltIn(actionType) && specOf(actionType).perp !== null;
+}
+
+/** Whether it is signed for the venue itself, with a nonce of its own. */
 export function isUserSigned(actionType: string): boolean {
-  return (USER_SIGNED_ACTIONS as readonly string[]).includes(actionType);
+  return specOf(actionType).signs === 'venue_message';
 }
 
 /** What the database knows of a node's movement. Addresses are of any case. */
@@ -68,12 +73,14 @@ export function perpProblem(
   if (!isSame(master, asked.signer))
     return {
       code:
-        asked.action_type === 'perp_deposit' ? 'DEPOSITOR_NOT_MASTER' : 'MASTER_SIGNER_MISMATCH',
+        specOf(asked.action_type).perp === 'deposit'
+          ? 'DEPOSITOR_NOT_MASTER'
+          : 'MASTER_SIGNER_MISMATCH',
       key: asked.signer,
     };
   if (strategy !== null && binding === null) return { code: 'STRATEGY_NOT_BOUND', key: strategy };
   if (paused !== null) return { code: 'STRATEGY_PAUSED', key: paused };
-  if (asked.action_type === 'agent_wallet_top_up') {
+  if (specOf(asked.action_type).perp === 'top_up') {
     const own = strategy === null ? null : (binding?.sub_account_address ?? null);
     if (own === null || !isSame(own, asked.sub_account ?? ''))
       return { code: 'SUB_ACCOUNT_MISMATCH', key: asked.sub_account ?? '' };

@@ -1,4 +1,5 @@
 /** How much a node moves, and whether its risk controls allow that. */
+import { specOf } from '../actions/built-in.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compare, isDecimal, readDecimal } from '../money.ts';
 import type { TemplateNode } from './types.ts';
@@ -59,7 +60,7 @@ export function takesBack({
   config: { amount } = {},
 }: Pick<TemplateNode, 'action_type' | 'config'>): boolean {
   return (
-    action_type === 'evm_erc20_approve' &&
+    specOf(action_type).allowance &&
     typeof amount === 'string' &&
     isDecimal(amount) &&
     compare(amount, '0') === 0

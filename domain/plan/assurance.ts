@@ -1,6 +1,7 @@
 /**
  * How surely a node must be shown to be completed: the plan's promise is kept by its last nodes.
  */
+import { specOf } from '../actions/built-in.ts';
 import {
   COMPLETION_ASSURANCES,
   type CompletionAssurance,
@@ -9,7 +10,6 @@ import {
 import { reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { GraphEdge } from '../graph/types.ts';
-import { isIdle } from './actions.ts';
 import type { CompletionPolicy, TemplateNode } from './types.ts';
 
 interface Plan {
@@ -71,7 +71,7 @@ function lastNodes({ nodes, edges }: Plan): ReadonlySet<string> {
  * Gates and no-ops show nothing; compensations and post-actions come beside what the plan is for.
  */
 function isMoving({ node_kind, action_type }: Plan['nodes'][number]): boolean {
-  return (node_kind === 'action' || node_kind === 'observe') && !isIdle(action_type);
+  return (node_kind === 'action' || node_kind === 'observe') && !specOf(action_type).idle;
 }
 
 export interface UnsupportedAssurance {

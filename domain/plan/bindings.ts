@@ -1,7 +1,7 @@
 /** Which executor and signer each node of a plan is bound to. */
+import { specOf } from '../actions/built-in.ts';
 import type { ExecutorDescriptor } from '../executor.ts';
 import type { SignerDescriptor } from '../signer.ts';
-import { needsSigner } from './actions.ts';
 import type {
   ExecutorBinding,
   ExecutorSelector,
@@ -102,7 +102,7 @@ export function resolveBindings(
       registry.executors.find((each) => each.executor_key === executor)?.sends ?? true;
     if (executor === null) unresolved.push(fault(node, 'executor', executors));
     let signer_binding: SignerBinding | null = null;
-    if (node.signer_selector !== undefined || needsSigner(node.action_type)) {
+    if (node.signer_selector !== undefined || specOf(node.action_type).signs !== null) {
       const signers =
         node.signer_selector === undefined
           ? []

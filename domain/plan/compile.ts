@@ -1,11 +1,11 @@
 /** From a template version and an intent to the plan that is approved, hashed and run. */
 import canonicalize from 'canonicalize';
+import { isSending, specOf } from '../actions/built-in.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { isSending } from './actions.ts';
 import { askedAssurances } from './assurance.ts';
 import type { NodeBindings } from './bindings.ts';
 import { outflowOf } from './flow.ts';
-import { namedFirstLeg } from './legs.ts';
+import { firstLegOf, namedFirstLeg } from './legs.ts';
 import { carriedToken, NO_CHAINS, type ChainAssets } from './tokens.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
@@ -60,10 +60,10 @@ function compileNode(
     config: own = {},
     ...kept
   } = node;
-  const config = { ...given.shared, ...own, ...mintedAmount(node) };
+  const config = { ...given.shared, ...own, ...broughtAmount(node) };
   // Where a template says what is passed on, a caller's amount would be another one.
   const passesOn = Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount');
-  if (passesOn || node.action_type === 'cctp_mint') delete config['amount'];
+  if (passesOn || specOf(node.action_type).amount === 'first_leg') delete config['amount'];
   // What a person reads at a gate is the template's to say.
   if (node.node_kind === 'manual_gate' && !Object.hasOwn(own, 'description'))
     delete config['description'];
@@ -88,11 +88,12 @@ function ofItsFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): Comp
 /** Which contract pulls what is sent, so that allowances before it can be told from it. */
 function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
   const { source_chain_id: chain } = node.config;
-  if (node.action_type === 'cctp_burn') {
-    const puller = chains.find(({ chain_id }) => chain_id === chain)?.burns_by;
-    return puller == null ? node : { ...node, pulled_by: puller };
+  const { puller } = specOf(node.action_type);
+  if (puller === null) return node;
+  if (puller === 'burner') {
+    const burner = chains.find(({ chain_id }) => chain_id === chain)?.burns_by;
+    return burner == null ? node : { ...node, pulled_by: burner };
   }
-  if (node.action_type !== 'bridge_c_send') return node;
   const carried = carriedToken(chains, chain, node.asset);
   // A token that sends itself needs nobody's allowance.
   if (carried === null || carried.carrier.toLowerCase() === carried.token.toLowerCase())
@@ -101,11 +102,9 @@ function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
 }
 
 /** A mint's amount is what its burn has burnt, whatever anybody says of it. */
-function mintedAmount({ action_type, config }: TemplateNode): JsonObject {
-  const burn = config?.['burn_from'];
-  return action_type === 'cctp_mint' && typeof burn === 'string'
-    ? { amount_ref: `nodes.${burn}.output.submitted_amount` }
-    : {};
+function broughtAmount(node: TemplateNode): JsonObject {
+  const first = specOf(node.action_type).amount === 'first_leg' ? firstLegOf(node) : null;
+  return first === null ? {} : { amount_ref: `nodes.${first}.output.submitted_amount` };
 }
 
 /** The asset that a node moves: its config's, in capitals, else the intent's. */

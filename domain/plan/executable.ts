@@ -2,13 +2,14 @@
  * Whether a valid graph can be run, and if not, why. Computed on read: rules may widen with a
  * release.
  */
+import { specOf } from '../actions/built-in.ts';
+import type { PlanCheck } from '../actions/spec.ts';
 import { conditionProblem } from '../conditions/check.ts';
 import { isDecimal } from '../money.ts';
 import { edgeName, type GraphEdge } from '../graph/types.ts';
 import { ancestorsOf } from '../graph/paths.ts';
-import { needsSigner } from './actions.ts';
 import { parseAmountSource } from './amount.ts';
-import { payingUnbrought, secondLegsOf } from './legs.ts';
+import { namedFirstLeg, payingUnbrought, secondLegsOf, firstLegField } from './legs.ts';
 import type { TemplateNode } from './types.ts';
 
 interface Plan {
@@ -41,7 +42,7 @@ export function* judgeInSteps(plan: Plan): Generator<undefined, readonly string[
 
 function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   const reasons: string[] = [];
-  if (needsSigner(node.action_type) && node.signer_selector === undefined)
+  if (specOf(node.action_type).signs !== null && node.signer_selector === undefined)
     reasons.push(`signer_selector_missing:${node.node_key}`);
   // The rules for a node, the allowlist's among them, are chosen by what it says it does; another
   // word must not bind it.
@@ -70,50 +71,35 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   ) {
     reasons.push(`unknown_match_from:${node.node_key}`);
   }
-  reasons.push(
-    ...burnReasons(node, plan),
-    ...mintReasons(node, plan),
-    ...deliveryReasons(node, plan),
-  );
+  reasons.push(...specOf(node.action_type).checks.flatMap((check) => CHECKS[check](node, plan)));
   return reasons;
 }
 
-/** What only one account may bring is lost where the plan does not say that it brings it. */
-function burnReasons(node: TemplateNode, { nodes }: Plan): string[] {
-  if (node.action_type !== 'cctp_burn' || node.config?.['destination_caller'] === undefined)
-    return [];
-  return secondLegsOf(node, nodes).length > 0 ? [] : [`caller_without_mint:${node.node_key}`];
-}
-
-/** A mint brings what one burn before it has burnt, and so much as that was. */
-function mintReasons(node: TemplateNode, plan: Plan): string[] {
-  if (node.action_type !== 'cctp_mint') return [];
-  const { burn_from: from, amount, amount_ref: ref } = node.config ?? {};
-  const burn = plan.nodes.find(({ node_key }) => node_key === from);
-  const known =
-    burn?.action_type === 'cctp_burn' && ancestorsOf(plan, node.node_key).has(burn.node_key);
-  return [
-    ...(known ? [] : [`unknown_burn_from:${node.node_key}`]),
-    ...(amount === undefined && ref === undefined ? [] : [`mint_with_amount:${node.node_key}`]),
-  ];
-}
-
-/**
- * What is looked for on the other side is what one send before it has sent, for as long as it
- * takes: a failure by the clock would say of funds on their way that they did not arrive.
- */
-function deliveryReasons(node: TemplateNode, plan: Plan): string[] {
-  if (node.action_type !== 'bridge_c_observe') return [];
-  const match = node.config?.['match_from'];
-  const send = plan.nodes.find(({ node_key }) => node_key === match);
-  const { observe_seconds, execution_seconds } = node.timeout_policy ?? {};
-  return [
-    ...(send?.action_type === 'bridge_c_send' ? [] : [`unknown_match_from:${node.node_key}`]),
-    ...(observe_seconds === undefined && execution_seconds === undefined
+/** The rules that a type's spec names. */
+const CHECKS: Readonly<Record<PlanCheck, (node: TemplateNode, plan: Plan) => string[]>> = {
+  /** What only one account may bring is lost where the plan does not say that it brings it. */
+  caller_has_second_leg: (node, { nodes }) => {
+    if (node.config?.['destination_caller'] === undefined) return [];
+    return secondLegsOf(node, nodes).length > 0 ? [] : [`caller_without_mint:${node.node_key}`];
+  },
+  /** What is brought, or looked for on the other side, is what one node before has sent. */
+  first_leg_known: (node, plan) => {
+    const first = namedFirstLeg(node, plan.nodes);
+    const known =
+      first !== undefined &&
+      secondLegsOf(first, [node]).length > 0 &&
+      ancestorsOf(plan, node.node_key).has(first.node_key);
+    return known ? [] : [`unknown_${String(firstLegField(node))}:${node.node_key}`];
+  },
+  /** A mint brings so much as was burnt. */
+  amount_of_first_leg: ({ node_key, config: { amount, amount_ref: ref } = {} }) =>
+    amount === undefined && ref === undefined ? [] : [`mint_with_amount:${node_key}`],
+  /** A failure by the clock would say of funds on their way that they did not arrive. */
+  no_time_out: ({ node_key, timeout_policy: { observe_seconds, execution_seconds } = {} }) =>
+    observe_seconds === undefined && execution_seconds === undefined
       ? []
-      : [`delivery_times_out:${node.node_key}`]),
-  ];
-}
+      : [`delivery_times_out:${node_key}`],
+};
 
 /** What a bridge has not brought can still be brought: only a person may pay in its place. */
 function legReasons(node: TemplateNode, plan: Plan): string[] {

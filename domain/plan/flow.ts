@@ -3,13 +3,14 @@
  * node sent; only what is drawn adds up. Limits, holds, budgets, previews and people look at this
  * and at nothing else (docs/decisions/0025-what-is-approved.md).
  */
+import { specOf } from '../actions/built-in.ts';
 import { ancestorsOf, groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { EdgeType, GraphEdge } from '../graph/types.ts';
 import { add, compare, subtract } from '../money.ts';
 import { maxAmount, parseAmountSource, resolveAmount } from './amount.ts';
 import type { NodeState } from '../states/node.ts';
-import { mayCountOn } from './legs.ts';
+import { firstLegOf, mayCountOn } from './legs.ts';
 import type { CompiledNode, CompiledPlan, OutflowEntry } from './types.ts';
 
 /** What one sending node moves. */
@@ -61,7 +62,7 @@ export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
  * units of the intent's asset.
  */
 function mostOf(node: CompiledNode, plan: PlanPart): string | null {
-  if (node.action_type === 'evm_erc20_approve') return exceeding(node, plan);
+  if (specOf(node.action_type).allowance) return exceeding(node, plan);
   return wholeOf(node, plan);
 }
 
@@ -157,8 +158,8 @@ function passedOn(
 }
 
 function referredBy(node: CompiledNode): string | null {
-  const burn = node.action_type === 'cctp_mint' ? node.config['burn_from'] : undefined;
-  if (typeof burn === 'string') return burn;
+  const first = specOf(node.action_type).amount === 'first_leg' ? firstLegOf(node) : null;
+  if (first !== null) return first;
   const source = parseAmountSource({ amount_ref: node.config['amount_ref'] ?? 'intent' });
   return source.kind === 'node' ? source.node_key : null;
 }

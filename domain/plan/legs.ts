@@ -2,38 +2,12 @@
  * Bridges cross in two legs. What a first leg has sent is on its way until a second leg of it has
  * brought it: until then anybody may still bring it, whatever else a plan does.
  */
+import { specOf } from '../actions/built-in.ts';
+import type { CrossingSpec } from '../actions/spec.ts';
 import { reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { EdgeType, GraphEdge } from '../graph/types.ts';
-import { isIdle } from './actions.ts';
 import type { TemplateNode } from './types.ts';
-
-interface Lane {
-  readonly first: string;
-  readonly second: string;
-  /** The field by which the second leg names the first. */
-  readonly names: string;
-  /** What of the first leg's output the second goes by: without any of it, it brings nothing. */
-  readonly records: readonly string[];
-  /** What is said of an edge that pays although nothing says that it was brought. */
-  readonly reason: string;
-}
-
-const LANES: readonly Lane[] = [
-  {
-    ...{ first: 'cctp_burn', second: 'cctp_mint', names: 'burn_from' },
-    records: [
-      ...['message', 'attested_message', 'attestation', 'submitted_amount'],
-      ...['source_chain_id', 'destination_chain_id', 'mint_recipient'],
-    ],
-    reason: 'mint_failure_pays',
-  },
-  {
-    ...{ first: 'bridge_c_send', second: 'bridge_c_observe', names: 'match_from' },
-    records: ['packet', 'destination_chain_id', 'destination_address'],
-    reason: 'delivery_failure_pays',
-  },
-];
 
 type Leg = Pick<TemplateNode, 'node_key' | 'action_type' | 'config'>;
 
@@ -42,19 +16,32 @@ interface Graph<N extends Leg> {
   readonly edges: readonly GraphEdge[];
 }
 
-const laneOf = ({ action_type }: Leg): Lane | undefined =>
-  LANES.find(({ first }) => first === action_type);
+/** What the spec of a first leg says of it; undefined for other types. */
+function firstOf(actionType: string): Extract<CrossingSpec, { readonly leg: 1 }> | undefined {
+  const { crossing } = specOf(actionType);
+  return crossing?.leg === 1 ? crossing : undefined;
+}
+
+function secondOf(actionType: string): Extract<CrossingSpec, { readonly leg: 2 }> | undefined {
+  const { crossing } = specOf(actionType);
+  return crossing?.leg === 2 ? crossing : undefined;
+}
 
 /** The key of the node whose funds this one brings; null for anything but a second leg. */
 export function firstLegOf({ action_type, config }: Omit<Leg, 'node_key'>): string | null {
-  const lane = LANES.find(({ second }) => second === action_type);
-  const named = lane === undefined ? undefined : config?.[lane.names];
+  const second = secondOf(action_type);
+  const named = second === undefined ? undefined : config?.[second.names];
   return typeof named === 'string' ? named : null;
+}
+
+/** The field by which a second leg names its first; undefined for other nodes. */
+export function firstLegField({ action_type }: Pick<Leg, 'action_type'>): string | undefined {
+  return secondOf(action_type)?.names;
 }
 
 /** The fields of its output by which its second leg goes; none for anything but a first leg. */
 export function recordsOf(actionType: string): readonly string[] {
-  return LANES.find(({ first }) => first === actionType)?.records ?? [];
+  return firstOf(actionType)?.records ?? [];
 }
 
 /** Of a second leg the first that it names, whatever that is; undefined for other nodes. */
@@ -65,10 +52,9 @@ export function namedFirstLeg<N extends Leg>(node: Leg, nodes: readonly N[]): N 
 
 /** The nodes that bring what this one sends. */
 export function secondLegsOf<N extends Leg>(first: Leg, nodes: readonly N[]): readonly N[] {
-  const lane = laneOf(first);
+  const lane = firstOf(first.action_type)?.lane;
   return nodes.filter(
-    ({ action_type, config }) =>
-      action_type === lane?.second && config?.[lane.names] === first.node_key,
+    (node) => secondOf(node.action_type)?.lane === lane && firstLegOf(node) === first.node_key,
   );
 }
 
@@ -92,7 +78,8 @@ function unbrought(first: Leg, { nodes, edges }: Graph<Leg>): readonly GraphEdge
  * the fence sees to; here it only tells what is paid in its place.
  */
 export function mayCountOn(source: Leg, node: Leg, plan: Graph<Leg>): boolean {
-  const first = laneOf(source) === undefined ? namedFirstLeg(source, plan.nodes) : source;
+  const first =
+    firstOf(source.action_type) === undefined ? namedFirstLeg(source, plan.nodes) : source;
   if (first === undefined || keysOf(secondLegsOf(first, plan.nodes)).has(node.node_key))
     return true;
   const starts = first === source ? [source.node_key, ...rootNodes(plan)] : [source.node_key];
@@ -108,8 +95,8 @@ export function payingUnbrought(
   first: Leg,
   plan: Graph<Leg & Pick<TemplateNode, 'node_kind'>>,
 ): readonly { readonly reason: string; readonly edge: GraphEdge }[] {
-  const lane = laneOf(first);
-  if (lane === undefined) return [];
+  const crossing = firstOf(first.action_type);
+  if (crossing === undefined) return [];
   const edges = unbrought(first, plan);
   const seconds = keysOf(secondLegsOf(first, plan.nodes));
   const onward = edges.filter(({ edge_type }) => ONWARD.includes(edge_type));
@@ -123,7 +110,7 @@ export function payingUnbrought(
         (between.has(from) || seconds.has(from)) &&
         pays.has(to),
     )
-    .map((edge) => ({ reason: lane.reason, edge }));
+    .map((edge) => ({ reason: crossing.unbrought, edge }));
 }
 
 /** The nodes that send, or lead to one that does, before a person was asked. */
@@ -139,7 +126,7 @@ function leadingToPay(
       !asks.has(node_key) &&
       !seconds.has(node_key) &&
       node_kind !== 'observe' &&
-      !isIdle(action_type),
+      !specOf(action_type).idle,
   );
   const back = edges
     .filter(({ from }) => !asks.has(from))

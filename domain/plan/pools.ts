@@ -1,5 +1,5 @@
 /** The pool of funds that a node draws from: what a venue keeps in one kind of account. */
-import { factsOf } from './actions.ts';
+import { specOf } from '../actions/built-in.ts';
 import { onChainPool, perpVenueOf, type ChainAssets } from './tokens.ts';
 import type { CompiledNode } from './types.ts';
 
@@ -21,14 +21,11 @@ export function accountTypeOf({
   action_type,
   config: { venue, account_type: type },
 }: Pick<CompiledNode, 'action_type' | 'config'>): string | null {
-  // A team's own type has an account at its venue, else what its signer has on its chain.
-  const leaves = factsOf(action_type)?.leaves ?? 'account';
-  if (leaves === 'perp') return PERP_ACCOUNT_TYPE;
-  if (leaves === 'chain_id' || leaves === 'source_chain_id') return null;
+  const { pool } = specOf(action_type);
+  if (pool === 'perp') return PERP_ACCOUNT_TYPE;
+  if (pool === 'chain_id' || pool === 'source_chain_id') return null;
   if (typeof venue !== 'string' || venue === '') return null;
-  return leaves === 'account' && typeof type === 'string' && type !== ''
-    ? type.toUpperCase()
-    : SPOT;
+  return pool !== 'exchange' && typeof type === 'string' && type !== '' ? type.toUpperCase() : SPOT;
 }
 
 /**
@@ -40,14 +37,14 @@ export function poolOf(
   chains: ChainAssets,
 ): Pool | null {
   const { venue } = node.config;
-  const leaves = factsOf(node.action_type)?.leaves ?? 'account';
+  const { pool } = specOf(node.action_type);
   const account_type = accountTypeOf(node);
-  if (leaves === 'perp' && account_type !== null) {
+  if (pool === 'perp' && account_type !== null) {
     const perp = perpVenueOf(chains, venue);
     return perp === null ? null : { venue_key: perp.venue_key, account_type };
   }
   if (account_type !== null && typeof venue === 'string') return { venue_key: venue, account_type };
-  const chain = node.config[leaves === 'source_chain_id' ? leaves : 'chain_id'];
+  const chain = node.config[pool === 'source_chain_id' ? pool : 'chain_id'];
   return node.signer_binding !== null && typeof chain === 'number'
     ? onChainPool(chains, chain, node.signer_binding.signer_key)
     : null;

@@ -2,7 +2,8 @@
  * What a sending node's config says beside amount and payee, as whoever approves it reads it. Each
  * field has the value that the executor acts on, also where the config is silent.
  */
-import { factsOf, isBuiltIn } from './actions.ts';
+import { specOf } from '../actions/built-in.ts';
+import type { DefaultField } from '../actions/spec.ts';
 import { accountTypeOf } from './pools.ts';
 import type { CompiledNode } from './types.ts';
 
@@ -45,16 +46,17 @@ export function sendTerms({
     const value = config[name];
     return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
   };
-  const burns = action_type === 'cctp_burn';
-  const moves = action_type === 'cex_internal_transfer';
+  const { defaults } = specOf(action_type);
+  const said = (name: DefaultField): string | null => of(name) ?? defaults[name] ?? null;
   const ref = config['amount'] === undefined ? of('amount_ref') : null;
   return {
     venue: of('venue'),
     account_type: accountTypeOf({ action_type, config }),
     destination_venue: of('destination_venue'),
-    destination_account_type: moves
-      ? (of('destination_account_type') ?? 'SPOT').toUpperCase()
-      : of('destination_account_type'),
+    destination_account_type:
+      defaults.destination_account_type === undefined
+        ? of('destination_account_type')
+        : (said('destination_account_type')?.toUpperCase() ?? null),
     sub_account_address: of('sub_account_address'),
     chain_id: sourceChain(action_type, of),
     destination_chain_id: of('destination_chain_id'),
@@ -63,14 +65,15 @@ export function sendTerms({
     burn_from: of('burn_from'),
     network: of('network'),
     tag: of('tag'),
-    max_fee: of('max_fee') ?? (burns ? '0' : null),
-    finality: of('finality') ?? (burns ? 'standard' : null),
+    max_fee: said('max_fee'),
+    finality: said('finality'),
     destination_caller: of('destination_caller'),
   };
 }
 
 /** A built-in type reads one of the two, and a config may carry the other for other nodes. */
 function sourceChain(action_type: string, of: (name: string) => string | null): string | null {
-  if (!isBuiltIn(action_type)) return of('source_chain_id') ?? of('chain_id');
-  return of(factsOf(action_type)?.leaves === 'source_chain_id' ? 'source_chain_id' : 'chain_id');
+  const { pool } = specOf(action_type);
+  if (pool === 'own') return of('source_chain_id') ?? of('chain_id');
+  return of(pool === 'source_chain_id' ? pool : 'chain_id');
 }

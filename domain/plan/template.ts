@@ -51,3 +51,8 @@ export function edgeOf(edge: RequestedEdge): GraphEdge {
     condition_expr: edge.condition_expr ?? null,
   };
 }
+
+/** Whether only the service itself registers versions of this template, and creates from them. */
+export function isReservedTemplate(templateKey: string): boolean {
+  return templateKey.startsWith('system/');
+}

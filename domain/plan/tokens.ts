@@ -2,8 +2,8 @@
  * Which asset a node on a chain moves, and in which pool it lies: what the venues file lists, as
  * plain data.
  */
+import { specOf } from '../actions/built-in.ts';
 import type { ChainFinality } from '../chains/finality.ts';
-import { factsOf } from './actions.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface ChainToken {
@@ -131,14 +131,14 @@ export function tokenMismatch(
   node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>,
   chains: ChainAssets,
 ): TokenMismatch | null {
-  const fact = factsOf(node.action_type)?.token ?? null;
+  const { token: spec } = specOf(node.action_type);
   // The second leg of a bridge has the asset of its first, whatever its config says.
-  if (fact === null || fact === 'first_leg') return null;
-  if (fact === 'bridge') return notCarried(node, chains);
-  if (fact === 'perp') return notHeld(node, chains);
-  const { [fact.chain]: chain, token_address: token } = node.config;
+  if (spec === null || spec === 'first_leg') return null;
+  if (spec === 'bridge') return notCarried(node, chains);
+  if (spec === 'perp') return notHeld(node, chains);
+  const { [spec.chain]: chain, token_address: token } = node.config;
   const chain_id = typeof chain === 'number' ? chain : null;
-  const native = fact.named === 'native' || (fact.named === 'optional' && token === undefined);
+  const native = spec.named === 'native' || (spec.named === 'optional' && token === undefined);
   const token_address = native || typeof token !== 'string' ? null : token;
   const known = chain_id !== null && (native || token_address !== null);
   const token_asset = known ? assetOf(chains, chain_id, token_address) : null;

@@ -2,9 +2,9 @@
  * Clocks that are too far apart to send by. Nonces and time limits are made from ours; what another
  * world makes of them goes by its own.
  */
+import { specOf } from '../actions/built-in.ts';
 import type { SignRequest } from '../executor.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { perpActionOf } from '../perps/ready.ts';
 import type { ChainAssets } from '../plan/tokens.ts';
 
 /** Beyond this nothing new is sent. */
@@ -43,7 +43,7 @@ export function clocksOfNode(
   const chain = signs === null ? undefined : chainOf(signs);
   const bound = chains.find(({ chain_id }) => chain_id === chain);
   return [
-    ...(perpActionOf(action_type) === null ? [] : [PERP_CLOCK]),
+    ...(specOf(action_type).perp === null ? [] : [PERP_CLOCK]),
     ...(bound === undefined ? [] : [bound.venue_key]),
     ...(typeof config['venue'] === 'string' ? [config['venue']] : []),
   ];

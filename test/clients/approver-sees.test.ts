@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { sendsOf } from '../../api/movements/review.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { BUILT_IN_ACTIONS } from '../../domain/plan/actions.ts';
+import { BUILT_IN_ACTIONS } from '../../domain/actions/built-in.ts';
 import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';
 import { sendConfigSchema } from '../../venues/bridge-c/config.ts';
 import { burnConfigSchema, mintConfigSchema } from '../../venues/burn-mint/config.ts';

@@ -1,8 +1,9 @@
 /** What the database reads from an action type by itself, for every built-in one. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { specOf } from '../../domain/actions/built-in.ts';
+import { ACTION_NAMES } from '../../domain/actions/spec.ts';
 import { claimsOf } from '../../domain/claims.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { BUILT_IN_ACTIONS, type ActionFacts } from '../../domain/plan/actions.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -11,29 +12,26 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-test.each(Object.entries(BUILT_IN_ACTIONS) as [string, ActionFacts][])(
-  '%s is the same in SQL as in domain/plan/actions.ts',
-  async (action_type, { stays, pays }) => {
-    const node = JSON.stringify({ action_type, state: 'READY', attempt: 1 });
-    const [row] = await bench.sql<{ tie: string | null; plain: unknown }>(
-      `SELECT signer_tie(NULL, '{}', jsonb_populate_record(NULL::movement_nodes, $1::jsonb || '{"recover_first": false, "restored": false}'),
+test.each(ACTION_NAMES)('%s is the same in SQL as in domain/actions', async (action_type) => {
+  const { signerTie, payees } = specOf(action_type);
+  const node = JSON.stringify({ action_type, state: 'READY', attempt: 1 });
+  const [row] = await bench.sql<{ tie: string | null; plain: unknown }>(
+    `SELECT signer_tie(NULL, '{}', jsonb_populate_record(NULL::movement_nodes, $1::jsonb || '{"recover_first": false, "restored": false}'),
          ARRAY[]::text[], false) AS tie,
        plain_addresses($2, '{"destination_address": "bank"}', '{}', '{}', NULL, NULL, '[]') AS plain`,
-      node,
-      action_type,
-    );
-    expect(row?.tie).toBe(stays);
-    // What is left to the long way is judged by the same facts; only this much is decided here.
-    // (A top-up pays nobody by its config, and goes the long way all the same.)
-    const plainly =
-      pays === 'nobody' && action_type !== 'agent_wallet_top_up'
-        ? []
-        : pays === 'exchange'
-          ? [{ chain_family: 'cex', address: 'bank' }]
-          : null;
-    expect(row?.plain).toEqual(plainly);
-  },
-);
+    node,
+    action_type,
+  );
+  expect(row?.tie).toBe(signerTie);
+  // What is left to the long way is judged by the same facts; only this much is decided here.
+  const plainly =
+    payees === 'nobody'
+      ? []
+      : payees === 'exchange'
+        ? [{ chain_family: 'cex', address: 'bank' }]
+        : null;
+  expect(row?.plain).toEqual(plainly);
+});
 
 /** What any type could be completed with. */
 const ALL: JsonObject = {
@@ -42,7 +40,7 @@ const ALL: JsonObject = {
   ...{ ledger_account: '0xaa', ledger_hash: '0x02' },
 };
 
-test.each(Object.keys(BUILT_IN_ACTIONS))(
+test.each(ACTION_NAMES)(
   'a completion of %s is refused without a claim where it could say one, and nowhere else',
   async (action_type) => {
     const asked = async (output: JsonObject | null) =>
@@ -53,12 +51,11 @@ test.each(Object.keys(BUILT_IN_ACTIONS))(
           output === null ? null : JSON.stringify(output),
         )
       )[0]?.needs;
+    const { claim } = specOf(action_type);
     const claims = claimsOf({ action_type, output: ALL, matched: ALL, external_ref: 'x' });
     expect(await asked(ALL)).toBe(claims.length > 0);
-    // These wait for something to arrive and for nothing else.
-    const always = ['cctp_mint', 'bridge_c_observe', 'evm_balance_observe', 'perp_deposit'];
     for (const nothing of [{}, null])
-      expect(await asked(nothing)).toBe(always.includes(action_type));
+      expect(await asked(nothing)).toBe(claim?.required === 'always');
   },
 );
 

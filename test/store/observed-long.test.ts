@@ -1,5 +1,5 @@
 /** What is observed for longer than usual, or shows another amount, is shown to a person. */
-import { USUAL_SECONDS, usualSeconds } from '../../domain/send/usual-time.ts';
+import { usualSeconds } from '../../domain/send/usual-time.ts';
 import { noteAttention, readTold } from '../../store/attention.ts';
 import { readMovement } from '../../store/movement-reads.ts';
 import { paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
@@ -62,10 +62,11 @@ test.each(['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMAT
 );
 
 test('each type has its own usual time, and a team’s is that of its registry entry', () => {
-  expect(USUAL_SECONDS).toMatchObject({
+  for (const [type, seconds] of Object.entries({
     ...{ cex_withdrawal: 7_200, cex_deposit_observe: 3_600, cctp_mint: 3_600, cctp_burn: 7_200 },
     ...{ perp_deposit: 1_800, bridge_c_send: 3_600, evm_native_transfer: 600 },
-  });
+  }))
+    expect([type, usualSeconds(type)]).toEqual([type, seconds]);
   expect(usualSeconds('acme_payout')).toBe(3_600);
   expect(usualSeconds('acme_payout', { declared: 60 })).toBe(60);
   expect(usualSeconds('cex_withdrawal', { declared: 60 })).toBe(7_200);

@@ -4,7 +4,7 @@
  */
 import { ownDestinations } from '../../domain/allowlist/declared.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
-import { isBuiltIn } from '../../domain/plan/actions.ts';
+import { isBuiltIn } from '../../domain/actions/built-in.ts';
 import type { SignedNode } from '../../domain/signing.ts';
 import { readTransferPlan, type TransferPlan } from './plan.ts';
 

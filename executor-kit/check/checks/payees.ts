@@ -6,7 +6,7 @@ import { ownDestinations, withoutKnown } from '../../../domain/allowlist/declare
 import type { Destination } from '../../../domain/allowlist/destination.ts';
 import { ExecutorFault, type PayeeField } from '../../../domain/executor.ts';
 import type { JsonObject, JsonValue } from '../../../domain/json.ts';
-import { isBuiltIn } from '../../../domain/plan/actions.ts';
+import { isBuiltIn } from '../../../domain/actions/built-in.ts';
 import type { Bench } from '../bench.ts';
 import type { Check } from '../verdict.ts';
 import { Broken } from '../broken.ts';

@@ -1,13 +1,9 @@
 /** What is made of proposals, and what callers can make of that. */
 import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
+import { PROTOCOL_FAMILIES } from '../../../domain/actions/spec.ts';
 import { uncoveredBy, type AuthorityLimits } from '../../../domain/agents/authority.ts';
-import {
-  blueprintOf,
-  PROTOCOL_FAMILIES,
-  templateKeyOf,
-  type Blueprint,
-} from '../../../domain/agents/blueprint.ts';
+import { blueprintOf, templateKeyOf, type Blueprint } from '../../../domain/agents/blueprint.ts';
 import type { Proposal } from '../../../domain/agents/proposal.ts';
 import { validateGraph } from '../../../domain/graph/validate.ts';
 import type { JsonObject } from '../../../domain/json.ts';

@@ -1,0 +1,81 @@
+/** The spec of every action type: a built-in one as it stands, a team’s own as it is declared. */
+import { BRIDGE_C_ACTIONS } from './bridge-c.ts';
+import { BURN_MINT_ACTIONS } from './burn-mint.ts';
+import { CEX_ACTIONS } from './cex.ts';
+import { CONTROL_ACTIONS } from './control.ts';
+import { EVM_ACTIONS } from './evm.ts';
+import { PERP_ACTIONS } from './perp.ts';
+import type { NodeKind } from '../graph/types.ts';
+import { HOUR_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
+
+export const BUILT_IN_ACTIONS = {
+  ...CEX_ACTIONS,
+  ...EVM_ACTIONS,
+  ...BURN_MINT_ACTIONS,
+  ...BRIDGE_C_ACTIONS,
+  ...PERP_ACTIONS,
+  ...CONTROL_ACTIONS,
+} as const satisfies Readonly<Record<ActionName, ActionSpec>>;
+
+/** What stands in the spec of one type. */
+export type SpecOf<Name extends ActionName> = (typeof BUILT_IN_ACTIONS)[Name];
+
+/** Whether the service itself knows what nodes of this action type do. */
+export function isBuiltIn(actionType: string): actionType is ActionName {
+  return Object.hasOwn(BUILT_IN_ACTIONS, actionType);
+}
+
+/** What the registry says of the executor of a team's own action type. */
+export interface DeclaredAction {
+  readonly sends?: boolean | undefined;
+  readonly usual_seconds?: number | undefined;
+}
+
+/** Of a team's own action type whose executor declares nothing; so it is held to send. */
+const OWN: ActionSpec = {
+  signs: null,
+  sends: true,
+  idle: false,
+  allowance: false,
+  reserved: false,
+  token: null,
+  pool: 'own',
+  payees: 'declared',
+  amount: 'plan',
+  sent: 'submitted_amount',
+  puller: null,
+  crossing: null,
+  checks: [],
+  claim: null,
+  watches: null,
+  signerTie: null,
+  perp: null,
+  defaults: {},
+  transport: null,
+  venue: 'source',
+  usualSeconds: HOUR_SECONDS,
+  blueprints: [],
+};
+
+/**
+ * The spec of an action type. Of a built-in one nobody's declaration counts, and neither the
+ * template's `has_side_effect` nor anything that a caller writes decides what a team's own sends.
+ */
+export function specOf(
+  actionType: string,
+  { sends = OWN.sends, usual_seconds: usualSeconds = OWN.usualSeconds }: DeclaredAction = {},
+): ActionSpec {
+  return isBuiltIn(actionType) ? BUILT_IN_ACTIONS[actionType] : { ...OWN, sends, usualSeconds };
+}
+
+/**
+ * Whether a node moves funds: what its kind only looks at or waits for it does not, else its type's
+ * spec says it.
+ */
+export function isSending(
+  { node_kind, action_type }: { readonly node_kind: NodeKind; readonly action_type: string },
+  executorSends: boolean,
+): boolean {
+  if (node_kind === 'observe' || node_kind === 'manual_gate') return false;
+  return specOf(action_type, { sends: executorSends }).sends;
+}
