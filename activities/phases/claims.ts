@@ -3,6 +3,7 @@
  * nonce alone, which the attester gives: one that it tells of two burns would complete both with
  * one mint.
  */
+import { specOf } from '../../domain/actions/built-in.ts';
 import { claimsOf, type Claim } from '../../domain/claims.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { Refusal } from '../../domain/transition.ts';
@@ -37,7 +38,8 @@ export class ClaimRefused extends Error {
 export function claimRefused({ node }: PhaseRow, reason: Refusal): ClaimRefused | null {
   if (reason === 'claim_missing') return new ClaimRefused(NO_CLAIM);
   if (reason !== 'already_claimed') return null;
-  return new ClaimRefused(node.action_type === 'cctp_burn' ? OTHERS_MESSAGE : CLAIMED);
+  const ofMessage = specOf(node.action_type).claim?.named.includes('message') ?? false;
+  return new ClaimRefused(ofMessage ? OTHERS_MESSAGE : CLAIMED);
 }
 
 /**
