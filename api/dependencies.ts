@@ -1,5 +1,6 @@
 /** What the API is given by the composition root. It makes none of this itself. */
 import type { Logger } from 'pino';
+import type { MintReader } from '../domain/bridges/named-mint.ts';
 import type { BridgeReader } from '../domain/bridges/registry.ts';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
@@ -27,6 +28,8 @@ export interface ApiDependencies {
   readonly accounts?: AccountReader;
   /** Asks the endpoints of the bridge what they are; absent where none is bound. */
   readonly bridge?: BridgeReader;
+  /** Reads mints that people name; absent where no chain is bound. */
+  readonly mints?: MintReader;
   /** The perps venue; absent or null where none is bound. */
   readonly perp?: PerpAccess | null;
   /** Which venues' balances are fetched, and asking one on demand. */

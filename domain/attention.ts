@@ -250,6 +250,14 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
   const node = facts.node_key ?? '';
   const named = snapshot.nodes.find(({ node_key }) => node_key === node);
   if (named === undefined || !isResolvable(named)) return [];
+  const planned = snapshot.plan.nodes.find(({ node_key }) => node_key === node);
+  if (planned?.action_type === 'cctp_burn' && named.state !== 'UNKNOWN')
+    return [
+      {
+        action: 'resolve',
+        consequence: `Where somebody has minted what ${node} burnt, a person names that transaction of the destination (mint_tx_hashes): it is read on the chain, and completes ${node}. What nobody has minted waits for its attestation; the chain has taken the burn, so it cannot be failed.`,
+      },
+    ];
   return [
     {
       action: 'resolve',

@@ -263,6 +263,11 @@ export const ERROR_TABLE = {
     'never',
     'What this node would be completed with has completed another: see `claimed_by`. It is not completed by the same.',
   ),
+  mint_not_proven: rule(
+    409,
+    'after_change',
+    'The chain does not show that this transaction minted the burn: see `reason`. Nothing was written.',
+  ),
   not_reassignable: rule(
     409,
     'never',

@@ -65,6 +65,7 @@ export async function startApi(
       chains: bound.chainAssets,
       accounts: createAccountReader(bound),
       bridge: bound.bridge,
+      mints: bound.mints,
       perp: bound.perp,
       balances: desk,
       handOver: (movementId, command) =>

@@ -12,6 +12,7 @@ import { parseSignerConfigs, SignerConfigError, whyNotLocal } from '../signers/c
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
 import { bridgeCActs, createBridgeCExecutors } from '../venues/bridge-c/lane.ts';
 import { burnMintActs, createBurnMintExecutors } from '../venues/burn-mint/lane.ts';
+import { createMintReader } from '../venues/burn-mint/named-mint.ts';
 import { balanceFetchers } from '../venues/balances.ts';
 import { chainAssets, loadVenueBindings, VenueBindingsError } from '../venues/bindings.ts';
 import { createEvmApproveExecutor } from '../venues/evm/approve.ts';
@@ -115,6 +116,7 @@ export async function openRegistries(config: Declaring) {
     lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues), perpActs(perp?.venue, evmVenues)],
     chainAssets: chainAssets(bindings),
     bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
+    mints: createMintReader({ chains, venues: evmVenues }),
     exchangeClocks: exchangeClocks(exchanges),
     /** Chains of a developer's own. */
     developers: evmVenues

@@ -57,3 +57,27 @@ export function readWaiting(
         AND NOT (movement_id = ${movement_id}::uuid AND node_key = ${node_key})`,
   );
 }
+
+/**
+ * Burns other than the node's whose mint cannot be told from its own: sent or under way, and of the
+ * same message, or of the same amount and recipient while none is recorded.
+ */
+export function readOpenBurns(
+  db: Database,
+  burn: { readonly message: string; readonly amount: string; readonly mint_recipient: string },
+  { movement_id, node_key }: Owner,
+): Promise<readonly Owner[]> {
+  return run(
+    () => db.sql<Owner>`
+      SELECT n.movement_id, n.node_key
+      FROM movement_nodes n JOIN movement_plans p USING (movement_id)
+      WHERE n.action_type = 'cctp_burn'
+        AND (n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR n.recover_first)
+        AND NOT (n.movement_id = ${movement_id}::uuid AND n.node_key = ${node_key})
+        AND CASE WHEN n.output ? 'message' THEN lower(n.output ->> 'message') = lower(${burn.message})
+          ELSE coalesce(n.amount = ${burn.amount}::numeric, true)
+            AND right(lower(node_plan(n.own_plan, p.input_params) #>> '{config,mint_recipient}'), 40)
+              = right(lower(${burn.mint_recipient}), 40) END
+      ORDER BY n.movement_id, n.node_key`,
+  );
+}

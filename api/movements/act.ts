@@ -43,7 +43,7 @@ export interface Action {
   readonly movementId: string;
   readonly requester: Requester;
   /** Builds the transition for the movement as loaded, or throws why there is none. */
-  readonly decide: (snapshot: MovementSnapshot) => Transition;
+  readonly decide: (snapshot: MovementSnapshot) => Transition | Promise<Transition>;
 }
 
 /** Applies an operator's action to the movement as it is at that moment. */
@@ -77,7 +77,7 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Applied>
   for (let attempt = 1; ; attempt += 1) {
     const snapshot = await readSnapshot(deps.db, movementId);
     if (!isAllowed(action, snapshot.state)) throw notAllowed(action, movementId, snapshot.state);
-    const transition = decide(snapshot);
+    const transition = await decide(snapshot);
     const outcome = await applyTransition(
       deps.db,
       takes(action, snapshot) ? { ...transition, take: takeAt(deps) } : transition,

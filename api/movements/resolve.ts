@@ -8,6 +8,7 @@ import type { NodeState } from '../../domain/states/node.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { act } from './act.ts';
+import { outputByMint } from './named-mint.ts';
 import type { ActionResponse } from './responses.ts';
 import type { ResolveBody } from './schema.ts';
 
@@ -27,18 +28,21 @@ export function resolve(
       action: 'resolve',
       movementId: movement_id,
       requester,
-      decide: (snapshot) => {
-        const transition = resolution(
-          snapshot,
-          { node_key, ...body, settle_seconds: settleSeconds(snapshot, node_key, deps) },
-          requester,
-        );
+      decide: async (snapshot) => {
+        const { mint_tx_hashes: hashes, ...said } = body;
+        const output =
+          hashes === undefined
+            ? said.output
+            : await outputByMint({ snapshot, node_key, hashes }, deps);
+        const settle_seconds = settleSeconds(snapshot, node_key, deps);
+        const word = { node_key, ...said, output };
+        const transition = resolution(snapshot, { ...word, settle_seconds }, requester);
         if (transition === null)
           return wrongNode(snapshot, {
             ...{ node_key, action: 'resolve', allowed: ['UNKNOWN'] },
             besides: ', or that is observed for longer than usual',
           });
-        const missing = missingRecord(snapshot, { node_key, ...body });
+        const missing = missingRecord(snapshot, word);
         if (missing !== null) throw withoutRecord(snapshot, node_key, missing);
         return transition;
       },

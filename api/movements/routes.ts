@@ -264,13 +264,18 @@ export const movementRoutes: readonly Route[] = [
       'For a node in UNKNOWN whose venue cannot tell any more what became of its send, or one that is observed for longer than usual ' +
       '(attention `observed_long`). `completed` goes on along its success path, ' +
       '`failed` along its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact. Nobody can tell ' +
-      'before the send and the time in which its effect may appear are over, nor that it failed while what it signed may still be mined.',
+      'before the send and the time in which its effect may appear are over, nor that it failed while what it signed may still be mined. ' +
+      'A burn that no attester signs for, or its mint, is completed by the transaction that minted it (`mint_tx_hashes`): the chain is read ' +
+      'within the request, and what it does not show is `mint_not_proven` with `reason` and `tx_hash`. Where other burns of the same terms are ' +
+      'open nothing tells whose a mint is (`ambiguous`, with their `nodes`), until as many mints are named.',
     params: nodeParams,
     body: resolveBody,
     errors: [
       'movement_not_found',
       'node_not_found',
       'invalid_state',
+      'mint_not_proven',
+      'venue_unavailable',
       'send_not_over',
       'nonce_open',
       'payment_mined',

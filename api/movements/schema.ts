@@ -123,6 +123,10 @@ export const movementParams = z.strictObject({ movement_id: uuid });
 
 export const nodeParams = z.strictObject({ movement_id: uuid, node_key: segment(128) });
 
+/** Each is read on its chain within the request. */
+const MAX_NAMED_MINTS = 8;
+const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a transaction hash');
+
 export const resolveBody = z
   .strictObject({
     outcome: z
@@ -137,11 +141,26 @@ export const resolveBody = z
         "Only with `completed`: the node's output, as its executor would have told it. Without it the node's amount counts as sent, " +
         'and fills each output field that an `amount_ref` names.',
     }),
+    mint_tx_hashes: z
+      .array(transactionHash)
+      .min(1)
+      .max(MAX_NAMED_MINTS)
+      .optional()
+      .meta({
+        description:
+          'Only with `completed`, in place of `output`, for a `cctp_burn` or a `cctp_mint`: the transaction that minted the burn. It is read on ' +
+          'the chain, which decides. Where burns of the same terms are open, one of each.',
+      }),
   })
   .refine((body) => body.outcome === 'completed' || body.output === undefined, {
     path: ['output'],
     message: 'only a completed node has an output',
   })
+  .refine(
+    ({ mint_tx_hashes: named, outcome, output }) =>
+      named === undefined || (outcome === 'completed' && output === undefined),
+    { path: ['mint_tx_hashes'], message: 'only with completed, and in place of output' },
+  )
   .meta({
     id: 'MovementNodeResolveRequest',
     examples: [

@@ -185,8 +185,12 @@ function commandOf(
 ): string {
   const key = node_key ?? attention?.node_key ?? '<node>';
   switch (action) {
-    case 'resolve':
-      return resolveCommand(id, key);
+    case 'resolve': {
+      const node = nodes.find((each) => each.node_key === key);
+      return node?.action_type === 'cctp_burn' && node.state !== 'UNKNOWN'
+        ? `fundctl movements resolve ${id} ${quoted(key)} --outcome completed --mint-tx 0x… --reason "…" --evidence reference=…`
+        : resolveCommand(id, key);
+    }
     case 'enable_executor': {
       const node = nodes.find((each) => each.node_key === key);
       return `fundctl executors enable ${quoted(node?.executor_binding.executor_key ?? '<executor>')}`;

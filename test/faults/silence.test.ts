@@ -3,12 +3,22 @@
  * it. The faults are those of the venues' simulators: a deposit that is swallowed, a burn that its
  * attester does not know, a withdrawal that stays pending.
  */
-import { createPublicClient, createWalletClient, erc20Abi, http, parseUnits, type Hex } from 'viem';
+import {
+  createPublicClient,
+  createWalletClient,
+  erc20Abi,
+  http,
+  parseAbi,
+  parseUnits,
+  type Hex,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import type { StackBridges } from '../../dev/stack/bridges.ts';
 import { PERP_TEMPLATES, starterTemplates } from '../../dev/stack/starter-templates.ts';
 import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
 import { perpBooks } from '../support/perp-books.ts';
 import { storeTemplate, withdrawal, type PlanNode } from '../support/plans.ts';
+import { attest, nonceOf } from '../venues/burn-mint/lanes-desk.ts';
 
 const LIMIT_MS = 120_000;
 const USUAL_SECONDS = 15;
@@ -181,22 +191,26 @@ test('a deposit that the perps venue swallows', async () => {
   expect(await detail(id)).toMatchObject({ reservation_status: 'consumed', attention: null });
 }, 240_000);
 
-test('a burn that its attester does not know', async () => {
+const bridgesOf = (): StackBridges => {
   const { bridges } = own.stack;
   if (bridges === null) throw new Error('no bridges');
-  const { near, far } = bridges;
-  const attester = (faults: object): Promise<Response> =>
-    fetch(`${bridges.attesterUrl}/faults`, {
-      ...{ method: 'POST', body: JSON.stringify(faults) },
-      headers: { 'content-type': 'application/json' },
-    });
-  await attester({ attestation: 'unknown' });
+  return bridges;
+};
+const attester = (faults: object): Promise<Response> =>
+  fetch(`${bridgesOf().attesterUrl}/faults`, {
+    ...{ method: 'POST', body: JSON.stringify(faults) },
+    headers: { 'content-type': 'application/json' },
+  });
+
+/** An allowance, a burn that soon needs a person, and its mint. */
+function burnAndMint(): Promise<string> {
+  const { near, far } = bridgesOf();
   const token_address = near.contracts.burnToken;
   const node = (node_key: string, action_type: string, config: object): PlanNode => ({
     ...{ node_key, action_type, config, node_kind: 'action', has_side_effect: true },
     signer_selector: { chain_family: 'evm', profile: 'treasury' },
   });
-  const template = await storeTemplate(
+  return storeTemplate(
     own.api,
     [
       node('allow', 'evm_erc20_approve', {
@@ -214,7 +228,11 @@ test('a burn that its attester does not know', async () => {
     ],
     { assurance: 'destination_finalized' },
   );
-  const id = await begun(template, '9', 'USDB');
+}
+
+test('a burn that its attester does not know', async () => {
+  await attester({ attestation: 'unknown' });
+  const id = await begun(await burnAndMint(), '9', 'USDB');
   await isShown(id, 'burn');
   await shift(id, 'send_not_after', 7_200);
   // It is burnt, and without what is signed for it its mint would bring nothing.
@@ -223,3 +241,74 @@ test('a burn that its attester does not know', async () => {
   await attester({ attestation: 'given' });
   await own.api.reaches(id, 'COMPLETED', LIMIT_MS);
 }, 240_000);
+
+test('burns that their attester does not know, and that somebody has minted', async () => {
+  await attester({ attestation: 'unknown' });
+  const { far } = bridgesOf();
+  const template = await burnAndMint();
+  const first = await begun(template, '8', 'USDB');
+  await isShown(first, 'burn');
+  const second = await begun(template, '8', 'USDB');
+  await isShown(second, 'burn');
+  for (const id of [first, second]) await shift(id, 'send_not_after', 7_200);
+  expect((await detail(first)).attention?.actions).toEqual([
+    { action: 'resolve', consequence: expect.stringContaining('mint_tx_hashes') },
+  ]);
+  const named = (id: string, ...mint_tx_hashes: readonly string[]) =>
+    resolve(id, 'burn', 'completed', { mint_tx_hashes });
+  const refused = async (answer: Promise<JsonAnswer>) => (await answer).body['detail'];
+  // Its own transaction is one of the other chain.
+  const { external_ref } = await nodeOf(first, 'burn');
+  expect(await refused(named(first, String(external_ref)))).toMatchObject({
+    ...{ error: 'mint_not_proven', reason: 'not_found', tx_hash: external_ref },
+  });
+  // Both have emitted the same message; whose a mint is nothing tells.
+  const [row] = await own.query<{ message: Hex }>(
+    `SELECT output ->> 'message' AS message FROM movement_nodes
+      WHERE movement_id = $1 AND node_key = 'burn'`,
+    [first],
+  );
+  const minted: string[] = [];
+  for (const nonce of ['one', 'the other']) {
+    const signed = await attest(row!.message, nonceOf(nonce));
+    const stranger = createWalletClient({
+      account: privateKeyToAccount(own.stack.chain.accounts.venueHotWallet.privateKey),
+      transport: http(far.rpcUrl),
+    });
+    const hash = await stranger.writeContract({
+      ...{ chain: null, address: far.contracts.messageTransmitter },
+      abi: parseAbi(['function receiveMessage(bytes message, bytes attestation)']),
+      ...{ functionName: 'receiveMessage', args: [signed.message, signed.attestation] },
+    });
+    await createPublicClient({ transport: http(far.rpcUrl) }).waitForTransactionReceipt({ hash });
+    minted.push(hash);
+  }
+  const [one = '', other = ''] = minted;
+  const final = await eventually(
+    async () => {
+      const said = (await refused(named(first, one, one))) as { readonly reason: string };
+      return said.reason === 'not_final' ? null : said;
+    },
+    { what: () => 'its block to be final', timeoutMs: LIMIT_MS },
+  );
+  expect(final).toMatchObject({
+    ...{ error: 'mint_not_proven', reason: 'ambiguous' },
+    nodes: [{ movement_id: second, node_key: 'burn' }],
+  });
+  const mintOf = async (id: string) => (await nodeOf(id, 'mint')).output?.['tx_hash'];
+  await eventually(async () => ((await named(first, one, other)).status === 200 ? true : null), {
+    what: () => 'both to be final',
+    timeoutMs: LIMIT_MS,
+  });
+  await own.api.reaches(first, 'COMPLETED', LIMIT_MS);
+  expect(await mintOf(first)).toBe(one);
+  // One mint completes one burn.
+  expect(await refused(named(second, one))).toMatchObject({
+    error: 'already_claimed',
+    claimed_by: { movement_id: first, node_key: 'burn' },
+  });
+  expect((await named(second, one, other)).status).toBe(200);
+  await own.api.reaches(second, 'COMPLETED', LIMIT_MS);
+  expect(await mintOf(second)).toBe(other);
+  expect(await detail(second)).toMatchObject({ reservation_status: 'consumed', attention: null });
+}, 300_000);

@@ -599,6 +599,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   claimAuthorization: BY_KEY,
   readClaimed: BY_KEY,
   isAllowing: 'reads the nodes of one movement',
+  readOpenBurns: 'reads the few burns that are under way, by an index of its own',
   readWaiting: 'reads the few nodes that wait at an address, by an index of its own',
   claimPerpNonce: BY_KEY,
   readPerpAction: BY_KEY,

@@ -48,6 +48,7 @@ const NOT_MISSED: Readonly<Record<string, string>> = {
   evm_transactions_allowances:
     'evm_transactions_nonce finds the same, while an address has sent little',
   movement_nodes_await_payments: 'is read when a payment is claimed that another node may wait for',
+  movement_nodes_open_burns: 'is read when a person names the mint of a burn',
   callbacks_line: 'callbacks_sequence finds the same among all that a movement has',
   template_proposals_due: 'template_proposals_by_status finds what is due too, while it is little',
   template_proposals_by_authority: 'template_proposals_newest finds the same: here is one agent',

@@ -6,6 +6,8 @@ const WALKED = 'test/domain/graph/second-legs.test.ts';
 const ACTED = 'test/domain/commands/second-legs.test.ts';
 const MESSAGE = 'test/venues/burn-mint/message.test.ts';
 const CLAIMS = 'test/store/claims.test.ts';
+const NAMED = 'test/venues/burn-mint/named-mint.test.ts';
+const CHOSEN = 'test/store/named-mints.test.ts';
 const BURNS = 'test/venues/burn-mint/executors.test.ts';
 
 export const bridgeRules: readonly Rule[] = [
@@ -357,6 +359,61 @@ export const bridgeRules: readonly Rule[] = [
       file: 'domain/commands/resolve.ts',
       find: 'landed ? { claims: claimsBy(',
       replace: 'node.amount === null ? { claims: claimsBy(',
+    },
+  },
+  {
+    id: 'a-named-mint-brought-the-own-message',
+    section,
+    rule: "A transaction that a person names completes a burn only where it has brought the burn's own message.",
+    test: { file: NAMED, name: 'the mint of a burn of %s' },
+    broken: {
+      file: 'venues/burn-mint/named-mint.ts',
+      find: 'calldata.toLowerCase().includes(message.slice(2))',
+      replace: 'calldata.length >= message.length',
+    },
+  },
+  {
+    id: 'a-named-mint-is-final',
+    section,
+    rule: 'A mint that a person names counts once its block is final.',
+    test: { file: NAMED, name: 'is proven by the message that was taken' },
+    broken: {
+      file: 'venues/burn-mint/named-mint.ts',
+      find: 'receipt.blockNumber > (await finalizedNumber(one))',
+      replace: 'receipt.blockNumber > (await finalizedNumber(one)) + 1_000n',
+    },
+  },
+  {
+    id: 'a-named-mint-is-shown-by-all',
+    section,
+    rule: 'A mint that a person names counts once as many endpoints show it as an absence takes.',
+    test: { file: NAMED, name: 'what one endpoint alone shows' },
+    broken: {
+      file: 'venues/burn-mint/named-mint.ts',
+      find: 'return agreed(told);',
+      replace: 'return agreed(told.slice(0, 1));',
+    },
+  },
+  {
+    id: 'a-named-mint-is-of-no-other-burn',
+    section,
+    rule: 'Where other burns of the same terms are open, a named mint completes one only once each has one.',
+    test: { file: CHOSEN, name: 'each has a mint of its own, or neither is completed (%s)' },
+    broken: {
+      file: 'api/movements/named-mint.ts',
+      find: 'if (free.length > others.length) return',
+      replace: 'if (free.length > 0 || others.length === 0) return',
+    },
+  },
+  {
+    id: 'a-named-mint-completes-one-burn',
+    section,
+    rule: 'A mint that a person names completes one burn.',
+    test: { file: CHOSEN, name: 'one mint completes one burn' },
+    broken: {
+      file: 'api/movements/named-mint.ts',
+      find: 'const free = mints.filter(({ burn }) => !taken.has(nonceOf(burn)));',
+      replace: 'const free = mints.filter(() => taken.size >= 0);',
     },
   },
   {

@@ -85,6 +85,26 @@ function emittedOf(
   from: Address,
   receipt: TransactionReceipt,
 ): Hex | null {
+  const { source } = plan;
+  const logs = parseEventLogs({
+    abi: MESSAGE_TRANSMITTER,
+    eventName: 'MessageSent',
+    logs: receipt.logs,
+  });
+  const found = logs.find((log) => {
+    if (!isAddressEqual(log.address, source.cctp.message_transmitter)) return false;
+    const reading = readMessage(log.args.message);
+    return (
+      reading.ok &&
+      isPlanned(plan, decimals, reading.message) &&
+      reading.message.message_sender === padded(from)
+    );
+  });
+  return found?.args.message ?? null;
+}
+
+/** Whether a message says what the plan burns, whoever burnt it. */
+export function isPlanned(plan: BurnPlan, decimals: number, message: BurnMessage): boolean {
   const { source, destination } = plan;
   const wanted: Partial<BurnMessage> = {
     source_domain: source.cctp.domain,
@@ -96,19 +116,8 @@ function emittedOf(
     burn_token: padded(plan.token),
     mint_recipient: padded(plan.mint_recipient),
     amount: baseUnits(plan, decimals),
-    message_sender: padded(from),
     max_fee: baseUnits({ amount: plan.max_fee }, decimals),
   };
   const names = Object.keys(wanted) as (keyof BurnMessage)[];
-  const logs = parseEventLogs({
-    abi: MESSAGE_TRANSMITTER,
-    eventName: 'MessageSent',
-    logs: receipt.logs,
-  });
-  const found = logs.find((log) => {
-    if (!isAddressEqual(log.address, source.cctp.message_transmitter)) return false;
-    const reading = readMessage(log.args.message);
-    return reading.ok && names.every((name) => reading.message[name] === wanted[name]);
-  });
-  return found?.args.message ?? null;
+  return names.every((name) => message[name] === wanted[name]);
 }

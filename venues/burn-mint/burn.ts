@@ -224,7 +224,8 @@ function since({ prior }: ExecutionContext): JsonObject {
   };
 }
 
-function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {
+/** What an attested message says beside the burn. */
+export function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {
   return {
     message_nonce: attested.nonce,
     finality_executed: attested.finality_executed,

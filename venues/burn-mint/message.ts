@@ -116,5 +116,19 @@ export function differs(attested: BurnMessage, emitted: BurnMessage): string | n
   return null;
 }
 
+/**
+ * The message that a burn emitted, with what its transmitter said when it was brought: the header as
+ * it was emitted, but for nonce and finality, and the body that was brought.
+ */
+export function broughtMessage(
+  emitted: string,
+  brought: { readonly nonce: Hex; readonly finality: number; readonly body: Hex },
+): Hex {
+  const at = (offset: number, end: number): string => emitted.slice(2 + 2 * offset, 2 + 2 * end);
+  const finality = brought.finality.toString(16).padStart(8, '0');
+  const parts = [at(0, 12), brought.nonce.slice(2), at(44, 144), finality, brought.body.slice(2)];
+  return `0x${parts.join('').toLowerCase()}`;
+}
+
 /** Nobody, as a destination caller: anybody may bring the message. */
 export const ANYBODY: Hex = `0x${'0'.repeat(64)}`;

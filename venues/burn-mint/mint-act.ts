@@ -116,22 +116,10 @@ function broughtBy(data: string): { readonly message: BurnMessage } | null {
 
 /** `MINT_NOT_SEEN` where the messenger tells of no mint to the recipient. */
 export function minted(plan: MintPlan, decimals: number, receipt: TransactionReceipt): Did {
-  const { cctp } = plan.destination;
   const recipient = unpaddedWord(plan.emitted.mint_recipient);
   // As the message says, whatever the venues file says by now.
   const messenger = unpaddedWord(plan.emitted.recipient);
-  const received = parseEventLogs({
-    abi: MESSAGE_TRANSMITTER,
-    eventName: 'MessageReceived',
-    logs: receipt.logs,
-  }).find(
-    (log) =>
-      isAddressEqual(log.address, cctp.message_transmitter) &&
-      log.args.sourceDomain === plan.emitted.source_domain &&
-      log.args.sender.toLowerCase() === plan.emitted.sender &&
-      log.args.nonce === plan.nonce &&
-      isBodyOf(log.args.messageBody, plan.emitted),
-  );
+  const received = receivedIn(plan, receipt).find((log) => log.args.nonce === plan.nonce);
   // The mint of one message stands before its own event, and behind that of the message before.
   const mints = parseEventLogs({
     abi: TOKEN_MESSENGER,
@@ -168,6 +156,23 @@ export function minted(plan: MintPlan, decimals: number, receipt: TransactionRec
       mint_recipient: mint.args.mintRecipient,
     } satisfies JsonObject,
   };
+}
+
+/**
+ * The transmitter's events of messages that may be a burn's own: what their header says beside the
+ * nonce no event tells.
+ */
+export function receivedIn(
+  { destination, emitted }: Pick<MintPlan, 'destination' | 'emitted'>,
+  { logs }: TransactionReceipt,
+) {
+  return parseEventLogs({ abi: MESSAGE_TRANSMITTER, eventName: 'MessageReceived', logs }).filter(
+    (log) =>
+      isAddressEqual(log.address, destination.cctp.message_transmitter) &&
+      log.args.sourceDomain === emitted.source_domain &&
+      log.args.sender.toLowerCase() === emitted.sender &&
+      isBodyOf(log.args.messageBody, emitted),
+  );
 }
 
 /** Fee and expiration stand in the body too, and are the attester's. */

@@ -19,6 +19,7 @@ export const resolve = command({
     '`completed`: its effect has landed; `failed`: it is proven that it has not. Evidence is what proves it: a reference, a line of a statement, a transaction.',
   examples: [
     'fundctl movements resolve <movement-id> withdraw --outcome completed --reason "on the statement" --evidence statement=2026-11 --evidence line=17',
+    'fundctl movements resolve <movement-id> burn --outcome completed --mint-tx 0x… --reason "a relayer minted it" --evidence ticket=7',
   ],
   args: NODE,
   options: {
@@ -27,6 +28,10 @@ export const resolve = command({
     evidence: many('key=value', 'what proves it'),
     evidenceFile: file('the evidence as a JSON object'),
     outputFile: file('with completed: what its executor would have told, as a JSON object'),
+    mintTx: many(
+      'hash',
+      'with completed, of a burn or its mint: the transaction that minted it, which is read on the chain; where equal burns are open one of each',
+    ),
     ...YES,
   },
   answer: answerOf('resolveMovementNode'),
@@ -38,7 +43,9 @@ export const resolve = command({
       question: `Say for good that ${args.nodeKey} has ${options.outcome}?`,
       yes: options.yes,
     });
-    const body = defined({ outcome: options.outcome, reason: options.reason, evidence, output });
+    const { outcome, reason, mintTx } = options;
+    const mint_tx_hashes = mintTx.length === 0 ? undefined : mintTx;
+    const body = defined({ outcome, reason, evidence, output, mint_tx_hashes });
     const client = await session.client();
     const answer = await client.call('resolveMovementNode', {
       params: { movement_id: args.movementId, node_key: args.nodeKey },

@@ -64,6 +64,7 @@ export const ERRORS = {
   send_not_over: { status: 409, retry: 'safe' },
   resolution_incomplete: { status: 422, retry: 'after_change' },
   already_claimed: { status: 409, retry: 'never' },
+  mint_not_proven: { status: 409, retry: 'after_change' },
   not_reassignable: { status: 409, retry: 'never' },
   nonce_open: { status: 409, retry: 'after_change' },
   payment_mined: { status: 409, retry: 'never' },

@@ -326,6 +326,11 @@ CREATE INDEX movement_nodes_perp_credited ON movement_nodes (completed_at)
 CREATE INDEX movement_nodes_await_payments ON movement_nodes ((output -> 'awaits' ->> 'place'))
   WHERE action_type = 'evm_balance_observe' AND state = 'OBSERVING';
 
+-- Burns that may be minted by a transaction that a person names, of which there are few.
+CREATE INDEX movement_nodes_open_burns ON movement_nodes (movement_id)
+  WHERE action_type = 'cctp_burn'
+    AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first);
+
 CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since)
   WHERE unanswered_since IS NOT NULL;
 

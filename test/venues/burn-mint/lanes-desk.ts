@@ -74,7 +74,10 @@ export function executorsOf(
     },
   };
   const signing = createEvmSigning(lane.chains, [burnMintActs(venues)]);
-  return { burn: createBurnExecutor(lane), mint: createMintExecutor(lane), signing };
+  return {
+    ...{ burn: createBurnExecutor(lane), mint: createMintExecutor(lane), signing },
+    ...{ chains: lane.chains, venues },
+  };
 }
 
 const shared = {

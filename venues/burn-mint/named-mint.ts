@@ -1,0 +1,172 @@
+/**
+ * The transaction that a person names as the mint of a burn, where no attester says its nonce. The
+ * chain decides: the transmitter of the burn's destination has taken a message whose every field but
+ * the attester's four is the burn's own, and the messenger has minted its amount to its recipient.
+ *
+ * The nonce is the attester's alone (`MessageV2.sol` leaves it empty, and `MessageTransmitterV2.sol`
+ * takes whichever is signed), so it is the one that was used. `MessageReceived` shows source domain,
+ * sender, nonce, finality and body. What else stands in the header is compared by the bytes of the
+ * message, which have to be in the transaction's calldata.
+ */
+import type { Hash, Hex, TransactionReceipt } from 'viem';
+import type {
+  MintReader,
+  NamedMint,
+  NamedMints,
+  RecordedBurn,
+} from '../../domain/bridges/named-mint.ts';
+import type { CallOptions } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { finalizedNumber, readReceipt, type EvmChains, type EvmConnection } from '../evm/client.ts';
+import type { EvmVenue } from '../evm/config.ts';
+import { isCanonical } from '../evm/landed.ts';
+import { requireSameEntries } from '../evm/same-entries.ts';
+import { isPlanned } from './burn-act.ts';
+import { attestedFacts } from './burn.ts';
+import { broughtMessage, differs, readMessage } from './message.ts';
+import { minted, receivedIn, type MintPlan } from './mint-act.ts';
+import { entriesOf, readBurnPlan } from './plan.ts';
+
+const ANSWER_WITHIN_MS = 20_000;
+
+/** A burn whose nonce nobody has said, and the bytes that it emitted. */
+interface Emitted {
+  readonly plan: Omit<MintPlan, 'nonce'>;
+  readonly bytes: string;
+}
+
+export function createMintReader({
+  chains,
+  venues,
+}: {
+  readonly chains: EvmChains;
+  readonly venues: readonly EvmVenue[];
+}): MintReader {
+  return {
+    async read(burn, transaction) {
+      const call: CallOptions = {
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        requestId: 'a look at a mint',
+      };
+      const plan = readBurnPlan(burn, venues);
+      requireSameEntries(burn.output['venue_entries'], entriesOf(plan));
+      const connection = await chains.open(plan.destination.chain_id, call);
+      const decimals = await connection.decimals(plan.minted);
+      const bytes = burn.output['message'];
+      const reading = typeof bytes === 'string' ? readMessage(bytes) : null;
+      if (typeof bytes !== 'string' || reading?.ok !== true)
+        return no('burn_unrecorded', 'its node has recorded no message that was burnt');
+      if (!isPlanned(plan, decimals, reading.message))
+        return no(
+          'burn_unrecorded',
+          'the message that its node has recorded is not the planned burn',
+        );
+      const { destination, minted: token, amount } = plan;
+      const emitted: Emitted = {
+        bytes,
+        plan: {
+          destination,
+          minted: token,
+          amount,
+          emitted: reading.message,
+          since: sinceOf(burn),
+        },
+      };
+      const told = await connection.witnesses((one) =>
+        mintsOn(one, emitted, decimals, transaction as Hash),
+      );
+      return agreed(told);
+    },
+  };
+}
+
+const no = (
+  reason: Extract<NamedMints, { ok: false }>['reason'],
+  problem: string,
+): Extract<NamedMints, { ok: false }> => ({ ok: false, reason, problem });
+
+/** What all of the endpoints show; else why not. */
+function agreed(told: readonly NamedMints[]): NamedMints {
+  const [first, ...others] = told;
+  if (first === undefined) throw new Error('no endpoint was asked');
+  const refused = told.find(({ ok }) => !ok);
+  if (refused !== undefined) return refused;
+  return others.every((other) => JSON.stringify(other) === JSON.stringify(first))
+    ? first
+    : no('endpoints_differ', 'the endpoints of the chain show different mints in it');
+}
+
+/** No mint of it is in an older block. */
+function sinceOf({ output }: RecordedBurn): bigint {
+  const since = output['destination_block'];
+  return typeof since === 'string' && /^[0-9]+$/.test(since) ? BigInt(since) : 0n;
+}
+
+/** What one endpoint shows. */
+async function mintsOn(
+  one: EvmConnection,
+  emitted: Emitted,
+  decimals: number,
+  hash: Hash,
+): Promise<NamedMints> {
+  const receipt = await readReceipt(one, hash);
+  if (receipt === null)
+    return no('not_found', `no block of chain ${emitted.plan.destination.chain_id} has it`);
+  if (receipt.blockNumber > (await finalizedNumber(one)) || !(await isCanonical(one, receipt)))
+    return no('not_final', 'its block is not final yet; ask again later');
+  if (receipt.status === 'reverted') return no('reverted', 'it was mined and reverted');
+  if (receipt.blockNumber < emitted.plan.since)
+    return no('before_burn', 'its block is older than the burn');
+  const received = receivedIn(emitted.plan, receipt);
+  const calldata = await one.ask(async (client) => (await client.getTransaction({ hash })).input);
+  const mints: NamedMint[] = [];
+  let unlike: string | null = null;
+  for (const { args } of received) {
+    const { nonce, finalityThresholdExecuted: finality, messageBody: body } = args;
+    const did = minted({ ...emitted.plan, nonce }, decimals, receipt);
+    if (!did.ok) continue;
+    const message = broughtMessage(emitted.bytes, { nonce, finality, body });
+    const why = whyUnlike(emitted, message, calldata);
+    if (why === null) mints.push(mintOf({ receipt, message, decimals, did: did.output }));
+    unlike ??= why;
+  }
+  if (mints.length > 0) return { ok: true, mints };
+  return unlike === null
+    ? no('no_mint', 'the contracts of the venue entry minted nothing of this burn in it')
+    : no('another_message', unlike);
+}
+
+/** Why the message that was brought is not the burn's own, or null. */
+function whyUnlike({ plan }: Emitted, message: Hex, calldata: Hex): string | null {
+  const reading = readMessage(message);
+  const why = reading.ok ? differs(reading.message, plan.emitted) : reading.problem;
+  if (why !== null) return `the message that it brought is not the burn's own: ${why}`;
+  return calldata.toLowerCase().includes(message.slice(2))
+    ? null
+    : "its calldata does not hold the burn's own message, so it may have brought a burn of other terms";
+}
+
+function mintOf(of: {
+  readonly receipt: Pick<TransactionReceipt, 'transactionHash' | 'blockNumber'>;
+  readonly message: Hex;
+  readonly decimals: number;
+  readonly did: JsonObject;
+}): NamedMint {
+  const { receipt, message, decimals, did } = of;
+  const { transactionHash: hash } = receipt;
+  const reading = readMessage(message);
+  const { bridge_fee_amount, ...facts } = did;
+  return {
+    burn: {
+      ...(reading.ok ? attestedFacts(reading.message, decimals) : {}),
+      attested_message: message,
+      // It was taken once and is needed no more.
+      attestation: '0x',
+      mint_tx_hash: hash,
+    },
+    mint: {
+      ...{ tx_hash: hash, block_number: receipt.blockNumber.toString(), ...facts },
+      fee_amount: bridge_fee_amount ?? '0',
+    },
+  };
+}
