@@ -1,4 +1,4 @@
-/** What the transaction that a person names as a mint completes: the chain says it, not the person. */
+/** What a mint that a person names completes: the chain says it, not the person. */
 import type { NamedMint, UnprovenMint } from '../../domain/bridges/named-mint.ts';
 import { claimsOf } from '../../domain/claims.ts';
 import { isResolvable } from '../../domain/commands/resolve.ts';
@@ -138,7 +138,7 @@ async function chosen(
   });
 }
 
-/** Source domain and nonce of a message are claimed; of one burn's messages the domain is the same. */
+/** What is claimed of a message, beside its source domain, which all of a burn's share. */
 function nonceOf(burn: JsonObject): string {
   const [claim] = claimsOf({ action_type: 'cctp_burn', output: burn, matched: null });
   return claim?.reference ?? '';

@@ -36,8 +36,7 @@ export interface MintReader {
    * The mints of such a burn in a transaction of its destination; at least one where `ok`. Of burns
    * with the same terms nothing on a chain says which one a mint is of.
    *
-   * @throws ExecutorFault where the chain gives no answer, or the venue entries are not those of the
-   *   burn.
+   * @throws ExecutorFault where the chain gives no answer, or the venue entries are not the burn's.
    */
   read(burn: RecordedBurn, transaction: string): Promise<NamedMints>;
 }

@@ -117,8 +117,8 @@ export function differs(attested: BurnMessage, emitted: BurnMessage): string | n
 }
 
 /**
- * The message that a burn emitted, with what its transmitter said when it was brought: the header as
- * it was emitted, but for nonce and finality, and the body that was brought.
+ * The message that a burn emitted, with what was said of it when it was brought: the header as it
+ * was emitted, but for nonce and finality, and the body that was brought.
  */
 export function broughtMessage(
   emitted: string,

@@ -1,10 +1,10 @@
 /**
  * The transaction that a person names as the mint of a burn, where no attester says its nonce. The
- * chain decides: the transmitter of the burn's destination has taken a message whose every field but
- * the attester's four is the burn's own, and the messenger has minted its amount to its recipient.
+ * chain decides: the destination's transmitter has taken a message whose every field but the
+ * attester's four is the burn's own, and the messenger has minted its amount to its recipient.
  *
- * The nonce is the attester's alone (`MessageV2.sol` leaves it empty, and `MessageTransmitterV2.sol`
- * takes whichever is signed), so it is the one that was used. `MessageReceived` shows source domain,
+ * The nonce is the attester's alone (`MessageV2.sol` emits it empty, `MessageTransmitterV2.sol` takes
+ * whichever is signed), so it is the one that was used. `MessageReceived` shows source domain,
  * sender, nonce, finality and body. What else stands in the header is compared by the bytes of the
  * message, which have to be in the transaction's calldata.
  */
