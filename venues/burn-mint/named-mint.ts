@@ -3,10 +3,10 @@
  * chain decides: the destination's transmitter has taken a message whose every field but the
  * attester's four is the burn's own, and the messenger has minted its amount to its recipient.
  *
- * The nonce is the attester's alone (`MessageV2.sol` emits it empty, `MessageTransmitterV2.sol` takes
- * whichever is signed), so it is the one that was used. `MessageReceived` shows source domain,
- * sender, nonce, finality and body. What else stands in the header is compared by the bytes of the
- * message, which have to be in the transaction's calldata.
+ * The nonce is the attester's alone: `MessageV2.sol` emits it empty, and whichever is signed is
+ * taken. So it is the one that was used. `MessageReceived` shows source domain, sender, nonce,
+ * finality and body; what else stands in the header is compared by the bytes of the message, which
+ * have to be in the transaction's calldata.
  */
 import type { Hash, Hex, TransactionReceipt } from 'viem';
 import type {
