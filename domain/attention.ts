@@ -12,6 +12,7 @@ import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
 import { onCancelTargets } from './graph/edges.ts';
+import { attestedLegOf } from './plan/legs.ts';
 import type { OutflowEntry } from './plan/types.ts';
 import type { MovementSnapshot } from './snapshot.ts';
 import { ACTION_STATES, type MovementAction } from './states/movement.ts';
@@ -251,7 +252,11 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
   const named = snapshot.nodes.find(({ node_key }) => node_key === node);
   if (named === undefined || !isResolvable(named)) return [];
   const planned = snapshot.plan.nodes.find(({ node_key }) => node_key === node);
-  if (planned?.action_type === 'cctp_burn' && named.state !== 'UNKNOWN')
+  if (
+    planned !== undefined &&
+    attestedLegOf(planned.action_type) === 1 &&
+    named.state !== 'UNKNOWN'
+  )
     return [
       {
         action: 'resolve',

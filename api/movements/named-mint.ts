@@ -1,11 +1,11 @@
 /** What a mint that a person names completes: the chain says it, not the person. */
 import type { NamedMint, UnprovenMint } from '../../domain/bridges/named-mint.ts';
-import { claimsOf } from '../../domain/claims.ts';
+import { claimsOf, type Claim } from '../../domain/claims.ts';
 import { isResolvable } from '../../domain/commands/resolve.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { firstLegOf } from '../../domain/plan/legs.ts';
+import { attestedLegOf, firstLegOf } from '../../domain/plan/legs.ts';
 import type { CompiledNode } from '../../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../domain/snapshot.ts';
 import { readClaimed, readOpenBurns } from '../../store/claims.ts';
@@ -38,17 +38,21 @@ export async function outputByMint(
   const found = findNode(snapshot, node_key);
   if (found === undefined || !isResolvable(found.node)) return undefined;
   const { action_type } = found.planned;
-  const first = action_type === 'cctp_burn' ? node_key : firstLegOf(found.planned);
-  const burn = burnOf(snapshot, action_type === 'cctp_mint' || first === node_key ? first : null);
+  const leg = attestedLegOf(action_type);
+  const burn =
+    leg === null ? null : burnOf(snapshot, leg === 1 ? node_key : firstLegOf(found.planned));
   if (burn === null)
     throw new ServiceError('invalid_request', {
-      message: `mint_tx_hashes is for a cctp_burn or a cctp_mint; ${node_key} is ${action_type}.`,
+      message: `mint_tx_hashes is for a burn that an attester signs for, or its mint; ${node_key} is ${action_type}.`,
       context: { node_key },
     });
   const mints = await readMints(burn, hashes, deps);
-  if (action_type === 'cctp_mint') {
+  if (leg === 2) {
     // The burn has been completed, so its nonce is known.
-    const own = mints.find((each) => nonceOf(each.burn) === nonceOf(burn.output));
+    const { reference } = claimed(burn.planned.action_type, burn.output);
+    const own = mints.find(
+      (each) => claimed(burn.planned.action_type, each.burn).reference === reference,
+    );
     if (own !== undefined) return own.mint;
     throw unproven(hashes[0], {
       reason: 'another_message',
@@ -67,7 +71,7 @@ function findNode({ plan, nodes }: MovementSnapshot, node_key: string | null) {
 /** Null where there is no such burn. */
 function burnOf(snapshot: MovementSnapshot, node_key: string | null): Burn | null {
   const found = findNode(snapshot, node_key);
-  if (found === undefined || found.planned.action_type !== 'cctp_burn') return null;
+  if (found === undefined || attestedLegOf(found.planned.action_type) !== 1) return null;
   const { output, amount } = found.node;
   return { ...found, output: output ?? {}, amount: amount ?? '0' };
 }
@@ -84,7 +88,8 @@ async function readMints(
     const told = await reader?.read({ config, asset, amount, output }, hash).catch(unreadable);
     if (told === undefined) throw unreadable(null);
     if (!told.ok) throw unproven(hash, told);
-    for (const mint of told.mints) byNonce.set(nonceOf(mint.burn), mint);
+    for (const mint of told.mints)
+      byNonce.set(claimed(planned.action_type, mint.burn).reference, mint);
   }
   return [...byNonce.values()];
 }
@@ -102,22 +107,14 @@ async function chosen(
   { db }: ApiDependencies,
 ): Promise<JsonObject> {
   const owner = { movement_id, node_key: node.node_key };
+  const { action_type } = planned;
+  const referenceOf = (mint: NamedMint): string => claimed(action_type, mint.burn).reference;
   const [first] = mints;
-  const [claim] = claimsOf({
-    action_type: 'cctp_burn',
-    output: first?.burn ?? null,
-    matched: null,
-  });
-  if (first === undefined || claim === undefined)
-    throw new Error('a mint was read that claims nothing');
-  const { source } = claim;
-  const claimed = await readClaimed(
-    db,
-    { source, references: mints.map(({ burn }) => nonceOf(burn)) },
-    owner,
-  );
-  const taken = new Set(claimed.filter(({ own }) => !own).map(({ reference }) => reference));
-  const free = mints.filter(({ burn }) => !taken.has(nonceOf(burn)));
+  if (first === undefined) throw new Error('no mint was read, and none was refused');
+  const { source } = claimed(action_type, first.burn);
+  const held = await readClaimed(db, { source, references: mints.map(referenceOf) }, owner);
+  const taken = new Set(held.filter(({ own }) => !own).map(({ reference }) => reference));
+  const free = mints.filter((mint) => !taken.has(referenceOf(mint)));
   // The write says who has it.
   const [own] = free;
   if (own === undefined) return first.burn;
@@ -138,10 +135,10 @@ async function chosen(
   });
 }
 
-/** What is claimed of a message, beside its source domain, which all of a burn's share. */
-function nonceOf(burn: JsonObject): string {
-  const [claim] = claimsOf({ action_type: 'cctp_burn', output: burn, matched: null });
-  return claim?.reference ?? '';
+/** What a burn claims that puts this out: its message, by source domain and nonce. */
+function claimed(action_type: string, output: JsonObject): Pick<Claim, 'source' | 'reference'> {
+  const [claim] = claimsOf({ action_type, output, matched: null });
+  return claim ?? { source: '', reference: '' };
 }
 
 function unproven(

@@ -148,7 +148,7 @@ export const resolveBody = z
       .optional()
       .meta({
         description:
-          'Only with `completed`, in place of `output`, for a `cctp_burn` or a `cctp_mint`: the transaction that minted the burn. It is read on ' +
+          'Only with `completed`, in place of `output`, for a burn or its mint: the transaction that minted it. It is read on ' +
           'the chain, which decides. Where burns of the same terms are open, one of each.',
       }),
   })

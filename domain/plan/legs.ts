@@ -27,6 +27,12 @@ function secondOf(actionType: string): Extract<CrossingSpec, { readonly leg: 2 }
   return crossing?.leg === 2 ? crossing : undefined;
 }
 
+/** Which leg of burn and mint its nodes are, whose message an attester signs; null for others. */
+export function attestedLegOf(actionType: string): 1 | 2 | null {
+  const { crossing } = specOf(actionType);
+  return crossing?.lane === 'burn_and_mint' ? crossing.leg : null;
+}
+
 /** The key of the node whose funds this one brings; null for anything but a second leg. */
 export function firstLegOf({ action_type, config }: Omit<Leg, 'node_key'>): string | null {
   const second = secondOf(action_type);

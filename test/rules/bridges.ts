@@ -412,7 +412,7 @@ export const bridgeRules: readonly Rule[] = [
     test: { file: CHOSEN, name: 'one mint completes one burn' },
     broken: {
       file: 'api/movements/named-mint.ts',
-      find: 'const free = mints.filter(({ burn }) => !taken.has(nonceOf(burn)));',
+      find: 'const free = mints.filter((mint) => !taken.has(referenceOf(mint)));',
       replace: 'const free = mints.filter(() => taken.size >= 0);',
     },
   },

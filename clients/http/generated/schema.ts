@@ -1532,7 +1532,7 @@ export interface components {
             readonly evidence: components["schemas"]["JsonObject"];
             /** @description Only with `completed`: the node's output, as its executor would have told it. Without it the node's amount counts as sent, and fills each output field that an `amount_ref` names. */
             readonly output?: components["schemas"]["JsonObject"];
-            /** @description Only with `completed`, in place of `output`, for a `cctp_burn` or a `cctp_mint`: the transaction that minted the burn. It is read on the chain, which decides. Where burns of the same terms are open, one of each. */
+            /** @description Only with `completed`, in place of `output`, for a burn or its mint: the transaction that minted it. It is read on the chain, which decides. Where burns of the same terms are open, one of each. */
             readonly mint_tx_hashes?: readonly string[];
         };
         /**
