@@ -6,7 +6,7 @@ import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { TransferRow } from '../domain/capital-transfers/step.ts';
 import type { TransferAccount } from '../domain/capital-transfers/topology.ts';
-import type { ChainAssets } from '../domain/plan/tokens.ts';
+import type { BoundChain } from '../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { AccountReader } from '../domain/signer-lifecycle.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
@@ -23,7 +23,7 @@ export interface ApiDependencies {
   readonly executors: { list(): readonly ExecutorDescriptor[] };
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
   /** The chains of the venues file, and which token is which asset. */
-  readonly chains: ChainAssets;
+  readonly chains: readonly BoundChain[];
   /** Looks at what an account has and gave away on chains; absent where none is bound. */
   readonly accounts?: AccountReader;
   /** Asks the endpoints of the bridge what they are; absent where none is bound. */

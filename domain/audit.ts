@@ -43,6 +43,7 @@ export type VouchedRow = { readonly [Field in (typeof VOUCHED_FIELDS)[number]]?:
 export const REGISTRY_ENTITIES = [
   'executor',
   'signer',
+  'nonce_lane',
   'registry',
   'cutover_mode',
   'bridge_chain',

@@ -93,6 +93,11 @@ export const ERROR_TABLE = {
   allowed_address_not_found: rule(404, 'never', 'No row of the allowlist has that id.'),
   capital_transfer_not_found: rule(404, 'never', 'No such capital transfer.'),
   signer_not_found: rule(404, 'never', 'No signer of that key, neither registered nor in memory.'),
+  nonce_lane_not_found: rule(
+    404,
+    'never',
+    'No nonce lane of that address on a chain that is bound here; `GET signers` lists them.',
+  ),
   chain_not_found: rule(404, 'after_change', 'The bridge registry has no such chain.'),
   path_baseline_not_found: rule(404, 'after_change', 'The bridge registry has no such path.'),
   strategy_binding_not_found: rule(
@@ -130,6 +135,11 @@ export const ERROR_TABLE = {
     409,
     'after_change',
     'The template version is retired; use `latest_active_version`, or register a new one where that is null.',
+  ),
+  lane_raise_too_large: rule(
+    409,
+    'after_change',
+    "A lane's raise goes to `most` at most, and only of caps that its chain has. Ask for less, or raise the caps of the chain in the venues file.",
   ),
   cap_consistency_violation: rule(
     422,

@@ -85,6 +85,7 @@ export const AUDIT_ACTIONS = [
   'signer.inventory',
   'signer.allowances',
   'signer.retire',
+  'nonce_lane.raise_caps',
   'registry.verify_drift',
   'bridge_chain.create',
   'bridge_chain.replace',

@@ -10,6 +10,7 @@ import type { ChainFamily } from './allowlist/address.ts';
 import type { PathTerms } from './bridges/path-ready.ts';
 import type { Claim } from './claims.ts';
 import type { JsonObject } from './json.ts';
+import type { RaisedCaps } from './lanes/caps.ts';
 import type { Held } from './send/stops.ts';
 
 /** The completion assurances a plan can ask for, weakest first. */
@@ -216,6 +217,11 @@ export interface SubmitJournal {
    * signer is bound.
    */
   nextVersion?(version: NextVersion): Promise<VersionOutcome>;
+  /** What a person raised the caps to for the lane of such a version; null where nothing holds. */
+  laneRaise?(lane: {
+    readonly chain_id: number;
+    readonly from: string;
+  }): Promise<RaisedCaps | null>;
   /**
    * What holds back now what `address` signed; null where it may be sent (again). Asked right
    * before each send but the first, which the fence is asked for, and again at each endpoint.

@@ -1,8 +1,12 @@
 /** Lanes of nonces: who looks after them, what was seen of them, and what people see. */
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
+import type { LaneRaise, RaisedCaps } from '../domain/lanes/caps.ts';
 import type { OpenClaim } from '../domain/lanes/duties.ts';
+import type { Actor } from '../domain/roles.ts';
+import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
+import { auditRows } from './event-ids.ts';
 import { toTransaction, type TransactionRow } from './evm-transactions.ts';
 import { run } from './faults.ts';
 
@@ -111,6 +115,7 @@ export interface LaneView {
   /** Mined, and not final yet. */
   readonly unfinal_nonces: number;
   readonly stuck: (StuckNonce & { readonly since: string }) | null;
+  readonly raise: LaneRaise | null;
 }
 
 /** Every lane there is. */
@@ -119,4 +124,39 @@ export async function readLanes(db: Database): Promise<readonly LaneView[]> {
     () => db.sql<{ lanes: readonly LaneView[] }>`SELECT lane_views() AS lanes`,
   );
   return rows[0]?.lanes ?? [];
+}
+
+interface LaneKey {
+  readonly chain_id: number;
+  readonly address: string;
+}
+
+/** The raise of the lane's caps that holds now. */
+export async function readLaneRaise(
+  db: Database,
+  { chain_id, address }: LaneKey,
+): Promise<LaneRaise | null> {
+  const rows = await run(
+    () => db.sql<{ raise: LaneRaise | null }>`
+      SELECT raise_of(l) AS raise FROM nonce_lanes l
+      WHERE chain_id = ${chain_id} AND address = lower(${address})`,
+  );
+  return rows[0]?.raise ?? null;
+}
+
+/** Raises the lane's caps, in place of the raise before; false where there is no such lane. */
+export async function raiseLaneCaps(
+  db: Database,
+  change: LaneKey & {
+    readonly raise: RaisedCaps & { readonly reason: string; readonly raised_by: Actor };
+    /** For so long it holds; 0 ends it. */
+    readonly ttl_seconds: number;
+    readonly audit: AuditEntry;
+  },
+): Promise<boolean> {
+  const doc = JSON.stringify({ ...change, audit: auditRows(db, [change.audit]) });
+  const rows = await run(
+    () => db.sql<{ raised: boolean }>`SELECT raise_lane_caps(${doc}::jsonb) AS raised`,
+  );
+  return rows[0]?.raised ?? false;
 }

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Address } from 'viem';
 import { z } from 'zod';
-import type { ChainAssets, ChainBridge, ChainPerp } from '../domain/plan/tokens.ts';
+import type { BoundChain, ChainBridge, ChainPerp } from '../domain/plan/tokens.ts';
 import { describeIssues } from '../platform/issues.ts';
 import { ccxtVenueSchema, type CcxtVenue } from './cex/config.ts';
 import { CredentialsError, readCredentials } from './cex/credentials.ts';
-import { evmVenueSchema, type EvmVenue } from './evm/config.ts';
+import { chainCaps, evmVenueSchema, type EvmVenue } from './evm/config.ts';
 import { perpVenueSchema } from './perp/config.ts';
 
 const venueKey = z
@@ -239,7 +239,7 @@ function perpOf(venues: readonly VenueBinding[], chainId: number): ChainPerp | n
 }
 
 /** The chains of the venues file, what may be moved on them and how they become final. */
-export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
+export function chainAssets(venues: readonly VenueBinding[]): readonly BoundChain[] {
   return venues.flatMap((venue) => {
     if (venue.provider !== 'evm') return [];
     const { venue_key, chain_id, native_asset, finality } = venue;
@@ -250,6 +250,7 @@ export function chainAssets(venues: readonly VenueBinding[]): ChainAssets {
         native_asset,
         tokens: venue.tokens.map(({ asset, address }) => ({ asset, address })),
         finality,
+        caps: chainCaps(venue),
         burns_by: venue.cctp?.token_messenger ?? null,
         bridge: bridgeOf(venue),
         perp: perpOf(venues, chain_id),

@@ -8,6 +8,7 @@ import {
   wasDisplaced,
   type Account,
 } from '../../store/evm-transactions.ts';
+import { readLaneRaise } from '../../store/lanes.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { noteAccepted } from '../../store/stops.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
@@ -23,6 +24,7 @@ export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal
       releaseNonce(deps.db, { ...owner, epoch: row.epoch }, transaction),
     displaced: () => wasDisplaced(deps.db, owner),
     nextVersion: (version) => nextVersion(deps, row, version),
+    laneRaise: ({ chain_id, from }) => readLaneRaise(deps.db, { chain_id, address: from }),
     held: ({ address, accepted, replaces = false }) => {
       const way = replaces ? 'replace' : 'repeat';
       return heldNow(deps, row, accepted ? `${way}_accepted` : `${way}_unaccepted`, address);

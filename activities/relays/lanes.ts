@@ -10,6 +10,7 @@ import {
   type StoredTransaction,
   type TransactionKind,
 } from '../../domain/executor.ts';
+import type { RaisedCaps } from '../../domain/lanes/caps.ts';
 import { dutiesOf, type Duty, type OpenClaim } from '../../domain/lanes/duties.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
@@ -21,6 +22,7 @@ import { verifiedTransaction } from '../../signers/verify.ts';
 import {
   fillNonce,
   noteLane,
+  readLaneRaise,
   takeLanes,
   type OpenLane,
   type StuckNonce,
@@ -116,6 +118,11 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
   const [lowest = null] = stuck.sort((a, b) => a.nonce - b.nonce);
   await noteLane(options.db, { chain_id, address, mined, final, settled, stuck: lowest });
   if (failed.length > 0) throw failed[0];
+}
+
+/** What a person raised the caps of this lane to, as of now. */
+function raiseOf({ db, lane }: Turn): Promise<RaisedCaps | null> {
+  return readLaneRaise(db, lane);
 }
 
 function nonceOf(duty: Duty): number {
@@ -221,7 +228,12 @@ async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction
   const { value } = newest.unsigned;
   const may = await turn.mayReplace(claim, { address: turn.lane.address, value });
   if ('require' in may)
-    await store(turn, claim, await dearer(connection, newest, last.unsigned), may);
+    await store(
+      turn,
+      claim,
+      await dearer(connection, newest, await raiseOf(turn), last.unsigned),
+      may,
+    );
 }
 
 /**
@@ -270,24 +282,30 @@ async function close(turn: Turn, claim: OpenClaim, newest: StoredTransaction): P
   if ((await minedVersion(connection, claim.versions)) !== null) return;
   const isOld = newest.age_seconds >= connection.venue.replace_after_seconds;
   if (newest.kind === 'cancel' && !isOld) return mustSend(connection, newest);
-  const next = await (newest.kind === 'cancel' ? dearer : selfTransfer)(connection, newest).catch(
-    async (error: unknown) => {
-      if (newest.kind === 'cancel') await sendVersion(connection, newest);
-      throw error;
-    },
-  );
+  const next = await (newest.kind === 'cancel' ? dearer : selfTransfer)(
+    connection,
+    newest,
+    await raiseOf(turn),
+  ).catch(async (error: unknown) => {
+    if (newest.kind === 'cancel') await sendVersion(connection, newest);
+    throw error;
+  });
   await store(turn, claim, next);
 }
 
 async function closeUnsigned(turn: Turn, claim: OpenClaim): Promise<void> {
-  const unsigned = await fillingOf(turn.connection, turn.lane.address);
+  const unsigned = await fillingOf(turn.connection, {
+    ...{ address: turn.lane.address, nonce: claim.nonce, raise: await raiseOf(turn) },
+  });
   const [over] = claim.versions;
   if (over !== undefined) await store(turn, claim, { over, kind: 'cancel', unsigned });
 }
 
 async function fill(turn: Turn, nonce: number): Promise<void> {
   const { db, lane, connection } = turn;
-  const unsigned = await fillingOf(connection, lane.address);
+  const unsigned = await fillingOf(connection, {
+    ...{ address: lane.address, nonce, raise: await raiseOf(turn) },
+  });
   const signer_key = lane.claims[0]?.signer_key;
   if (signer_key === undefined) return;
   const signed = await sign(turn, { signer_key, nonce, unsigned });

@@ -3,6 +3,7 @@ import type { Route } from '../http/route.ts';
 import { verifyDriftRoute } from './drift.ts';
 import { listExecutorsRoute, updateExecutorRoute } from './executors.ts';
 import { setExpectedIdentityRoute } from './expected-identity.ts';
+import { raiseLaneCapsRoute } from './lanes.ts';
 import { listSignersRoute, updateSignerRoute } from './signers.ts';
 
 export const registryRoutes: readonly Route[] = [
@@ -10,6 +11,7 @@ export const registryRoutes: readonly Route[] = [
   updateExecutorRoute,
   listSignersRoute,
   updateSignerRoute,
+  raiseLaneCapsRoute,
   setExpectedIdentityRoute,
   verifyDriftRoute,
 ];

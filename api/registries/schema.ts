@@ -4,7 +4,16 @@ import { IDENTITY_STATES } from '../../signers/identity.ts';
 import { FINALITY_READS } from '../../domain/chains/finality-table.ts';
 import { SIGNER_BACKENDS } from '../../domain/signer.ts';
 import { SIGNER_STATUSES, SWITCHED_STATUSES } from '../../domain/states/signer.ts';
-import { listOf, oneOf, segment, text, timestamp, uuid } from '../http/schemas.ts';
+import {
+  actorView,
+  int32,
+  listOf,
+  oneOf,
+  segment,
+  text,
+  timestamp,
+  uuid,
+} from '../http/schemas.ts';
 
 const source = z
   .enum(['persisted', 'memory', 'both'])
@@ -27,7 +36,22 @@ export const executorView = z
   .meta({ id: 'ExecutorRegistryView' });
 export type ExecutorView = z.input<typeof executorView>;
 
-const lane = z
+const raise = z
+  .object({
+    max_gas_cost_wei: z.string().nullable(),
+    max_fee_per_gas_gwei: z.string().nullable(),
+    reason: z.string(),
+    raised_by: actorView,
+    raised_at: timestamp,
+    until: timestamp,
+  })
+  .meta({
+    id: 'LaneRaise',
+    description:
+      "What an admin raised the chain's caps to for this lane; null is as the chain has it.",
+  });
+
+export const laneView = z
   .object({
     chain_id: z.int(),
     address: z.string(),
@@ -45,6 +69,16 @@ const lane = z
       description:
         'The lowest nonce that is to be used up by a transaction that moves nothing, where that one cannot be signed or paid for.',
     }),
+    caps: z
+      .object({ max_gas_cost_wei: z.string(), max_fee_per_gas_gwei: z.string().nullable() })
+      .nullable()
+      .meta({
+        id: 'LaneCaps',
+        description:
+          "What a transaction that takes a used nonce of this lane may cost now: the larger of the chain's caps and the " +
+          "lane's raise. First sends keep the chain's. Null where the chain is not bound.",
+      }),
+    raise: raise.nullable(),
     finality: z
       .object({
         read: z.enum(FINALITY_READS),
@@ -82,7 +116,7 @@ export const signerView = z
       .meta({ description: 'What the last health refresh saw; diagnostic.' }),
     observed_at: timestamp.nullable(),
     identity_state: z.enum(IDENTITY_STATES),
-    lanes: z.array(lane).meta({
+    lanes: z.array(laneView).meta({
       description: 'The nonces of its address, one entry for each chain on which it has sent.',
     }),
     source,
@@ -99,6 +133,50 @@ export const updateRegistryStatus = z
   .meta({
     id: 'UpdateRegistryStatusRequest',
     examples: [{ status: 'disabled', reason: 'The venue announced maintenance.' }],
+  });
+
+const WEEK = 604_800;
+
+export const laneParams = z.strictObject({
+  chain_id: text(1, 16)
+    .regex(/^[1-9][0-9]{0,15}$/, 'must be a decimal chain id')
+    .transform(Number),
+  address: text(42, 42)
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address')
+    .toLowerCase(),
+});
+
+const hasCap = (body: {
+  readonly max_gas_cost_wei?: string | undefined;
+  readonly max_fee_per_gas_gwei?: string | undefined;
+}): boolean => body.max_gas_cost_wei !== undefined || body.max_fee_per_gas_gwei !== undefined;
+
+export const raiseLaneCapsRequest = z
+  .strictObject({
+    max_gas_cost_wei: text(1, 30)
+      .regex(/^[1-9][0-9]*$/, 'must be wei as a whole number greater than zero')
+      .optional()
+      .meta({ description: 'Most that one transaction may cost.' }),
+    max_fee_per_gas_gwei: text(1, 19)
+      .regex(/^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$/, 'must be gwei as a decimal string')
+      .optional()
+      .meta({ description: 'Most that is offered for gas; only where the chain has such a cap.' }),
+    ttl_seconds: int32().max(WEEK).meta({ description: 'So long it holds; 0 ends it.' }),
+    reason: text(1, 1_000),
+  })
+  .refine((body) => body.ttl_seconds === 0 || hasCap(body), {
+    path: ['max_gas_cost_wei'],
+    message: 'give max_gas_cost_wei, max_fee_per_gas_gwei or both',
+  })
+  .meta({
+    id: 'RaiseLaneCapsRequest',
+    examples: [
+      {
+        max_gas_cost_wei: '200000000000000000',
+        ttl_seconds: 3_600,
+        reason: 'Nonce 41 has to be used up while gas is dear.',
+      },
+    ],
   });
 
 export const setExpectedIdentityRequest = z

@@ -1,6 +1,7 @@
 /** Registry entries: what is stored and what this process has in memory, merged by key. */
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
-import type { ChainAssets } from '../../domain/plan/tokens.ts';
+import { capsInForce } from '../../domain/lanes/caps.ts';
+import type { BoundChain } from '../../domain/plan/tokens.ts';
 import type { SignerDescriptor } from '../../domain/signer.ts';
 import { identityState } from '../../signers/identity.ts';
 import type { LaneView } from '../../store/lanes.ts';
@@ -55,7 +56,10 @@ export function signerViewOf(
   key: string,
   row: SignerRow | undefined,
   declared: SignerDescriptor | undefined,
-  { lanes, chains }: { readonly lanes: readonly LaneView[]; readonly chains: ChainAssets },
+  {
+    lanes,
+    chains,
+  }: { readonly lanes: readonly LaneView[]; readonly chains: readonly BoundChain[] },
 ): SignerView {
   const what = declared ?? row;
   const chain_family = what?.chain_family ?? '';
@@ -71,16 +75,23 @@ export function signerViewOf(
     observed_signer_address: observed,
     observed_at: row?.observed_at ?? null,
     identity_state: identityState({ chain_family, expected, observed }),
-    lanes: lanes.filter(({ signer_key }) => signer_key === key).map((lane) => laneOf(lane, chains)),
+    lanes: lanes
+      .filter(({ signer_key }) => signer_key === key)
+      .map((lane) => laneViewOf(lane, chains)),
     source: sourceOf(row, declared),
     updated_at: row?.updated_at ?? null,
   };
 }
 
-function laneOf(
+/** A lane with what its chain says: how it becomes final, and what a transaction may cost. */
+export function laneViewOf(
   { signer_key: _of, ...lane }: LaneView,
-  chains: ChainAssets,
+  chains: readonly BoundChain[],
 ): SignerView['lanes'][number] {
   const bound = chains.find(({ chain_id }) => chain_id === lane.chain_id);
-  return { ...lane, finality: bound === undefined ? null : { ...bound.finality } };
+  return {
+    ...lane,
+    caps: bound === undefined ? null : capsInForce(bound.caps, lane.raise),
+    finality: bound === undefined ? null : { ...bound.finality },
+  };
 }

@@ -51,6 +51,7 @@ const GROUPS = {
     allowances: 'listSignerAllowances',
     retire: 'retireSigner',
     history: 'getSignerRotationHistory',
+    raiseLaneCaps: 'raiseLaneCaps',
   },
   cutover: { get: 'getCutoverMode', set: 'setCutoverMode' },
   balances: { list: 'listBalances' },

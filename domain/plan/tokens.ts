@@ -4,6 +4,7 @@
  */
 import { specOf } from '../actions/built-in.ts';
 import type { ChainFinality } from '../chains/finality.ts';
+import type { Caps } from '../lanes/caps.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface ChainToken {
@@ -47,8 +48,13 @@ export interface ChainEntry {
 /** One entry a chain. */
 export type ChainAssets = readonly ChainEntry[];
 
+/** With what one transaction may cost on it. */
+export interface BoundChain extends ChainEntry {
+  readonly caps: Caps;
+}
+
 /** Of a service without chains. */
-export const NO_CHAINS: ChainAssets = [];
+export const NO_CHAINS: readonly BoundChain[] = [];
 
 /**
  * The asset of a token, or of the chain's own coin for null; null for a chain or token that is not

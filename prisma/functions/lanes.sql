@@ -199,6 +199,32 @@ BEGIN
   END LOOP;
 END $$;
 
+-- The raise of a lane's caps that holds now; NULL where there is none. What signs reads it here, and
+-- so does what shows it.
+CREATE OR REPLACE FUNCTION raise_of(l nonce_lanes) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN l.cap_raised_until > svc_now() THEN l.cap_raise || jsonb_build_object('until',
+    to_char(l.cap_raised_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END
+$$;
+
+-- Raises the caps of one lane in place of whatever raise it has; false where there is no such lane.
+CREATE OR REPLACE FUNCTION raise_lane_caps(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  l nonce_lanes;
+  at timestamptz;
+BEGIN
+  SELECT * INTO l FROM nonce_lanes WHERE chain_id = (doc ->> 'chain_id')::bigint
+    AND address = doc ->> 'address' FOR UPDATE;
+  IF NOT FOUND THEN RETURN false; END IF;
+  at := svc_now();
+  UPDATE nonce_lanes SET cap_raise = doc -> 'raise' || jsonb_build_object('raised_at',
+      to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+    cap_raised_until = at + make_interval(secs => (doc ->> 'ttl_seconds')::double precision)
+  WHERE chain_id = l.chain_id AND address = l.address;
+  PERFORM write_audit(with_details(doc -> 'audit',
+    jsonb_build_object('previous_raise', raise_of(l))), at);
+  RETURN true;
+END $$;
+
 -- Lanes for people: what is claimed and in no block that was seen, since when, and what is mined
 -- and not yet final.
 CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
@@ -208,7 +234,7 @@ CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
     'seen_at', to_char(l.seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'open_nonces', coalesce(o.open, 0),
     'oldest_open_seconds', extract(epoch FROM svc_now() - o.since)::bigint,
-    'unfinal_nonces', coalesce(o.unfinal, 0),
+    'unfinal_nonces', coalesce(o.unfinal, 0), 'raise', raise_of(l),
     'stuck', CASE WHEN l.stuck_nonce IS NOT NULL THEN jsonb_build_object('nonce', l.stuck_nonce,
       'why', l.stuck_why,
       'since', to_char(l.stuck_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END)

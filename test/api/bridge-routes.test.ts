@@ -4,7 +4,7 @@
  */
 import type { BridgeReader } from '../../domain/bridges/registry.ts';
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
-import type { ChainAssets } from '../../domain/plan/tokens.ts';
+import type { BoundChain } from '../../domain/plan/tokens.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { createApi } from '../../api/http/app.ts';
@@ -44,7 +44,11 @@ const address = (digit: number): string => `0x${String(digit).repeat(40)}`;
 const identity = (digit: number): string => `3018${String(digit)}:${address(digit)}`;
 const carried = (asset: string) => [{ asset, address: address(7) }];
 /** On the bridge with an endpoint of this digit; without one on no bridge at all. */
-const bound = (chain_id: number, venue_key: string, digit: number | null): ChainAssets => [
+const bound = (
+  chain_id: number,
+  venue_key: string,
+  digit: number | null,
+): readonly BoundChain[] => [
   {
     ...{ chain_id, venue_key, native_asset: 'ETH', burns_by: digit === null ? null : address(6) },
     perp: null,
@@ -57,6 +61,7 @@ const bound = (chain_id: number, venue_key: string, digit: number | null): Chain
       ...{ read: 'finalized_tag', confirmations: null, typical_age_seconds: null },
       override_reason: null,
     },
+    caps: { max_gas_cost_wei: '1', max_fee_per_gas_gwei: null },
   },
 ];
 const CHAINS = [

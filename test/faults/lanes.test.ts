@@ -37,7 +37,7 @@ afterAll(async () => {
   await own?.close();
 }, 60_000);
 afterEach(async () => {
-  await own.chainFaults({ mining: 'automatic', reject_rate: 0 });
+  await own.chainFaults({ mining: 'automatic', reject_rate: 0, base_fee_gwei: 0 });
 });
 
 interface Sent extends Created {
@@ -66,6 +66,7 @@ interface Version {
   readonly tx_hash: Hex;
   readonly raw_tx: Hex;
   readonly unsigned: {
+    readonly gas: string;
     readonly max_fee_per_gas: string;
     readonly max_priority_fee_per_gas: string;
   };
@@ -371,6 +372,38 @@ test('a cancelling transaction that its own run cannot send makes the lane stuck
   await eventually(async () => ((await stuckAt()) === null ? true : null));
   expect(await paid(movement)).toBe(0);
 }, 90_000);
+
+test('a lane that the caps hold up goes on once they are raised for it, and a first send keeps them', async () => {
+  const movement = await stuck();
+  // 0.05 of the chain's coin for the 25,200 gas of a transfer of nothing: some 1,984 gwei.
+  await own.chainFaults({ base_fee_gwei: 3_000 });
+  expect(await cancels(movement)).toMatchObject({ status: 200 });
+  const { why } = await eventually(stuckAt, { what: () => 'the lane to be stuck' });
+  expect(why).toMatch(/caps leave no room: it takes at least [\d.]+ gwei per gas, \d+ wei in all/);
+  expect(await versionsOf(movement)).toHaveLength(1);
+  const { address } = own.stack.chain.accounts.signer;
+  await own.api.expect(
+    200,
+    'POST',
+    `/admin/nonce-lanes/${String(own.stack.chain.chainId)}/${address}/raise`,
+    { max_gas_cost_wei: '200000000000000000', ttl_seconds: 600, reason: 'Gas is dear.' },
+  );
+  const [, second] = await sentVersions(movement, 2);
+  expect(second!.kind).toBe('cancel');
+  const { gas, max_fee_per_gas: fee } = second!.unsigned;
+  expect(BigInt(gas) * BigInt(fee)).toBeGreaterThan(50_000_000_000_000_000n);
+  expect(BigInt(gas) * BigInt(fee)).toBeLessThanOrEqual(200_000_000_000_000_000n);
+  await own.chainFaults({ mining: 'automatic' });
+  await own.api.reaches(movement.movement_id, 'FAILED');
+  await eventually(async () => ((await stuckAt()) === null ? true : null));
+  // The same lane, and the raise still holds.
+  const once = transfer(own.stack.chain, 'pay', { more: { retry_policy: { max_attempts: 1 } } });
+  const fresh = await send(await storeTemplate(own.api, [once]));
+  const end = await own.api.reaches(fresh.movement_id, 'FAILED');
+  expect(end.nodes[0]).toMatchObject({ error_code: 'FEE_ABOVE_CAP' });
+  expect(await versionsOf(fresh)).toEqual([]);
+  expect([await paid(movement), await paid(fresh)]).toEqual([0, 0]);
+}, 120_000);
 
 test('a payment whose block is gone is sent again, and its record tells', async () => {
   const movement = await stuck();

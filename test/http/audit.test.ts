@@ -454,7 +454,7 @@ describe('the list', () => {
     const { events } = await list({ limit: '500' }, '/registry/audit');
     expect(new Set(events.map(({ entity_type }) => entity_type))).not.toContain('movement');
     const ours = [
-      ...['executor', 'signer', 'registry', 'cutover_mode'],
+      ...['executor', 'signer', 'nonce_lane', 'registry', 'cutover_mode'],
       ...['bridge_chain', 'bridge_path', 'bridge_registry'],
       ...['perp_master', 'perp_binding', 'perp_agent_wallet'],
     ];

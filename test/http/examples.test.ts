@@ -105,7 +105,8 @@ function atRest(signer: Json): Json {
     ...{ typical_age_seconds: null, override_reason: null },
   };
   const seen = { mined_nonce: 1, final_nonce: 1, oldest_open_seconds: null, seen_at, finality };
-  return { ...signer, lanes: [{ ...lane, ...seen, stuck: null }] };
+  const caps = { max_gas_cost_wei: '50000000000000000', max_fee_per_gas_gwei: null };
+  return { ...signer, lanes: [{ ...lane, ...seen, stuck: null, raise: null, caps }] };
 }
 
 /** Sends, and holds the refusal of this code against its example. */
@@ -281,6 +282,23 @@ test('executors and signers are listed, switched and pinned', async () => {
     body: example('updateSignerStatus'),
   });
   await answers(['listRegistryAudit', 'GET', '/registry/audit?entity_key=example.bank']);
+
+  const lane = '0x2546bcd3c84621e976d8185a91a922ae77ecec30';
+  await sql(
+    `INSERT INTO nonce_lanes (chain_id, address, next_nonce, signer_key)
+     VALUES ($1, $2, 42, 'example-wallet')`,
+    [shared.chain.chainId, lane],
+  );
+  const raise = (address: string) =>
+    `/admin/nonce-lanes/${String(shared.chain.chainId)}/${address}/raise`;
+  const raised = { body: example('raiseLaneCaps') };
+  await answers(['raiseLaneCaps', 'POST', raise(lane)], 200, raised);
+  await refuses(
+    'lane_raise_too_large',
+    post(raise(lane), { ...raised.body, max_gas_cost_wei: '600000000000000000' }),
+  );
+  await refuses('nonce_lane_not_found', post(raise(`0x${'0'.repeat(39)}1`), raised.body));
+  await sql('DELETE FROM nonce_lanes WHERE address = $1', [lane]);
 
   // Nothing is switched here: whatever else runs on this stack needs its new movements.
   await answers(['setCutoverMode', 'POST', '/admin/cutover-mode'], 200, {

@@ -16,6 +16,7 @@ import {
 import { agent, propose } from '../support/agents.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { freshAddress } from '../support/dashboard.ts';
+import { PURSE_SIGNER } from '../support/shared-stack-facts.ts';
 import { PAYER, wrongPayment } from '../support/wrong-payment.ts';
 import {
   alone,
@@ -27,6 +28,7 @@ import {
   reaches,
   register,
   shared,
+  sql,
   template,
   waitFor,
 } from '../support/http.ts';
@@ -183,6 +185,21 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('executors list');
     await json.run('signers list');
     await json.run('signers show', ['test-wallet']);
+    const lane = freshAddress().toLowerCase();
+    await sql(
+      `INSERT INTO nonce_lanes (chain_id, address, next_nonce, signer_key)
+       VALUES ($1, $2, 1, $3)`,
+      [shared.chain.chainId, lane, PURSE_SIGNER.signer_key],
+    );
+    const raises = [PURSE_SIGNER.signer_key, String(shared.chain.chainId), '--address', lane];
+    const cap = ['--max-gas-cost-wei', '90000000000000000', '--ttl-seconds', '60'];
+    expect(
+      await json.run('signers raise-caps', [...raises, ...cap, '--reason', 'a test', '--yes']),
+    ).toMatchObject({ address: lane, raise: { reason: 'a test' } });
+    expect((await run('signers', 'show', PURSE_SIGNER.signer_key)).out).toMatch(
+      /raised +until .*a test/,
+    );
+    await sql('DELETE FROM nonce_lanes WHERE address = $1', [lane]);
     await json.run('signers inventory', ['test-wallet', '--no-persist']);
     await json.run('signers allowances', ['test-wallet']);
     await json.run('signers history', ['test-wallet']);

@@ -178,6 +178,99 @@ describe('signers', () => {
   });
 });
 
+describe('the caps of a nonce lane', () => {
+  const address = `0x${'7'.repeat(40)}`;
+  interface Lane {
+    readonly address: string;
+    readonly chain_id: number;
+    readonly raise: unknown;
+    readonly caps: unknown;
+  }
+  const CHAIN_CAPS = { max_gas_cost_wei: '50000000000000000', max_fee_per_gas_gwei: null };
+  const body = { max_gas_cost_wei: '90000000000000000', ttl_seconds: 600, reason: 'gas is dear' };
+  const raise = (more: object, request: string = randomUUID(), of = address) =>
+    send<Lane>(
+      'POST',
+      `/admin/nonce-lanes/${String(shared.chain.chainId)}/${of}/raise`,
+      { ...body, ...more },
+      { 'x-request-id': request },
+    );
+  const lanes = async () =>
+    ((await listed('signers', 'test-wallet'))!['lanes'] as readonly Lane[]).filter(
+      (lane) => lane.address === address,
+    );
+  beforeAll(() =>
+    sql(
+      `INSERT INTO nonce_lanes (chain_id, address, next_nonce, signer_key)
+       VALUES ($1, $2, 3, 'test-wallet'), (99, $2, 3, 'test-wallet')`,
+      [shared.chain.chainId, address],
+    ),
+  );
+  afterAll(() => sql('DELETE FROM nonce_lanes WHERE address = $1', [address]));
+
+  test('are raised for it alone, for a while, and shown with who did it and why', async () => {
+    const request = randomUUID();
+    const checksummed = address.toUpperCase().replace('0X', '0x');
+    const lane = await must(200, raise({}, request, checksummed));
+    expect(lane).toMatchObject({
+      ...{ address, caps: { ...CHAIN_CAPS, max_gas_cost_wei: '90000000000000000' } },
+      raise: {
+        ...{ max_gas_cost_wei: '90000000000000000', max_fee_per_gas_gwei: null },
+        ...{ reason: 'gas is dear', raised_by: { key_id: shared.keys.admin.keyId } },
+        ...{ raised_at: TIME, until: TIME },
+      },
+    });
+    expect(await lanes()).toEqual([
+      expect.objectContaining({ chain_id: 99, raise: null, caps: null }),
+      lane,
+    ]);
+    expect(await auditOfRequest(request)).toEqual([
+      expect.objectContaining({
+        ...{ action: 'nonce_lane.raise_caps', outcome: 'success', reason: 'gas is dear' },
+        entity_key: `${String(shared.chain.chainId)}:${address}`,
+      }),
+    ]);
+    expect(await must(200, raise({ max_gas_cost_wei: undefined, ttl_seconds: 0 }))).toMatchObject({
+      ...{ raise: null, caps: CHAIN_CAPS },
+    });
+  });
+
+  test.each([
+    ['beyond ten times the cap', { max_gas_cost_wei: '500000000000000001' }],
+    ['of a cap that the chain has not', { max_fee_per_gas_gwei: '1' }],
+  ])('are not raised %s', async (_what, more) => {
+    const request = randomUUID();
+    expectRefusal(await raise(more, request), 409, 'lane_raise_too_large', {
+      ...{ chain_id: shared.chain.chainId, address },
+      most: { max_gas_cost_wei: '500000000000000000', max_fee_per_gas_gwei: null },
+    });
+    expect(await auditOfRequest(request)).toEqual([
+      expect.objectContaining({ action: 'nonce_lane.raise_caps', outcome: 'denied' }),
+    ]);
+    expect((await lanes()).map((lane) => lane.raise)).toEqual([null, null]);
+  });
+
+  test.each([
+    ['no lane of this address', shared.chain.chainId, `0x${'6'.repeat(40)}`],
+    ['a chain that is not bound', 99, address],
+  ])('are 404 of %s', async (_what, chain_id, of) => {
+    const path = `/admin/nonce-lanes/${String(chain_id)}/${of}/raise`;
+    expectRefusal(await send('POST', path, body), 404, 'nonce_lane_not_found', {
+      ...{ chain_id, address: of },
+    });
+  });
+
+  test.each([
+    ['max_gas_cost_wei', { max_gas_cost_wei: undefined }],
+    ['max_gas_cost_wei', { max_gas_cost_wei: '0' }],
+    ['max_fee_per_gas_gwei', { max_fee_per_gas_gwei: '1e3' }],
+    ['ttl_seconds', { ttl_seconds: 604_801 }],
+    ['reason', { reason: '' }],
+  ])('are not raised with a bad %s', async (path, more) => {
+    expectInvalid(await raise(more), path);
+  });
+});
+
 describe('pinning an address', () => {
   const pin = (
     signer: string,

@@ -57,6 +57,7 @@ const MAP: Readonly<Record<string, readonly Role[]>> = {
   'PATCH /executors/{executor_key}': ADMIN,
   'GET /signers': OPS,
   'PATCH /signers/{signer_key}': ADMIN,
+  'POST /admin/nonce-lanes/{chain_id}/{address}/raise': ADMIN,
   'PUT /signers/{signer_key}/expected-identity': ADMIN,
   'GET /admin/cutover-mode': OPS,
   'POST /admin/cutover-mode': ADMIN,

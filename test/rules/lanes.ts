@@ -139,6 +139,59 @@ export const laneRules: readonly Rule[] = [
     },
   },
   {
+    id: 'caps-are-raised-for-one-lane',
+    section,
+    rule: 'The caps of fees are raised for the lane that an admin named, and for no other.',
+    test: {
+      file: STORE,
+      name: 'a raise of caps is of one lane alone, and is signed by as it is shown',
+    },
+    broken: {
+      file: 'store/lanes.ts',
+      find: '      WHERE chain_id = ${chain_id} AND address = lower(${address})`,',
+      replace: '      WHERE address = lower(${address}) ORDER BY chain_id`,',
+    },
+  },
+  {
+    id: 'raised-caps-end',
+    section,
+    rule: 'A raise of caps holds until its time is over.',
+    test: {
+      file: STORE,
+      name: 'a raise of caps ends at its time, or when it is ended, and the audit has what was before',
+    },
+    broken: {
+      file: 'prisma/functions/lanes.sql',
+      find: '  SELECT CASE WHEN l.cap_raised_until > svc_now() THEN',
+      replace: '  SELECT CASE WHEN l.cap_raised_until IS NOT NULL THEN',
+    },
+  },
+  {
+    id: 'raised-caps-are-bounded',
+    section,
+    rule: "A raise lets a transaction cost ten times the chain's cap at most, whatever is stored.",
+    test: { file: 'test/domain/lanes/caps.test.ts', name: 'a raise %s' },
+    broken: {
+      file: 'domain/lanes/caps.ts',
+      find: '  return compare(raised, most) > 0 ? most : raised;',
+      replace: '  return compare(raised, most) > 0 ? raised : raised;',
+    },
+  },
+  {
+    id: 'first-sends-keep-the-caps',
+    section,
+    rule: 'What is stuck goes on at the raised caps of its lane, and a first send of that lane keeps the caps of its chain.',
+    test: {
+      file: LANES,
+      name: 'a lane that the caps hold up goes on once they are raised for it, and a first send keeps them',
+    },
+    broken: {
+      file: 'venues/evm/fees.ts',
+      find: '  const affordable = (BigInt(allowed) - beneath) / limit;',
+      replace: '  const affordable = (10n * BigInt(allowed) - beneath) / limit;',
+    },
+  },
+  {
     id: 'lost-payments-are-signed-anew-only-while-allowed',
     section,
     rule: 'A payment whose block is gone is signed again for more only while, in the write that stores it, its payee may be paid.',

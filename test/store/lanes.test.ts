@@ -1,7 +1,8 @@
 /** What a lane gives away, and what ends a claim. */
 import { randomUUID } from 'node:crypto';
+import type { AuditEntry } from '../../domain/transition.ts';
 import { readTransactions, releaseNonce } from '../../store/evm-transactions.ts';
-import { noteLane, takeLanes } from '../../store/lanes.ts';
+import { noteLane, raiseLaneCaps, readLaneRaise, readLanes, takeLanes } from '../../store/lanes.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -138,4 +139,63 @@ test('a lane that was stuck is looked after once its last claim is settled, and 
   expect(await own()).toEqual([{ chain_id: CHAIN, address, claims: [] }]);
   await noteLane(bench.db, { ...noted, settled: [], stuck: null });
   expect(await own()).toEqual([]);
+});
+
+const RAISE = {
+  max_gas_cost_wei: '90000000000000000',
+  max_fee_per_gas_gwei: null,
+  reason: 'gas is dear',
+  raised_by: { type: 'key', client_id: null, key_id: 'k' },
+} as const;
+
+function raised(address: string, ttl_seconds: number): Promise<boolean> {
+  const audit: AuditEntry = {
+    action: 'nonce_lane.raise_caps',
+    outcome: 'success',
+    ...{ entity_type: 'nonce_lane', entity_key: address, reason: RAISE.reason },
+    ...{ actor_client_id: null, actor_key_id: 'k', actor_role: 'admin', request_id: 'r' },
+  };
+  return raiseLaneCaps(bench.db, { chain_id: CHAIN, address, raise: RAISE, ttl_seconds, audit });
+}
+
+test('a raise of caps is of one lane alone, and is signed by as it is shown', async () => {
+  const [one, other] = [await lane(), await lane()];
+  await bench.sql(
+    'INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES (2, $1, 1)',
+    ...[one.address],
+  );
+  expect(await raised(one.address, 3_600)).toBe(true);
+  const found = await readLaneRaise(bench.db, { chain_id: CHAIN, address: one.address });
+  expect(found).toMatchObject(RAISE);
+  expect(Date.parse(found!.until) - Date.parse(found!.raised_at)).toBe(3_600_000);
+  for (const lane of await readLanes(bench.db)) {
+    const isRaised = lane.address === one.address && lane.chain_id === CHAIN;
+    expect(lane.raise).toEqual(isRaised ? found : null);
+    expect(await readLaneRaise(bench.db, lane)).toEqual(lane.raise);
+  }
+  expect(await raised(`0x${'e'.repeat(40)}`, 3_600)).toBe(false);
+  expect(await readLaneRaise(bench.db, { chain_id: CHAIN, address: other.address })).toBeNull();
+});
+
+test('a raise of caps ends at its time, or when it is ended, and the audit has what was before', async () => {
+  const { address } = await lane();
+  const now = () => readLaneRaise(bench.db, { chain_id: CHAIN, address });
+  await raised(address, 3_600);
+  await bench.sql(
+    "UPDATE nonce_lanes SET cap_raised_until = svc_now() - interval '1 millisecond' WHERE address = $1",
+    address,
+  );
+  expect(await now()).toBeNull();
+  await raised(address, 3_600);
+  await raised(address, 0);
+  expect(await now()).toBeNull();
+  const rows = await bench.sql<{ details: { previous_raise: object | null } }>(
+    'SELECT details FROM audit_events WHERE entity_key = $1 ORDER BY occurred_at, event_id',
+    address,
+  );
+  expect(rows.map(({ details }) => details.previous_raise)).toEqual([
+    null,
+    null,
+    expect.objectContaining(RAISE),
+  ]);
 });

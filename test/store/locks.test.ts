@@ -314,6 +314,10 @@ const cases = (): Readonly<Record<string, Case>> => ({
     held: 'true',
     call: `fill_nonce(${doc({ chain_id: 1, address: ADDRESS, nonce: 9 })})`,
   },
+  'raise_lane_caps: nonce_lanes FOR UPDATE': {
+    held: 'true',
+    call: `raise_lane_caps(${doc({ chain_id: 1, address: ADDRESS })})`,
+  },
   'take_lanes: nonce_lanes FOR UPDATE SKIP LOCKED': {
     held: 'true',
     call: 'jsonb_array_length(take_lanes(1, 5))',

@@ -12,7 +12,7 @@ import { createApi } from '../../api/http/app.ts';
 import type { Route } from '../../api/http/route.ts';
 import { perpVenueRoutes } from '../../api/perp-venue/routes.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { ChainAssets } from '../../domain/plan/tokens.ts';
+import type { BoundChain } from '../../domain/plan/tokens.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { Signer } from '../../domain/signer.ts';
 import type { Loop } from '../../platform/loop.ts';
@@ -129,7 +129,7 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
     get: (key: string) => signers.get(key)?.signer,
   };
   const { chainId: chain_id } = chain.settings;
-  const chains: ChainAssets = [
+  const chains: readonly BoundChain[] = [
     {
       ...{ venue_key: 'local-chain', chain_id, native_asset: 'ETH', burns_by: null, bridge: null },
       tokens: [{ asset: 'USDC', address: TOKEN }],
@@ -138,6 +138,7 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
         override_reason: null,
       },
       perp: { venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address },
+      caps: { max_gas_cost_wei: '1', max_fee_per_gas_gwei: null },
     },
   ];
   const evm = evmVenueSchema.parse({

@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import { z } from 'zod';
 import { readFinality } from '../../domain/chains/finality.ts';
 import { FINALITY_READS } from '../../domain/chains/finality-table.ts';
+import type { Caps } from '../../domain/lanes/caps.ts';
 import { isDecimal, isPositive } from '../../domain/money.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 
@@ -144,6 +145,14 @@ export type EvmVenue = z.output<typeof evmVenueSchema> & {
 };
 
 export const chainIdSchema = z.number().int().positive();
+
+/** What one transaction may cost on the chain. */
+export function chainCaps(
+  venue: Pick<EvmVenue, 'max_gas_cost_wei' | 'max_fee_per_gas_gwei'>,
+): Caps {
+  const { max_gas_cost_wei, max_fee_per_gas_gwei } = venue;
+  return { max_gas_cost_wei, max_fee_per_gas_gwei: max_fee_per_gas_gwei ?? null };
+}
 
 /**
  * Node configs carry keys for others too (amount, venue, labels), so these schemas read only their

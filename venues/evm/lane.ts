@@ -7,12 +7,13 @@ import {
   type JournaledTransaction,
   type TransactionKind,
 } from '../../domain/executor.ts';
+import type { RaisedCaps } from '../../domain/lanes/caps.ts';
 import type { Counted } from '../../domain/lanes/duties.ts';
 import { broadcast, NO_STOPS, type AskStops } from './broadcast.ts';
 import { finalizedNumber, readReceipt, type EvmConnection } from './client.ts';
 import { RPC_FAULTS } from './errors.ts';
 import { agreedFate } from './nonce-proof.ts';
-import { FEE_ABOVE_CAP, feeFields, marketOf, mostPerGas, nextFees, toItself } from './versions.ts';
+import { offeredFees, toItself } from './versions.ts';
 
 /** The account's transactions in the newest block and in the newest final one, which is `last`. */
 export async function countLane(
@@ -87,28 +88,26 @@ export async function sendVersion(
 /**
  * The transaction that uses a nonce nobody has signed for, as the market asks.
  *
- * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the venue's caps leave no room for it.
+ * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the caps leave no room for it.
  */
 export async function fillingOf(
   connection: EvmConnection,
-  account: string,
+  {
+    address,
+    nonce,
+    raise,
+  }: {
+    readonly address: string;
+    readonly nonce: number;
+    readonly raise: RaisedCaps | null;
+  },
 ): Promise<EvmUnsignedTransaction> {
-  const plain = await toItself(connection, account as Address);
+  const plain = await toItself(connection, address as Address);
   const unpriced = {
     ...{ chain_id: connection.venue.chain_id, ...plain },
     ...{ max_fee_per_gas: '1', max_priority_fee_per_gas: '1' },
   };
-  const nothing = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
-  const [market, most] = await Promise.all([
-    marketOf(connection),
-    mostPerGas(connection, unpriced),
-  ]);
-  const fees = nextFees(nothing, market, most);
-  if (fees === null)
-    throw new ExecutorFault(
-      'server_error',
-      FEE_ABOVE_CAP,
-      'what the venue allows leaves no room for what the market asks',
-    );
-  return { ...unpriced, ...feeFields(fees) };
+  const before = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+  const fees = await offeredFees(connection, { nonce, unsigned: unpriced, before, raise });
+  return { ...unpriced, ...fees };
 }

@@ -244,7 +244,9 @@ async function push(
   const movesNothing = cancels || stored.kind === 'cancel';
   let next: NextVersion;
   try {
-    next = await (cancels ? selfTransfer : dearer)(connection, { ...stored, accepted });
+    const { chain_id, from } = stored;
+    const raise = (await journal.laneRaise?.({ chain_id, from })) ?? null;
+    next = await (cancels ? selfTransfer : dearer)(connection, { ...stored, accepted }, raise);
   } catch (error) {
     // What cannot be replaced may still be mined as it is.
     await go();

@@ -2,17 +2,19 @@
  * Another transaction with the nonce of one that is not mined: the same payment for higher fees, or
  * one that moves nothing. Only one of them can ever be mined.
  */
-import { parseGwei, type Address } from 'viem';
+import { formatGwei, parseGwei, type Address } from 'viem';
 import {
   ExecutorFault,
   type EvmUnsignedTransaction,
   type NextVersion,
   type StoredTransaction,
 } from '../../domain/executor.ts';
+import { capsInForce, type RaisedCaps } from '../../domain/lanes/caps.ts';
 import { readBlock, type EvmConnection } from './client.ts';
+import { chainCaps } from './config.ts';
 import { HEADROOM_PERCENT, layer1Allowance } from './fees.ts';
 
-/** The caps of the venue leave no room for what the market asks. */
+/** The caps leave no room for what the market asks. */
 export const FEE_ABOVE_CAP = 'FEE_ABOVE_CAP';
 
 type Fields = Pick<EvmUnsignedTransaction, 'max_fee_per_gas' | 'max_priority_fee_per_gas'>;
@@ -21,6 +23,11 @@ type Fields = Pick<EvmUnsignedTransaction, 'max_fee_per_gas' | 'max_priority_fee
 export interface Fees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+}
+
+interface Market {
+  readonly baseFee: bigint;
+  readonly tip: bigint;
 }
 
 /**
@@ -38,19 +45,20 @@ export function raised(fee: bigint): bigint {
  * caps of the venue; null when the caps leave no room for that. `most`: the venue's caps as wei per
  * gas.
  */
-export function nextFees(
-  before: Fees,
-  market: { readonly baseFee: bigint; readonly tip: bigint },
-  most: bigint | null,
-): Fees | null {
-  const tip = larger(raised(before.maxPriorityFeePerGas), market.tip);
-  const least = larger(raised(before.maxFeePerGas), market.baseFee + tip);
+export function nextFees(before: Fees, market: Market, most: bigint | null): Fees | null {
+  const { maxFeePerGas: least, maxPriorityFeePerGas: tip } = leastFees(before, market);
   if (most !== null && least > most) return null;
   const wanted = larger(least, 2n * market.baseFee + tip);
   return {
     maxFeePerGas: most === null || wanted < most ? wanted : most,
     maxPriorityFeePerGas: tip,
   };
+}
+
+function leastFees(before: Fees, market: Market): Fees {
+  const tip = larger(raised(before.maxPriorityFeePerGas), market.tip);
+  const least = larger(raised(before.maxFeePerGas), market.baseFee + tip);
+  return { maxFeePerGas: least, maxPriorityFeePerGas: tip };
 }
 
 function larger(one: bigint, other: bigint): bigint {
@@ -60,23 +68,25 @@ function larger(one: bigint, other: bigint): bigint {
 /**
  * The same payment for higher fees than `than` offers; than its own when that is left out.
  *
- * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the venue's caps leave no room.
+ * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the caps leave no room.
  */
 export function dearer(
   connection: EvmConnection,
   over: StoredTransaction,
+  raise: RaisedCaps | null,
   than: Fields = over.unsigned,
 ): Promise<NextVersion> {
-  return priced(connection, over, { kind: over.kind, unsigned: over.unsigned, than });
+  return priced(connection, over, { kind: over.kind, unsigned: over.unsigned, than, raise });
 }
 
 /** A transaction to the account itself that moves nothing. Throws as {@link dearer}. */
 export async function selfTransfer(
   connection: EvmConnection,
   over: StoredTransaction,
+  raise: RaisedCaps | null,
 ): Promise<NextVersion> {
   const unsigned = { ...over.unsigned, ...(await toItself(connection, over.from as Address)) };
-  return priced(connection, over, { kind: 'cancel', unsigned, than: over.unsigned });
+  return priced(connection, over, { kind: 'cancel', unsigned, than: over.unsigned, raise });
 }
 
 /** Where it goes and what it takes, whatever it is offered for. */
@@ -92,9 +102,7 @@ export async function toItself(
 }
 
 /** What the chain asks now, in wei per gas. */
-export async function marketOf(
-  connection: EvmConnection,
-): Promise<{ readonly baseFee: bigint; readonly tip: bigint }> {
+async function marketOf(connection: EvmConnection): Promise<Market> {
   const [head, tip] = await Promise.all([
     readBlock(connection, 'latest'),
     connection.ask((client) => client.estimateMaxPriorityFeePerGas()),
@@ -102,41 +110,61 @@ export async function marketOf(
   return { baseFee: head.baseFeePerGas ?? 0n, tip };
 }
 
-/** The venue's caps as wei per gas of this transaction, what the chain beneath charges included. */
-export async function mostPerGas(
+/**
+ * What is offered for a nonce that is taken, over `before`. The one place where such a transaction
+ * is held to caps: those of its venue, or what a person raised them to for the lane.
+ *
+ * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` with what it takes and what is allowed.
+ */
+export async function offeredFees(
   connection: EvmConnection,
-  unsigned: EvmUnsignedTransaction,
-): Promise<bigint> {
-  const { max_fee_per_gas_gwei: cap, max_gas_cost_wei: allowed } = connection.venue;
-  const beneath = await layer1Allowance(connection, unsigned);
-  const affordable = (BigInt(allowed) - beneath) / BigInt(unsigned.gas);
-  return cap === undefined || affordable < parseGwei(cap) ? affordable : parseGwei(cap);
+  of: {
+    readonly nonce: number;
+    readonly unsigned: EvmUnsignedTransaction;
+    readonly before: Fees;
+    readonly raise: RaisedCaps | null;
+  },
+): Promise<Fields> {
+  const { unsigned, before } = of;
+  const caps = capsInForce(chainCaps(connection.venue), of.raise);
+  const [market, beneath] = await Promise.all([
+    marketOf(connection),
+    layer1Allowance(connection, unsigned),
+  ]);
+  const gas = BigInt(unsigned.gas);
+  const affordable = (BigInt(caps.max_gas_cost_wei) - beneath) / gas;
+  const cap = caps.max_fee_per_gas_gwei === null ? null : parseGwei(caps.max_fee_per_gas_gwei);
+  const most = cap === null || affordable < cap ? affordable : cap;
+  const fees = nextFees(before, market, most);
+  if (fees !== null) return feeFields(fees);
+  const { maxFeePerGas: least } = leastFees(before, market);
+  throw new ExecutorFault(
+    'server_error',
+    FEE_ABOVE_CAP,
+    `nonce ${of.nonce} is not used up, and the caps leave no room: it takes at least ${formatGwei(least)} gwei per gas, ` +
+      `${least * gas + beneath} wei in all, and ${formatGwei(most)} gwei per gas is allowed`,
+  );
 }
 
 async function priced(
   connection: EvmConnection,
   over: StoredTransaction,
-  next: Pick<NextVersion, 'kind' | 'unsigned'> & { readonly than: Fields },
+  next: Pick<NextVersion, 'kind' | 'unsigned'> & {
+    readonly than: Fields;
+    readonly raise: RaisedCaps | null;
+  },
 ): Promise<NextVersion> {
+  const { than, raise, kind, unsigned } = next;
   const before = {
-    maxFeePerGas: BigInt(next.than.max_fee_per_gas),
-    maxPriorityFeePerGas: BigInt(next.than.max_priority_fee_per_gas),
+    maxFeePerGas: BigInt(than.max_fee_per_gas),
+    maxPriorityFeePerGas: BigInt(than.max_priority_fee_per_gas),
   };
-  const [market, most] = await Promise.all([
-    marketOf(connection),
-    mostPerGas(connection, next.unsigned),
-  ]);
-  const fees = nextFees(before, market, most);
-  if (fees === null)
-    throw new ExecutorFault(
-      'server_error',
-      FEE_ABOVE_CAP,
-      `nonce ${over.nonce} is not mined, and what the venue allows leaves no room for higher fees`,
-    );
-  return { over, kind: next.kind, unsigned: { ...next.unsigned, ...feeFields(fees) } };
+  const { nonce } = over;
+  const fees = await offeredFees(connection, { nonce, unsigned, before, raise });
+  return { over, kind, unsigned: { ...unsigned, ...fees } };
 }
 
-export function feeFields(fees: Fees): Fields {
+function feeFields(fees: Fees): Fields {
   return {
     max_fee_per_gas: fees.maxFeePerGas.toString(),
     max_priority_fee_per_gas: fees.maxPriorityFeePerGas.toString(),

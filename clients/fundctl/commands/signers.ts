@@ -1,7 +1,7 @@
 /** `fundctl signers`: their keys' addresses, and how one follows another. */
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
-import { amount, flag, many, text } from '../../command-line/options.ts';
+import { amount, flag, many, required, text, whole } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state, type View } from '../../command-line/view.ts';
@@ -10,6 +10,8 @@ import type { ResultOf, Schema } from '../../http/operations.ts';
 import { REASON, YES } from '../shared.ts';
 
 type Signer = Schema<'SignerRegistryView'>;
+type Lane = Signer['lanes'][number];
+type Row = Parameters<View['record']>[0][number];
 const SIGNER = { signerKey: 'key of the signer' };
 const WHY = { reason: text('text', 'kept in the audit') };
 const CHAINS = { chain: many('chain-id', 'only on this chain') };
@@ -146,6 +148,48 @@ export const signers: Group = {
         }
         const answer = await rotate(options.drill);
         await session.print(answer, () => rotationText(session.view, answer));
+      },
+    }),
+    command({
+      name: 'raise-caps',
+      about: 'Let what takes a used nonce of one lane cost more for a while (admin)',
+      details:
+        'For a replacement or a transaction that moves nothing (LANE_STUCK, FEE_ABOVE_CAP): their messages say what it takes. Other lanes and first sends keep the caps of the chain. A raise takes the place of the one before; --ttl-seconds 0 ends it.',
+      examples: [
+        'fundctl signers raise-caps treasury 1 --max-gas-cost-wei 200000000000000000 --ttl-seconds 3600 --reason "gas is dear"',
+      ],
+      args: { ...SIGNER, chainId: 'id of the chain' },
+      options: {
+        maxGasCostWei: text('wei', 'most that one transaction may cost'),
+        maxFeePerGasGwei: text('gwei', 'most that is offered for gas, where the chain caps it'),
+        ttlSeconds: required(whole('seconds', 'so long it holds, 604800 at most')),
+        address: text('address', 'of the lane, where the signer has had several addresses'),
+        ...REASON,
+        ...YES,
+      },
+      answer: answerOf('raiseLaneCaps'),
+      run: async ({ session, args, options }) => {
+        const { lanes } = await signerOf(session, args.signerKey);
+        const lane = laneOf(lanes, args.chainId, options.address);
+        const { maxGasCostWei: cost, maxFeePerGasGwei: fee } = options;
+        await session.confirm('Raise the caps of this lane?', {
+          yes: options.yes,
+          what: session.aside.record([
+            ...laneText(lane),
+            ['asked', capsText({ max_gas_cost_wei: cost, max_fee_per_gas_gwei: fee })],
+            ['for', `${String(options.ttlSeconds)} seconds`],
+          ]),
+        });
+        const client = await session.client();
+        const answer = await client.call('raiseLaneCaps', {
+          params: { chain_id: String(lane.chain_id), address: lane.address },
+          body: {
+            ...defined({ max_gas_cost_wei: cost, max_fee_per_gas_gwei: fee }),
+            ttl_seconds: options.ttlSeconds,
+            reason: options.reason,
+          },
+        });
+        await session.print(answer, () => session.view.record(laneText(answer)));
       },
     }),
     command({
@@ -297,14 +341,61 @@ function signerText(view: View, signer: Signer): string {
     ['backend', signer.backend],
     ['profile', signer.profile],
     ['updated', when(signer.updated_at)],
-    ...signer.lanes.map(
-      (lane) =>
-        [
-          `chain ${String(lane.chain_id)}`,
-          `next nonce ${String(lane.next_nonce)}, ${String(lane.open_nonces)} open, ${String(lane.unfinal_nonces)} not final`,
-        ] as const,
-    ),
+    ...signer.lanes.flatMap(laneText),
   ]);
+}
+
+function laneOf(lanes: readonly Lane[], chainId: string, address: string | undefined): Lane {
+  const found = lanes.filter(
+    (lane) =>
+      String(lane.chain_id) === chainId &&
+      (address === undefined || lane.address === address.toLowerCase()),
+  );
+  const [lane, ...others] = found;
+  if (lane === undefined)
+    throw failure(`The signer has no such lane on chain ${chainId}; see fundctl signers show.`);
+  if (others.length > 0)
+    throw failure(
+      `The signer has several lanes on chain ${chainId}; give --address: ${found.map((each) => each.address).join(', ')}.`,
+    );
+  return lane;
+}
+
+/** What a lane is at, what keeps it, and what its transactions may cost. */
+function laneText({ stuck, caps, raise, ...lane }: Lane): Row[] {
+  const rows: Row[] = [
+    [
+      `chain ${String(lane.chain_id)}`,
+      `next nonce ${String(lane.next_nonce)}, ${String(lane.open_nonces)} open, ${String(lane.unfinal_nonces)} not final`,
+    ],
+  ];
+  if (stuck !== null)
+    rows.push([
+      'stuck',
+      {
+        text: `nonce ${String(stuck.nonce)} since ${when(stuck.since)}: ${stuck.why}`,
+        tone: 'bad',
+      },
+    ]);
+  if (stuck === null && raise === null) return rows;
+  if (caps !== null) rows.push(['caps', capsText(caps)]);
+  if (raise !== null)
+    rows.push([
+      'raised',
+      `until ${when(raise.until)} by ${raise.raised_by.key_id ?? 'no key'}: ${raise.reason}`,
+    ]);
+  return rows;
+}
+
+function capsText(caps: {
+  readonly max_gas_cost_wei: string | undefined;
+  readonly max_fee_per_gas_gwei: string | null | undefined;
+}): string {
+  const { max_gas_cost_wei: cost, max_fee_per_gas_gwei: fee } = caps;
+  return [
+    ...(cost === undefined ? [] : [`${cost} wei for a transaction`]),
+    ...(fee == null ? [] : [`${fee} gwei per gas`]),
+  ].join(', ');
 }
 
 function rotationText(view: View, { impact, ...answer }: ResultOf<'rotateSigner'>): string {

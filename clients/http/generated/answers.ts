@@ -157,6 +157,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/SignerRegistryView"
   }
  },
+ "raiseLaneCaps": {
+  "success": {
+   "$ref": "#/components/schemas/SignerLane"
+  }
+ },
  "setExpectedSignerIdentity": {
   "success": {
    "$ref": "#/components/schemas/SetExpectedSignerIdentityResponse"
@@ -4405,6 +4410,19 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "stuck": {
     "$ref": "#/components/schemas/StuckNonce"
    },
+   "caps": {
+    "$ref": "#/components/schemas/LaneCaps"
+   },
+   "raise": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/LaneRaise"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
    "finality": {
     "$ref": "#/components/schemas/ChainFinality"
    }
@@ -4420,6 +4438,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "oldest_open_seconds",
    "unfinal_nonces",
    "stuck",
+   "caps",
+   "raise",
    "finality"
   ],
   "additionalProperties": false
@@ -4453,6 +4473,102 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    }
   ],
   "description": "The lowest nonce that is to be used up by a transaction that moves nothing, where that one cannot be signed or paid for."
+ },
+ "LaneCaps": {
+  "anyOf": [
+   {
+    "type": "object",
+    "properties": {
+     "max_gas_cost_wei": {
+      "type": "string"
+     },
+     "max_fee_per_gas_gwei": {
+      "type": [
+       "string",
+       "null"
+      ]
+     }
+    },
+    "required": [
+     "max_gas_cost_wei",
+     "max_fee_per_gas_gwei"
+    ],
+    "additionalProperties": false
+   },
+   {
+    "type": "null"
+   }
+  ],
+  "description": "What a transaction that takes a used nonce of this lane may cost now: the larger of the chain's caps and the lane's raise. First sends keep the chain's. Null where the chain is not bound."
+ },
+ "LaneRaise": {
+  "type": "object",
+  "properties": {
+   "max_gas_cost_wei": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "max_fee_per_gas_gwei": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "reason": {
+    "type": "string"
+   },
+   "raised_by": {
+    "type": "object",
+    "properties": {
+     "type": {
+      "type": "string",
+      "enum": [
+       "key",
+       "system",
+       "executor",
+       "operator"
+      ]
+     },
+     "client_id": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "key_id": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "label": {
+      "type": "string"
+     }
+    },
+    "required": [
+     "type"
+    ],
+    "additionalProperties": false
+   },
+   "raised_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "until": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "max_gas_cost_wei",
+   "max_fee_per_gas_gwei",
+   "reason",
+   "raised_by",
+   "raised_at",
+   "until"
+  ],
+  "additionalProperties": false,
+  "description": "What an admin raised the chain's caps to for this lane; null is as the chain has it."
  },
  "ChainFinality": {
   "anyOf": [
@@ -5942,6 +6058,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "signer.inventory",
      "signer.allowances",
      "signer.retire",
+     "nonce_lane.raise_caps",
      "registry.verify_drift",
      "bridge_chain.create",
      "bridge_chain.replace",

@@ -29,6 +29,7 @@ export const OPERATIONS = {
   updateExecutorStatus: { method: 'PATCH', path: '/executors/{executor_key}', idempotent: false, paged: null, dryRun: false },
   listSigners: { method: 'GET', path: '/signers', idempotent: false, paged: null, dryRun: false },
   updateSignerStatus: { method: 'PATCH', path: '/signers/{signer_key}', idempotent: false, paged: null, dryRun: false },
+  raiseLaneCaps: { method: 'POST', path: '/admin/nonce-lanes/{chain_id}/{address}/raise', idempotent: false, paged: null, dryRun: false },
   setExpectedSignerIdentity: { method: 'PUT', path: '/signers/{signer_key}/expected-identity', idempotent: false, paged: null, dryRun: false },
   verifyRegistryDrift: { method: 'POST', path: '/registry/verify-drift', idempotent: false, paged: null, dryRun: false },
   refreshBridgeRegistry: { method: 'POST', path: '/executors/bridge-c/refresh-registry', idempotent: false, paged: null, dryRun: false },

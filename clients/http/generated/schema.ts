@@ -871,6 +871,8 @@ export interface components {
             /** @description Mined, and not final yet. */
             readonly unfinal_nonces: number;
             readonly stuck: components["schemas"]["StuckNonce"];
+            readonly caps: components["schemas"]["LaneCaps"];
+            readonly raise: components["schemas"]["LaneRaise"] | null;
             readonly finality: components["schemas"]["ChainFinality"];
         };
         /** @description The lowest nonce that is to be used up by a transaction that moves nothing, where that one cannot be signed or paid for. */
@@ -879,6 +881,26 @@ export interface components {
             readonly why: string;
             readonly since: components["schemas"]["Timestamp"];
         } | null;
+        /** @description What a transaction that takes a used nonce of this lane may cost now: the larger of the chain's caps and the lane's raise. First sends keep the chain's. Null where the chain is not bound. */
+        readonly LaneCaps: {
+            readonly max_gas_cost_wei: string;
+            readonly max_fee_per_gas_gwei: string | null;
+        } | null;
+        /** @description What an admin raised the chain's caps to for this lane; null is as the chain has it. */
+        readonly LaneRaise: {
+            readonly max_gas_cost_wei: string | null;
+            readonly max_fee_per_gas_gwei: string | null;
+            readonly reason: string;
+            readonly raised_by: {
+                /** @enum {string} */
+                readonly type: "key" | "system" | "executor" | "operator";
+                readonly client_id?: string | null;
+                readonly key_id?: string | null;
+                readonly label?: string;
+            };
+            readonly raised_at: components["schemas"]["Timestamp"];
+            readonly until: components["schemas"]["Timestamp"];
+        };
         /** @description How a block of this chain becomes final; null where the chain is not bound. */
         readonly ChainFinality: {
             /** @enum {string} */
@@ -1167,7 +1189,7 @@ export interface components {
             readonly actor_role: string | null;
             readonly namespace: string | null;
             /** @enum {string} */
-            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
             readonly entity_type: string;
             readonly entity_key: string;
             /** @enum {string} */
@@ -1712,6 +1734,22 @@ export interface components {
             /** @enum {string} */
             readonly status: "active" | "disabled";
             readonly reason?: string;
+        };
+        /**
+         * @example {
+         *       "max_gas_cost_wei": "200000000000000000",
+         *       "ttl_seconds": 3600,
+         *       "reason": "Nonce 41 has to be used up while gas is dear."
+         *     }
+         */
+        readonly RaiseLaneCapsRequest: {
+            /** @description Most that one transaction may cost. */
+            readonly max_gas_cost_wei?: string;
+            /** @description Most that is offered for gas; only where the chain has such a cap. */
+            readonly max_fee_per_gas_gwei?: string;
+            /** @description So long it holds; 0 ends it. */
+            readonly ttl_seconds: number;
+            readonly reason: string;
         };
         /**
          * @example {
@@ -3072,6 +3110,37 @@ export interface operations {
             };
         };
     };
+    readonly raiseLaneCaps: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly chain_id: string;
+                readonly address: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RaiseLaneCapsRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SignerLane"];
+                };
+            };
+        };
+    };
     readonly setExpectedSignerIdentity: {
         readonly parameters: {
             readonly query?: never;
@@ -3824,7 +3893,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -3861,13 +3930,13 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
-                readonly entity_type?: "executor" | "signer" | "registry" | "cutover_mode" | "bridge_chain" | "bridge_path" | "bridge_registry" | "perp_master" | "perp_binding" | "perp_agent_wallet";
+                readonly entity_type?: "executor" | "signer" | "nonce_lane" | "registry" | "cutover_mode" | "bridge_chain" | "bridge_path" | "bridge_registry" | "perp_master" | "perp_binding" | "perp_agent_wallet";
             };
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */

@@ -10,6 +10,8 @@ export interface ChainFaults {
   drop_read_rate: number;
   /** Share of reads that lie: a receipt is not there, a count is one too many or too few. */
   wrong_read_rate: number;
+  /** What every block says that it charges for gas; 0: what it does charge. */
+  base_fee_gwei: number;
   /** `paused`: transactions wait in the pool, no block is made. */
   mining: 'automatic' | 'paused';
 }
@@ -21,6 +23,7 @@ export const NO_FAULTS: ChainFaults = {
   reject_rate: 0,
   drop_read_rate: 0,
   wrong_read_rate: 0,
+  base_fee_gwei: 0,
   mining: 'automatic',
 };
 
@@ -57,6 +60,10 @@ const RULES: Record<string, { ok: (value: unknown) => boolean; be: string } | un
   reject_rate: rate,
   drop_read_rate: rate,
   wrong_read_rate: rate,
+  base_fee_gwei: {
+    ok: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 1_000_000,
+    be: 'gwei from 0 to 1000000',
+  },
   mining: {
     ok: (value) => value === 'automatic' || value === 'paused',
     be: '"automatic" or "paused"',

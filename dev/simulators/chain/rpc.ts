@@ -96,6 +96,11 @@ async function read(
   const answer = await node.call<unknown>(method, params);
   if (method === 'eth_chainId') return answer;
   if (Math.random() < faults.drop_read_rate) return DROPPED;
+  if (method === 'eth_getBlockByNumber' && faults.base_fee_gwei > 0 && answer !== null)
+    return {
+      ...(answer as object),
+      baseFeePerGas: `0x${(faults.base_fee_gwei * 1e9).toString(16)}`,
+    };
   if (Math.random() >= faults.wrong_read_rate) return answer;
   if (method === 'eth_getTransactionReceipt') return null;
   if (method !== 'eth_getTransactionCount') return answer;

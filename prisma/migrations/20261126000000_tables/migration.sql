@@ -535,7 +535,12 @@ CREATE TABLE nonce_lanes (
   stuck_nonce   bigint,
   stuck_why     text,
   stuck_since   timestamptz,
+  -- What a person let transactions of this lane cost beyond the caps of its chain, why, and until
+  -- when.
+  cap_raise        jsonb,
+  cap_raised_until timestamptz,
   PRIMARY KEY (chain_id, address),
+  CHECK ((cap_raise IS NULL) = (cap_raised_until IS NULL)),
   CHECK ((stuck_nonce IS NULL) = (stuck_why IS NULL)),
   CHECK ((stuck_nonce IS NULL) = (stuck_since IS NULL))
 );
