@@ -1033,4 +1033,46 @@ export const moneyRules: readonly Rule[] = [
       replace: 'destination_venue: null,',
     },
   },
+  {
+    id: 'guards-know-the-whole-of-a-type',
+    section,
+    rule: 'What is known of an action type agrees with itself: what crosses is pulled, tied to its signer and asked for on the chain where it arrives.',
+    test: {
+      file: 'test/domain/actions/specs.test.ts',
+      name: 'the members of %s that imply each other agree',
+    },
+    broken: {
+      file: 'domain/actions/bridge-c.ts',
+      find: "payees: { strict: 'destination_chain_id' },",
+      replace: "payees: 'chain',",
+    },
+  },
+  {
+    id: 'of-an-unknown-type-the-worst-is-held',
+    section,
+    rule: 'An action type of which nothing is known sends, and pays nobody but whom its executor declares.',
+    test: {
+      file: 'test/domain/actions/specs.test.ts',
+      name: 'of a built-in type no declaration counts, of a team’s own nothing else',
+    },
+    broken: {
+      file: 'domain/actions/built-in.ts',
+      find: "payees: 'declared',",
+      replace: "payees: 'nobody',",
+    },
+  },
+  {
+    id: 'nothing-decides-by-the-name-of-a-type',
+    section,
+    rule: 'What an action type is stands in its spec: no guard compares its name, which another type would pass.',
+    test: {
+      file: 'test/architecture/action-names.test.ts',
+      name: 'no code but what serves a type or makes its nodes names an action type',
+    },
+    broken: {
+      file: 'domain/plan/amount.ts',
+      find: 'specOf(action_type).allowance &&',
+      replace: "action_type === 'evm_erc20_approve' &&",
+    },
+  },
 ];
