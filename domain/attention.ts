@@ -116,7 +116,7 @@ function planAdvice({ error_code }: AttentionFacts): string {
 }
 
 /** Codes by which `attention_of` (prisma/functions) knows that waiting changes nothing. */
-const AMOUNTS_DIFFER = [
+export const AMOUNTS_DIFFER: readonly string[] = [
   ...['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'],
   ...['ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'],
 ];

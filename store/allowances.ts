@@ -51,7 +51,7 @@ export async function isAllowing(db: Database, movementId: string): Promise<bool
   const rows = await run(
     () => db.sql<{ allowing: boolean }>`
       SELECT EXISTS (SELECT FROM movement_nodes WHERE movement_id = ${movementId}::uuid
-        AND action_type = 'evm_erc20_approve'
+        AND pays = 'spender'
         AND state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')) AS allowing`,
   );
   return rows[0]?.allowing ?? false;

@@ -41,7 +41,7 @@ export async function readHeldClaims(
   return rows.map(({ claim }) => claim);
 }
 
-/** The other nodes that are observed and wait for something at this place. */
+/** The other nodes of its action type that are observed and wait for something at this place. */
 export function readWaiting(
   db: Database,
   place: string,
@@ -52,7 +52,8 @@ export function readWaiting(
       SELECT output -> 'awaits' ->> 'amount' AS amount, output ->> 'baseline_block' AS baseline_block,
         output -> 'awaits' ->> 'tx_hash' AS tx_hash
       FROM movement_nodes
-      WHERE state = 'OBSERVING' AND action_type = 'evm_balance_observe'
+      WHERE state = 'OBSERVING' AND action_type = (SELECT action_type FROM movement_nodes
+          WHERE movement_id = ${movement_id}::uuid AND node_key = ${node_key})
         AND output -> 'awaits' ->> 'place' = ${place}
         AND NOT (movement_id = ${movement_id}::uuid AND node_key = ${node_key})`,
   );
@@ -71,7 +72,7 @@ export function readOpenBurns(
     () => db.sql<Owner>`
       SELECT n.movement_id, n.node_key
       FROM movement_nodes n JOIN movement_plans p USING (movement_id)
-      WHERE n.action_type = 'cctp_burn'
+      WHERE n.claims_when = 'output.attested_message'
         AND (n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR n.recover_first)
         AND NOT (n.movement_id = ${movement_id}::uuid AND n.node_key = ${node_key})
         AND CASE WHEN n.output ? 'message' THEN lower(n.output ->> 'message') = lower(${burn.message})

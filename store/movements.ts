@@ -5,6 +5,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults } from '../domain/messages.ts';
 import { normalize } from '../domain/money.ts';
 import { drawTerms, flowsOf, limitAmount, type NodeFlow } from '../domain/plan/flow.ts';
+import { nodeFacts, type NodeFacts } from '../domain/plan/node-facts.ts';
 import { poolOf, type Pool } from '../domain/plan/pools.ts';
 import { firstLegOf } from '../domain/plan/legs.ts';
 import type { ChainAssets } from '../domain/plan/tokens.ts';
@@ -239,7 +240,7 @@ async function findCreated(db: Database, movementId: string): Promise<CreateOutc
 }
 
 /** What of each node is not said by the compiled plan itself, in the plan's order. */
-interface NodeDocument {
+interface NodeDocument extends NodeFacts {
   readonly flow?: NodeFlow & { readonly pool: Pool | null };
   /** Some on_cancel edge leads here. */
   readonly on_cancel_target: boolean;
@@ -264,6 +265,7 @@ function nodeDocuments({ plan, chains, declared_seconds }: NewMovement): readonl
         ({ from, condition_expr }) => from === node.node_key && condition_expr !== null,
       ),
       brings: firstLegOf(node),
+      ...nodeFacts(node),
       usual_seconds: usualSeconds(node.action_type, {
         attention_seconds: node.timeout_policy?.attention_seconds,
         declared: declared_seconds?.get(node.executor_binding.executor_key),

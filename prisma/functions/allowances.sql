@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
     spender text, asset text, left_over numeric, later text)
   LANGUAGE sql STABLE AS $$
   WITH sent AS (
-    SELECT n.node_key, n.action_type, n.amount, sent_amount(n) AS moved, t.chain_id, t.address,
+    SELECT n.node_key, n.pays, n.amount, sent_amount(n) AS moved, t.chain_id, t.address,
       t.nonce, t.signer_key, node_plan(n.own_plan, p.input_params) AS plan
     FROM movement_nodes n JOIN movement_plans p USING (movement_id)
       JOIN evm_transactions t ON t.movement_id = n.movement_id AND t.node_key = n.node_key
@@ -17,7 +17,7 @@ CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
     SELECT DISTINCT ON (s.chain_id, s.address, lower(s.plan #>> '{config,token_address}'),
         lower(s.plan #>> '{config,spender}'))
       s.*, s.plan #>> '{config,token_address}' AS token, s.plan #>> '{config,spender}' AS puller
-    FROM sent s WHERE s.action_type = 'evm_erc20_approve'
+    FROM sent s WHERE s.pays = 'spender'
     ORDER BY s.chain_id, s.address, lower(s.plan #>> '{config,token_address}'),
       lower(s.plan #>> '{config,spender}'), s.nonce DESC
   )

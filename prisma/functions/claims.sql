@@ -1,13 +1,9 @@
--- Whether a completion of such a node needs a claim; what it claims says `claimsOf` of
--- domain/claims.ts.
-CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS boolean
+-- Whether a completion of a node needs a claim: always, never, or once its output has a field
+-- (`claims_when`). What it claims says `claimsOf` of domain/claims.ts.
+CREATE OR REPLACE FUNCTION needs_claim(claims_when text, output jsonb) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE action_type
-    WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
-    WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
-    WHEN 'cex_deposit_observe' THEN coalesce(output ? 'payments', false)
-    ELSE action_type IN ('cctp_mint', 'bridge_c_observe', 'evm_balance_observe', 'perp_deposit')
-    END
+  SELECT claims_when = 'always'
+    OR coalesce(output ? substring(claims_when FROM '^output\.(.+)$'), false)
 $$;
 
 -- Who holds what this node claims, or null where it may have it. From here on the payments are

@@ -1,40 +1,35 @@
--- Whether an amount is within every max_amount that the plan and the node's patch give.
+-- Whether an amount is within every max_amount that the plan and the node's patch give. One that
+-- cannot be read allows nothing (`maxAmount` of domain/plan/amount.ts).
 CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb)
   RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT NOT EXISTS (
     SELECT 1 FROM (VALUES (controls -> 'max_amount'), (patch -> 'max_amount')) AS limits (value)
-    WHERE jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^[0-9]{1,20}(\.[0-9]{1,18})?$'
-      AND amount > (value #>> '{}')::numeric)
+    WHERE value IS NOT NULL AND amount > CASE
+      WHEN jsonb_typeof(value) = 'string'
+        AND value #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
+      THEN (value #>> '{}')::numeric ELSE 0 END)
 $$;
 
--- The plain cases of domain/allowlist; null leaves a node to the long way. A node that pays on a
--- chain goes it, which also knows payees without 0x (names of name services); and names are
--- compared as domain/allowlist/payees.ts does, without `_` and `-`. Of a team's own types only
--- those that pay nobody are plain, and only where nothing looks like an EVM address.
-CREATE OR REPLACE FUNCTION plain_addresses(action text, config jsonb, movement_intent jsonb,
-  input_params jsonb, prepared jsonb, reported jsonb,
-                                           pays_nobody jsonb)
+-- The plain cases of domain/allowlist, by whom a node pays; null leaves it to the long way. A node
+-- that pays on a chain goes it, which also knows payees without 0x (names of name services); and
+-- names are compared as domain/allowlist/payees.ts does, without `_` and `-`. Of a team's own types
+-- only those that pay nobody (`declared_none`, as their executor declares now) are plain, and only
+-- where nothing looks like an EVM address. Only of a checksum nothing is said: preflight has read it.
+CREATE OR REPLACE FUNCTION plain_addresses(pays text, config jsonb, movement_intent jsonb,
+  input_params jsonb, prepared jsonb, reported jsonb, declared_none boolean)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   paid text := config ->> 'destination_address';
   also text := prepared ->> 'destination_address';
   hex boolean;
 BEGIN
-  IF action IN ('noop', 'manual_gate', 'cex_internal_transfer', 'cex_deposit_observe',
-    'evm_balance_observe', 'bridge_c_observe') THEN
-    RETURN '[]';
-  END IF;
-  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'evm_erc20_approve', 'cctp_burn',
-    'cctp_mint',
-    'bridge_c_send', 'perp_deposit', 'perp_withdraw',
-                'agent_wallet_top_up') THEN
-    RETURN NULL;
-  END IF;
-  IF action <> 'cex_withdrawal' THEN
-    RETURN CASE WHEN pays_nobody ? action AND movement_intent ->> 'destination_address' IS NULL
+  IF pays = 'nobody' THEN RETURN '[]'; END IF;
+  IF pays = 'declared' THEN
+    RETURN CASE WHEN declared_none AND movement_intent ->> 'destination_address' IS NULL
                      AND concat(config, input_params, prepared, reported) !~* '0x'
                        THEN '[]'::jsonb END;
   END IF;
+  IF pays IS DISTINCT FROM 'exchange' THEN RETURN NULL; END IF;
   hex := paid ~* '^0x[0-9a-f]{40}$';
   IF jsonb_typeof(config -> 'destination_address') IS DISTINCT FROM 'string'
     OR (NOT hex AND (paid !~ '^[!-~]+$' OR length(paid) > 256))
@@ -159,8 +154,8 @@ BEGIN
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
   at := svc_now();
   plan := node_plan(n.own_plan, m.input_params);
-  addresses := plain_addresses(n.action_type, plan -> 'config', m.intent, m.input_params,
-    n.prepared_action, n.output, pays_nobody);
+  addresses := plain_addresses(n.pays, plan -> 'config', m.intent, m.input_params,
+    n.prepared_action, n.output, pays_nobody ? n.action_type);
   -- That it is READY the transition itself compares.
   IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
     AND addresses IS NOT NULL

@@ -36,19 +36,18 @@ $$;
 -- whatever it allows (`exceeding` of domain/plan/flow.ts).
 CREATE OR REPLACE FUNCTION moved_amount(n movement_nodes) RETURNS numeric LANGUAGE sql IMMUTABLE
   AS $$
-  SELECT CASE WHEN n.action_type = 'evm_erc20_approve'
+  SELECT CASE WHEN n.pays = 'spender'
     THEN coalesce((n.flow ->> 'amount')::numeric, n.amount)
     ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric) END
 $$;
 
--- What a node sent, or may have. An executor that moved a part says so in `submitted_amount`; what
--- a mint brings is what arrived. Nothing before the fence, nor where it is proven that nothing
+-- What a node sent, or may have. An executor that moved a part says so in a field of its output; of
+-- what brings funds in, that is what arrived. Nothing before the fence, nor where it is proven that nothing
 -- landed.
 CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
   AS $$
 DECLARE
-  told jsonb := n.output -> CASE n.action_type WHEN 'cctp_mint' THEN 'received_amount'
-    ELSE 'submitted_amount' END;
+  told jsonb := n.output -> n.sent_field;
 BEGIN
   RETURN CASE
     WHEN n.state = 'COMPLETED' THEN least(moved_amount(n), CASE
@@ -76,8 +75,8 @@ DECLARE
   keys jsonb;
 BEGIN
   -- Its amount is known by now, and of an allowance it is not what it draws.
-  SELECT n.flow, CASE WHEN n.action_type = 'evm_erc20_approve' THEN (n.flow ->> 'amount')::numeric
-    END INTO own, asked FROM movement_nodes n WHERE n.movement_id = movement
+  SELECT n.flow, CASE WHEN n.pays = 'spender' THEN (n.flow ->> 'amount')::numeric END
+    INTO own, asked FROM movement_nodes n WHERE n.movement_id = movement
     AND n.node_key = flow_problems.flow ->> 'node_key';
   -- What takes an allowance back draws nothing, however much is used up.
   IF asked IS NOT NULL AND (flow_problems.flow ->> 'amount')::numeric = 0 THEN RETURN NULL; END IF;

@@ -40,10 +40,9 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   -- since the plan was compiled.
   CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
     || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
-  CROSS JOIN LATERAL (SELECT CASE
-    WHEN n.action_type = 'cctp_mint' THEN p.plan -> 'config' ->> 'burn_from'
-    WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string'
-      THEN p.plan -> 'config' ->> 'match_from' END AS name) matched
+  CROSS JOIN LATERAL (SELECT coalesce(n.brings,
+    CASE WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string'
+      THEN p.plan -> 'config' ->> 'match_from' END) AS name) matched
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 

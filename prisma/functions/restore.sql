@@ -45,9 +45,7 @@ BEGIN
     WHERE m.movement_id = n.movement_id
       AND m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
       AND n.state NOT IN ('COMPLETED', 'CANCELLED')
-      -- These send nothing, whatever became of them.
-      AND n.node_kind NOT IN ('observe', 'manual_gate')
-        AND n.action_type NOT IN ('noop', 'manual_gate')
+      AND n.may_send
     RETURNING n.state
   ) SELECT count(*) FILTER (WHERE state NOT IN ('FAILED', 'SKIPPED')), count(*)
     FILTER (WHERE state IN ('FAILED', 'SKIPPED'))

@@ -34,10 +34,7 @@ CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_node
     WHEN n.recover_first OR n.restored OR n.submitted_at IS NOT NULL
       OR EXISTS (SELECT FROM node_attempts a WHERE a.movement_id = n.movement_id
         AND a.node_key = n.node_key AND a.attempt = n.attempt) THEN 'passed_fence'
-    WHEN n.action_type IN ('perp_deposit', 'perp_withdraw', 'agent_wallet_top_up')
-      THEN 'perp_master'
-    -- Their contracts pull the tokens.
-    WHEN n.action_type IN ('cctp_burn', 'bridge_c_send') THEN 'allowance'
+    WHEN n.tied_by <> 'nothing' THEN n.tied_by
     WHEN EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
       AND lower(node_plan(o.own_plan, params) -> 'config' ->> 'destination_caller')
         = ANY (addresses)) THEN 'destination_caller'
@@ -70,14 +67,14 @@ BEGIN
     AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED');
   LOOP
     SELECT jsonb_object_agg(n.node_key,
-      CASE WHEN 'evm_erc20_approve' IN (o.action_type, n.action_type) THEN 'allowance'
+      CASE WHEN 'spender' IN (o.pays, n.pays) THEN 'allowance'
         ELSE 'passes_on' END)
     INTO more FROM movement_nodes n
     JOIN movement_nodes o ON o.movement_id = n.movement_id AND o.node_key <> n.node_key
       AND o.signer_binding = n.signer_binding
       AND (o.state = 'COMPLETED' OR ties ->> o.node_key IS NOT NULL)
-      AND (o.node_key = n.flow ->> 'from' OR o.action_type = 'evm_erc20_approve'
-        OR (n.action_type = 'evm_erc20_approve' AND o.flow IS NOT NULL
+      AND (o.node_key = n.flow ->> 'from' OR o.pays = 'spender'
+        OR (n.pays = 'spender' AND o.flow IS NOT NULL
           AND ties ->> o.node_key IS NOT NULL))
     WHERE n.movement_id = m.movement_id AND ties ? n.node_key AND ties ->> n.node_key IS NULL;
     EXIT WHEN more IS NULL;

@@ -132,7 +132,7 @@ BEGIN
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
       SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
-        action_type, output INTO n
+        pays, claims_when, output INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -146,7 +146,7 @@ BEGIN
          -- What has completed stays so; only an allowance is set anew, which moves nothing, and
          -- whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
-           AND n.action_type <> 'evm_erc20_approve' AND NOT part ? 'releases')
+           AND n.pays <> 'spender' AND NOT part ? 'releases')
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
          -- A gate has no phases: it is passed over, called off, or let go by a person's resume.
@@ -161,7 +161,7 @@ BEGIN
       END IF;
       unclaimed := unclaimed OR part -> 'set' ->> 'state' = 'COMPLETED' AND n.state <> 'COMPLETED'
         AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
-        AND needs_claim(n.action_type, CASE WHEN part -> 'set' ? 'output'
+        AND needs_claim(n.claims_when, CASE WHEN part -> 'set' ? 'output'
           THEN part -> 'set' -> 'output' ELSE n.output END);
       -- What stood there before, for what follows from the change.
       nodes := CASE WHEN part -> 'set' ? 'state'
@@ -443,12 +443,13 @@ BEGIN
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
       executor_binding, signer_binding, own_plan, on_cancel_target, brings,
-      conditional, usual_seconds, flow, updated_at)
+      conditional, usual_seconds, flow, pays, claims_when, sent_field, tied_by, may_send, updated_at)
     SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
       n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
       nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
       (f ->> 'on_cancel_target')::boolean, f ->> 'brings', (f ->> 'conditional')::boolean,
-      (f ->> 'usual_seconds')::double precision, f -> 'flow', at
+      (f ->> 'usual_seconds')::double precision, f -> 'flow', f ->> 'pays', f ->> 'claims_when',
+      f ->> 'sent_field', f ->> 'tied_by', (f ->> 'may_send')::boolean, at
     FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
     CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
     RETURNING position, own_plan

@@ -29,8 +29,6 @@ const LEFT: readonly string[] = [
   'activities/phases/perp-terms.ts',
   'activities/phases/stops.ts',
   'domain/reservations.ts',
-  'store/allowances.ts',
-  'store/claims.ts',
 ];
 
 /** Also what a node's kind, a signer's backend or an outcome is called. */

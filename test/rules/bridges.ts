@@ -426,8 +426,8 @@ export const bridgeRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/claims.sql',
-      find: "ELSE action_type IN ('cctp_mint'",
-      replace: "ELSE action_type IN ('cctp_minted'",
+      find: "SELECT claims_when = 'always'",
+      replace: "SELECT claims_when = 'alway'",
     },
   },
   {

@@ -89,6 +89,42 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'facts-of-types-stay',
+    section,
+    rule: 'What guards know of a node’s action type is written when it is made, and nothing changes it.',
+    test: { file: GUARD, name: 'nothing changes what a movement was approved for' },
+    broken: {
+      file: 'prisma/migrations/20261126000200_triggers_and_views/migration.sql',
+      find: 'brings, pays, claims_when,\n  sent_field, tied_by, may_send\n',
+      replace: 'brings\n',
+    },
+  },
+  {
+    id: 'no-type-is-unknown',
+    section,
+    rule: 'The database takes no node of whose action type a guard knows nothing.',
+    test: { file: GUARD, name: 'no node is made of whose action type nothing is known' },
+    broken: {
+      file: 'prisma/migrations/20261126000000_tables/migration.sql',
+      find: '  tied_by           text NOT NULL CHECK',
+      replace: '  tied_by           text CHECK',
+    },
+  },
+  {
+    id: 'sql-names-no-type',
+    section,
+    rule: 'No SQL outside of a venue’s own names an action type: it reads the facts of the node.',
+    test: {
+      file: 'test/architecture/action-types-in-sql.test.ts',
+      name: 'no SQL outside of a venue’s own names an action type',
+    },
+    broken: {
+      file: 'prisma/functions/flow.sql',
+      find: "SELECT CASE WHEN n.pays = 'spender'\n",
+      replace: "SELECT CASE WHEN n.action_type = 'evm_erc20_approve'\n",
+    },
+  },
+  {
     id: 'gates-are-let-go-by-a-resume',
     section,
     rule: 'A gate is passed by a resume alone: no phase that somebody has carried out for it moves it.',

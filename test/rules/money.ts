@@ -893,8 +893,8 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/store/flow.test.ts', name: 'that a burn pulls is drawn by the burn' },
     broken: {
       file: 'prisma/functions/flow.sql',
-      find: "SELECT CASE WHEN n.action_type = 'evm_erc20_approve'",
-      replace: "SELECT CASE WHEN n.action_type = 'evm_approve'",
+      find: "SELECT CASE WHEN n.pays = 'spender'\n",
+      replace: "SELECT CASE WHEN n.pays = 'nobody'\n",
     },
   },
   {
@@ -976,7 +976,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/store/allowances.test.ts', name: 'a retry after a reset allows' },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: "n.action_type <> 'evm_erc20_approve' AND",
+      find: "n.pays <> 'spender' AND",
       replace: 'false AND',
     },
   },
@@ -1001,8 +1001,8 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/store/allowlist.test.ts', name: 'the fence in one statement' },
     broken: {
       file: 'prisma/functions/fence.sql',
-      find: "    RETURN NULL;\n  END IF;\n  IF action <> 'cex_withdrawal'",
-      replace: "    NULL;\n  END IF;\n  IF action <> 'cex_withdrawal'",
+      find: "IF pays = 'declared' THEN",
+      replace: "IF pays <> 'exchange' THEN",
     },
   },
   {

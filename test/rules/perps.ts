@@ -15,9 +15,9 @@ export const perpRules: readonly Rule[] = [
       name: 'does not complete two deposits with one row of the ledger, whoever says so',
     },
     broken: {
-      file: 'prisma/functions/claims.sql',
-      find: ", 'evm_balance_observe', 'perp_deposit')",
-      replace: ", 'evm_balance_observe')",
+      file: 'domain/actions/perp.ts',
+      find: "required: 'always'",
+      replace: "required: 'payments'",
     },
   },
   {

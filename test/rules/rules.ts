@@ -10,6 +10,7 @@ import { lockRules } from './locks.ts';
 import { signedRules } from './signed.ts';
 import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
+import { saidTwiceRules } from './said-twice.ts';
 import { teamRules } from './teams.ts';
 import { perpRules } from './perps.ts';
 import { perpLaneRules } from './perp-lanes.ts';
@@ -32,4 +33,5 @@ export const RULES: readonly Rule[] = [
   ...perpLaneRules,
   ...agentRules,
   ...agentProgramRules,
+  ...saidTwiceRules,
 ];

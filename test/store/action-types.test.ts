@@ -1,10 +1,17 @@
-/** What the database reads from an action type by itself, for every built-in one. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+/**
+ * What the database reads of an action type: of every built-in one, and of a type of a team that
+ * nothing is known of, as their nodes are made.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { specOf } from '../../domain/actions/built-in.ts';
 import { ACTION_NAMES } from '../../domain/actions/spec.ts';
 import { claimsOf } from '../../domain/claims.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { nodeFacts, type NodeFacts } from '../../domain/plan/node-facts.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
+
+const TEAMS = 'made_up';
+const TYPES = [...ACTION_NAMES, TEAMS];
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -12,25 +19,75 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench?.close(), 30_000);
 
-test.each(ACTION_NAMES)('%s is the same in SQL as in domain/actions', async (action_type) => {
-  const { signerTie, payees } = specOf(action_type);
-  const node = JSON.stringify({ action_type, state: 'READY', attempt: 1 });
-  const [row] = await bench.sql<{ tie: string | null; plain: unknown }>(
-    `SELECT signer_tie(NULL, '{}', jsonb_populate_record(NULL::movement_nodes, $1::jsonb || '{"recover_first": false, "restored": false}'),
-         ARRAY[]::text[], false) AS tie,
-       plain_addresses($2, '{"destination_address": "bank"}', '{}', '{}', NULL, NULL, '[]') AS plain`,
-    node,
-    action_type,
+/** A value that SQL computes of the row of a node of this type, as its create has left it. */
+async function ofNode<T>(action_type: string, what: string, ...values: unknown[]): Promise<T> {
+  const config = { burn_from: 'pay', match_from: 'pay' };
+  const { movement_id } = await bench.movement({
+    shape: {
+      nodes: [{ node_key: 'pay', node_kind: 'action', action_type, has_side_effect: true, config }],
+      edges: [],
+    },
+  });
+  const [row] = await bench.sql<{ value: T }>(
+    `SELECT ${what} AS value FROM movement_nodes n WHERE movement_id = $1::uuid`,
+    movement_id,
+    ...values,
   );
-  expect(row?.tie).toBe(signerTie);
-  // What is left to the long way is judged by the same facts; only this much is decided here.
-  const plainly =
-    payees === 'nobody'
-      ? []
-      : payees === 'exchange'
-        ? [{ chain_family: 'cex', address: 'bank' }]
-        : null;
-  expect(row?.plain).toEqual(plainly);
+  if (row === undefined) throw new Error('the movement has no node');
+  return row.value;
+}
+
+describe.each(TYPES)('of %s', (action_type) => {
+  test('the row of a node says what the pure rule says', async () => {
+    const names: readonly (keyof NodeFacts)[] = [
+      ...(['pays', 'claims_when', 'sent_field', 'tied_by', 'may_send'] as const),
+    ];
+    const parts = names.map((name) => `'${name}', n.${name}`).join(', ');
+    expect(await ofNode(action_type, `jsonb_build_object(${parts})`)).toEqual(
+      nodeFacts({ node_kind: 'action', action_type }),
+    );
+  });
+
+  test('a node that was not sent stays with a replaced signer where its facts say so', async () => {
+    const tie = `signer_tie(NULL, '{}', jsonb_populate_record(n, '{"state": "READY"}'), ARRAY[]::text[], false)`;
+    expect(await ofNode(action_type, tie)).toBe(specOf(action_type).signerTie);
+  });
+
+  test('the short fence reads only payees that it surely knows', async () => {
+    const { payees } = specOf(action_type);
+    const plainly =
+      payees === 'nobody'
+        ? []
+        : payees === 'exchange'
+          ? [{ chain_family: 'cex', address: 'bank' }]
+          : null;
+    const plain = (declared: boolean): string =>
+      `plain_addresses(n.pays, '{"destination_address": "bank"}', '{}', '{}', NULL, NULL, ${String(declared)})`;
+    expect(await ofNode(action_type, plain(false))).toEqual(plainly);
+    // Only of a team's own type is believed that it pays nobody.
+    expect(await ofNode(action_type, plain(true))).toEqual(action_type === TEAMS ? [] : plainly);
+  });
+
+  test('a completion is refused without a claim where it could say one, and nowhere else', async () => {
+    const asked = (output: JsonObject | null): Promise<boolean> =>
+      ofNode(action_type, 'needs_claim(n.claims_when, $2::jsonb)', JSON.stringify(output));
+    const claims = claimsOf({ action_type, output: ALL, matched: ALL, external_ref: 'x' });
+    expect(await asked(ALL)).toBe(claims.length > 0);
+    const always = specOf(action_type).claim?.required === 'always';
+    for (const nothing of [{}, null]) expect(await asked(nothing)).toBe(always);
+  });
+
+  test('what it sent is read from the field that tells it', async () => {
+    const { sent } = specOf(action_type);
+    const done = { state: 'COMPLETED', amount: '5', output: { [sent]: '3' } };
+    expect(
+      await ofNode(
+        action_type,
+        'trim_scale(sent_amount(jsonb_populate_record(n, $2::jsonb)))::text',
+        JSON.stringify(done),
+      ),
+    ).toBe('3');
+  });
 });
 
 /** What any type could be completed with. */
@@ -40,28 +97,12 @@ const ALL: JsonObject = {
   ...{ ledger_account: '0xaa', ledger_hash: '0x02' },
 };
 
-test.each(ACTION_NAMES)(
-  'a completion of %s is refused without a claim where it could say one, and nowhere else',
-  async (action_type) => {
-    const asked = async (output: JsonObject | null) =>
-      (
-        await bench.sql<{ needs: boolean }>(
-          'SELECT needs_claim($1, $2::jsonb) AS needs',
-          action_type,
-          output === null ? null : JSON.stringify(output),
-        )
-      )[0]?.needs;
-    const { claim } = specOf(action_type);
-    const claims = claimsOf({ action_type, output: ALL, matched: ALL, external_ref: 'x' });
-    expect(await asked(ALL)).toBe(claims.length > 0);
-    for (const nothing of [{}, null])
-      expect(await asked(nothing)).toBe(claim?.required === 'always');
-  },
-);
-
-test('a type that the database has not heard of pays nobody only where it was declared so', async () => {
-  const [row] = await bench.sql<{ plain: unknown }>(
-    `SELECT plain_addresses('made_up', '{}', '{}', '{}', NULL, NULL, '[]') AS plain`,
-  );
-  expect(row?.plain).toBeNull();
+test('what looks and what waits for a person sends nothing, whatever its type', () => {
+  for (const action_type of TYPES)
+    for (const node_kind of ['observe', 'manual_gate'] as const)
+      expect(nodeFacts({ node_kind, action_type }).may_send).toBe(false);
+  for (const action_type of TYPES)
+    expect(nodeFacts({ node_kind: 'action', action_type }).may_send).toBe(
+      !['noop', 'manual_gate'].includes(action_type),
+    );
 });

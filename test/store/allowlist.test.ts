@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { problemOf, type AskedAddress } from '../../domain/allowlist/match.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { nodeFacts } from '../../domain/plan/node-facts.ts';
 import {
   allowAddress,
   readListed,
@@ -114,6 +115,7 @@ describe('the fence in one statement', () => {
     input_params = {},
     pays_nobody = ['bank'],
   }: Node = {}) {
+    const { pays } = nodeFacts({ node_kind: 'action', action_type });
     const { movement_id } = await bench.movement({ input_params });
     await bench.approve(movement_id);
     await bench.db.sql`
@@ -121,7 +123,7 @@ describe('the fence in one statement', () => {
         intent = intent || ${JSON.stringify(intent)}::jsonb
           WHERE movement_id = ${movement_id}::uuid`;
     await bench.db.sql`
-      UPDATE movement_nodes SET state = 'READY', action_type = ${action_type},
+      UPDATE movement_nodes SET state = 'READY', action_type = ${action_type}, pays = ${pays},
         preflight_passed = true, started_at = svc_now(), amount = 1,
         prepared_action = ${JSON.stringify(prepared)}::jsonb,
           own_plan = own_plan || ${JSON.stringify({ own_config: config, action_type })}::jsonb

@@ -6,6 +6,8 @@ import { startStoreBench, type StoreBench } from './support.ts';
 
 const ROLE = 'stolen';
 const REFUSED = 'insufficient_privilege';
+/** What a node's row says of its action type. */
+const FACTS = 'pays, claims_when, sent_field, tied_by, may_send';
 
 let bench: StoreBench;
 let service: pg.Client;
@@ -74,9 +76,9 @@ test('nor does a row that is made as if it ran, or an approval of another plan',
   expect(
     await write(
       `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
-         executor_binding, updated_at, own_plan)
+         executor_binding, updated_at, own_plan, ${FACTS})
        SELECT movement_id, 'other', 1, node_kind, action_type, 'READY', executor_binding,
-         updated_at, own_plan FROM movement_nodes WHERE movement_id = $1`,
+         updated_at, own_plan, ${FACTS} FROM movement_nodes WHERE movement_id = $1`,
       id,
     ),
   ).toBe(unapproved(id));
@@ -129,15 +131,46 @@ test('no node is added to what was approved', async () => {
   const later = (key: string) =>
     write(
       `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
-         executor_binding, updated_at, own_plan)
+         executor_binding, updated_at, own_plan, ${FACTS})
        SELECT movement_id, $2, 1, node_kind, action_type, 'BLOCKED', executor_binding, updated_at,
-         own_plan FROM movement_nodes WHERE movement_id = $1 LIMIT 1`,
+         own_plan, ${FACTS} FROM movement_nodes WHERE movement_id = $1 LIMIT 1`,
       id,
       key,
     );
   expect(await later('before')).toBe(1);
   await bench.approve(id);
   expect(await later('after')).toBe(immutable(id));
+});
+
+test('no node is made of whose action type nothing is known', async () => {
+  const { movement_id: id } = await bench.movement();
+  const all = FACTS.split(', ');
+  const made = (columns: readonly string[], values: readonly string[] = columns) =>
+    write(
+      `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+         executor_binding, updated_at, own_plan, ${columns.join(', ')})
+       SELECT movement_id, 'new', 1, node_kind, action_type, 'BLOCKED', executor_binding,
+         updated_at, own_plan, ${values.join(', ')} FROM movement_nodes WHERE movement_id = $1`,
+      id,
+    );
+  for (const name of all)
+    expect(await made(all.filter((each) => each !== name))).toBe(
+      `null value in column "${name}" of relation "movement_nodes" violates not-null constraint`,
+    );
+  for (const name of all.filter((each) => each !== 'may_send'))
+    expect(
+      await made(
+        all,
+        all.map((each) => (each === name ? "''" : each)),
+      ),
+    ).toBe(
+      `new row for relation "movement_nodes" violates check constraint "movement_nodes_${name}_check"`,
+    );
+  // What sends nothing draws nothing.
+  expect(await made([...all, 'flow'], [...all.slice(0, -1), 'false', 'flow'])).toMatch(
+    /violates check constraint "movement_nodes_check"$/,
+  );
+  expect(await made([...all, 'flow'])).toBe(1);
 });
 
 test('nothing changes what a movement was approved for', async () => {
@@ -162,6 +195,11 @@ test('nothing changes what a movement was approved for', async () => {
     "executor_binding = '{}'",
     'on_cancel_target = true',
     "brings = 'pay'",
+    "pays = 'nobody'",
+    "claims_when = 'always'",
+    "sent_field = 'received_amount'",
+    "tied_by = 'allowance'",
+    'may_send = NOT may_send',
     "flow = jsonb_set(flow, '{amount}', '\"4\"')",
     'flow = NULL',
   ])

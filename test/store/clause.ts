@@ -5,6 +5,8 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { nodeFacts } from '../../domain/plan/node-facts.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
 import { doc, startMadeUp, type MadeUp } from './made-up.ts';
 
 let made: MadeUp;
@@ -49,10 +51,21 @@ export const holds = (name: string, clauses: readonly Clause[]): void =>
   });
 let position = 1;
 
+/** Fields of a node with what a create writes beside its type; without one as they are. */
+export const asMade = (fields: object): object => {
+  const { node_kind, action_type } = fields as Partial<TemplateNode>;
+  if (node_kind === undefined && action_type === undefined) return fields;
+  const facts = nodeFacts({
+    node_kind: node_kind ?? 'action',
+    action_type: action_type ?? 'acme_payout',
+  });
+  return { ...facts, ...(facts.may_send ? {} : { flow: null }), ...fields };
+};
+
 /** One more node of a movement, like its `pay` but for these fields. */
 export const also = (node_key: string, fields: object, movement = OWN): string => {
   position += 1;
-  return `INSERT INTO movement_nodes SELECT (jsonb_populate_record(n, ${doc({ node_key, position, ...fields })})).*
+  return `INSERT INTO movement_nodes SELECT (jsonb_populate_record(n, ${doc(asMade({ node_key, position, ...fields }))})).*
     FROM movement_nodes n WHERE movement_id = '${movement}' AND node_key = 'pay';`;
 };
 export const approve = { action_type: 'evm_erc20_approve' };

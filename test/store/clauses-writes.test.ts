@@ -2,6 +2,7 @@
  * Clauses of what is written: creates, transitions, the timeline, the perps venue's wallets, keys.
  */
 import { expect } from '@jest/globals';
+import { nodeFacts } from '../../domain/plan/node-facts.ts';
 import {
   also,
   approve,
@@ -1182,7 +1183,12 @@ const NEW = {
 const create = (fields: object = {}, digit = '5'): string =>
   `create_movement(jsonb_build_object('compiled_plan', ${PLAN}) || ${doc({
     movement: { ...NEW, movement_id: ID(digit), ...fields },
-    nodes: [{ on_cancel_target: false, conditional: false, usual_seconds: 5, brings: 'b' }],
+    nodes: [
+      {
+        ...{ on_cancel_target: false, conditional: false, usual_seconds: 5, brings: 'b' },
+        ...nodeFacts({ node_kind: 'action', action_type: 'x' }),
+      },
+    ],
     timeline: digit === '5' ? twoEvents : [],
     command_id: ID(digit),
     ...{ audit: [], signed: false },

@@ -1,10 +1,12 @@
 /**
  * Clauses of what decides: flow, fence, perps venue, budgets, restores, transfers, proposals.
  */
+import { nodeFacts } from '../../domain/plan/node-facts.ts';
 import {
   also,
   approve,
   approved,
+  asMade,
   binding,
   type Clause,
   frozenNow,
@@ -24,7 +26,7 @@ withMadeUpRows();
 
 /** A node that stands nowhere. */
 const node = (fields: object): string =>
-  `jsonb_populate_record(NULL::movement_nodes, ${doc({ recover_first: false, ...fields })})`;
+  `jsonb_populate_record(NULL::movement_nodes, ${doc(asMade({ recover_first: false, ...fields }))})`;
 
 holds('may have sent', [
   ...['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].map((state): Clause => [
@@ -298,6 +300,8 @@ holds('max_amount', [
   ['more than the patch', '', within('5.1', { max_amount: '9' }, { max_amount: '5' }), false],
   ['a patch raises nothing', '', within('5.1', { max_amount: '5' }, { max_amount: '9' }), false],
   ['none', '', within('5', {}), true],
+  ['one that is no amount', '', within('5', { max_amount: 'nine' }), false],
+  ['one that is no text', '', within('5', {}, { max_amount: 9 }), false],
 ]);
 
 const listed = (fields: object): string =>
@@ -1058,7 +1062,7 @@ const plain = (
     nobody?: string[];
   } = {},
 ): string =>
-  `plain_addresses('${action}', ${[config, intent, input].map(doc).join(', ')}, ${[prepared, reported].map((value) => (value === null ? 'NULL' : doc(value))).join(', ')}, ${doc(nobody)})`;
+  `plain_addresses('${nodeFacts({ node_kind: 'action', action_type: action }).pays}', ${[config, intent, input].map(doc).join(', ')}, ${[prepared, reported].map((value) => (value === null ? 'NULL' : doc(value))).join(', ')}, ${String(nobody.includes(action))})`;
 const account = { destination_address: 'account-1' };
 const hexed = { destination_address: MASTER.toUpperCase().replace('0X', '0x') };
 const of = (address: string): object[] => [{ chain_family: 'cex', address }];

@@ -307,6 +307,15 @@ CREATE TABLE movement_nodes (
   -- Of a sending node: {"asset", "amount", "from", "pool": {"venue_key", "account_type"}}; amount
   -- null is unknown, `from` the node whose sending it passes on, without which it draws.
   flow              jsonb,
+  -- What guards need to know of its action type; see domain/plan/node-facts.ts. Without defaults, so
+  -- that no node is made of which nothing is known.
+  pays              text NOT NULL CHECK (
+    pays IN ('nobody', 'exchange', 'chain', 'spender', 'declared')),
+  claims_when       text NOT NULL CHECK (claims_when ~ '^(never|always|output\.[a-z_]+)$'),
+  sent_field        text NOT NULL CHECK (sent_field ~ '^[a-z_]+$'),
+  tied_by           text NOT NULL CHECK (tied_by IN ('nothing', 'perp_master', 'allowance')),
+  may_send          boolean NOT NULL,
+  CHECK (may_send OR flow IS NULL),
   PRIMARY KEY (movement_id, node_key)
 );
 
@@ -324,11 +333,11 @@ CREATE INDEX movement_nodes_perp_credited ON movement_nodes (completed_at)
 
 -- Nodes that wait for a payment to an address, of which there are few.
 CREATE INDEX movement_nodes_await_payments ON movement_nodes ((output -> 'awaits' ->> 'place'))
-  WHERE action_type = 'evm_balance_observe' AND state = 'OBSERVING';
+  WHERE state = 'OBSERVING' AND (output -> 'awaits' ->> 'place') IS NOT NULL;
 
 -- Burns that may be minted by a transaction that a person names, of which there are few.
 CREATE INDEX movement_nodes_open_burns ON movement_nodes (movement_id)
-  WHERE action_type = 'cctp_burn'
+  WHERE claims_when = 'output.attested_message'
     AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first);
 
 CREATE INDEX movement_nodes_unanswered ON movement_nodes (unanswered_since)

@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
     spender text, asset text, left_over numeric, later text)
   LANGUAGE sql STABLE AS $$
   WITH sent AS (
-    SELECT n.node_key, n.action_type, n.amount, sent_amount(n) AS moved, t.chain_id, t.address,
+    SELECT n.node_key, n.pays, n.amount, sent_amount(n) AS moved, t.chain_id, t.address,
       t.nonce, t.signer_key, node_plan(n.own_plan, p.input_params) AS plan
     FROM movement_nodes n JOIN movement_plans p USING (movement_id)
       JOIN evm_transactions t ON t.movement_id = n.movement_id AND t.node_key = n.node_key
@@ -22,7 +22,7 @@ CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
     SELECT DISTINCT ON (s.chain_id, s.address, lower(s.plan #>> '{config,token_address}'),
         lower(s.plan #>> '{config,spender}'))
       s.*, s.plan #>> '{config,token_address}' AS token, s.plan #>> '{config,spender}' AS puller
-    FROM sent s WHERE s.action_type = 'evm_erc20_approve'
+    FROM sent s WHERE s.pays = 'spender'
     ORDER BY s.chain_id, s.address, lower(s.plan #>> '{config,token_address}'),
       lower(s.plan #>> '{config,spender}'), s.nonce DESC
   )
@@ -1228,16 +1228,12 @@ END $$;
 
 -- prisma/functions/claims.sql
 
--- Whether a completion of such a node needs a claim; what it claims says `claimsOf` of
--- domain/claims.ts.
-CREATE OR REPLACE FUNCTION needs_claim(action_type text, output jsonb) RETURNS boolean
+-- Whether a completion of a node needs a claim: always, never, or once its output has a field
+-- (`claims_when`). What it claims says `claimsOf` of domain/claims.ts.
+CREATE OR REPLACE FUNCTION needs_claim(claims_when text, output jsonb) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE action_type
-    WHEN 'cctp_burn' THEN coalesce(output ? 'attested_message', false)
-    WHEN 'bridge_c_send' THEN coalesce(output ? 'packet', false)
-    WHEN 'cex_deposit_observe' THEN coalesce(output ? 'payments', false)
-    ELSE action_type IN ('cctp_mint', 'bridge_c_observe', 'evm_balance_observe', 'perp_deposit')
-    END
+  SELECT claims_when = 'always'
+    OR coalesce(output ? substring(claims_when FROM '^output\.(.+)$'), false)
 $$;
 
 -- Who holds what this node claims, or null where it may have it. From here on the payments are
@@ -1609,43 +1605,38 @@ $$;
 
 -- prisma/functions/fence.sql
 
--- Whether an amount is within every max_amount that the plan and the node's patch give.
+-- Whether an amount is within every max_amount that the plan and the node's patch give. One that
+-- cannot be read allows nothing (`maxAmount` of domain/plan/amount.ts).
 CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb)
   RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT NOT EXISTS (
     SELECT 1 FROM (VALUES (controls -> 'max_amount'), (patch -> 'max_amount')) AS limits (value)
-    WHERE jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^[0-9]{1,20}(\.[0-9]{1,18})?$'
-      AND amount > (value #>> '{}')::numeric)
+    WHERE value IS NOT NULL AND amount > CASE
+      WHEN jsonb_typeof(value) = 'string'
+        AND value #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
+      THEN (value #>> '{}')::numeric ELSE 0 END)
 $$;
 
--- The plain cases of domain/allowlist; null leaves a node to the long way. A node that pays on a
--- chain goes it, which also knows payees without 0x (names of name services); and names are
--- compared as domain/allowlist/payees.ts does, without `_` and `-`. Of a team's own types only
--- those that pay nobody are plain, and only where nothing looks like an EVM address.
-CREATE OR REPLACE FUNCTION plain_addresses(action text, config jsonb, movement_intent jsonb,
-  input_params jsonb, prepared jsonb, reported jsonb,
-                                           pays_nobody jsonb)
+-- The plain cases of domain/allowlist, by whom a node pays; null leaves it to the long way. A node
+-- that pays on a chain goes it, which also knows payees without 0x (names of name services); and
+-- names are compared as domain/allowlist/payees.ts does, without `_` and `-`. Of a team's own types
+-- only those that pay nobody (`declared_none`, as their executor declares now) are plain, and only
+-- where nothing looks like an EVM address. Only of a checksum nothing is said: preflight has read it.
+CREATE OR REPLACE FUNCTION plain_addresses(pays text, config jsonb, movement_intent jsonb,
+  input_params jsonb, prepared jsonb, reported jsonb, declared_none boolean)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   paid text := config ->> 'destination_address';
   also text := prepared ->> 'destination_address';
   hex boolean;
 BEGIN
-  IF action IN ('noop', 'manual_gate', 'cex_internal_transfer', 'cex_deposit_observe',
-    'evm_balance_observe', 'bridge_c_observe') THEN
-    RETURN '[]';
-  END IF;
-  IF action IN ('evm_native_transfer', 'evm_erc20_transfer', 'evm_erc20_approve', 'cctp_burn',
-    'cctp_mint',
-    'bridge_c_send', 'perp_deposit', 'perp_withdraw',
-                'agent_wallet_top_up') THEN
-    RETURN NULL;
-  END IF;
-  IF action <> 'cex_withdrawal' THEN
-    RETURN CASE WHEN pays_nobody ? action AND movement_intent ->> 'destination_address' IS NULL
+  IF pays = 'nobody' THEN RETURN '[]'; END IF;
+  IF pays = 'declared' THEN
+    RETURN CASE WHEN declared_none AND movement_intent ->> 'destination_address' IS NULL
                      AND concat(config, input_params, prepared, reported) !~* '0x'
                        THEN '[]'::jsonb END;
   END IF;
+  IF pays IS DISTINCT FROM 'exchange' THEN RETURN NULL; END IF;
   hex := paid ~* '^0x[0-9a-f]{40}$';
   IF jsonb_typeof(config -> 'destination_address') IS DISTINCT FROM 'string'
     OR (NOT hex AND (paid !~ '^[!-~]+$' OR length(paid) > 256))
@@ -1770,8 +1761,8 @@ BEGIN
   SELECT * INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = key FOR UPDATE;
   at := svc_now();
   plan := node_plan(n.own_plan, m.input_params);
-  addresses := plain_addresses(n.action_type, plan -> 'config', m.intent, m.input_params,
-    n.prepared_action, n.output, pays_nobody);
+  addresses := plain_addresses(n.pays, plan -> 'config', m.intent, m.input_params,
+    n.prepared_action, n.output, pays_nobody ? n.action_type);
   -- That it is READY the transition itself compares.
   IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
     AND addresses IS NOT NULL
@@ -1852,19 +1843,18 @@ $$;
 -- whatever it allows (`exceeding` of domain/plan/flow.ts).
 CREATE OR REPLACE FUNCTION moved_amount(n movement_nodes) RETURNS numeric LANGUAGE sql IMMUTABLE
   AS $$
-  SELECT CASE WHEN n.action_type = 'evm_erc20_approve'
+  SELECT CASE WHEN n.pays = 'spender'
     THEN coalesce((n.flow ->> 'amount')::numeric, n.amount)
     ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric) END
 $$;
 
--- What a node sent, or may have. An executor that moved a part says so in `submitted_amount`; what
--- a mint brings is what arrived. Nothing before the fence, nor where it is proven that nothing
+-- What a node sent, or may have. An executor that moved a part says so in a field of its output; of
+-- what brings funds in, that is what arrived. Nothing before the fence, nor where it is proven that nothing
 -- landed.
 CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
   AS $$
 DECLARE
-  told jsonb := n.output -> CASE n.action_type WHEN 'cctp_mint' THEN 'received_amount'
-    ELSE 'submitted_amount' END;
+  told jsonb := n.output -> n.sent_field;
 BEGIN
   RETURN CASE
     WHEN n.state = 'COMPLETED' THEN least(moved_amount(n), CASE
@@ -1892,8 +1882,8 @@ DECLARE
   keys jsonb;
 BEGIN
   -- Its amount is known by now, and of an allowance it is not what it draws.
-  SELECT n.flow, CASE WHEN n.action_type = 'evm_erc20_approve' THEN (n.flow ->> 'amount')::numeric
-    END INTO own, asked FROM movement_nodes n WHERE n.movement_id = movement
+  SELECT n.flow, CASE WHEN n.pays = 'spender' THEN (n.flow ->> 'amount')::numeric END
+    INTO own, asked FROM movement_nodes n WHERE n.movement_id = movement
     AND n.node_key = flow_problems.flow ->> 'node_key';
   -- What takes an allowance back draws nothing, however much is used up.
   IF asked IS NOT NULL AND (flow_problems.flow ->> 'amount')::numeric = 0 THEN RETURN NULL; END IF;
@@ -2994,10 +2984,9 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   -- since the plan was compiled.
   CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
     || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
-  CROSS JOIN LATERAL (SELECT CASE
-    WHEN n.action_type = 'cctp_mint' THEN p.plan -> 'config' ->> 'burn_from'
-    WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string'
-      THEN p.plan -> 'config' ->> 'match_from' END AS name) matched
+  CROSS JOIN LATERAL (SELECT coalesce(n.brings,
+    CASE WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string'
+      THEN p.plan -> 'config' ->> 'match_from' END) AS name) matched
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 
@@ -3552,9 +3541,7 @@ BEGIN
     WHERE m.movement_id = n.movement_id
       AND m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
       AND n.state NOT IN ('COMPLETED', 'CANCELLED')
-      -- These send nothing, whatever became of them.
-      AND n.node_kind NOT IN ('observe', 'manual_gate')
-        AND n.action_type NOT IN ('noop', 'manual_gate')
+      AND n.may_send
     RETURNING n.state
   ) SELECT count(*) FILTER (WHERE state NOT IN ('FAILED', 'SKIPPED')), count(*)
     FILTER (WHERE state IN ('FAILED', 'SKIPPED'))
@@ -3666,10 +3653,7 @@ CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_node
     WHEN n.recover_first OR n.restored OR n.submitted_at IS NOT NULL
       OR EXISTS (SELECT FROM node_attempts a WHERE a.movement_id = n.movement_id
         AND a.node_key = n.node_key AND a.attempt = n.attempt) THEN 'passed_fence'
-    WHEN n.action_type IN ('perp_deposit', 'perp_withdraw', 'agent_wallet_top_up')
-      THEN 'perp_master'
-    -- Their contracts pull the tokens.
-    WHEN n.action_type IN ('cctp_burn', 'bridge_c_send') THEN 'allowance'
+    WHEN n.tied_by <> 'nothing' THEN n.tied_by
     WHEN EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
       AND lower(node_plan(o.own_plan, params) -> 'config' ->> 'destination_caller')
         = ANY (addresses)) THEN 'destination_caller'
@@ -3702,14 +3686,14 @@ BEGIN
     AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED');
   LOOP
     SELECT jsonb_object_agg(n.node_key,
-      CASE WHEN 'evm_erc20_approve' IN (o.action_type, n.action_type) THEN 'allowance'
+      CASE WHEN 'spender' IN (o.pays, n.pays) THEN 'allowance'
         ELSE 'passes_on' END)
     INTO more FROM movement_nodes n
     JOIN movement_nodes o ON o.movement_id = n.movement_id AND o.node_key <> n.node_key
       AND o.signer_binding = n.signer_binding
       AND (o.state = 'COMPLETED' OR ties ->> o.node_key IS NOT NULL)
-      AND (o.node_key = n.flow ->> 'from' OR o.action_type = 'evm_erc20_approve'
-        OR (n.action_type = 'evm_erc20_approve' AND o.flow IS NOT NULL
+      AND (o.node_key = n.flow ->> 'from' OR o.pays = 'spender'
+        OR (n.pays = 'spender' AND o.flow IS NOT NULL
           AND ties ->> o.node_key IS NOT NULL))
     WHERE n.movement_id = m.movement_id AND ties ? n.node_key AND ties ->> n.node_key IS NULL;
     EXIT WHEN more IS NULL;
@@ -4374,7 +4358,7 @@ BEGIN
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
       SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
-        action_type, output INTO n
+        pays, claims_when, output INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -4388,7 +4372,7 @@ BEGIN
          -- What has completed stays so; only an allowance is set anew, which moves nothing, and
          -- whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
-           AND n.action_type <> 'evm_erc20_approve' AND NOT part ? 'releases')
+           AND n.pays <> 'spender' AND NOT part ? 'releases')
          -- No fence lets a node through whose earlier send has not been asked about.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
          -- A gate has no phases: it is passed over, called off, or let go by a person's resume.
@@ -4403,7 +4387,7 @@ BEGIN
       END IF;
       unclaimed := unclaimed OR part -> 'set' ->> 'state' = 'COMPLETED' AND n.state <> 'COMPLETED'
         AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
-        AND needs_claim(n.action_type, CASE WHEN part -> 'set' ? 'output'
+        AND needs_claim(n.claims_when, CASE WHEN part -> 'set' ? 'output'
           THEN part -> 'set' -> 'output' ELSE n.output END);
       -- What stood there before, for what follows from the change.
       nodes := CASE WHEN part -> 'set' ? 'state'
@@ -4685,12 +4669,13 @@ BEGIN
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
       executor_binding, signer_binding, own_plan, on_cancel_target, brings,
-      conditional, usual_seconds, flow, updated_at)
+      conditional, usual_seconds, flow, pays, claims_when, sent_field, tied_by, may_send, updated_at)
     SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
       n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
       nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
       (f ->> 'on_cancel_target')::boolean, f ->> 'brings', (f ->> 'conditional')::boolean,
-      (f ->> 'usual_seconds')::double precision, f -> 'flow', at
+      (f ->> 'usual_seconds')::double precision, f -> 'flow', f ->> 'pays', f ->> 'claims_when',
+      f ->> 'sent_field', f ->> 'tied_by', (f ->> 'may_send')::boolean, at
     FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
     CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
     RETURNING position, own_plan

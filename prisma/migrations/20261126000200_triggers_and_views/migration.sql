@@ -82,7 +82,8 @@ CREATE TRIGGER movements_plan_immutable BEFORE UPDATE OF movement_id, template_i
 
 -- Not its signer: a rotation binds what is not sent yet to the successor, and its pool with it.
 CREATE TRIGGER movement_nodes_plan_immutable BEFORE UPDATE OF movement_id, node_key, position,
-  node_kind, action_type, executor_binding, own_plan, on_cancel_target, brings
+  node_kind, action_type, executor_binding, own_plan, on_cancel_target, brings, pays, claims_when,
+  sent_field, tied_by, may_send
   ON movement_nodes FOR EACH ROW EXECUTE FUNCTION refuse_other_plan();
 
 CREATE TRIGGER movement_nodes_flow_immutable BEFORE UPDATE OF flow ON movement_nodes FOR EACH ROW

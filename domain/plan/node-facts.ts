@@ -1,0 +1,48 @@
+/**
+ * What the database needs to know of a node's action type. It is written beside each node when its
+ * movement is made, outside the hashed plan, and never changes; SQL reads these columns and names
+ * no type, so that what a guard asks is answered for every type, a team's own too.
+ */
+import { specOf } from '../actions/built-in.ts';
+import type { ActionSpec, ClaimSpec, PayeeSpec } from '../actions/spec.ts';
+import type { TemplateNode } from './types.ts';
+
+export interface NodeFacts {
+  /**
+   * Whom it pays, for the short fence. `chain`: it signs, so its payees are looked for in what it
+   * signs; `spender`: it sets an allowance; `declared`: a team's own type, of which only its
+   * executor can say that it pays nobody.
+   */
+  readonly pays: 'nobody' | 'exchange' | 'chain' | 'spender' | 'declared';
+  /** When its completion needs a claim; `output.<field>`: once its output has this field. */
+  readonly claims_when: 'never' | 'always' | `output.${ClaimSpec['required']}`;
+  /** The field of its output that says how much of its amount was sent. */
+  readonly sent_field: ActionSpec['sent'];
+  /** Why it stays with a signer that was replaced, though it has sent nothing. */
+  readonly tied_by: 'nothing' | NonNullable<ActionSpec['signerTie']>;
+  /** Whether anything of it can have been sent, whoever runs it: a restore has it asked about. */
+  readonly may_send: boolean;
+}
+
+export function nodeFacts({
+  node_kind,
+  action_type,
+}: Pick<TemplateNode, 'node_kind' | 'action_type'>): NodeFacts {
+  const { payees, claim, sent, signerTie, idle } = specOf(action_type);
+  return {
+    pays: paysOf(payees),
+    claims_when: claimsWhen(claim),
+    sent_field: sent,
+    tied_by: signerTie ?? 'nothing',
+    may_send: node_kind !== 'observe' && node_kind !== 'manual_gate' && !idle,
+  };
+}
+
+function paysOf(payees: PayeeSpec): NodeFacts['pays'] {
+  return typeof payees === 'object' || payees === 'sub_account' ? 'chain' : payees;
+}
+
+function claimsWhen(claim: ClaimSpec | null): NodeFacts['claims_when'] {
+  if (claim === null) return 'never';
+  return claim.required === 'always' ? 'always' : `output.${claim.required}`;
+}
