@@ -373,6 +373,36 @@ test('a cancelling transaction that its own run cannot send makes the lane stuck
   expect(await paid(movement)).toBe(0);
 }, 90_000);
 
+/** Raises the caps of the signer's lane fourfold; 0 seconds end that. */
+const raisesCaps = (ttl_seconds: number): Promise<unknown> =>
+  own.api.expect(
+    200,
+    'POST',
+    `/admin/nonce-lanes/${String(own.stack.chain.chainId)}/${own.stack.chain.accounts.signer.address}/raise`,
+    { max_gas_cost_wei: '200000000000000000', ttl_seconds, reason: 'Gas is dear.' },
+  );
+
+test('a lane that no run works on goes on too once its caps are raised', async () => {
+  const movement = await stuck(impatient);
+  await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+  await own.chainFaults({ base_fee_gwei: 3_000 });
+  await sendsAreOver(movement);
+  await own.api.expect(
+    200,
+    'POST',
+    `/movements/${movement.movement_id}/nodes/pay/actions/resolve`,
+    { outcome: 'completed', reason: 'Paid by hand.', evidence: { note: 'bank' } },
+  );
+  const { why } = await eventually(stuckAt, { what: () => 'the lane to be stuck' });
+  expect(why).toContain('the caps leave no room');
+  await raisesCaps(600);
+  expect((await sentVersions(movement, 2)).at(-1)).toMatchObject({ kind: 'cancel' });
+  await own.chainFaults({ mining: 'automatic' });
+  await eventually(async () => ((await stuckAt()) === null ? true : null));
+  expect(await paid(movement)).toBe(0);
+  await raisesCaps(0);
+}, 90_000);
+
 test('a lane that the caps hold up goes on once they are raised for it, and a first send keeps them', async () => {
   const movement = await stuck();
   // 0.05 of the chain's coin for the 25,200 gas of a transfer of nothing: some 1,984 gwei.
@@ -381,13 +411,7 @@ test('a lane that the caps hold up goes on once they are raised for it, and a fi
   const { why } = await eventually(stuckAt, { what: () => 'the lane to be stuck' });
   expect(why).toMatch(/caps leave no room: it takes at least [\d.]+ gwei per gas, \d+ wei in all/);
   expect(await versionsOf(movement)).toHaveLength(1);
-  const { address } = own.stack.chain.accounts.signer;
-  await own.api.expect(
-    200,
-    'POST',
-    `/admin/nonce-lanes/${String(own.stack.chain.chainId)}/${address}/raise`,
-    { max_gas_cost_wei: '200000000000000000', ttl_seconds: 600, reason: 'Gas is dear.' },
-  );
+  await raisesCaps(600);
   const [, second] = await sentVersions(movement, 2);
   expect(second!.kind).toBe('cancel');
   const { gas, max_fee_per_gas: fee } = second!.unsigned;
