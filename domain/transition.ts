@@ -212,10 +212,8 @@ export interface Transition {
     readonly addresses?: readonly AskedAddress[];
     /** Within what was approved, and within what the node that it passes on from has sent. */
     readonly flow?: { readonly node_key: string; readonly amount: string };
-    /** The bridge registry still says of the path what was looked at. */
-    readonly bridge_path?: SeenPath;
-    /** Of a node of the perps venue. */
-    readonly perp?: PerpRequirement;
+    /** What a node needs of a venue; `requirement_problem` of the database knows each kind. */
+    readonly requirements?: Readonly<Partial<Record<RequirementKind, object>>>;
   };
   /** A person's word about a node's send counts only once nothing of that send can be under way. */
   readonly send_over?: SendOver;
@@ -265,36 +263,11 @@ export interface MovementHead {
   readonly current_frontier: readonly string[];
 }
 
-/** A path of the bridge by the identities of its ends, as it was looked at. */
-export interface SeenPath {
-  readonly source: string;
-  readonly destination: string;
-  readonly asset: string;
-  /** Another one as soon as anything is different that decides whether it may be used. */
-  readonly version: string;
-}
-
-/**
- * What a node of the perps venue is sent with: its movement's strategy is bound and not paused, and
- * `signer` is the master.
- */
-export interface PerpRequirement {
-  readonly node_key: string;
-  /** An address; of any case. */
-  readonly signer: string;
-  /** Of a deposit: its amount, of which no other may be under way. */
-  readonly deposit?: string;
-  /**
-   * Of a deposit into the account of a strategy that may not have any amount there: what the venue
-   * said that it has, and when it was asked.
-   */
-  readonly account?: { readonly value: string; readonly asked_at: string };
-  /** Of a top-up: whom it pays, which is the strategy's sub-account. */
-  readonly sub_account?: string;
-}
+/** What a send may need of a venue beyond its plan. */
+export type RequirementKind = 'bridge_path' | 'perp';
 
 export interface BindingProblem {
-  readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane' | 'bridge_path' | 'perp';
+  readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane' | RequirementKind;
   readonly key: string;
   readonly reason: string;
   /** Only of `flow`: what may be moved in all, and what the other nodes have moved of it. */

@@ -1,10 +1,10 @@
 /** What a fence means that the database refused. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
-import { perpSentence } from '../../domain/perps/ready.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
 import type { BindingProblem, TransitionOutcome } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
+import { GUARDS } from '../requirements/list.ts';
 import { codeOf, sentenceOf } from './allowlist.ts';
 import { result } from './results.ts';
 import { RESTORED_NODE_UNASKED } from './settle.ts';
@@ -22,8 +22,12 @@ export function refusedFence(
   if (outcome.reason === 'frozen') return result('READY', 'wait');
   if (outcome.reason === 'binding') {
     const [first] = outcome.problems;
-    // It is looked at again.
-    if (first?.binding === 'bridge_path') return null;
+    const guard = GUARDS.find(({ kind }) => kind === first?.binding);
+    if (first !== undefined && guard !== undefined) {
+      const refusal = guard.refusal(first);
+      if (refusal === null) return null;
+      throw new ExecutorFault('rejected', refusal.code, refusal.message);
+    }
     // A rotation has replaced its signer, and bound it to another one.
     if (first?.binding === 'signer' && first.reason === 'deprecated') return null;
     throw refusalOf(first);
@@ -47,8 +51,6 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
   }
   if (binding === 'address')
     return new ExecutorFault('rejected', codeOf(reason), sentenceOf(codeOf(reason), key));
-  if (binding === 'perp')
-    return new ExecutorFault('rejected', reason, perpSentence({ code: reason, key }));
   const disabled = binding === 'signer' ? 'SIGNER_DISABLED' : 'EXECUTOR_DISABLED';
   return new ExecutorFault(
     'rejected',

@@ -5,8 +5,9 @@ import type { AskedAddress } from '../../domain/allowlist/match.ts';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { fenced } from '../../domain/send/epoch.ts';
-import type { NodeChange, PerpRequirement, SeenPath, Transition } from '../../domain/transition.ts';
+import type { NodeChange, Transition } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
+import type { Required } from '../requirements/list.ts';
 import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 
 /** What a send needs besides its row. */
@@ -16,10 +17,7 @@ interface Declared {
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
   readonly addresses: readonly AskedAddress[];
-  /** Of a send over the bridge. */
-  readonly path: SeenPath | undefined;
-  /** Of a node of the perps venue. */
-  readonly perp: PerpRequirement | undefined;
+  readonly requirements: Required['requirements'];
   /** What the phases before have found, where the fence records it; `row` is as that leaves it. */
   readonly found: readonly NodeWrite[];
 }
@@ -30,7 +28,7 @@ interface Declared {
  */
 export function fenceWrite(
   row: PhaseRow,
-  { context, window, claim, addresses, path, perp, found }: Declared,
+  { context, window, claim, addresses, requirements, found }: Declared,
 ): { readonly write: Transition; readonly behind: PhaseRow } {
   const signer = row.node.signer_binding;
   const { epoch, send_not_after } = fenced(row.epoch, window);
@@ -45,8 +43,7 @@ export function fenceWrite(
       executors: [row.node.executor_binding.executor_key],
       addresses,
       flow: { node_key: row.node_key, amount: context.amount },
-      ...(path === undefined ? {} : { bridge_path: path }),
-      ...(perp === undefined ? {} : { perp }),
+      requirements,
       signers:
         signer === null
           ? []

@@ -18,9 +18,9 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { claimAuthorization } from '../../store/authorizations.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
+import { requiredFor } from '../requirements/list.ts';
 import { askedBy } from './allowlist.ts';
 import { amountToSend } from './amount.ts';
-import { mustBeWithinBudget, usablePath } from './bridge-path.ts';
 import { preSendFault } from './before-send.ts';
 import { descriptorOf } from './bound-executor.ts';
 import { contextOf, ownerOf, type PhaseDependencies } from './context.ts';
@@ -28,7 +28,6 @@ import { refusedFence } from './fence-refused.ts';
 import { fenceWrite } from './fence-write.ts';
 import { isFollowed, signedNode } from './followed.ts';
 import { nonceClaim } from './nonce-claim.ts';
-import { perpRequired } from './perp-terms.ts';
 import { clockStops, waitForClock } from './clock-wait.ts';
 import { alreadyBeyond, result } from './results.ts';
 import { phaseRow } from './row.ts';
@@ -93,10 +92,11 @@ async function askFence(
     throw new ExecutorFault('rejected', 'APPROVED_OUTFLOW_EXCEEDED', message);
   }
   const context = await contextOf(deps, row, amount.amount, 'send');
-  const perp = perpRequired(row, context);
-  const path = row.node.action_type === 'bridge_c_send' ? await usablePath(deps, row) : null;
-  if (path !== null && row.sign_request !== null)
-    mustBeWithinBudget(row.sign_request.payload['value'], path.terms);
+  const { requirements, stops } = await requiredFor(deps, row, {
+    ...{ way: 'send', first: context },
+    ...{ signer: context.signer?.address ?? '', signs: row.sign_request?.payload ?? null },
+  });
+  if (stops[0] !== undefined) throw stops[0].fault;
   const difference =
     row.sign_request === null
       ? null
@@ -120,8 +120,7 @@ async function askFence(
     window: Math.max(window, usableSeconds(row)),
     claim,
     addresses: by.asked,
-    path: path?.seen,
-    perp,
+    requirements,
     found,
   });
   const outcome = await applyTransition(deps.db, write);

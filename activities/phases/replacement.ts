@@ -2,11 +2,8 @@
  * When a payment may be signed again with the same nonce: the stops are asked before it is signed,
  * and what they rest on once more in the write that stores it.
  */
-import type { PathTerms } from '../../domain/bridges/path-ready.ts';
-import { ExecutorFault } from '../../domain/executor.ts';
 import type { Transition } from '../../domain/transition.ts';
 import { readPhase, type PhaseRow } from '../../store/phases.ts';
-import { mustBeWithinBudget } from './bridge-path.ts';
 import { standingOf, type StopSources } from './stops.ts';
 
 /** What the write of the new version requires, or why there is to be none. */
@@ -26,10 +23,8 @@ export async function mayReplace(
   { accepted, address, value }: Replaced,
 ): Promise<MayReplace> {
   const way = accepted ? 'replace_accepted' : 'replace_unaccepted';
-  const { held, required, terms } = await standingOf(deps, row, way, address);
-  if (held !== null) return { why: held.why };
-  const dear = terms === null ? null : beyondBudget(value, terms);
-  return dear === null ? { require: required } : { why: dear };
+  const { held, required } = await standingOf(deps, row, way, address, { value });
+  return held === null ? { require: required } : { why: held.why };
 }
 
 /** The same of what a node has paid, and what the chain has lost again. */
@@ -45,15 +40,4 @@ export async function mayReplaceLost(
       : await readPhase(deps.db, movement_id, node_key);
   if (row === null) return { why: 'its node is not there' };
   return mayReplace(deps, row, { ...lost, accepted: true });
-}
-
-/** Why a send over the bridge is dearer than its path may be now; null where it is not. */
-function beyondBudget(value: string, terms: PathTerms): string | null {
-  try {
-    mustBeWithinBudget(value, terms);
-    return null;
-  } catch (error) {
-    if (error instanceof ExecutorFault) return error.message;
-    throw error;
-  }
 }

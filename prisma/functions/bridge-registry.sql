@@ -40,6 +40,14 @@ BEGIN
       AND p.asset = asked ->> 'asset');
 END $$;
 
+-- Of a send over the bridge: that its path is not as it was looked at, or null. It is
+-- {"source", "destination", "asset", "version"}.
+CREATE OR REPLACE FUNCTION bridge_path_problem(asked jsonb) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT CASE WHEN locked_path_version(asked) IS DISTINCT FROM asked ->> 'version'
+    THEN jsonb_build_object('binding', 'bridge_path', 'key', asked ->> 'asset',
+      'reason', 'changed', 'stop', 'bridge_path') END
+$$;
+
 -- Writes the audit row of a change, with what became of its subject, and answers that.
 CREATE OR REPLACE FUNCTION bridge_change(audit jsonb, written jsonb, extra jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE sql AS $$

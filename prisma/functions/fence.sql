@@ -71,11 +71,10 @@ END $$;
 
 -- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
 -- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
--- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"bridge_path":
--- {"source", "destination", "asset", "version"}} as it was looked at, {"perp": {...}} without a
--- perp_problem. A deprecated signer is there for what its rotation left with it. The rows are
--- locked, so that what is refused at the same time comes before or after and not between. The
--- caller holds the movement.
+-- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"requirements":
+-- {kind: {...}}} without a requirement_problem; "flow" is asked elsewhere. A deprecated signer is
+-- there for what its rotation left with it. The rows are locked, so that what is refused at the
+-- same time comes before or after and not between. The caller holds the movement.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -85,7 +84,12 @@ DECLARE
   signer jsonb;
   asked jsonb;
   problem text;
+  kind text;
 BEGIN
+  -- What this release does not know it cannot ask for, so nothing is sent on it.
+  IF required - ARRAY['executors', 'signers', 'addresses', 'flow', 'requirements'] <> '{}' THEN
+    RAISE EXCEPTION 'a send requires what is not known here: %', required;
+  END IF;
   FOR e IN SELECT * FROM executors
     WHERE executor_key IN (
     SELECT jsonb_array_elements_text(coalesce(required -> 'executors', '[]'::jsonb)))
@@ -121,14 +125,10 @@ BEGIN
         'reason', problem);
     END IF;
   END LOOP;
-  IF required ? 'bridge_path' AND locked_path_version(required -> 'bridge_path')
-    IS DISTINCT FROM required -> 'bridge_path' ->> 'version' THEN
-    listed := listed || jsonb_build_object('binding', 'bridge_path',
-      'key', required -> 'bridge_path' ->> 'asset', 'reason', 'changed');
-  END IF;
-  IF required ? 'perp' THEN
-    listed := listed || coalesce(perp_problem(required -> 'perp', movement), '[]'::jsonb);
-  END IF;
+  FOR kind, asked IN SELECT * FROM jsonb_each(coalesce(required -> 'requirements', '{}'::jsonb))
+    AS r (kind, asked) ORDER BY r.kind LOOP
+    listed := listed || coalesce(requirement_problem(kind, asked, movement), '[]'::jsonb);
+  END LOOP;
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 

@@ -96,7 +96,8 @@ BEGIN
     END IF;
   END IF;
   RETURN CASE WHEN reason IS NOT NULL
-    THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason) END;
+    THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason,
+      'stop', CASE reason WHEN 'STRATEGY_PAUSED' THEN 'paused' ELSE 'perp_terms' END) END;
 END $$;
 
 -- What a phase is told of the perps venue for its node. `wanted`: of a deposit, its amount.

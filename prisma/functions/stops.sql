@@ -34,9 +34,7 @@ BEGIN
           WHEN 'retired' THEN 'signer_retired' ELSE 'signer_inactive' END
         WHEN 'address' THEN CASE p ->> 'reason' WHEN 'ADDRESS_NOT_ALLOWLISTED'
           THEN 'payee_revoked' ELSE 'payee_unusable' END
-        WHEN 'perp' THEN CASE p ->> 'reason' WHEN 'STRATEGY_PAUSED' THEN 'paused'
-          ELSE 'perp_terms' END
-        ELSE 'bridge_path' END,
+        ELSE p ->> 'stop' END,
       'why', (p ->> 'binding') || ' ' || (p ->> 'key') || ': ' || (p ->> 'reason')))
     FROM jsonb_array_elements(binding_problems(required, movement)) AS p), '[]'::jsonb);
 END $$;

@@ -1,6 +1,6 @@
 /** What is to be signed for a send over the bridge, and what its path may cost. */
 import { expect, test } from '@jest/globals';
-import { mustBeWithinBudget } from '../../activities/phases/bridge-path.ts';
+import { mustBeWithinBudget } from '../../activities/requirements/bridge-path.ts';
 
 const terms = {
   ...{ fee_native_budget: '0.002', expected_latency_seconds: 5 },

@@ -227,7 +227,7 @@ test('a fence that looked at a path passes only while all that decides is the sa
       destination: { endpoint_identity: ends.destination },
       asset: 'USDC',
     });
-    return { bridge_path: { ...ends, asset: 'USDC', version } };
+    return { requirements: { bridge_path: { ...ends, asset: 'USDC', version } } };
   };
   const problems = async (required: object): Promise<unknown> =>
     (
@@ -255,7 +255,7 @@ test('a fence that looked at a path passes only while all that decides is the sa
     if (where === `${CHAINS}/b`) expect(await problems(looked)).toBeNull();
     else
       expect(await problems(looked)).toEqual([
-        { binding: 'bridge_path', key: 'USDC', reason: 'changed' },
+        { binding: 'bridge_path', key: 'USDC', reason: 'changed', stop: 'bridge_path' },
       ]);
   }
 });

@@ -108,7 +108,7 @@ export const bridgeRules: readonly Rule[] = [
     rule: 'Nothing is signed that pays the bridge more than its path may cost.',
     test: { file: 'test/activities/bridge-path.test.ts', name: 'does not pay %s' },
     broken: {
-      file: 'activities/phases/bridge-path.ts',
+      file: 'activities/requirements/bridge-path.ts',
       find: '  if (fee !== null && feeWithinBudget(fee, terms).ok) return;',
       replace: '  if (fee !== null && terms.late === false) return;',
     },

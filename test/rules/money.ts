@@ -266,7 +266,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'no address before the fence is a fault that is tried again, and claims nothing',
     },
     broken: {
-      file: 'activities/phases/context.ts',
+      file: 'activities/phases/signer-address.ts',
       find: "purpose === 'send' ? signer.identity() : signer.recentIdentity()",
       replace: 'signer.recentIdentity()',
     },

@@ -37,7 +37,7 @@ export const stopRules: readonly Rule[] = [
     broken: {
       file: 'activities/phases/replacement.ts',
       find: '{ require: required }',
-      replace: '{ require: { ...required, perp: undefined as never } }',
+      replace: '{ require: { ...required, requirements: {} } }',
     },
   },
   {
@@ -83,8 +83,33 @@ export const stopRules: readonly Rule[] = [
     test: { file: STOPS, name: 'is not sent again while' },
     broken: {
       file: 'activities/phases/stops.ts',
-      find: '(await perpSignerOf(deps, row)) ?? said',
+      find: '(await signerOnRecord(deps, row)) ?? said',
       replace: 'said',
+    },
+  },
+  {
+    id: 'what-a-send-requires-is-known',
+    section,
+    rule: 'Nothing is sent that requires what the database does not know how to ask for.',
+    test: {
+      file: 'test/store/requirements.test.ts',
+      name: 'what the database does not know is required by no send',
+    },
+    broken: {
+      file: 'prisma/functions/fence.sql',
+      find: "'flow', 'requirements'] <> '{}' THEN",
+      replace: "'flow', 'requirements'] IS NULL THEN",
+    },
+  },
+  {
+    id: 'types-of-a-venue-need-what-it-requires',
+    section,
+    rule: 'Every action type that moves funds at a venue is asked for what that venue requires.',
+    test: { file: 'test/store/requirements.test.ts', name: '%s needs what its facts say' },
+    broken: {
+      file: 'activities/requirements/bridge-path.ts',
+      find: 'node.action_type === SENDS || node.action_type === LOOKS',
+      replace: 'node.action_type === LOOKS',
     },
   },
   {

@@ -435,20 +435,27 @@ holds('what a send is bound to', [
   [
     'a bridge path as it was looked at',
     '',
-    `binding_problems(jsonb_build_object('bridge_path', '{"source": "1:A", "destination": "2:B", "asset": "USDC"}'::jsonb || jsonb_build_object('version', locked_path_version('{"source": "1:a", "destination": "2:b", "asset": "USDC"}'))), '${OWN}')`,
+    `binding_problems(jsonb_build_object('requirements', jsonb_build_object('bridge_path', '{"source": "1:A", "destination": "2:B", "asset": "USDC"}'::jsonb || jsonb_build_object('version', locked_path_version('{"source": "1:a", "destination": "2:b", "asset": "USDC"}')))), '${OWN}')`,
     null,
   ],
   [
     'a bridge path that changed',
     '',
-    bindings({ bridge_path: { source: '1:A', destination: '2:B', asset: 'USDC', version: 'v' } }),
-    problem('bridge_path', 'USDC', 'changed'),
+    bindings({
+      requirements: {
+        bridge_path: { source: '1:A', destination: '2:B', asset: 'USDC', version: 'v' },
+      },
+    }),
+    [{ binding: 'bridge_path', key: 'USDC', reason: 'changed', stop: 'bridge_path' }],
   ],
 ]);
 
 const perp = (asked: object = {}): string =>
   `perp_problem(${doc({ signer: MASTER, ...asked })}, '${OWN}')`;
-const why = (reason: string, key: string): object => ({ binding: 'perp', key, reason });
+const why = (reason: string, key: string): object => ({
+  ...{ binding: 'perp', key, reason },
+  stop: reason === 'STRATEGY_PAUSED' ? 'paused' : 'perp_terms',
+});
 const noStrategy = `UPDATE movements SET strategy_id = NULL WHERE movement_id = '${OWN}';`;
 const deposit = { deposit: '5', node_key: 'x' };
 const other = (fields: object): string =>

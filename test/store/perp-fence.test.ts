@@ -97,7 +97,8 @@ describe('a strategy', () => {
     const held = async (): Promise<string | null> => {
       const [row] = await bench.sql<{ held: string | null }>(
         `SELECT send_stops($1::uuid, $2, jsonb_build_object(
-           'perp', jsonb_build_object('signer', (SELECT master_address FROM perp_master)),
+           'requirements', jsonb_build_object('perp',
+             jsonb_build_object('signer', (SELECT master_address FROM perp_master))),
            'signers', jsonb_build_array(jsonb_build_object('signer_key',
              (SELECT signer_binding ->> 'signer_key' FROM movement_nodes
               WHERE movement_id = $1::uuid))))) #>> '{0,why}' AS held`,

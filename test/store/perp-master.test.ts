@@ -70,8 +70,9 @@ describe('a movement without a strategy', () => {
         strategy === undefined ? {} : { strategy },
       );
       const [row] = await bench.sql<{ held: string | null }>(
-        `SELECT send_stops($1::uuid, $2, jsonb_build_object('perp', jsonb_build_object('signer',
-           (SELECT master_address FROM perp_master)))) #>> '{0,why}' AS held`,
+        `SELECT send_stops($1::uuid, $2, jsonb_build_object('requirements',
+           jsonb_build_object('perp', jsonb_build_object('signer',
+             (SELECT master_address FROM perp_master))))) #>> '{0,why}' AS held`,
         ...[node.movement_id, node.node_key],
       );
       return row?.held ?? null;

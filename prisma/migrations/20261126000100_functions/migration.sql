@@ -757,6 +757,14 @@ BEGIN
       AND p.asset = asked ->> 'asset');
 END $$;
 
+-- Of a send over the bridge: that its path is not as it was looked at, or null. It is
+-- {"source", "destination", "asset", "version"}.
+CREATE OR REPLACE FUNCTION bridge_path_problem(asked jsonb) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT CASE WHEN locked_path_version(asked) IS DISTINCT FROM asked ->> 'version'
+    THEN jsonb_build_object('binding', 'bridge_path', 'key', asked ->> 'asset',
+      'reason', 'changed', 'stop', 'bridge_path') END
+$$;
+
 -- Writes the audit row of a change, with what became of its subject, and answers that.
 CREATE OR REPLACE FUNCTION bridge_change(audit jsonb, written jsonb, extra jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE sql AS $$
@@ -1678,11 +1686,10 @@ END $$;
 
 -- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
 -- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
--- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"bridge_path":
--- {"source", "destination", "asset", "version"}} as it was looked at, {"perp": {...}} without a
--- perp_problem. A deprecated signer is there for what its rotation left with it. The rows are
--- locked, so that what is refused at the same time comes before or after and not between. The
--- caller holds the movement.
+-- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"requirements":
+-- {kind: {...}}} without a requirement_problem; "flow" is asked elsewhere. A deprecated signer is
+-- there for what its rotation left with it. The rows are locked, so that what is refused at the
+-- same time comes before or after and not between. The caller holds the movement.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -1692,7 +1699,12 @@ DECLARE
   signer jsonb;
   asked jsonb;
   problem text;
+  kind text;
 BEGIN
+  -- What this release does not know it cannot ask for, so nothing is sent on it.
+  IF required - ARRAY['executors', 'signers', 'addresses', 'flow', 'requirements'] <> '{}' THEN
+    RAISE EXCEPTION 'a send requires what is not known here: %', required;
+  END IF;
   FOR e IN SELECT * FROM executors
     WHERE executor_key IN (
     SELECT jsonb_array_elements_text(coalesce(required -> 'executors', '[]'::jsonb)))
@@ -1728,14 +1740,10 @@ BEGIN
         'reason', problem);
     END IF;
   END LOOP;
-  IF required ? 'bridge_path' AND locked_path_version(required -> 'bridge_path')
-    IS DISTINCT FROM required -> 'bridge_path' ->> 'version' THEN
-    listed := listed || jsonb_build_object('binding', 'bridge_path',
-      'key', required -> 'bridge_path' ->> 'asset', 'reason', 'changed');
-  END IF;
-  IF required ? 'perp' THEN
-    listed := listed || coalesce(perp_problem(required -> 'perp', movement), '[]'::jsonb);
-  END IF;
+  FOR kind, asked IN SELECT * FROM jsonb_each(coalesce(required -> 'requirements', '{}'::jsonb))
+    AS r (kind, asked) ORDER BY r.kind LOOP
+    listed := listed || coalesce(requirement_problem(kind, asked, movement), '[]'::jsonb);
+  END LOOP;
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 
@@ -2608,7 +2616,8 @@ BEGIN
     END IF;
   END IF;
   RETURN CASE WHEN reason IS NOT NULL
-    THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason) END;
+    THEN jsonb_build_object('binding', 'perp', 'key', coalesce(about, ''), 'reason', reason,
+      'stop', CASE reason WHEN 'STRATEGY_PAUSED' THEN 'paused' ELSE 'perp_terms' END) END;
 END $$;
 
 -- What a phase is told of the perps venue for its node. `wanted`: of a deposit, its amount.
@@ -3440,6 +3449,20 @@ BEGIN
   WHERE s.signer_key = d.signer_key;
 END $$;
 
+-- prisma/functions/requirements.sql
+
+-- Why what a send needs of a venue is not to be had, or null: {"binding", "key", "reason", "stop"},
+-- with the stop of domain/send/stops.ts that it is. Each branch stands in the file of its venue,
+-- with what is asked there, and locks what it reads. A kind that has none raises.
+CREATE OR REPLACE FUNCTION requirement_problem(kind text, asked jsonb, movement uuid) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+BEGIN
+  CASE kind
+    WHEN 'bridge_path' THEN RETURN bridge_path_problem(asked);
+    WHEN 'perp' THEN RETURN perp_problem(asked, movement);
+  END CASE;
+END $$;
+
 -- prisma/functions/resolve.sql
 
 -- Why nobody can know yet what became of a node's send, or null: it may still be under way, or what
@@ -4078,9 +4101,7 @@ BEGIN
           WHEN 'retired' THEN 'signer_retired' ELSE 'signer_inactive' END
         WHEN 'address' THEN CASE p ->> 'reason' WHEN 'ADDRESS_NOT_ALLOWLISTED'
           THEN 'payee_revoked' ELSE 'payee_unusable' END
-        WHEN 'perp' THEN CASE p ->> 'reason' WHEN 'STRATEGY_PAUSED' THEN 'paused'
-          ELSE 'perp_terms' END
-        ELSE 'bridge_path' END,
+        ELSE p ->> 'stop' END,
       'why', (p ->> 'binding') || ' ' || (p ->> 'key') || ': ' || (p ->> 'reason')))
     FROM jsonb_array_elements(binding_problems(required, movement)) AS p), '[]'::jsonb);
 END $$;

@@ -6,22 +6,13 @@ import {
   type PathProblem,
   type PathTerms,
 } from '../../domain/bridges/path-ready.ts';
-import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
-import type { SeenPath } from '../../domain/transition.ts';
 import { readPathFacts } from '../../store/bridge-registry.ts';
-import type { Database } from '../../prisma/client.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-
-/** What it is found by. */
-export interface PathSources {
-  readonly db: Database;
-  readonly chains: ChainAssets;
-  /** How old what a chain of the bridge registry told may be; an hour when left out. */
-  readonly bridgeSnapshotMaxAgeSeconds?: number;
-}
+import type { Requirement, RequirementSources } from './requirement.ts';
 
 const SNAPSHOT_MAX_AGE_SECONDS = 3_600;
 /** Where nobody has said how long a delivery may take. */
@@ -29,27 +20,43 @@ const DETECTION_BUDGET_SECONDS = 3_600;
 /** Of the own coin of any EVM chain. */
 const COIN_DECIMALS = 18;
 
-/**
- * For the context of a send that is prepared (`prepares`), and of a look at its other end; nothing
- * for other nodes. Before it is sent the fence asks again, by itself.
- *
- * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, or `BRIDGE_PATH_NOT_READY` where a send
- *   may not take its path now.
- */
-export async function bridgeTerms(
-  deps: PathSources,
-  row: PhaseRow,
-  prepares: boolean,
-): Promise<Pick<ExecutionContext, 'bridge_path'>> {
-  const { action_type } = row.node;
-  if (action_type === 'bridge_c_send' && prepares)
-    return { bridge_path: (await usablePath(deps, row)).terms };
-  if (action_type !== 'bridge_c_observe') return {};
-  return { bridge_path: await watchedPath(deps, row) };
+/** Of the two action types the first sends, and the second looks for what arrives. */
+const SENDS = 'bridge_c_send';
+const LOOKS = 'bridge_c_observe';
+
+/** A path of the bridge by the identities of its ends, as it was looked at. */
+interface SeenPath {
+  readonly source: string;
+  readonly destination: string;
+  readonly asset: string;
+  /** Another one as soon as anything is different that decides whether it may be used. */
+  readonly version: string;
 }
 
+export const bridgePath: Requirement = {
+  needs: ({ node }) => node.action_type === SENDS || node.action_type === LOOKS,
+  async terms(deps, row, { purpose }) {
+    if (row.node.action_type === LOOKS) return { bridge_path: await watchedPath(deps, row) };
+    if (purpose !== 'prepare') return {};
+    return { bridge_path: (await usablePath(deps, row)).terms };
+  },
+  guard: {
+    kind: 'bridge_path',
+    stop: 'bridge_path',
+    async asked(deps, row, { way, signs }) {
+      if (row.node.action_type !== SENDS) return null;
+      const { terms, seen } = await usablePath(deps, row, { sent: way === 'replace_accepted' });
+      if (signs !== null) mustBeWithinBudget(signs['value'], terms);
+      return seen;
+    },
+    signer: () => Promise.resolve(null),
+    // What has changed is looked at.
+    refusal: () => null,
+  },
+};
+
 /** A path as it was looked at, and as the fence has to find it again. */
-export interface LookedAt {
+interface LookedAt {
   readonly terms: PathTerms;
   readonly seen: SeenPath;
 }
@@ -64,10 +71,10 @@ const BEFORE_SENDING: readonly PathProblem[] = [
 /**
  * The path that a send may take now; `sent`: that what is signed already may take for more.
  *
- * @throws ExecutorFault as {@link bridgeTerms}.
+ * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, or `BRIDGE_PATH_NOT_READY`.
  */
-export async function usablePath(
-  deps: PathSources,
+async function usablePath(
+  deps: RequirementSources,
   row: PhaseRow,
   { sent = false } = {},
 ): Promise<LookedAt> {
@@ -106,7 +113,7 @@ export async function usablePath(
  * What was sent is waited for, whatever has become of its path. One that is in the registry no more
  * has the budget that its send has recorded.
  */
-async function watchedPath(deps: PathSources, row: PhaseRow): Promise<PathTerms> {
+async function watchedPath(deps: RequirementSources, row: PhaseRow): Promise<PathTerms> {
   const {
     source_chain_id: source,
     destination_chain_id: destination,
@@ -156,7 +163,7 @@ function endsOf(
   return source === undefined || destination === undefined ? null : { source, destination };
 }
 
-function readFacts({ db }: PathSources, { source, destination }: Ends, asset: string) {
+function readFacts({ db }: RequirementSources, { source, destination }: Ends, asset: string) {
   return readPathFacts(db, {
     source: { endpoint_identity: source },
     destination: { endpoint_identity: destination },

@@ -1,10 +1,8 @@
-/** What a node of the perps venue is told, and what its fence has to find. */
+/** The perps venue: its master account, the movement's strategy, and what is under way there. */
 import { ExecutorFault, type ExecutionContext, type PerpTerms } from '../../domain/executor.ts';
 import { isFresh } from '../../domain/perps/nonce-window.ts';
 import { isUserSigned, perpActionOf, perpProblem, perpSentence } from '../../domain/perps/ready.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
-import type { PerpRequirement } from '../../domain/transition.ts';
-import type { Database } from '../../prisma/client.ts';
 import {
   claimPerpNonce,
   readPerpAction,
@@ -13,34 +11,57 @@ import {
 } from '../../store/perp-actions.ts';
 import { readPerpTerms, type PerpTermsRow } from '../../store/perp-terms.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-
-interface Sources {
-  readonly db: Database;
-  readonly chains: ChainAssets;
-}
-
-/** What the context is for, with what it has so far. */
-interface Told {
-  /** Before the send; a look says nothing about what may be sent. */
-  readonly prepares: boolean;
-  readonly amount: string;
-  readonly signer: ExecutionContext['signer'] | null;
-}
+import type { Draft, Leaving, Requirement, RequirementSources } from './requirement.ts';
 
 /**
- * Nothing for nodes of other lanes. Before a send that is signed for the venue the attempt is given
- * its nonce, which it keeps.
+ * What a node of the perps venue is sent with: its movement's strategy is bound and not paused, and
+ * `signer` is the master.
+ */
+interface PerpRequirement {
+  readonly node_key: string;
+  /** An address; of any case. */
+  readonly signer: string;
+  /** Of a deposit: its amount, of which no other may be under way. */
+  readonly deposit?: string;
+  /**
+   * Of a deposit into the account of a strategy that may not have any amount there: what the venue
+   * said that it has, and when it was asked.
+   */
+  readonly account?: { readonly value: string; readonly asked_at: string };
+  /** Of a top-up: whom it pays, which is the strategy's sub-account. */
+  readonly sub_account?: string;
+}
+
+export const perpsAccount: Requirement = {
+  needs: ({ node }) => perpActionOf(node.action_type) !== null,
+  terms: perpTerms,
+  guard: {
+    kind: 'perp',
+    stop: 'perp_terms',
+    asked: (_deps, row, leaving) => Promise.resolve(requiredOf(row, leaving)),
+    async signer({ db }, row) {
+      if (!isUserSigned(row.node.action_type)) return null;
+      return (await readPerpAction(db, row))?.address ?? null;
+    },
+    refusal: ({ reason: code, key }) => ({ code, message: perpSentence({ code, key }) }),
+  },
+};
+
+/**
+ * Before a send that is signed for the venue the attempt is given its nonce, which it keeps.
  *
  * @throws ExecutorFault `rejected` with a code of {@link perpProblem} where it may not be sent now,
  *   and `ACTION_NONCE_AHEAD`.
  */
-export async function perpTerms(
-  deps: Sources,
+async function perpTerms(
+  deps: RequirementSources,
   row: PhaseRow,
-  { prepares, amount, signer }: Told,
+  { purpose, amount, signer }: Draft,
 ): Promise<Pick<ExecutionContext, 'perp'>> {
   const action_type = perpActionOf(row.node.action_type);
   if (action_type === null) return {};
+  // A look says nothing about what may be sent.
+  const prepares = purpose === 'prepare';
   const { movement_id, node_key, attempt } = row;
   const owner = { movement_id, node_key, attempt };
   const deposit = prepares && action_type === 'perp_deposit' ? amount : null;
@@ -95,48 +116,26 @@ function toldOf({ nonce, signature }: PerpAction): NonNullable<PerpTerms['action
 }
 
 /**
- * Who signed for the venue, as the attempt's action has it; null where it has none. For looks that
- * the signer itself cannot be asked for.
- */
-export async function perpSignerOf(
-  { db }: Pick<Sources, 'db'>,
-  { movement_id, node_key, attempt, node }: PhaseRow,
-): Promise<string | null> {
-  if (!isUserSigned(node.action_type)) return null;
-  return (await readPerpAction(db, { movement_id, node_key, attempt }))?.address ?? null;
-}
-
-/**
- * What the fence has to find of the perps venue; undefined for nodes of other lanes.
+ * What must hold of the venue when it is sent, and of a first send moreover what is under way there.
  *
  * @throws ExecutorFault `rejected` `ACTION_NONCE_STALE` for what was never sent, with a nonce that
  *   would be too old before all of its repeats are made: a retry takes a new one.
  */
-export function perpRequired(
-  row: PhaseRow,
-  { amount, signer, perp }: Pick<ExecutionContext, 'amount' | 'signer' | 'perp'>,
-): PerpRequirement | undefined {
-  const action_type = perpActionOf(row.node.action_type);
-  if (action_type === null) return undefined;
-  const { nonce, signature } = perp?.action ?? {};
+function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement {
+  const { nonce, signature } = first?.perp?.action ?? {};
   if (nonce !== undefined && signature === undefined && !isFresh(nonce, row.now_ms))
     throw new ExecutorFault(
       'rejected',
       'ACTION_NONCE_STALE',
       'its nonce was given more than an hour ago and nothing was sent with it: retry it, which takes a new one',
     );
+  const deposits = first !== null && row.node.action_type === 'perp_deposit';
   return {
     node_key: row.node_key,
-    signer: signer?.address ?? '',
-    ...(action_type === 'perp_deposit' ? { deposit: amount, ...accountOf(row) } : {}),
+    signer,
+    ...(deposits ? { deposit: first.amount, ...accountOf(row) } : {}),
     ...subAccountOf(row),
   };
-}
-
-/** What must still hold of the perps venue before what is signed is sent again. */
-export function perpStill(row: PhaseRow, signer: string): PerpRequirement | undefined {
-  if (perpActionOf(row.node.action_type) === null) return undefined;
-  return { node_key: row.node_key, signer, ...subAccountOf(row) };
 }
 
 /** What the account of a deposit had when it was prepared, where that was asked. */
