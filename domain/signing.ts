@@ -60,11 +60,19 @@ export const AUTHORIZATION_SETTLE_SECONDS = 1_800;
  * Until when a signature can be brought to its chain by whoever holds it, in milliseconds since
  * 1970; null where it says nothing of the kind, as a transaction, whose nonce ends it.
  */
-export function usableUntil({ kind, payload }: SignRequest): number | null {
+function usableUntil({ kind, payload }: SignRequest): number | null {
   const message = payload['message'];
   if (kind !== 'evm_typed_data' || !isObject(message)) return null;
   const seconds = Number(message['validBefore']);
   return Number.isFinite(seconds) ? seconds * 1000 : null;
+}
+
+/**
+ * Seconds until nobody has to reckon any more with what is signed, however soon it has to be sent.
+ */
+export function usableSeconds(request: SignRequest, now_ms: number): number {
+  const until = usableUntil(request);
+  return until === null ? 0 : Math.ceil((until - now_ms) / 1000) + AUTHORIZATION_SETTLE_SECONDS;
 }
 
 /** A look at what became of what was signed. */

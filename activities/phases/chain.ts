@@ -14,7 +14,7 @@ import { measured } from '../phase-metrics.ts';
 import { amountOf } from './amount.ts';
 import { executorOf } from './bound-executor.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
-import { passFenceAtOnce, type Fenced } from './fence.ts';
+import { passFence, type Fenced } from './fence.ts';
 import { observe } from './observe.ts';
 import { given, runPhase, type Given, type PhaseSteps, type Question } from './phase.ts';
 import { passed, preflight } from './preflight.ts';
@@ -139,9 +139,14 @@ async function beforeFence(
 }
 
 /** The fence with what was found; the time before it is looked at by the long way alone. */
-function fenceAtOnce(deps: PhaseDependencies, { row, answer }: Sendable) {
+async function fenceAtOnce(
+  deps: PhaseDependencies,
+  { row, answer }: Sendable,
+): Promise<Fenced | null> {
   if (row.node.timeout_policy?.execution_seconds !== undefined) return null;
-  return passFenceAtOnce(deps, preparedRow(row, answer), [passed(row), prepared(answer)]);
+  const found = [passed(row), prepared(answer)];
+  const fenced = await passFence(deps, preparedRow(row, answer), found);
+  return 'unfenced' in fenced ? null : fenced;
 }
 
 async function recorded(deps: PhaseDependencies, { row, answer }: Sendable): Promise<PhaseResult> {

@@ -6,17 +6,14 @@ import type {
   Executor,
   ExecutorDescriptor,
 } from '../../domain/executor.ts';
-import { ExecutorFault } from '../../domain/executor.ts';
 import type { Differences } from '../../domain/send/clocks.ts';
 import { sendKey } from '../../domain/send/key.ts';
-import type { Signer } from '../../domain/signer.ts';
 import type { Signing } from '../../domain/signing.ts';
 import type { Unhurried } from '../failures.ts';
-import { readTransactions } from '../../store/evm-transactions.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { signerOnRecord, termsOf } from '../requirements/list.ts';
-import type { RequirementSources } from '../requirements/requirement.ts';
-import { addressOf, type Purpose } from './signer-address.ts';
+import { termsOf } from '../requirements/list.ts';
+import type { Purpose, RequirementSources } from '../requirements/requirement.ts';
+import { addressOf, signerOf } from './signer.ts';
 
 export interface PhaseDependencies extends Unhurried, RequirementSources {
   readonly log: Logger;
@@ -41,19 +38,7 @@ export interface PhaseDependencies extends Unhurried, RequirementSources {
 }
 
 /**
- * `<movement_id>:<node_key>:<attempt>`: never built from anything of Temporal's, which a reset
- * would renew.
- */
-export function idempotencyKey(
-  row: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>,
-): string {
-  return sendKey(row.movement_id, row);
-}
-
-/**
- * @throws ExecutorFault `unreachable` where the bound signer does not tell its address, with the
- *   code of its {@link SignerFault} or `SIGNER_MISSING`; `rejected` where what is prepared may not
- *   be sent, as what the node requires says.
+ * @throws ExecutorFault as {@link signerOf}, and as what the node needs of its venue says.
  */
 export async function contextOf(
   deps: PhaseDependencies,
@@ -61,28 +46,33 @@ export async function contextOf(
   amount: string,
   purpose: Purpose,
 ): Promise<ExecutionContext> {
-  const signer = await signerOf(deps, row, purpose);
+  const completion_assurance = assuranceOf(row);
+  const matched = row.matched === null ? {} : { matched: matchedOf(row.matched) };
   const prior = {
     ...(row.external_ref === null ? {} : { external_ref: row.external_ref }),
     ...(row.prepared_action === null ? {} : { prepared_action: row.prepared_action }),
     ...(row.output === null ? {} : { output: row.output }),
   };
+  const signer = await signerOf(deps, row, purpose);
   return {
     movement_id: row.movement_id,
     node_key: row.node_key,
     attempt: row.attempt,
-    idempotency_key: idempotencyKey(row),
+    idempotency_key: sendKey(row.movement_id, row),
     action_type: row.node.action_type,
     asset: row.node.asset,
     amount,
     config: row.node.config,
     input_params: row.plan.input_params,
     intent: { ...row.plan.intent },
-    completion_assurance: assuranceOf(row),
+    completion_assurance,
     ...(signer === null ? {} : { signer }),
     ...(Object.keys(prior).length === 0 ? {} : { prior }),
-    ...(row.matched === null ? {} : { matched: matchedOf(row.matched) }),
-    ...(await termsOf(deps, row, { purpose, amount, signer })),
+    ...matched,
+    ...(await termsOf(deps, row, {
+      ...{ purpose, amount, signer },
+      addressOf: (other) => addressOf(other, purpose),
+    })),
   };
 }
 
@@ -91,7 +81,7 @@ export function assuranceOf({ node, plan }: Pick<PhaseRow, 'node' | 'plan'>): Co
   return node.completion_assurance ?? plan.completion_policy.completion_assurance;
 }
 
-export function matchedOf({
+function matchedOf({
   node_key,
   external_ref,
   output,
@@ -101,48 +91,6 @@ export function matchedOf({
     ...(external_ref === null ? {} : { external_ref }),
     ...(output === null ? {} : { output }),
   };
-}
-
-async function signerOf(
-  deps: PhaseDependencies,
-  row: PhaseRow,
-  purpose: Purpose,
-): Promise<NonNullable<ExecutionContext['signer']> | null> {
-  const binding = row.node.signer_binding;
-  if (binding === null) return null;
-  const signer = deps.signers.get(binding.signer_key);
-  if (signer === undefined)
-    throw new ExecutorFault(
-      'unreachable',
-      'SIGNER_MISSING',
-      `signer ${binding.signer_key} is not registered in this worker`,
-    );
-  return {
-    signer_key: binding.signer_key,
-    chain_family: signer.descriptor.chain_family,
-    address: await addressFor(deps, row, signer, purpose),
-  };
-}
-
-async function addressFor(
-  deps: PhaseDependencies,
-  row: PhaseRow,
-  signer: Signer,
-  purpose: Purpose,
-): Promise<string> {
-  try {
-    return await addressOf(signer, purpose);
-  } catch (error) {
-    const signed = purpose === 'look' ? await signedBy(deps, row) : null;
-    if (signed !== null) return signed;
-    throw error;
-  }
-}
-
-/** Whose signature the attempt has; null where nothing is stored. */
-async function signedBy(deps: PhaseDependencies, row: PhaseRow): Promise<string | null> {
-  const [transaction] = await readTransactions(deps.db, ownerOf(row));
-  return transaction?.from ?? signerOnRecord(deps, row);
 }
 
 /** The attempt whose transactions are meant. */

@@ -1,4 +1,5 @@
-/** What a fence means that the database refused. */
+/** What a node does that its fence did not let through. */
+import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
@@ -6,31 +7,52 @@ import type { BindingProblem, TransitionOutcome } from '../../domain/transition.
 import type { PhaseRow } from '../../store/phases.ts';
 import { GUARDS } from '../requirements/list.ts';
 import { codeOf, sentenceOf } from './allowlist.ts';
-import { result } from './results.ts';
+import { preSendFault } from './before-send.ts';
+import { waitForClock } from './clock-wait.ts';
+import type { PhaseDependencies } from './context.ts';
+import type { Unfenced } from './fence.ts';
+import { alreadyBeyond, result } from './results.ts';
+import { phaseRow } from './row.ts';
 import { RESTORED_NODE_UNASKED } from './settle.ts';
+import { waitBeforeFence } from './wait-before-fence.ts';
+
+/** It waits, ends, or is asked once more. */
+export async function notFenced(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  unfenced: Unfenced,
+): Promise<PhaseResult> {
+  if ('apart' in unfenced) return waitForClock(deps, row, unfenced.apart);
+  if ('fault' in unfenced) return preSendFault(deps, row, unfenced.fault);
+  const { refused } = unfenced;
+  const lane = refused.problems.find(({ binding }) => binding === 'lane');
+  if (lane !== undefined)
+    return waitBeforeFence(deps, row, { code: LANE_BLOCKED, why: lane.reason });
+  const meant = refusedFence(row, refused);
+  if (meant instanceof ExecutorFault) return preSendFault(deps, row, meant);
+  // Somebody else passed the fence or began a recovery meanwhile: the run follows what they wrote,
+  // and waits for nobody.
+  return meant ?? alreadyBeyond(await phaseRow(deps, row), row) ?? result('READY', 'submit');
+}
 
 /**
- * What the node does whose fence the database refused; null where somebody else moved it meanwhile.
- *
- * @throws ExecutorFault `rejected` where nothing may ever be sent as it was prepared.
+ * What it means that the database refused: a fault, `rejected`, where nothing may ever be sent as
+ * it was prepared; null where somebody else moved it meanwhile.
  */
-export function refusedFence(
+function refusedFence(
   row: PhaseRow,
   outcome: TransitionOutcome & { readonly ok: false },
-): PhaseResult | null {
+): PhaseResult | ExecutorFault | null {
   if (outcome.reason === 'not_approved') return result('READY', 'stop');
   if (outcome.reason === 'frozen') return result('READY', 'wait');
   if (outcome.reason === 'binding') {
     const [first] = outcome.problems;
-    const guard = GUARDS.find(({ kind }) => kind === first?.binding);
-    if (first !== undefined && guard !== undefined) {
-      const refusal = guard.refusal(first);
-      if (refusal === null) return null;
-      throw new ExecutorFault('rejected', refusal.code, refusal.message);
-    }
     // A rotation has replaced its signer, and bound it to another one.
     if (first?.binding === 'signer' && first.reason === 'deprecated') return null;
-    throw refusalOf(first);
+    const guard = GUARDS.find(({ kind }) => kind === first?.binding);
+    if (first === undefined || guard === undefined) return refusalOf(first);
+    const refusal = guard.refusal(first);
+    return refusal === null ? null : new ExecutorFault('rejected', refusal.code, refusal.message);
   }
   return outcome.reason === 'movement_state' ? closedLane(row, outcome.head?.request_state) : null;
 }
@@ -59,9 +81,9 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
   );
 }
 
-function closedLane(row: PhaseRow, state: MovementState | undefined): PhaseResult {
+function closedLane(row: PhaseRow, state: MovementState | undefined): PhaseResult | ExecutorFault {
   if (state === 'MANUAL_INTERVENTION' || state === 'APPROVED') return result('READY', 'wait');
   // Who is stopped here counts as never sent.
   if (row.submitted_ms === null) return result('READY', 'stop');
-  throw new ExecutorFault('rejected', 'MOVEMENT_ENDED', 'its movement was cancelled');
+  return new ExecutorFault('rejected', 'MOVEMENT_ENDED', 'its movement was cancelled');
 }

@@ -1,37 +1,25 @@
 /**
  * The fence: the last look at everything that could forbid a send, in the same transaction that
  * declares it. Behind it stand a new epoch, the idempotency key, the nonce and `send_not_after`.
+ * What a node does that is not let through stands in `fence-refused.ts`.
  */
-import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
-import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
-import type { PhaseResult } from '../../domain/messages.ts';
 import { isSending } from '../../domain/actions/built-in.ts';
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
 import { deadlineOf } from '../../domain/send/window.ts';
-import {
-  AUTHORIZATION_SETTLE_SECONDS,
-  authorizationOf,
-  usableUntil,
-} from '../../domain/signing.ts';
 import type { ClaimedTransaction, TransitionOutcome } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { claimAuthorization } from '../../store/authorizations.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
 import { requiredFor } from '../requirements/list.ts';
 import { askedBy } from './allowlist.ts';
 import { amountToSend } from './amount.ts';
-import { preSendFault } from './before-send.ts';
 import { descriptorOf } from './bound-executor.ts';
-import { contextOf, ownerOf, type PhaseDependencies } from './context.ts';
-import { refusedFence } from './fence-refused.ts';
+import { clockStops } from './clock-wait.ts';
+import { contextOf, type PhaseDependencies } from './context.ts';
 import { fenceWrite } from './fence-write.ts';
 import { isFollowed, signedNode } from './followed.ts';
-import { nonceClaim } from './nonce-claim.ts';
-import { clockStops, waitForClock } from './clock-wait.ts';
-import { alreadyBeyond, result } from './results.ts';
-import { phaseRow } from './row.ts';
-import { waitBeforeFence } from './wait-before-fence.ts';
+import { claimFor } from './nonce-claim.ts';
 import type { NodeWrite } from './write.ts';
 
 /** A node behind its fence: `row` as the fence left it. */
@@ -45,40 +33,41 @@ export interface Fenced {
   readonly deadline: number;
 }
 
-/**
- * Seconds after the fence until nobody has to reckon any more with what is signed, however soon it
- * has to be sent.
- */
-function usableSeconds({ sign_request, now_ms }: PhaseRow): number {
-  const until = sign_request === null ? null : usableUntil(sign_request);
-  return until === null ? 0 : Math.ceil((until - now_ms) / 1000) + AUTHORIZATION_SETTLE_SECONDS;
-}
-
-/** An authorization that another node or attempt was given would pay for both of them once. */
-async function mustBeOurs(deps: PhaseDependencies, row: PhaseRow): Promise<void> {
-  const id = row.sign_request === null ? null : authorizationOf(row.sign_request);
-  if (id === null || (await claimAuthorization(deps.db, id, ownerOf(row)))) return;
-  const message = 'the nonce of the authorization is that of another node or attempt';
-  throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);
-}
-
-function perpOf({ perp }: ExecutionContext): Pick<ExecutionContext, 'perp'> {
-  return perp === undefined ? {} : { perp };
-}
-
-/** What a fence came to that no executor's fault kept from being asked. */
-type Asked = { readonly fenced: Fenced } | { readonly refused: TransitionOutcome & { ok: false } };
+/** Why a node is not behind its fence; nothing of it was written. */
+export type Unfenced =
+  /** Clocks differ. */
+  | { readonly apart: string }
+  /** It may not be sent as it was prepared, or could not be asked for. */
+  | { readonly fault: ExecutorFault }
+  /** The database refused. */
+  | { readonly refused: TransitionOutcome & { readonly ok: false } };
 
 /**
- * Asks the fence of a node that may need more than the database knows.
- *
- * @throws ExecutorFault where the node may not be sent as it was prepared, or cannot be asked for.
+ * Passes the fence of a node that is prepared. `found` is what the phases before have just said
+ * that there is to send, upon which `row` is as they leave it: recorded by the fence's own write,
+ * or by none. Where the fence was not passed it is for the caller to record.
  */
+export async function passFence(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  found: readonly NodeWrite[] = [],
+): Promise<Fenced | { readonly unfenced: Unfenced }> {
+  try {
+    return await askFence(deps, row, found);
+  } catch (error) {
+    if (error instanceof ExecutorFault) return { unfenced: { fault: error } };
+    throw error;
+  }
+}
+
+/** @throws ExecutorFault as {@link Unfenced}. */
 async function askFence(
   deps: PhaseDependencies,
   row: PhaseRow,
   found: readonly NodeWrite[],
-): Promise<Asked> {
+): Promise<Fenced | { readonly unfenced: Unfenced }> {
+  const apart = clockStops(deps, row);
+  if (apart !== null) return { unfenced: { apart } };
   const amount = amountToSend(row, deps.chains);
   if (!amount.ok) throw new ExecutorFault('rejected', amount.code, amount.message);
   const by = await askedBy(deps, row);
@@ -101,7 +90,7 @@ async function askFence(
     row.sign_request === null
       ? null
       : await deps.signing.check(
-          { ...signedNode(deps, row, amount.amount), ...perpOf(context) },
+          signedNode(deps, row, context),
           {
             request: row.sign_request,
             from: context.signer?.address ?? '',
@@ -111,67 +100,19 @@ async function askFence(
           callOptions(),
         );
   if (difference !== null) throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', difference);
-  await mustBeOurs(deps, row);
-  const claim = await nonceClaim(deps, row, context);
+  const { nonce, usable } = await claimFor(deps, row, context);
   const window = nodeWindow(descriptor);
   const deadline = deadlineOf(performance.now(), window);
   const { write, behind } = fenceWrite(row, {
     context,
-    window: Math.max(window, usableSeconds(row)),
-    claim,
+    window: Math.max(window, usable),
+    claim: nonce,
     addresses: by.asked,
     requirements,
     found,
   });
   const outcome = await applyTransition(deps.db, write);
   return outcome.ok
-    ? { fenced: { row: behind, context, transaction: outcome.transaction, deadline } }
-    : { refused: outcome };
-}
-
-/** Passes the fence of a node that is prepared, or says what the node does instead. */
-export async function passFence(
-  deps: PhaseDependencies,
-  row: PhaseRow,
-): Promise<Fenced | PhaseResult> {
-  const apart = clockStops(deps, row);
-  if (apart !== null) return waitForClock(deps, row, apart);
-  try {
-    const asked = await askFence(deps, row, []);
-    if ('fenced' in asked) return asked.fenced;
-    const { refused } = asked;
-    const [lane] = refused.problems.filter(({ binding }) => binding === 'lane');
-    if (lane !== undefined)
-      return await waitBeforeFence(deps, row, { code: LANE_BLOCKED, why: lane.reason });
-    // Somebody else passed the fence or began a recovery meanwhile: the run follows what they
-    // wrote, and waits for nobody.
-    return (
-      refusedFence(row, refused) ??
-      alreadyBeyond(await phaseRow(deps, row), row) ??
-      result('READY', 'submit')
-    );
-  } catch (error) {
-    if (error instanceof ExecutorFault) return preSendFault(deps, row, error);
-    throw error;
-  }
-}
-
-/**
- * The same for a node whose phases before have just said what there is to send (`found`, upon which
- * `row` is as they leave it): recorded by the fence's own write, or by none. Null where it was not
- * passed, whatever the reason; what was found is then for the caller to record.
- */
-export async function passFenceAtOnce(
-  deps: PhaseDependencies,
-  row: PhaseRow,
-  found: readonly NodeWrite[],
-): Promise<Fenced | null> {
-  if (clockStops(deps, row) !== null) return null;
-  try {
-    const asked = await askFence(deps, row, found);
-    return 'fenced' in asked ? asked.fenced : null;
-  } catch (error) {
-    if (error instanceof ExecutorFault) return null;
-    throw error;
-  }
+    ? { row: behind, context, transaction: outcome.transaction, deadline }
+    : { unfenced: { refused: outcome } };
 }

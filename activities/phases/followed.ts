@@ -4,7 +4,11 @@
  * them at any time, whatever it answers.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type ExecutionContext,
+  type ExecutionResult,
+} from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare, readDecimal } from '../../domain/money.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
@@ -15,7 +19,7 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
 import { amountOf } from './amount.ts';
-import { assuranceOf, contextOf, matchedOf, ownerOf, type PhaseDependencies } from './context.ts';
+import { assuranceOf, contextOf, ownerOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
 import type { Given, Question } from './phase.ts';
 import { reported } from './settle.ts';
@@ -41,13 +45,16 @@ function mayHaveForgotten({ restored, state, node, sign_request }: PhaseRow): bo
 export function signedNode(
   { executors }: PhaseDependencies,
   row: PhaseRow,
-  amount: string,
+  { amount, matched, perp }: Pick<ExecutionContext, 'amount' | 'matched' | 'perp'>,
 ): SignedNode {
   const { intent, input_params } = row.plan;
-  const executor = executors.describe(row.node.executor_binding.executor_key);
-  const matched = row.matched === null ? {} : { matched: matchedOf(row.matched) };
-  const output = row.output === null ? {} : { output: row.output };
-  return { node: row.node, executor, intent, input_params, amount, ...matched, ...output };
+  return {
+    ...{ node: row.node, intent, input_params, amount },
+    executor: executors.describe(row.node.executor_binding.executor_key),
+    ...(matched === undefined ? {} : { matched }),
+    ...(perp === undefined ? {} : { perp }),
+    ...(row.output === null ? {} : { output: row.output }),
+  };
 }
 
 /**
@@ -92,11 +99,7 @@ async function seenOf(
       phase,
       journal: journalOf(deps, row),
     };
-    const settled = await deps.signing.settle(
-      signedNode(deps, row, context.amount),
-      look,
-      callOptions(),
-    );
+    const settled = await deps.signing.settle(signedNode(deps, row, context), look, callOptions());
     if (settled.next_state !== 'COMPLETED') return { answer: keepingReference(row, settled) };
     const mined = await noteMined(deps, row, keepingReference(row, settled));
     return { row: mined, context: await contextOf(deps, mined, context.amount, 'look') };

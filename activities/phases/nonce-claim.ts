@@ -1,23 +1,46 @@
-/** The nonce that the fence claims for what is to be signed. */
+/** What a signature takes up before it is made: the nonce that no other is made with. */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { authorizationOf, usableSeconds } from '../../domain/signing.ts';
 import type { NodeChange } from '../../domain/transition.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
+import { claimAuthorization } from '../../store/authorizations.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { callOptions } from '../call.ts';
 import type { PhaseDependencies } from './context.ts';
 
-/**
- * What the fence asks the lane for; undefined where no transaction is signed.
- *
- * @throws ExecutorFault `rejected` where it could not be signed.
- */
-export async function nonceClaim(
+interface SignatureClaim {
+  /** What the fence asks the lane for; undefined where no transaction is signed. */
+  readonly nonce: NodeChange['nonce'] | undefined;
+  /** Seconds for which it may be used by itself, and so has to be reckoned with. */
+  readonly usable: number;
+}
+
+/** @throws ExecutorFault `rejected` where it may not be signed. */
+export async function claimFor(
   deps: PhaseDependencies,
   row: PhaseRow,
   context: ExecutionContext,
-): Promise<NodeChange['nonce'] | undefined> {
-  if (row.sign_request === null || row.sign_request.kind !== 'evm_transaction') return undefined;
-  const reading = readUnsignedTransaction(row.sign_request.payload);
+): Promise<SignatureClaim> {
+  const request = row.sign_request;
+  if (request === null) return { nonce: undefined, usable: 0 };
+  if (request.kind === 'evm_transaction')
+    return { nonce: await nonceClaim(deps, request.payload, context), usable: 0 };
+  const id = authorizationOf(request);
+  // One that another node or attempt was given would pay for both of them once.
+  if (id !== null && !(await claimAuthorization(deps.db, id, row))) {
+    const message = 'the nonce of the authorization is that of another node or attempt';
+    throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);
+  }
+  return { nonce: undefined, usable: usableSeconds(request, row.now_ms) };
+}
+
+async function nonceClaim(
+  deps: PhaseDependencies,
+  payload: JsonObject,
+  context: ExecutionContext,
+): Promise<NodeChange['nonce']> {
+  const reading = readUnsignedTransaction(payload);
   if (!reading.ok) throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', reading.problem);
   const { unsigned } = reading;
   const address = context.signer?.address;

@@ -13,6 +13,7 @@ import {
 } from '../../domain/executor.ts';
 import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
+import { sendKey } from '../../domain/send/key.ts';
 import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { storable } from '../../domain/text.ts';
@@ -21,7 +22,7 @@ import { noteNextLook, takeOver, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
 import { descriptorOf } from './bound-executor.ts';
-import { assuranceOf, idempotencyKey, type PhaseDependencies } from './context.ts';
+import { assuranceOf, type PhaseDependencies } from './context.ts';
 import { askAfterSend, heldToChain, isFollowed } from './followed.ts';
 import { journalOf } from './journal.ts';
 import { withOwnClaim } from './claims.ts';
@@ -180,7 +181,7 @@ async function lostAttempts(
   answer: ExecutionResult,
 ): Promise<ExecutionResult> {
   for (let attempt = row.attempt + 1; attempt <= row.attempt + LOST_ATTEMPTS; attempt += 1) {
-    const idempotency_key = idempotencyKey({ ...row, attempt });
+    const idempotency_key = sendKey(row.movement_id, { ...row, attempt });
     const found = await executor.recover(
       { ...context, attempt, idempotency_key },
       options,

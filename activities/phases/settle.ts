@@ -6,6 +6,7 @@ import type { TimelineEventType } from '../../domain/events.ts';
 import type { ExecutionResult } from '../../domain/executor.ts';
 import { followsCompletion, isAlone } from '../../domain/decision.ts';
 import type { Advance, DecideArgs, PhaseResult } from '../../domain/messages.ts';
+import { sendKey } from '../../domain/send/key.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { storable } from '../../domain/text.ts';
 import { NOW, type NodeFields } from '../../domain/transition.ts';
@@ -15,7 +16,7 @@ import { hasBegunSubmit } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
 import { claimsWith } from './claims.ts';
-import { idempotencyKey, type PhaseDependencies } from './context.ts';
+import type { PhaseDependencies } from './context.ts';
 import { result } from './results.ts';
 import { mustWrite, notWritten, transitionOf, type NodeWrite } from './write.ts';
 
@@ -92,7 +93,7 @@ export async function unknownNode(
     set: { error_code: INCONCLUSIVE, error_message: storable(why, 1_000), recover_first: false },
     event: 'node_unknown',
     message: storable(`Unknown: ${why}`, 500),
-    data: { error_code: INCONCLUSIVE, idempotency_key: idempotencyKey(row) },
+    data: { error_code: INCONCLUSIVE, idempotency_key: sendKey(row.movement_id, row) },
   });
   return result('UNKNOWN', 'settled', INCONCLUSIVE);
 }

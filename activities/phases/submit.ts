@@ -23,6 +23,7 @@ import { withOwnClaim } from './claims.ts';
 import { beside, phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
+import { notFenced } from './fence-refused.ts';
 import { isFollowed, withoutFacts } from './followed.ts';
 import { completeNode, failNode, reported, stopBeforeSend } from './settle.ts';
 import { writeNode } from './write.ts';
@@ -127,7 +128,10 @@ async function longFence(
   if (row.prepared_action === null) return sendAgain(row);
   // It was bound to another signer between the two.
   if (!row.preflight_passed) return sendAgain({ ...row, prepared_action: null });
-  return (await failIfLate(deps, row)) ?? passFence(deps, row);
+  const late = await failIfLate(deps, row);
+  if (late !== null) return late;
+  const passed = await passFence(deps, row);
+  return 'unfenced' in passed ? notFenced(deps, row, passed.unfenced) : passed;
 }
 
 /**

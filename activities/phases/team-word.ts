@@ -4,9 +4,10 @@
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
 import { isObject } from '../../domain/json.ts';
 import type { RecordArgs } from '../../domain/messages.ts';
+import { sendKey } from '../../domain/send/key.ts';
 import { isSignedResult } from '../../executors/result-signature.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { idempotencyKey, type PhaseDependencies } from './context.ts';
+import type { PhaseDependencies } from './context.ts';
 import { isFollowed } from './followed.ts';
 import { onlyLooks } from './settle.ts';
 
@@ -34,7 +35,7 @@ export async function whyDoubtful(
   if (!('answer' in given) || !isObject(given.answer) || given.answer['next_state'] !== 'FAILED')
     return null;
   if (onlyLooks(row) || isFollowed(deps, row)) return null;
-  const call = { idempotency_key: idempotencyKey(row), phase };
+  const call = { idempotency_key: sendKey(row.movement_id, row), phase };
   if (
     result_secret_file !== undefined &&
     (await isSignedResult(result_secret_file, call, given.answer))

@@ -1,14 +1,13 @@
 /** Who signs the plan's own mint of a burn that only one account may bring. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import { readPlanNodes } from '../../store/phases.ts';
-import { addressOf } from '../phases/signer-address.ts';
 import type { Requirement } from './requirement.ts';
 
 export const minter: Requirement = {
   needs: ({ node: { action_type, config } }) =>
     action_type === 'cctp_burn' && typeof config['destination_caller'] === 'string',
   /** Before it is burnt: who looks at a burn needs no minter. */
-  async terms(deps, row, { purpose }) {
+  async terms(deps, row, { purpose, addressOf }) {
     if (purpose === 'look') return {};
     const nodes = await readPlanNodes(deps.db, row.movement_id);
     const keys = new Set(
@@ -27,7 +26,7 @@ export const minter: Requirement = {
         'SIGNER_MISSING',
         `whoever mints what ${row.node_key} burns is not one signer of this worker`,
       );
-    return { minter: { signer_key, address: await addressOf(signer, purpose) } };
+    return { minter: { signer_key, address: await addressOf(signer) } };
   },
   // What is signed names the account, and is compared with the plan.
   guard: null,

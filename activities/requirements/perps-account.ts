@@ -116,7 +116,7 @@ function toldOf({ nonce, signature }: PerpAction): NonNullable<PerpTerms['action
 }
 
 /**
- * What must hold of the venue when it is sent, and of a first send moreover what is under way there.
+ * What must hold of the venue when it is sent, and of a first send also what is under way there.
  *
  * @throws ExecutorFault `rejected` `ACTION_NONCE_STALE` for what was never sent, with a nonce that
  *   would be too old before all of its repeats are made: a retry takes a new one.

@@ -1,6 +1,6 @@
 /**
- * What a node needs of a venue beyond its plan. The list is in `list.ts`; what the fence has to find
- * of it is asked once more by the write itself (prisma/functions/requirements.sql).
+ * What a node needs of a venue beyond its plan. The list is in `list.ts`; what the fence has to
+ * find of it is asked once more by the write itself (prisma/functions/requirements.sql).
  */
 import type { ExecutionContext } from '../../domain/executor.ts';
 import type { JsonValue } from '../../domain/json.ts';
@@ -10,7 +10,6 @@ import type { Signer } from '../../domain/signer.ts';
 import type { BindingProblem, RequirementKind } from '../../domain/transition.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import type { Purpose } from '../phases/signer-address.ts';
 
 /** Where requirements are read. */
 export interface RequirementSources {
@@ -21,11 +20,21 @@ export interface RequirementSources {
   readonly bridgeSnapshotMaxAgeSeconds?: number;
 }
 
+/**
+ * What a context is for, which says how its signer's address is found. `send`: asked of the signer
+ * afresh, since it decides whose nonce is claimed and who has to sign. `prepare`: as it was a
+ * moment ago. `look`: the same, and where the signer does not tell it, as what was signed shows
+ * it; a signer that is down must not hide what became of a send.
+ */
+export type Purpose = 'prepare' | 'send' | 'look';
+
 /** The context that terms are for, with what it has so far. */
 export interface Draft {
   readonly purpose: Purpose;
   readonly amount: string;
   readonly signer: ExecutionContext['signer'] | null;
+  /** The address of another signer, found for the same purpose. */
+  addressOf(signer: Signer): Promise<string>;
 }
 
 /** How something is about to leave. */

@@ -1,4 +1,7 @@
-/** The key under which a node's executor is called, and asked, in one attempt. */
+/**
+ * The key under which a node's executor is called, and asked, in one attempt: never built from
+ * anything of Temporal's, which a reset would renew.
+ */
 export function sendKey(
   movementId: string,
   { node_key, attempt }: { readonly node_key: string; readonly attempt: number },

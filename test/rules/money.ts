@@ -266,7 +266,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'no address before the fence is a fault that is tried again, and claims nothing',
     },
     broken: {
-      file: 'activities/phases/signer-address.ts',
+      file: 'activities/phases/signer.ts',
       find: "purpose === 'send' ? signer.identity() : signer.recentIdentity()",
       replace: 'signer.recentIdentity()',
     },
@@ -843,8 +843,8 @@ export const moneyRules: readonly Rule[] = [
     test: { file: KILLED, name: 'after the withdrawal was accepted and its answer lost' },
     broken: {
       file: 'activities/phases/context.ts',
-      find: 'return sendKey(row.movement_id, row);',
-      replace: 'return `${sendKey(row.movement_id, row)}:${performance.now()}`;',
+      find: 'idempotency_key: sendKey(row.movement_id, row),',
+      replace: 'idempotency_key: `${sendKey(row.movement_id, row)}:${performance.now()}`,',
     },
   },
   {

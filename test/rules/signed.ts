@@ -140,10 +140,9 @@ export const signedRules: readonly Rule[] = [
     rule: 'The nonce of an authorization is signed for one attempt of one node.',
     test: { file: TEAMS, name: 'whose nonce another node was given is not signed once more' },
     broken: {
-      file: 'activities/phases/fence.ts',
-      find: '  if (id === null || (await claimAuthorization(deps.db, id, ownerOf(row)))) return;',
-      replace:
-        '  if (id === null || (await claimAuthorization(deps.db, id, ownerOf(row))) || 1) return;',
+      file: 'activities/phases/nonce-claim.ts',
+      find: 'if (id !== null && !(await claimAuthorization(deps.db, id, row))) {',
+      replace: 'if (id !== null && !(await claimAuthorization(deps.db, id, row)) && !id) {',
     },
   },
   {

@@ -105,7 +105,10 @@ export const stopRules: readonly Rule[] = [
     id: 'types-of-a-venue-need-what-it-requires',
     section,
     rule: 'Every action type that moves funds at a venue is asked for what that venue requires.',
-    test: { file: 'test/store/requirements.test.ts', name: '%s needs what its facts say' },
+    test: {
+      file: 'test/store/requirements.test.ts',
+      name: 'a node needs what the facts of its type say: %s',
+    },
     broken: {
       file: 'activities/requirements/bridge-path.ts',
       find: 'node.action_type === SENDS || node.action_type === LOOKS',

@@ -225,7 +225,8 @@ test('the database says what the rule says', async () => {
               'SELECT perp_problem($1::jsonb, $2::uuid) AS problem',
               ...[JSON.stringify(asked), movement_id],
             );
-            const said = rule === null ? null : { key: rule.key, reason: rule.code };
+            const stop = rule?.code === 'STRATEGY_PAUSED' ? 'paused' : 'perp_terms';
+            const said = rule === null ? null : { key: rule.key, reason: rule.code, stop };
             expect([asked, its, paused, row?.problem ?? null]).toEqual([
               ...[asked, its, paused],
               said === null ? null : { binding: 'perp', ...said },
@@ -350,7 +351,7 @@ describe('what is signed for the venue', () => {
           const node = await prepared(bench, 'perp_withdraw');
           const row = await phaseRow(deps, node);
           const passed = await inActivity(() => passFence(deps, row));
-          if ('next' in passed) throw new Error('the fence was not passed');
+          if ('unfenced' in passed) throw new Error('the fence was not passed');
           const given = await signedBy(passed, steps);
           const stored = (await readPerpAction(bench.db, node))?.signature;
           expect(stored).toMatch(/^0x[0-9a-f]{130}$/);

@@ -156,7 +156,7 @@ describe('a withdrawal', () => {
     const node = await ready('perp_withdraw');
     const row = await phaseRow(worker(), node);
     const fenced = await inActivity(() => passFence(worker(), row));
-    if ('next' in fenced) throw new Error('the fence was not passed');
+    if ('unfenced' in fenced) throw new Error('the fence was not passed');
     const signed = await signFenced(worker(), fenced);
     expect(await phase('recover', node)).toMatchObject({ state: 'SUBMITTED', next: 'observe' });
     expect(await signFenced(worker(), fenced)).toBe('overtaken');
@@ -168,7 +168,7 @@ describe('a withdrawal', () => {
   it('whose worker dies before it has signed is sent once more with its nonce', async () => {
     const node = await ready('perp_withdraw');
     const row = await phaseRow(worker(), node);
-    expect('next' in (await inActivity(() => passFence(worker(), row)))).toBe(false);
+    expect('unfenced' in (await inActivity(() => passFence(worker(), row)))).toBe(false);
     const before = await readPerpAction(bench.db, node);
     await bench.sql(
       "UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 second' WHERE movement_id = $1::uuid",

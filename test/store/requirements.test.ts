@@ -15,7 +15,7 @@ const guardsOf = (action_type: string, config: object = {}) =>
   neededBy({ node: { action_type, config } } as PhaseRow).map(({ guard }) => guard?.kind ?? null);
 
 test.each([...Object.keys(BUILT_IN_ACTIONS), 'acme_payout'])(
-  '%s needs what its facts say',
+  'a node needs what the facts of its type say: %s',
   (type) => {
     const facts = factsOf(type);
     expect(guardsOf(type)).toEqual([

@@ -1,0 +1,73 @@
+/** The signer of a node, with the address that it is known by. */
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import { SignerFault, type Signer } from '../../domain/signer.ts';
+import { readTransactions } from '../../store/evm-transactions.ts';
+import type { PhaseRow } from '../../store/phases.ts';
+import { signerOnRecord } from '../requirements/list.ts';
+import type { Purpose, RequirementSources } from '../requirements/requirement.ts';
+
+/**
+ * @throws ExecutorFault `unreachable` where the bound signer does not tell its address, with the
+ *   code of its {@link SignerFault} or `SIGNER_MISSING`.
+ */
+export async function signerOf(
+  deps: RequirementSources,
+  row: PhaseRow,
+  purpose: Purpose,
+): Promise<NonNullable<ExecutionContext['signer']> | null> {
+  const binding = row.node.signer_binding;
+  if (binding === null) return null;
+  const signer = deps.signers.get(binding.signer_key);
+  if (signer === undefined)
+    throw new ExecutorFault(
+      'unreachable',
+      'SIGNER_MISSING',
+      `signer ${binding.signer_key} is not registered in this worker`,
+    );
+  const { chain_family } = signer.descriptor;
+  return {
+    signer_key: binding.signer_key,
+    chain_family,
+    address: await addressFor(deps, row, signer, purpose),
+  };
+}
+
+async function addressFor(
+  deps: RequirementSources,
+  row: PhaseRow,
+  signer: Signer,
+  purpose: Purpose,
+): Promise<string> {
+  try {
+    return await addressOf(signer, purpose);
+  } catch (error) {
+    const signed = purpose === 'look' ? await signedBy(deps, row) : null;
+    if (signed !== null) return signed;
+    throw error;
+  }
+}
+
+/**
+ * Empty where the signer has none.
+ *
+ * @throws ExecutorFault as {@link signerOf}.
+ */
+export async function addressOf(signer: Signer, purpose: Purpose): Promise<string> {
+  try {
+    return (await (purpose === 'send' ? signer.identity() : signer.recentIdentity())) ?? '';
+  } catch (error) {
+    const { signer_key } = signer.descriptor;
+    // What is no fault of a backend's own words might say anything.
+    const [code, why] =
+      error instanceof SignerFault
+        ? [error.code, error.message]
+        : ['SIGNER_UNREACHABLE', 'it does not tell its address'];
+    throw new ExecutorFault('unreachable', code, `signer ${signer_key}: ${why}`, { cause: error });
+  }
+}
+
+/** Whose signature the attempt has; null where nothing is stored. */
+async function signedBy(deps: RequirementSources, row: PhaseRow): Promise<string | null> {
+  const [transaction] = await readTransactions(deps.db, row);
+  return transaction?.from ?? signerOnRecord(deps, row);
+}
