@@ -26,13 +26,13 @@ export async function claimFor(
   if (request === null) return { nonce: undefined, usable: 0 };
   if (request.kind === 'evm_transaction')
     return { nonce: await nonceClaim(deps, request.payload, context), usable: 0 };
-  const id = authorizationOf(request);
+  const [id, usable] = [authorizationOf(request), usableSeconds(request, row.now_ms)];
   // One that another node or attempt was given would pay for both of them once.
   if (id !== null && !(await claimAuthorization(deps.db, id, row))) {
     const message = 'the nonce of the authorization is that of another node or attempt';
     throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);
   }
-  return { nonce: undefined, usable: usableSeconds(request, row.now_ms) };
+  return { nonce: undefined, usable };
 }
 
 async function nonceClaim(

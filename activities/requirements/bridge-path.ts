@@ -1,4 +1,5 @@
 /** What the bridge registry says of the path that a node of the bridge_c lane takes. */
+import { specOf } from '../../domain/actions/built-in.ts';
 import { pathContracts } from '../../domain/bridges/contracts.ts';
 import {
   feeWithinBudget,
@@ -20,10 +21,6 @@ const DETECTION_BUDGET_SECONDS = 3_600;
 /** Of the own coin of any EVM chain. */
 const COIN_DECIMALS = 18;
 
-/** Of the two action types the first sends, and the second looks for what arrives. */
-const SENDS = 'bridge_c_send';
-const LOOKS = 'bridge_c_observe';
-
 /** A path of the bridge by the identities of its ends, as it was looked at. */
 interface SeenPath {
   readonly source: string;
@@ -34,9 +31,9 @@ interface SeenPath {
 }
 
 export const bridgePath: Requirement = {
-  needs: ({ node }) => node.action_type === SENDS || node.action_type === LOOKS,
+  needs: (row) => legOf(row) !== null,
   async terms(deps, row, { purpose }) {
-    if (row.node.action_type === LOOKS) return { bridge_path: await watchedPath(deps, row) };
+    if (legOf(row) === 2) return { bridge_path: await watchedPath(deps, row) };
     if (purpose !== 'prepare') return {};
     return { bridge_path: (await usablePath(deps, row)).terms };
   },
@@ -44,7 +41,7 @@ export const bridgePath: Requirement = {
     kind: 'bridge_path',
     stop: 'bridge_path',
     async asked(deps, row, { way, signs }) {
-      if (row.node.action_type !== SENDS) return null;
+      if (legOf(row) !== 1) return null;
       const { terms, seen } = await usablePath(deps, row, { sent: way === 'replace_accepted' });
       if (signs !== null) mustBeWithinBudget(signs['value'], terms);
       return seen;
@@ -54,6 +51,12 @@ export const bridgePath: Requirement = {
     refusal: () => null,
   },
 };
+
+/** The first leg sends, the second looks for what arrives; null of a node of no path. */
+function legOf({ node }: PhaseRow): 1 | 2 | null {
+  const { crossing } = specOf(node.action_type);
+  return crossing?.lane === 'bridge_c' ? crossing.leg : null;
+}
 
 /** A path as it was looked at, and as the fence has to find it again. */
 interface LookedAt {

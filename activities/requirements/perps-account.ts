@@ -1,4 +1,5 @@
 /** The perps venue: its master account, the movement's strategy, and what is under way there. */
+import { specOf } from '../../domain/actions/built-in.ts';
 import { ExecutorFault, type ExecutionContext, type PerpTerms } from '../../domain/executor.ts';
 import { isFresh } from '../../domain/perps/nonce-window.ts';
 import { isUserSigned, perpActionOf, perpProblem, perpSentence } from '../../domain/perps/ready.ts';
@@ -33,7 +34,7 @@ interface PerpRequirement {
 }
 
 export const perpsAccount: Requirement = {
-  needs: ({ node }) => perpActionOf(node.action_type) !== null,
+  needs: ({ node }) => specOf(node.action_type).perp !== null,
   terms: perpTerms,
   guard: {
     kind: 'perp',
@@ -64,7 +65,7 @@ async function perpTerms(
   const prepares = purpose === 'prepare';
   const { movement_id, node_key, attempt } = row;
   const owner = { movement_id, node_key, attempt };
-  const deposit = prepares && action_type === 'perp_deposit' ? amount : null;
+  const deposit = prepares && specOf(action_type).perp === 'deposit' ? amount : null;
   const facts = await readPerpTerms(deps.db, { ...owner, deposit });
   if (facts === null) throw new Error(`there is no movement ${movement_id}`);
   if (prepares) {
@@ -129,7 +130,7 @@ function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement 
       'ACTION_NONCE_STALE',
       'its nonce was given more than an hour ago and nothing was sent with it: retry it, which takes a new one',
     );
-  const deposits = first !== null && row.node.action_type === 'perp_deposit';
+  const deposits = first !== null && specOf(row.node.action_type).perp === 'deposit';
   return {
     node_key: row.node_key,
     signer,
@@ -147,6 +148,6 @@ function accountOf({ prepared_action }: PhaseRow): Pick<PerpRequirement, 'accoun
 
 function subAccountOf({ node }: PhaseRow): { readonly sub_account?: string } {
   const { sub_account_address: sub } = node.config;
-  if (node.action_type !== 'agent_wallet_top_up') return {};
+  if (specOf(node.action_type).perp !== 'top_up') return {};
   return { sub_account: typeof sub === 'string' ? sub : '' };
 }

@@ -107,12 +107,12 @@ export const stopRules: readonly Rule[] = [
     rule: 'Every action type that moves funds at a venue is asked for what that venue requires.',
     test: {
       file: 'test/store/requirements.test.ts',
-      name: 'a node needs what the facts of its type say: %s',
+      name: 'what is needed by a node of %s',
     },
     broken: {
       file: 'activities/requirements/bridge-path.ts',
-      find: 'node.action_type === SENDS || node.action_type === LOOKS',
-      replace: 'node.action_type === LOOKS',
+      find: 'needs: (row) => legOf(row) !== null,',
+      replace: 'needs: (row) => legOf(row) === 2,',
     },
   },
   {

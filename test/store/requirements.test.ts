@@ -1,7 +1,7 @@
 /** What a send needs of a venue: which types need what, and that the database knows each of it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GUARDS, neededBy } from '../../activities/requirements/list.ts';
-import { BUILT_IN_ACTIONS, factsOf } from '../../domain/plan/actions.ts';
+import { ACTION_NAMES } from '../../domain/actions/spec.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
@@ -14,16 +14,17 @@ afterAll(() => bench?.close(), 30_000);
 const guardsOf = (action_type: string, config: object = {}) =>
   neededBy({ node: { action_type, config } } as PhaseRow).map(({ guard }) => guard?.kind ?? null);
 
-test.each([...Object.keys(BUILT_IN_ACTIONS), 'acme_payout'])(
-  'a node needs what the facts of its type say: %s',
-  (type) => {
-    const facts = factsOf(type);
-    expect(guardsOf(type)).toEqual([
-      ...(facts?.crossing?.lane === 'bridge_c' ? ['bridge_path'] : []),
-      ...(facts?.transport === 'perp' ? ['perp'] : []),
-    ]);
-  },
-);
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  bridge_c_send: ['bridge_path'],
+  bridge_c_observe: ['bridge_path'],
+  perp_deposit: ['perp'],
+  perp_withdraw: ['perp'],
+  agent_wallet_top_up: ['perp'],
+};
+
+test.each([...ACTION_NAMES, 'acme_payout'])('what is needed by a node of %s', (type) => {
+  expect(guardsOf(type)).toEqual(NEEDS[type] ?? []);
+});
 
 test('a burn needs its minter where one account alone may mint it', () => {
   expect(guardsOf('cctp_burn', { destination_caller: '0x1' })).toEqual([null]);
