@@ -257,7 +257,12 @@ const wordsOf = (name: string, said: RegExp): readonly string[] => {
 };
 
 test('the database uses the words of the rules', () => {
-  const stops = wordsOf('send_stops', /(?:"stop": "|'stop', '|THEN '|ELSE ')([a-z_]+)/g);
+  const stops = [
+    ...wordsOf('send_stops', /(?:"stop": "|'stop', '|THEN '|ELSE ')([a-z_]+)/g),
+    // A venue says by itself which stop its problem is.
+    ...wordsOf('bridge_path_problem', /'stop', '([a-z_]+)'/g),
+    ...wordsOf('perp_problem', /(?:THEN|ELSE) '([a-z_]+)'/g),
+  ];
   expect([...new Set(stops)].sort()).toEqual([...STOPS].sort());
   const ties = [
     ...wordsOf('signer_tie', /THEN '([a-z_]+)'/g),
