@@ -15,7 +15,7 @@ import { isoOf } from './json.ts';
 import { beforePosition, type PagePosition } from './paging.ts';
 import { templateDocument, type NewTemplate } from './templates.ts';
 
-/** How many proposals are ended in one statement. */
+/** How many proposals are ended in one statement at most. */
 const MOST_AT_ONCE = 200;
 
 export interface ProposalRecord {
@@ -181,6 +181,7 @@ export async function listProposals(
 ): Promise<readonly ProposalRecord[]> {
   const [status, authority] = [wanted ?? null, asked ?? only];
   if (only !== null && authority !== only) return [];
+  // A status that is asked for is that of now, also where no loop has been there yet.
   await expireDue(db);
   const { at, id } = beforePosition(after);
   const rows = await run(
@@ -192,15 +193,6 @@ export async function listProposals(
       ORDER BY p.created_at DESC, p.proposal_id DESC LIMIT ${limit}::integer`,
   );
   return rows.map(({ row }) => toRecord(row));
-}
-
-/** A status that is asked for is that of now, also where no loop has been there yet. */
-async function expireDue(db: Database): Promise<void> {
-  for (;;) {
-    const due = await readDueProposals(db, MOST_AT_ONCE);
-    if (due.length > 0) await expireProposals(db, due);
-    if (due.length < MOST_AT_ONCE) return;
-  }
 }
 
 /** The proposal that used the key within the client's scope, as it is now; else null. */
@@ -252,19 +244,27 @@ export async function readGrant(db: Database, templateId: string): Promise<Grant
     : { asset: row.asset, amount: row.amount, chains: [row.source, row.destination] };
 }
 
-/** Proposals whose time is over, the oldest first. */
-export async function readDueProposals(db: Database, most: number): Promise<readonly string[]> {
+/** Ends all whose time is over, the oldest first; answers how many. Several may do so at once. */
+export async function expireDue(db: Database): Promise<number> {
+  for (let ended = 0; ;) {
+    const due = await readDue(db);
+    if (due.length > 0) ended += await expireProposals(db, due);
+    if (due.length < MOST_AT_ONCE) return ended;
+  }
+}
+
+async function readDue(db: Database): Promise<readonly string[]> {
   const rows = await run(
     () => db.sql<{ id: string }>`
       SELECT proposal_id::text AS id FROM template_proposals
       WHERE status = 'submitted' AND expires_at <= (SELECT svc_now())
-      ORDER BY expires_at LIMIT ${most}::integer`,
+      ORDER BY expires_at LIMIT ${MOST_AT_ONCE}::integer`,
   );
   return rows.map(({ id }) => id);
 }
 
 /** Ends those of them whose time is over by the database's clock; answers how many. */
-export async function expireProposals(db: Database, ids: readonly string[]): Promise<number> {
+async function expireProposals(db: Database, ids: readonly string[]): Promise<number> {
   assertMove(PROPOSAL_TABLE, 'submitted', 'expired');
   const doc = JSON.stringify(
     ids.map((proposal_id) => ({

@@ -2,9 +2,7 @@
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
-import { expireProposals, readDueProposals } from '../../store/proposals.ts';
-
-const MOST = 200;
+import { expireDue } from '../../store/proposals.ts';
 
 /** Any number of processes may do this: a proposal ends once, by the database's clock. */
 export function startProposalExpirer({
@@ -21,11 +19,8 @@ export function startProposalExpirer({
     pauseMs,
     log,
     work: async () => {
-      const due = await readDueProposals(db, MOST);
-      if (due.length === 0) return false;
-      const ended = await expireProposals(db, due);
+      const ended = await expireDue(db);
       if (ended > 0) log.info({ proposals: ended }, 'proposals have expired');
-      return due.length === MOST;
     },
   });
 }

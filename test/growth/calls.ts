@@ -40,8 +40,7 @@ import { ping } from '../../store/ping.ts';
 import { noteAgentWallet, takeAgentWallets } from '../../store/perp-venue.ts';
 import {
   createProposal,
-  expireProposals,
-  readDueProposals,
+  expireDue,
   readGrant,
   readProposalKeyUse,
   type NewProposal,
@@ -415,10 +414,7 @@ export const CALLS: readonly Call[] = [
     const note = { wallet_id, from, last_error: null, to: null, lease, next_seconds: 0 };
     await noteAgentWallet(db, note);
   }),
-  own(['readDueProposals', 'expireProposals'], async (db) => {
-    await readDueProposals(db, 200);
-    await expireProposals(db, [randomUUID()]);
-  }),
+  own('expireDue', (db) => expireDue(db)),
   own('createProposal', async (db) => {
     await createProposal(db, PROPOSAL);
     await readProposalKeyUse(db, 'seeded', 'proposal-20');

@@ -4,9 +4,8 @@ import type { AuditEntry } from '../../domain/transition.ts';
 import { issueKey } from '../../store/keys.ts';
 import {
   createProposal,
-  expireProposals,
+  expireDue,
   promoteProposal,
-  readDueProposals,
   readGrant,
   readProposal,
   type NewProposal,
@@ -117,9 +116,12 @@ test('one that nobody looked at is found when it is read, and by a worker', asyn
   expect(await readProposal(bench.db, first.proposal_id)).toMatchObject({ status: 'expired' });
   const second = await created(drafted('unread', { ttl_seconds: 0 }));
   const open = await created(drafted('unread'));
-  const due = await readDueProposals(bench.db, 10);
-  expect(due).toEqual([second.proposal_id]);
-  expect(await expireProposals(bench.db, [...due, open.proposal_id])).toBe(1);
+  expect(await expireDue(bench.db)).toBe(1);
+  expect(await readProposal(bench.db, second.proposal_id)).toMatchObject({ status: 'expired' });
+  const named = JSON.stringify([{ proposal_id: open.proposal_id, audit: [] }]);
+  expect(await bench.sql(`SELECT expire_proposals($1::jsonb) AS ended`, named)).toEqual([
+    { ended: 0 },
+  ]);
   expect(await readProposal(bench.db, open.proposal_id)).toMatchObject({ status: 'submitted' });
 });
 
@@ -130,9 +132,9 @@ test('an end is written once, whoever is quicker, and nothing leaves it', async 
   );
   await Promise.all(
     open.flatMap(({ proposal_id }) => [
-      expireProposals(bench.db, [proposal_id]),
+      expireDue(bench.db),
       promoted('ends', proposal_id),
-      expireProposals(bench.db, [proposal_id]),
+      expireDue(bench.db),
     ]),
   );
   const ends = await bench.sql<{ status: string; rows: number }>(
