@@ -312,3 +312,32 @@ test('burns that their attester does not know, and that somebody has minted', as
   expect(await mintOf(second)).toBe(other);
   expect(await detail(second)).toMatchObject({ reservation_status: 'consumed', attention: null });
 }, 300_000);
+
+test('a burn whose attester is away', async () => {
+  await attester({ error_rate: 1 });
+  const id = await begun(await burnAndMint(), '7', 'USDB');
+  await eventually(
+    async () => ((await nodeOf(id, 'burn')).error_code === 'ATTESTER_UNAVAILABLE' ? true : null),
+    { what: () => 'its attester to be asked', timeoutMs: LIMIT_MS },
+  );
+  await shift(id, 'submitted_at', USUAL_SECONDS);
+  await shift(id, 'send_not_after', 7_200);
+  expect((await detail(id)).attention).toMatchObject({
+    ...{ node_key: 'burn', last_answer: expect.stringContaining('ATTESTER_UNAVAILABLE') },
+    actions: expect.arrayContaining([expect.objectContaining({ action: 'resolve' })]),
+  });
+  // What was burnt is recorded once nobody has answered for long, whoever is away.
+  await shift(id, 'unanswered_since', 3_600);
+  const said = await eventually(
+    async () => {
+      const mint_tx_hashes = [`0x${'7'.repeat(64)}`];
+      const { body } = await resolve(id, 'burn', 'completed', { mint_tx_hashes });
+      const { reason } = body['detail'] as { readonly reason?: string };
+      return reason === 'burn_unrecorded' ? null : body['detail'];
+    },
+    { what: () => 'its message to be recorded', timeoutMs: LIMIT_MS },
+  );
+  expect(said).toMatchObject({ error: 'mint_not_proven', reason: 'not_found' });
+  await attester({});
+  await own.api.reaches(id, 'COMPLETED', LIMIT_MS);
+}, 240_000);
