@@ -4,9 +4,12 @@
  * that decide (domain/plan/flow.ts), and from node states. What was stored beside a node is not
  * read. That the sums are right is for the models in test/ to say.
  */
+import { specOf } from './actions/built-in.ts';
 import type { JsonObject } from './json.ts';
 import { add, compare, isDecimal } from './money.ts';
 import { drawTerms, flowsOf, limitAmount, sumOf } from './plan/flow.ts';
+import { poolOf, type Pool } from './plan/pools.ts';
+import { NO_CHAINS } from './plan/tokens.ts';
 import type { CompiledNode, CompiledPlan } from './plan/types.ts';
 import type { ApprovalStatus, MovementState } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';
@@ -45,11 +48,6 @@ export interface ReservationRow extends Hold {
 export interface BudgetRow {
   readonly amount: string;
   readonly status: 'reserved' | 'consumed';
-}
-
-interface Pool {
-  readonly venue_key: string;
-  readonly account_type: string;
 }
 
 export interface HoldFault {
@@ -196,23 +194,21 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
     const row = rows.get(node.node_key);
     const flow = flows.get(node.node_key);
     if (row === undefined || flow === undefined || flow.from !== null) return [];
+    const { allowance, sent: tells } = specOf(node.action_type);
     // An allowance draws what its plan says, whatever it allows.
-    const allows = node.action_type === 'evm_erc20_approve';
-    const amount = (allows ? (flow.amount ?? row.amount) : (row.amount ?? flow.amount)) ?? '0';
+    const amount = (allowance ? (flow.amount ?? row.amount) : (row.amount ?? flow.amount)) ?? '0';
     const ended = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(row.state);
     const begun =
       ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(row.state) ||
       (row.state === 'READY' && row.recover_first);
-    // What a mint brings is what arrived.
-    const told =
-      row.output?.[node.action_type === 'cctp_mint' ? 'received_amount' : 'submitted_amount'];
+    const told = row.output?.[tells];
     const part =
       typeof told === 'string' && isDecimal(told) && compare(told, amount) < 0 ? told : amount;
     const sent = row.state === 'COMPLETED' ? part : '0';
     return [
       {
         node,
-        pool: poolOf(node, row),
+        pool: drawnFrom(node, row),
         open: ended || (over && !begun) ? '0' : amount,
         sent,
         doubtful: begun ? amount : '0',
@@ -221,18 +217,10 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
   });
 }
 
-function poolOf(
-  { action_type, config, asset }: CompiledNode,
-  { signer_pool: signed }: ReservingNode,
-): string | null {
-  if (signed !== null) return poolName({ ...signed, asset });
-  const { venue, account_type: type } = config;
-  if (typeof venue !== 'string' || venue === '') return null;
-  const account_type =
-    action_type === 'cex_withdrawal' || typeof type !== 'string' || type === ''
-      ? 'SPOT'
-      : type.toUpperCase();
-  return poolName({ venue_key: venue, account_type, asset });
+/** Which signer pays, and what it has on a chain, stands beside the node alone. */
+function drawnFrom(node: CompiledNode, { signer_pool }: ReservingNode): string | null {
+  const pool = signer_pool ?? poolOf(node, NO_CHAINS);
+  return pool === null ? null : poolName({ ...pool, asset: node.asset });
 }
 
 /** What of each pool may still be drawn. */

@@ -170,8 +170,8 @@ export const saidTwiceRules: readonly Rule[] = [
     test: { file: 'test/store/perp-fence.test.ts', name: 'the database says what the rule says' },
     broken: {
       file: 'prisma/functions/perp-fence.sql',
-      find: 'WHERE paused AND (strategy_id = own OR own IS NULL',
-      replace: 'WHERE paused AND (own IS NULL',
+      find: "    reason := 'STRATEGY_NOT_BOUND';",
+      replace: "    reason := 'STRATEGY_PAUSED';",
     },
   },
 ];
