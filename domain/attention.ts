@@ -96,7 +96,7 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
     case 'lane_stuck': {
       const at = facts.stuck_at;
       if (at === null || at === undefined) return `${node} waits in a nonce lane that is stuck.`;
-      return `${node} cannot go on before nonce ${String(at.nonce)} of ${at.address} on chain ${String(at.chain_id)} is used up, and the transaction that is to do it, which moves nothing, cannot be sent: ${at.why}. Send the account coins of the chain, raise the chain's max_gas_cost_wei and max_fee_per_gas_gwei in the venues file, or bring its signer back.`;
+      return `${node} cannot go on before nonce ${String(at.nonce)} of ${at.address} on chain ${String(at.chain_id)} is used up, and the transaction that is to do it, which moves nothing, cannot be sent: ${at.why}. Send the account coins of the chain, raise the caps of its lane (fundctl signers raise-caps), or bring its signer back.`;
     }
     case 'delivery_late':
       return `${node} waits longer than its path of the bridge allows: ${facts.error_message ?? 'it was not delivered'}. It is asked on, since tokens never return by themselves.`;

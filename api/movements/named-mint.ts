@@ -1,5 +1,10 @@
 /** What a mint that a person names completes: the chain says it, not the person. */
-import type { NamedMint, UnprovenMint } from '../../domain/bridges/named-mint.ts';
+import type {
+  NamedMint,
+  NamedMints,
+  RecordedBurn,
+  UnprovenMint,
+} from '../../domain/bridges/named-mint.ts';
 import { claimsOf, type Claim } from '../../domain/claims.ts';
 import { isResolvable } from '../../domain/commands/resolve.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -9,12 +14,32 @@ import { attestedLegOf, firstLegOf } from '../../domain/plan/legs.ts';
 import type { CompiledNode } from '../../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../domain/snapshot.ts';
 import { readClaimed, readOpenBurns } from '../../store/claims.ts';
+import type { Database } from '../../prisma/client.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
 interface Named {
   readonly snapshot: MovementSnapshot;
   readonly node_key: string;
   readonly hashes: readonly string[];
+}
+
+/** All of a request's reads together, however often its decision is made anew. */
+const ANSWER_WITHIN_MS = 20_000;
+type ReadMints = (burn: RecordedBurn, hash: string) => Promise<NamedMints>;
+
+/** Reads the transactions that one request names, each of them once. */
+export function mintsOf({ mints: reader }: ApiDependencies): ReadMints {
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const reads = new Map<string, Promise<NamedMints>>();
+  return (burn, hash) => {
+    if (reader === undefined) return Promise.reject(unreadable(null));
+    const key = `${hash} ${JSON.stringify(burn)}`;
+    const read =
+      reads.get(key) ??
+      reader.read(burn, hash, signal).catch((error) => Promise.reject(unreadable(error)));
+    reads.set(key, read);
+    return read;
+  };
 }
 
 /** A burn with what its node has recorded. */
@@ -33,7 +58,7 @@ interface Burn {
  */
 export async function outputByMint(
   { snapshot, node_key, hashes }: Named,
-  deps: ApiDependencies,
+  { db, read }: { readonly db: Database; readonly read: ReadMints },
 ): Promise<JsonObject | undefined> {
   const found = findNode(snapshot, node_key);
   if (found === undefined || !isResolvable(found.node)) return undefined;
@@ -46,7 +71,7 @@ export async function outputByMint(
       message: `mint_tx_hashes is for a burn that an attester signs for, or its mint; ${node_key} is ${action_type}.`,
       context: { node_key },
     });
-  const mints = await readMints(burn, hashes, deps);
+  const mints = await readMints(burn, hashes, read);
   if (leg === 2) {
     // The burn has been completed, so its nonce is known.
     const { reference } = claimed(burn.planned.action_type, burn.output);
@@ -59,7 +84,7 @@ export async function outputByMint(
       problem: `it brought another message than the one that ${burn.node.node_key} was completed with`,
     });
   }
-  return { ...burn.output, ...(await chosen(snapshot.movement_id, burn, mints, deps)) };
+  return { ...burn.output, ...(await chosen(snapshot.movement_id, burn, mints, db)) };
 }
 
 function findNode({ plan, nodes }: MovementSnapshot, node_key: string | null) {
@@ -80,13 +105,16 @@ function burnOf(snapshot: MovementSnapshot, node_key: string | null): Burn | nul
 async function readMints(
   { planned, amount, output }: Burn,
   hashes: readonly string[],
-  { mints: reader }: ApiDependencies,
+  read: ReadMints,
 ): Promise<readonly NamedMint[]> {
   const { config, asset } = planned;
   const byNonce = new Map<string, NamedMint>();
-  for (const hash of new Set(hashes)) {
-    const told = await reader?.read({ config, asset, amount, output }, hash).catch(unreadable);
-    if (told === undefined) throw unreadable(null);
+  const all = await Promise.all(
+    [...new Set(hashes)].map(
+      async (hash) => [hash, await read({ config, asset, amount, output }, hash)] as const,
+    ),
+  );
+  for (const [hash, told] of all) {
     if (!told.ok) throw unproven(hash, told);
     for (const mint of told.mints)
       byNonce.set(claimed(planned.action_type, mint.burn).reference, mint);
@@ -104,7 +132,7 @@ async function chosen(
   movement_id: string,
   { node, planned, amount, output }: Burn,
   mints: readonly NamedMint[],
-  { db }: ApiDependencies,
+  db: Database,
 ): Promise<JsonObject> {
   const owner = { movement_id, node_key: node.node_key };
   const { action_type } = planned;
@@ -112,12 +140,6 @@ async function chosen(
   const [first] = mints;
   if (first === undefined) throw new Error('no mint was read, and none was refused');
   const { source } = claimed(action_type, first.burn);
-  const held = await readClaimed(db, { source, references: mints.map(referenceOf) }, owner);
-  const taken = new Set(held.filter(({ own }) => !own).map(({ reference }) => reference));
-  const free = mints.filter((mint) => !taken.has(referenceOf(mint)));
-  // The write says who has it.
-  const [own] = free;
-  if (own === undefined) return first.burn;
   const others = await readOpenBurns(
     db,
     {
@@ -127,6 +149,13 @@ async function chosen(
     },
     owner,
   );
+  // Behind these: a burn that is completed meanwhile counts as open, and its mint as taken.
+  const held = await readClaimed(db, { source, references: mints.map(referenceOf) }, owner);
+  const taken = new Set(held.filter(({ own }) => !own).map(({ reference }) => reference));
+  const free = mints.filter((mint) => !taken.has(referenceOf(mint)));
+  // The write says who has it.
+  const [own] = free;
+  if (own === undefined) return first.burn;
   if (free.length > others.length) return own.burn;
   throw unproven(null, {
     reason: 'ambiguous',
@@ -160,9 +189,9 @@ function unproven(
   });
 }
 
-function unreadable(error: unknown): never {
-  if (error !== null && !(error instanceof ExecutorFault)) throw error;
-  throw new ServiceError('venue_unavailable', {
+function unreadable(error: unknown): unknown {
+  if (error !== null && !(error instanceof ExecutorFault)) return error;
+  return new ServiceError('venue_unavailable', {
     message: `The chain that is minted on gave no answer that can be read: ${error === null ? 'no chain is bound here' : error.message}. Nothing was written.`,
     context: error === null ? {} : { reason: error.code },
   });

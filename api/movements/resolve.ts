@@ -8,7 +8,7 @@ import type { NodeState } from '../../domain/states/node.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { act } from './act.ts';
-import { outputByMint } from './named-mint.ts';
+import { mintsOf, outputByMint } from './named-mint.ts';
 import type { ActionResponse } from './responses.ts';
 import type { ResolveBody } from './schema.ts';
 
@@ -23,19 +23,20 @@ export function resolve(
 ): Promise<Reply<ActionResponse>> {
   const { params, body, requester } = input;
   const { movement_id, node_key } = params;
+  const { mint_tx_hashes: hashes, ...said } = body;
+  const read = mintsOf(deps);
   return act(
     {
       action: 'resolve',
       movementId: movement_id,
       requester,
       decide: async (snapshot) => {
-        const { mint_tx_hashes: hashes, ...said } = body;
         const output =
           hashes === undefined
             ? said.output
-            : await outputByMint({ snapshot, node_key, hashes }, deps);
+            : await outputByMint({ snapshot, node_key, hashes }, { db: deps.db, read });
         const settle_seconds = settleSeconds(snapshot, node_key, deps);
-        const word = { node_key, ...said, output };
+        const word = { node_key, ...said, output, mint_tx_hashes: hashes };
         const transition = resolution(snapshot, { ...word, settle_seconds }, requester);
         if (transition === null)
           return wrongNode(snapshot, {

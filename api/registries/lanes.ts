@@ -39,7 +39,7 @@ export const raiseLaneCapsRoute = defineRoute({
       const missing = new ServiceError('nonce_lane_not_found', { context: { chain_id, address } });
       const { caps } = deps.chains.find((each) => each.chain_id === chain_id) ?? {};
       if (caps === undefined) throw missing;
-      if (!isWithinBounds(caps, raise)) {
+      if (ttl_seconds > 0 && !isWithinBounds(caps, raise)) {
         const { max_gas_cost_wei: cost, max_fee_per_gas_gwei: fee } = caps;
         const most = {
           max_gas_cost_wei: mostOf(cost),

@@ -38,5 +38,5 @@ export interface MintReader {
    *
    * @throws ExecutorFault where the chain gives no answer, or the venue entries are not the burn's.
    */
-  read(burn: RecordedBurn, transaction: string): Promise<NamedMints>;
+  read(burn: RecordedBurn, transaction: string, signal: AbortSignal): Promise<NamedMints>;
 }

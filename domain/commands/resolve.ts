@@ -16,6 +16,8 @@ export interface Resolution {
   readonly evidence: JsonObject;
   /** What the node has put out, where a person knows. */
   readonly output?: JsonObject | undefined;
+  /** The mints that the output was read from on their chain, where a person named any. */
+  readonly mint_tx_hashes?: readonly string[] | undefined;
   /** How long after its send an effect may still appear. */
   readonly settle_seconds: number;
 }
@@ -57,7 +59,11 @@ export function resolve(
     : node.output;
   const wasUnknown = snapshot.state === 'MANUAL_INTERVENTION' && node.state === 'UNKNOWN';
   const conditions = settleIn(snapshot, { ...node, state, error_code, output });
-  const given = resolution.output === undefined ? {} : { output: resolution.output };
+  const { mint_tx_hashes } = resolution;
+  const given = {
+    ...(resolution.output === undefined ? {} : { output: resolution.output }),
+    ...(mint_tx_hashes === undefined ? {} : { mint_tx_hashes: [...mint_tx_hashes] }),
+  };
   const actor: Actor = { ...actorOf(requester), type: 'operator' };
   const { node_key, reason, evidence, settle_seconds } = resolution;
   return {

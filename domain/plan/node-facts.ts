@@ -28,9 +28,11 @@ export function nodeFacts({
   node_kind,
   action_type,
 }: Pick<TemplateNode, 'node_kind' | 'action_type'>): NodeFacts {
-  const { payees, claim, sent, signerTie, idle } = specOf(action_type);
+  const { payees, claim, sent, signerTie, idle, perp, crossing } = specOf(action_type);
+  // The short fence asks for nothing that a venue requires.
+  const isPlain = perp === null && crossing?.leg !== 1;
   return {
-    pays: paysOf(payees),
+    pays: isPlain || payees !== 'nobody' ? paysOf(payees) : 'chain',
     claims_when: claimsWhen(claim),
     sent_field: sent,
     tied_by: signerTie ?? 'nothing',

@@ -126,12 +126,14 @@ export interface Held {
   readonly why: string;
 }
 
-/** What holds this way back while these stops are on; null where it may go. */
+/**
+ * What holds this way back while these stops are on; null where it may go. A stop that is not known
+ * here, of a database that is newer, holds too.
+ */
 export function heldBy(way: Way, stops: readonly Stopped[]): Held | null {
-  const [row, by] = [
-    EFFECTS[way],
-    (effect: Effect) => (each: Stopped) => row[each.stop] === effect,
-  ];
+  const row = EFFECTS[way];
+  const effectOf = ({ stop }: Stopped): Effect => (Object.hasOwn(row, stop) ? row[stop] : 'waits');
+  const by = (effect: Effect) => (each: Stopped) => effectOf(each) === effect;
   const ending = stops.find(by('ends'));
   const waiting = stops.find(by('waits'));
   const first = ending ?? waiting ?? stops.find(by('refused'));

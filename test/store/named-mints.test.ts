@@ -3,12 +3,14 @@
  * completes it, once, and no burn that the mint may not be of.
  */
 import { encodePacked, keccak256, toHex, type Hex } from 'viem';
+import { claimsOf } from '../../domain/claims.ts';
 import { createApi } from '../../api/http/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import type { MintReader, NamedMint } from '../../domain/bridges/named-mint.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
+import type { Database } from '../../prisma/client.ts';
 import { readPhase } from '../../store/phases.ts';
 import { dependencies, post, serve } from '../api/support.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
@@ -30,14 +32,24 @@ const mints: MintReader = {
 let bench: StoreBench;
 let api: Awaited<ReturnType<typeof serve>>;
 let unbound: Awaited<ReturnType<typeof serve>>;
+/** Before a request asks which burns are open. */
+let beforeOpenBurns: () => Promise<unknown> = () => Promise.resolve();
 beforeAll(async () => {
   bench = await startStoreBench();
   const deps = { ...dependencies(), db: bench.db };
-  api = await serve(createApi({ ...deps, mints }, movementRoutes));
+  const sql: Database['sql'] = async (parts, ...values) => {
+    if (parts.join('').includes("claims_when = 'output.attested_message'")) await beforeOpenBurns();
+    return bench.db.sql(parts, ...values);
+  };
+  const db = new Proxy(bench.db, {
+    get: (of, name) => (name === 'sql' ? sql : (Reflect.get(of, name) as unknown)),
+  });
+  api = await serve(createApi({ ...deps, db, mints }, movementRoutes));
   unbound = await serve(createApi(deps, movementRoutes));
 }, 60_000);
 afterEach(async () => {
   shown.clear();
+  beforeOpenBurns = () => Promise.resolve();
   await bench.sql(
     `UPDATE movement_nodes SET state = 'CANCELLED', recover_first = false
       WHERE state <> 'COMPLETED'`,
@@ -190,6 +202,31 @@ describe('where another burn of the same terms is open', () => {
       other,
     );
     expect(await named(id, [minted('restored')])).toMatchObject(unproven('ambiguous'));
+  });
+
+  test('one that is completed at that moment leaves its mint to no other', async () => {
+    const [id, ended] = [await made(), await made()];
+    await made();
+    const { burn } = mintOf('of the ended');
+    beforeOpenBurns = async () => {
+      const [claim] = claimsOf({ action_type: 'cctp_burn', output: burn, matched: null });
+      await bench.sql(
+        `INSERT INTO payments VALUES ($1, $2, 1, 1, svc_now())`,
+        ...[claim!.source, claim!.reference],
+      );
+      await bench.sql(
+        `INSERT INTO payment_claims VALUES ($1, $2, $3::uuid, 'burn', 1, NULL, svc_now())`,
+        ...[claim!.source, claim!.reference, ended],
+      );
+      await bench.sql(
+        `UPDATE movement_nodes SET state = 'COMPLETED', output = output || $2::jsonb
+          WHERE movement_id = $1::uuid AND node_key = 'burn'`,
+        ...[ended, JSON.stringify(burn)],
+      );
+    };
+    const hashes = [minted('of the third'), minted('of the ended')];
+    expect(await named(id, hashes)).toMatchObject(unproven('ambiguous'));
+    expect((await row(id))?.state).toBe('OBSERVING');
   });
 
   test('one of other terms, or that was never sent, does not count', async () => {

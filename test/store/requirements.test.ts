@@ -30,6 +30,11 @@ test('a burn needs its minter where one account alone may mint it', () => {
   expect(guardsOf('cctp_burn', { destination_caller: '0x1' })).toEqual([null]);
 });
 
+test('no two ask for the same kind', () => {
+  const kinds = GUARDS.map(({ kind }) => kind);
+  expect(new Set(kinds).size).toBe(kinds.length);
+});
+
 const problems = (required: object): Promise<unknown> =>
   bench.sql('SELECT binding_problems($1::jsonb, gen_random_uuid())', JSON.stringify(required));
 

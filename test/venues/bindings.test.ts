@@ -130,6 +130,7 @@ describe('the venues file', () => {
       {
         venue_key: 'local',
         chain_id: 31_337,
+        caps: { max_gas_cost_wei: '50000000000000000', max_fee_per_gas_gwei: null },
         native_asset: 'ETH',
         tokens: [{ asset: 'USDC', address: usdc.address }, usdt],
         finality: {

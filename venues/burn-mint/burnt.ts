@@ -18,6 +18,8 @@ export interface Burnt {
   readonly message: string;
   /** As it was signed for when the burn was completed. */
   readonly attested: Attested;
+  /** The transaction that minted it, where the burn was completed by one; to be looked at. */
+  readonly minted_by: Hash | null;
 }
 
 /** The burn that a mint completes, as its node or a sign check knows it. */
@@ -76,5 +78,10 @@ export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[
     source: plan.source,
     message,
     attested: { message: signed as Hex, attestation: attestation as Hex },
+    minted_by: hashOf(output['mint_tx_hash']),
   };
+}
+
+function hashOf(value: unknown): Hash | null {
+  return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value) ? (value as Hash) : null;
 }

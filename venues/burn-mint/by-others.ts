@@ -19,7 +19,7 @@ import {
 } from '../evm/search-logs.ts';
 import { ASK_EVERY_SECONDS } from './attester.ts';
 import { MESSAGE_TRANSMITTER } from './contracts.ts';
-import { minted, type MintPlan } from './mint-act.ts';
+import { minted, receivedIn, type MintPlan } from './mint-act.ts';
 
 export async function isNonceUsed(
   connection: EvmConnection,
@@ -98,6 +98,20 @@ export async function byOthers(
     output: { tx_hash: hash, block_number: receipt.blockNumber.toString(), ...did.output },
     assurance: shownAt(depth, TRANSFER_ASSURANCES),
   };
+}
+
+/** Whether the transaction is in the chain and took the nonce with this burn's message. */
+export async function takes(
+  connection: EvmConnection,
+  plan: MintPlan,
+  transaction: Hash,
+): Promise<boolean> {
+  const receipt = await readReceipt(connection, transaction);
+  return (
+    receipt !== null &&
+    (await isCanonical(connection, receipt)) &&
+    receivedIn(plan, receipt).some(({ args }) => args.nonce === plan.nonce)
+  );
 }
 
 const RECEIVED = toEventSelector('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)');

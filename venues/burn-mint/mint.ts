@@ -27,7 +27,7 @@ import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
 import { settleAct } from '../evm/settle.ts';
 import { requireCaller } from './burn.ts';
 import { readBurnt, type Burnt } from './burnt.ts';
-import { byAnybody, byOthers, isNonceUsed, mintOfNonce, type Looking } from './by-others.ts';
+import { byAnybody, byOthers, isNonceUsed, mintOfNonce, takes, type Looking } from './by-others.ts';
 import { mintCall, mintOn } from './mint-act.ts';
 import { askedAnew, attestedOf } from './mint-attestation.ts';
 import type { Lane } from './plan.ts';
@@ -116,10 +116,11 @@ async function draft(
   const burnt = readBurnt(context, lane.venues);
   const { plan } = burnt;
   const from = readSigner(context);
-  requireCaller(plan.emitted.destination_caller, from);
   const connection = await lane.chains.open(plan.destination.chain_id, options);
   const mined = { burnt, from, connection, sends: null };
   if (await isNonceUsed(connection, plan)) return mined;
+  // What is minted needs nobody who may mint it.
+  requireCaller(plan.emitted.destination_caller, from);
   try {
     const attested = await attestedOf(lane, burnt, connection, options);
     const call = mintCall(plan, attested.message, attested.attestation);
@@ -162,7 +163,10 @@ async function prepare(
     asset: context.asset,
   };
   if (sends === null) {
-    const seen = await mintOfNonce(connection, plan, null, lane.search);
+    const seen =
+      burnt.minted_by !== null && (await takes(connection, plan, burnt.minted_by))
+        ? ({ kind: 'found', hash: burnt.minted_by } as const)
+        : await mintOfNonce(connection, plan, null, lane.search);
     const by =
       seen.kind === 'found'
         ? { minted_by: seen.hash }

@@ -27,8 +27,6 @@ import { broughtMessage, differs, readMessage } from './message.ts';
 import { minted, receivedIn, type MintPlan } from './mint-act.ts';
 import { entriesOf, readBurnPlan } from './plan.ts';
 
-const ANSWER_WITHIN_MS = 20_000;
-
 /** A burn whose nonce nobody has said, and the bytes that it emitted. */
 interface Emitted {
   readonly plan: Omit<MintPlan, 'nonce'>;
@@ -43,11 +41,8 @@ export function createMintReader({
   readonly venues: readonly EvmVenue[];
 }): MintReader {
   return {
-    async read(burn, transaction) {
-      const call: CallOptions = {
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-        requestId: 'a look at a mint',
-      };
+    async read(burn, transaction, signal) {
+      const call: CallOptions = { signal, requestId: 'a look at a mint' };
       const plan = readBurnPlan(burn, venues);
       requireSameEntries(burn.output['venue_entries'], entriesOf(plan));
       const connection = await chains.open(plan.destination.chain_id, call);
@@ -56,6 +51,9 @@ export function createMintReader({
       const reading = typeof bytes === 'string' ? readMessage(bytes) : null;
       if (typeof bytes !== 'string' || reading?.ok !== true)
         return no('burn_unrecorded', 'its node has recorded no message that was burnt');
+      const since = sinceOf(burn);
+      if (since === null || burn.output['venue_entries'] === undefined)
+        return no('burn_unrecorded', 'its node has not recorded when and by what it was burnt');
       if (!isPlanned(plan, decimals, reading.message))
         return no(
           'burn_unrecorded',
@@ -69,7 +67,7 @@ export function createMintReader({
           minted: token,
           amount,
           emitted: reading.message,
-          since: sinceOf(burn),
+          since,
         },
       };
       const told = await connection.witnesses((one) =>
@@ -97,9 +95,9 @@ function agreed(told: readonly NamedMints[]): NamedMints {
 }
 
 /** No mint of it is in an older block. */
-function sinceOf({ output }: RecordedBurn): bigint {
+function sinceOf({ output }: RecordedBurn): bigint | null {
   const since = output['destination_block'];
-  return typeof since === 'string' && /^[0-9]+$/.test(since) ? BigInt(since) : 0n;
+  return typeof since === 'string' && /^[0-9]+$/.test(since) ? BigInt(since) : null;
 }
 
 /** What one endpoint shows. */

@@ -245,7 +245,9 @@ async function push(
   let next: NextVersion;
   try {
     const { chain_id, from } = stored;
-    const raise = (await journal.laneRaise?.({ chain_id, from })) ?? null;
+    // A payment that was never out is a first send, which keeps the caps of the chain.
+    const isOut = movesNothing || accepted;
+    const raise = isOut ? ((await journal.laneRaise?.({ chain_id, from })) ?? null) : null;
     next = await (cancels ? selfTransfer : dearer)(connection, { ...stored, accepted }, raise);
   } catch (error) {
     // What cannot be replaced may still be mined as it is.

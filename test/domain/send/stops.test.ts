@@ -32,6 +32,7 @@ describe('what is stopped', () => {
 
   test('goes where nothing stops it', () => {
     for (const way of WAYS) expect(heldBy(way, [])).toBeNull();
+    for (const way of WAYS) expect(heldBy(way, on('of a newer release' as Stop))).not.toBeNull();
     for (const stop of STOPS) expect(heldBy('cancel_transaction', on(stop))).toBeNull();
   });
 

@@ -53,7 +53,11 @@ const read = (
   { transactionHash }: Pick<TransactionReceipt, 'transactionHash'>,
   chains: EvmChains = desk().chains,
 ): Promise<NamedMints> =>
-  createMintReader({ chains, venues: desk().venues }).read(named, transactionHash);
+  createMintReader({ chains, venues: desk().venues }).read(
+    named,
+    transactionHash,
+    AbortSignal.timeout(20_000),
+  );
 const refused = (reason: string) => expect.objectContaining({ ok: false, reason });
 
 it('is proven by the message that was taken, byte for byte as it was signed', async () => {
