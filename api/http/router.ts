@@ -52,13 +52,15 @@ export function createRouter(routes: readonly Route[]): (method: string, path: s
   return (method, path) => {
     const segments = path.split('/').slice(1);
     const allow = new Set<Method>();
+    let isNamed = false;
     for (const { route, parts } of patterns) {
       const params = fit(parts, segments);
-      if (params === null) continue;
-      if (route.method === method) return { kind: 'route', route, params };
+      const last = parts.at(-1)?.kind;
       // What takes any rest of a path is another resource than the one that the path names.
-      if (allow.size > 0 && parts.at(-1)?.kind === 'rest') continue;
+      if (params === null || (isNamed && last === 'rest')) continue;
+      if (route.method === method) return { kind: 'route', route, params };
       allow.add(route.method);
+      isNamed ||= last === 'static' && route.params.safeParse(params).success;
     }
     return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: [...allow].sort() };
   };

@@ -83,8 +83,11 @@ UNSAYABLE = {
         "dry_run",
         # No segment `.` or `..`.
         "template_key",
-        # Only a node that is resolved as completed has one.
+        # Only a node that is resolved as completed has one, or the transactions that it is read from.
         "output",
+        "mint_tx_hashes",
+        # One cap of a lane at least.
+        "max_gas_cost_wei",
         # Only a chain that the venues file binds.
         "chains",
         # No checksum is wrong, no address zero; a time lies ahead, and not too far.

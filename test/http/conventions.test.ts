@@ -153,6 +153,9 @@ describe('a path', () => {
     ['POST', '/signers/x/expected-identity', ['PUT']],
     // Not PATCH, whose path is any key of a template.
     ['DELETE', `/plan-templates/${NOBODY}/retire`, ['POST']],
+    ['PATCH', `/plan-templates/${NOBODY}/retire`, ['POST']],
+    ['DELETE', `/plan-templates/${NOBODY}`, ['GET', 'PATCH']],
+    ['DELETE', '/plan-templates/treasury/retire', ['PATCH', 'POST']],
     ['POST', '/plan-templates/treasury/checked-transfer', ['PATCH']],
   ])('with another method is 405 and names those it takes: %s %s', async (method, path, allow) => {
     const answer = await send(method, path);
