@@ -12,7 +12,7 @@ import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
 import { onCancelTargets } from './graph/edges.ts';
-import { attestedLegOf } from './plan/legs.ts';
+import { legOn } from './plan/legs.ts';
 import type { OutflowEntry } from './plan/types.ts';
 import type { MovementSnapshot } from './snapshot.ts';
 import { ACTION_STATES, type MovementAction } from './states/movement.ts';
@@ -254,7 +254,7 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
   const planned = snapshot.plan.nodes.find(({ node_key }) => node_key === node);
   if (
     planned !== undefined &&
-    attestedLegOf(planned.action_type) === 1 &&
+    legOn('burn_and_mint', planned.action_type) === 1 &&
     named.state !== 'UNKNOWN'
   )
     return [

@@ -1,5 +1,4 @@
 /** What the bridge registry says of the path that a node of the bridge_c lane takes. */
-import { specOf } from '../../domain/actions/built-in.ts';
 import { pathContracts } from '../../domain/bridges/contracts.ts';
 import {
   feeWithinBudget,
@@ -10,6 +9,7 @@ import {
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
+import { legOn } from '../../domain/plan/legs.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import { readPathFacts } from '../../store/bridge-registry.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -54,8 +54,7 @@ export const bridgePath: Requirement = {
 
 /** The first leg sends, the second looks for what arrives; null of a node of no path. */
 function legOf({ node }: PhaseRow): 1 | 2 | null {
-  const { crossing } = specOf(node.action_type);
-  return crossing?.lane === 'bridge_c' ? crossing.leg : null;
+  return legOn('bridge_c', node.action_type);
 }
 
 /** A path as it was looked at, and as the fence has to find it again. */

@@ -1,23 +1,22 @@
 /** Who signs the plan's own mint of a burn that only one account may bring. */
-import { specOf } from '../../domain/actions/built-in.ts';
-import type { CrossingSpec } from '../../domain/actions/spec.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
+import { firstLegOf, legOn } from '../../domain/plan/legs.ts';
 import { readPlanNodes } from '../../store/phases.ts';
 import type { Requirement } from './requirement.ts';
 
 export const minter: Requirement = {
   needs: ({ node: { action_type, config } }) =>
-    legOf(action_type)?.leg === 1 && typeof config['destination_caller'] === 'string',
+    legOn('burn_and_mint', action_type) === 1 && typeof config['destination_caller'] === 'string',
   /** Before it is burnt: who looks at a burn needs no minter. */
   async terms(deps, row, { purpose, addressOf }) {
     if (purpose === 'look') return {};
     const nodes = await readPlanNodes(deps.db, row.movement_id);
     const keys = new Set(
       nodes
-        .filter(({ action_type, config }) => {
-          const leg = legOf(action_type);
-          return leg?.leg === 2 && config[leg.names] === row.node_key;
-        })
+        .filter(
+          (node) =>
+            legOn('burn_and_mint', node.action_type) === 2 && firstLegOf(node) === row.node_key,
+        )
         .map(({ signer_binding }) => signer_binding?.signer_key ?? ''),
     );
     const [signer_key] = keys;
@@ -34,8 +33,3 @@ export const minter: Requirement = {
   // What is signed names the account, and is compared with the plan.
   guard: null,
 };
-
-function legOf(actionType: string): CrossingSpec | null {
-  const { crossing } = specOf(actionType);
-  return crossing?.lane === 'burn_and_mint' ? crossing : null;
-}

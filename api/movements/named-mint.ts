@@ -10,7 +10,7 @@ import { isResolvable } from '../../domain/commands/resolve.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { attestedLegOf, firstLegOf } from '../../domain/plan/legs.ts';
+import { firstLegOf, legOn } from '../../domain/plan/legs.ts';
 import type { CompiledNode } from '../../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../domain/snapshot.ts';
 import { readClaimed, readOpenBurns } from '../../store/claims.ts';
@@ -21,6 +21,7 @@ interface Named {
   readonly snapshot: MovementSnapshot;
   readonly node_key: string;
   readonly hashes: readonly string[];
+  readonly read: ReadMints;
 }
 
 /** All of a request's reads together, however often its decision is made anew. */
@@ -57,13 +58,13 @@ interface Burn {
  * @throws ServiceError `mint_not_proven`, `venue_unavailable`, `invalid_request`.
  */
 export async function outputByMint(
-  { snapshot, node_key, hashes }: Named,
-  { db, read }: { readonly db: Database; readonly read: ReadMints },
+  { snapshot, node_key, hashes, read }: Named,
+  { db }: Pick<ApiDependencies, 'db'>,
 ): Promise<JsonObject | undefined> {
   const found = findNode(snapshot, node_key);
   if (found === undefined || !isResolvable(found.node)) return undefined;
   const { action_type } = found.planned;
-  const leg = attestedLegOf(action_type);
+  const leg = legOn('burn_and_mint', action_type);
   const burn =
     leg === null ? null : burnOf(snapshot, leg === 1 ? node_key : firstLegOf(found.planned));
   if (burn === null)
@@ -96,7 +97,7 @@ function findNode({ plan, nodes }: MovementSnapshot, node_key: string | null) {
 /** Null where there is no such burn. */
 function burnOf(snapshot: MovementSnapshot, node_key: string | null): Burn | null {
   const found = findNode(snapshot, node_key);
-  if (found === undefined || attestedLegOf(found.planned.action_type) !== 1) return null;
+  if (found === undefined || legOn('burn_and_mint', found.planned.action_type) !== 1) return null;
   const { output, amount } = found.node;
   return { ...found, output: output ?? {}, amount: amount ?? '0' };
 }
@@ -114,9 +115,9 @@ async function readMints(
       async (hash) => [hash, await read({ config, asset, amount, output }, hash)] as const,
     ),
   );
-  for (const [hash, told] of all) {
-    if (!told.ok) throw unproven(hash, told);
-    for (const mint of told.mints)
+  for (const [hash, shown] of all) {
+    if (!shown.ok) throw unproven(hash, shown);
+    for (const mint of shown.mints)
       byNonce.set(claimed(planned.action_type, mint.burn).reference, mint);
   }
   return [...byNonce.values()];

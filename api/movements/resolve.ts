@@ -24,7 +24,7 @@ export function resolve(
   const { params, body, requester } = input;
   const { movement_id, node_key } = params;
   const { mint_tx_hashes: hashes, ...said } = body;
-  const read = mintsOf(deps);
+  const byMint = hashes === undefined ? null : { hashes, read: mintsOf(deps) };
   return act(
     {
       action: 'resolve',
@@ -32,9 +32,9 @@ export function resolve(
       requester,
       decide: async (snapshot) => {
         const output =
-          hashes === undefined
+          byMint === null
             ? said.output
-            : await outputByMint({ snapshot, node_key, hashes }, { db: deps.db, read });
+            : await outputByMint({ snapshot, node_key, ...byMint }, deps);
         const settle_seconds = settleSeconds(snapshot, node_key, deps);
         const word = { node_key, ...said, output, mint_tx_hashes: hashes };
         const transition = resolution(snapshot, { ...word, settle_seconds }, requester);

@@ -4,7 +4,7 @@ import type { Session } from '../command-line/session.ts';
 import type { Column, Styled } from '../command-line/table.ts';
 import { state, type View } from '../command-line/view.ts';
 import { age, fieldOf, moneyOf, when } from '../command-line/words.ts';
-import { attestedLegOf } from '../../domain/plan/legs.ts';
+import { legOn } from '../../domain/plan/legs.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import type { ResultOf, RowOf } from '../http/operations.ts';
 
@@ -188,7 +188,9 @@ function commandOf(
   switch (action) {
     case 'resolve': {
       const node = nodes.find((each) => each.node_key === key);
-      return node !== undefined && attestedLegOf(node.action_type) === 1 && node.state !== 'UNKNOWN'
+      return node !== undefined &&
+        legOn('burn_and_mint', node.action_type) === 1 &&
+        node.state !== 'UNKNOWN'
         ? `fundctl movements resolve ${id} ${quoted(key)} --outcome completed --mint-tx 0x… --reason "…" --evidence reference=…`
         : resolveCommand(id, key);
     }

@@ -18,7 +18,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import { readReceipt, type EvmChains, type EvmConnection } from '../evm/client.ts';
 import { checkChains } from '../evm/health.ts';
-import { isCanonical, settledNumber, TRANSFER_ASSURANCES } from '../evm/landed.ts';
+import { isCanonical, recordedBlock, settledNumber, TRANSFER_ASSURANCES } from '../evm/landed.ts';
 import { readSearched, searchedRecord, type Found, type SearchLimits } from '../evm/search-logs.ts';
 import {
   deliveryOf,
@@ -101,12 +101,11 @@ function readSent({ matched }: ExecutionContext): Sent {
       'SEND_UNKNOWN',
       'the node of config.match_from has recorded no packet of a send over the bridge',
     );
-  const block = typeof destination_block === 'string' ? destination_block : '';
   return {
     packet,
     chain_id: destination_chain_id,
     recipient: destination_address,
-    since: /^[0-9]+$/.test(block) ? BigInt(block) : 0n,
+    since: recordedBlock(destination_block) ?? 0n,
   };
 }
 

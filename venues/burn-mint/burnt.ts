@@ -3,6 +3,7 @@ import type { Hash, Hex } from 'viem';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { readDecimal } from '../../domain/money.ts';
 import type { EvmVenue } from '../evm/config.ts';
+import { recordedBlock } from '../evm/landed.ts';
 import { requireSameEntries } from '../evm/same-entries.ts';
 import type { Attested } from './attester.ts';
 import { readMessage } from './message.ts';
@@ -72,7 +73,7 @@ export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[
       emitted: reading.message,
       amount,
       nonce: nonce.message.nonce,
-      since: typeof since === 'string' && /^[0-9]+$/.test(since) ? BigInt(since) : 0n,
+      since: recordedBlock(since) ?? 0n,
     },
     transaction: transaction as Hash,
     source: plan.source,

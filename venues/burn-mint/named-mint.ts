@@ -9,17 +9,12 @@
  * have to be in the transaction's calldata.
  */
 import type { Hash, Hex, TransactionReceipt } from 'viem';
-import type {
-  MintReader,
-  NamedMint,
-  NamedMints,
-  RecordedBurn,
-} from '../../domain/bridges/named-mint.ts';
+import type { MintReader, NamedMint, NamedMints } from '../../domain/bridges/named-mint.ts';
 import type { CallOptions } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { finalizedNumber, readReceipt, type EvmChains, type EvmConnection } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
-import { isCanonical } from '../evm/landed.ts';
+import { isCanonical, recordedBlock } from '../evm/landed.ts';
 import { requireSameEntries } from '../evm/same-entries.ts';
 import { isPlanned } from './burn-act.ts';
 import { attestedFacts } from './burn.ts';
@@ -51,7 +46,8 @@ export function createMintReader({
       const reading = typeof bytes === 'string' ? readMessage(bytes) : null;
       if (typeof bytes !== 'string' || reading?.ok !== true)
         return no('burn_unrecorded', 'its node has recorded no message that was burnt');
-      const since = sinceOf(burn);
+      // No mint of it is in an older block.
+      const since = recordedBlock(burn.output['destination_block']);
       if (since === null || burn.output['venue_entries'] === undefined)
         return no('burn_unrecorded', 'its node has not recorded when and by what it was burnt');
       if (!isPlanned(plan, decimals, reading.message))
@@ -92,12 +88,6 @@ function agreed(told: readonly NamedMints[]): NamedMints {
   return others.every((other) => JSON.stringify(other) === JSON.stringify(first))
     ? first
     : no('endpoints_differ', 'the endpoints of the chain show different mints in it');
-}
-
-/** No mint of it is in an older block. */
-function sinceOf({ output }: RecordedBurn): bigint | null {
-  const since = output['destination_block'];
-  return typeof since === 'string' && /^[0-9]+$/.test(since) ? BigInt(since) : null;
 }
 
 /** What one endpoint shows. */

@@ -207,6 +207,11 @@ async function isAgreed(connection: EvmConnection, receipt: TransactionReceipt):
   return told.every(Boolean);
 }
 
+/** The number of a block as an output records it; null where none is. */
+export function recordedBlock(value: unknown): bigint | null {
+  return typeof value === 'string' && /^[0-9]+$/.test(value) ? BigInt(value) : null;
+}
+
 /** Whether the block of the receipt still stands at its height. */
 export async function isCanonical(
   connection: EvmConnection,
