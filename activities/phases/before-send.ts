@@ -42,7 +42,7 @@ export async function beforeSend(
 /** What an executor says that is to pull more than it may. */
 const ALLOWANCE_INSUFFICIENT = 'ALLOWANCE_INSUFFICIENT';
 
-/** Before the fence nothing was sent, so every fault may end as FAILED. */
+/** Before the fence nothing was sent, so every fault that is an answer may end as FAILED. */
 export async function preSendFault(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -55,7 +55,16 @@ export async function preSendFault(
   // Its allowance runs anew (a retry after a reset), or beside it: too little now is no fault yet.
   if (fault.code === ALLOWANCE_INSUFFICIENT && (await isAllowing(deps.db, row.movement_id)))
     return unanswered(deps, row, fault);
+  // No answer says nothing about the payment, and outages outlast any number of tries: it waits, is
+  // shown, and can be cancelled. A plan that had rather fail says so (docs/decisions/0094).
+  if (isSilence(fault) && row.node.retry_policy?.max_attempts === undefined)
+    return unanswered(deps, row, fault);
   return countFault(deps, row, fault, fail);
+}
+
+/** Whether nobody answered, as against an answer that is a fault. */
+function isSilence({ kind }: ExecutorFault): boolean {
+  return kind === 'timeout' || kind === 'unreachable';
 }
 
 /**

@@ -47,6 +47,8 @@ const LOOK = 'memory/look';
 const PLAIN = 'memory/plain';
 /** Has half a minute. */
 const BRIEF = 'memory/brief';
+/** Had rather fail than be tried a third time. */
+const FEW = 'memory/few';
 const FIRST_NONCE = 7;
 const UNSIGNED = {
   chain_id: 31_337,
@@ -190,6 +192,7 @@ beforeAll(async () => {
     [PLAIN, 'memory_pay'],
     [LOOK, 'memory_pay'],
     [BRIEF, 'memory_pay'],
+    [FEW, 'memory_pay'],
   ]) {
     const node = {
       node_key: 'pay',
@@ -203,6 +206,7 @@ beforeAll(async () => {
         : {}),
       has_side_effect: template_key !== LOOK,
       ...(template_key === BRIEF ? { timeout_policy: { execution_seconds: 30 } } : {}),
+      ...(template_key === FEW ? { retry_policy: { max_attempts: 2 } } : {}),
       config: template_key === PLAIN ? {} : { destination_address: UNSIGNED.to },
     };
     await api.expect(201, 'POST', '/plan-templates', {
@@ -337,6 +341,8 @@ async function node(movement: Created): Promise<{
   external_ref: string | null;
   prepared_action: unknown;
   error_count: number;
+  unanswered: number;
+  error_code: string | null;
 }> {
   const rows = await db.movementNode.findMany({ where: { movement_id: movement.movement_id } });
   const [row] = rows;
@@ -507,6 +513,34 @@ describe('a phase that runs again', () => {
     }
     expect(Object.values(memory.calls).every((count) => count === 0)).toBe(true);
   });
+
+  test.each(['preflight', 'prepare'] as const)(
+    'a %s that nobody answers is asked for as long as it takes, where its plan sets no bound',
+    async (phase) => {
+      const silent = new ExecutorFault('unreachable', 'AWAY', 'nobody answers');
+      const { executor } = memory;
+      const away = { ...executor, [phase]: () => Promise.reject(silent) };
+      memory = { ...memory, executor: away };
+      const { movement, args } = await executing(PAY);
+      const chained = { ...args, chained: true };
+      for (let time = 1; time <= 40; time += 1)
+        await expect(worker().preflight(chained)).rejects.toMatchObject({ type: 'AWAY' });
+      expect(await node(movement)).toMatchObject({
+        ...{ state: 'READY', error_count: 0, unanswered: 40, error_code: 'AWAY' },
+      });
+      const few = await executing(FEW);
+      const hurried = { ...few.args, chained: true };
+      await expect(worker().preflight(hurried)).rejects.toMatchObject({ type: 'AWAY' });
+      expect(await worker().preflight(hurried)).toMatchObject({ error_code: 'AWAY' });
+      expect(await node(few.movement)).toMatchObject({ state: 'FAILED', unanswered: 0 });
+
+      memory = { ...memory, executor };
+      await worker().preflight(chained);
+      expect(await node(movement)).toMatchObject({ state: 'READY', unanswered: 0 });
+      expect(await worker().submit(chained)).toMatchObject({ state: 'COMPLETED' });
+      expect(memory.calls.submit).toBe(1);
+    },
+  );
 
   test.each([
     {
@@ -1430,7 +1464,7 @@ describe('what a signer gives', () => {
     expect([slow.control.signed, memory.calls.submit]).toEqual([0, 0]);
   });
 
-  test('no address before the fence is a fault that is tried again, and claims nothing', async () => {
+  test('no address before the fence is asked for again, and claims nothing', async () => {
     const { movement, args } = await executing(SIGN);
     await worker().preflight(args);
     await worker().prepare(args);
@@ -1438,7 +1472,7 @@ describe('what a signer gives', () => {
     const gone = () => Promise.reject(new SignerFault('SIGNER_UNREACHABLE', 'it is down'));
     slow.signer = { ...signer, identity: gone };
     await expect(worker().submit(args)).rejects.toMatchObject({ type: 'SIGNER_UNREACHABLE' });
-    expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 1, submit_epoch: 0 });
+    expect(await node(movement)).toMatchObject({ state: 'READY', unanswered: 1, submit_epoch: 0 });
     slow.signer = signer;
     expect(await worker().submit(args)).toMatchObject({ state: 'SUBMITTED' });
   });

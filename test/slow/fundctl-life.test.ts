@@ -212,10 +212,11 @@ test('a transaction that is not mined is called off', async () => {
     });
     const why = ['--reason', 'not worth its fee', '--yes'];
     await json.run('movements cancel-transaction', [id, 'sweep', ...why]);
-    // The payment's nonce is used up by a transfer of the signer to itself before a block is made.
+    // No block is made before an endpoint has the transfer of the signer to itself that uses up the
+    // payment's nonce: a block between its signing and its sending would hold the payment.
     await eventually(async () => {
       const kinds = await own.query<{ kind: string }>(
-        'SELECT kind FROM evm_transactions WHERE movement_id = $1::uuid AND raw_tx IS NOT NULL',
+        'SELECT kind FROM evm_transactions WHERE movement_id = $1::uuid AND accepted_at IS NOT NULL',
         [id],
       );
       return kinds.some(({ kind }) => kind === 'cancel') ? true : null;
