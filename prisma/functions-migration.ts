@@ -53,6 +53,8 @@ export function functionsMigration(): string {
   const head = [
     '-- Written by `npm run sql:migration` from prisma/functions/; not by hand.',
     "SELECT set_config('check_function_bodies', 'off', true);",
+    "-- What functions with the owner's rights read and write is never a caller's temporary table.",
+    "SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true);",
   ].join('\n');
   return (
     [head, ...functionTexts().map(({ file, text }) => `-- ${file}\n\n${text.trim()}`)].join(

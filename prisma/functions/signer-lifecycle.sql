@@ -90,9 +90,10 @@ CREATE OR REPLACE FUNCTION signer_addresses(s signers) RETURNS text[] LANGUAGE s
 $$;
 
 -- Binds nodes to the signers that replaced theirs; they are prepared anew, and a worker that still
--- has them as they were can write nothing more.
+-- has them as they were can write nothing more. With the owner's rights: the service's role may
+-- change no node's signer or flow by itself.
 CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestamptz) RETURNS void
-  LANGUAGE sql AS $$
+  LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
   UPDATE movement_nodes n SET
     signer_binding = jsonb_build_object('signer_key', s.next_key),
     flow = pool_of_successor(n.flow, s.old_key, s.next_key),
@@ -103,6 +104,8 @@ CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestampt
   WHERE n.movement_id = movement AND n.signer_binding ->> 'signer_key' = s.old_key
     AND ties ? n.node_key AND ties ->> n.node_key IS NULL
 $$;
+
+REVOKE ALL ON FUNCTION rebind_nodes(uuid, jsonb, timestamptz) FROM PUBLIC;
 
 -- What a movement holds, after nodes of it were bound to another signer: taken from the pools of the
 -- one, given back to those of the other.

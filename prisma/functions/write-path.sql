@@ -377,7 +377,9 @@ END $$;
 
 -- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
 -- the shape of `doc`. A key that was used before is answered with who used it, and nothing is written.
-CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- With the owner's rights: the service's role may insert none of these rows by itself.
+CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   d jsonb := doc -> 'movement';
   compiled jsonb := doc -> 'compiled_plan';
@@ -476,6 +478,8 @@ BEGIN
   RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
     'expires_at', expires);
 END $$;
+
+REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;
 
 -- What a run knows of its movement: shape and states; null for an unknown one.
 CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS jsonb

@@ -89,6 +89,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'the-service-role-has-no-right-to-plans',
+    section,
+    rule: 'The service’s database role has no right to change, insert or delete what a movement is approved for.',
+    test: {
+      file: GUARD,
+      name: 'the service’s role has no right to change what a movement is approved for',
+    },
+    broken: {
+      file: 'prisma/migrations/20261126000000_tables/migration.sql',
+      find: "('movements', 'SELECT, UPDATE (request_state,",
+      replace: "('movements', 'SELECT, UPDATE (request_state, intent, outflow,",
+    },
+  },
+  {
     id: 'facts-of-types-stay',
     section,
     rule: 'What guards know of a node’s action type is written when it is made, and nothing changes it.',

@@ -1,6 +1,7 @@
 /** What the database itself refuses, whoever writes: here the service's role, by plain SQL. */
 import pg from 'pg';
 import { grantService } from '../../prisma/grant.ts';
+import { createMovementBy } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
@@ -11,6 +12,7 @@ const FACTS = 'pays, claims_when, sent_field, tied_by, may_send';
 
 let bench: StoreBench;
 let service: pg.Client;
+let owner: pg.Client;
 beforeAll(async () => {
   bench = await startStoreBench({ guarded: true });
   await bench.sql(`CREATE ROLE ${ROLE}`);
@@ -18,28 +20,44 @@ beforeAll(async () => {
   service = new pg.Client({ connectionString: bench.url });
   await service.connect();
   await service.query(`SET ROLE ${ROLE}`);
+  owner = new pg.Client({ connectionString: bench.url });
+  await owner.connect();
 }, 60_000);
 afterAll(async () => {
   await service?.end();
+  await owner?.end();
   await bench?.close();
 }, 30_000);
 
 /** What the statement does as the service's role: the message of its refusal, or how many rows. */
-async function write(text: string, ...values: unknown[]): Promise<string | number | null> {
+const write = (text: string, ...values: unknown[]) => writeAs(service, text, values);
+/** The same as the owner of the tables, who has every right. */
+const own = (text: string, ...values: unknown[]) => writeAs(owner, text, values);
+
+async function writeAs(
+  client: pg.Client,
+  text: string,
+  values: unknown[],
+): Promise<string | number | null> {
   try {
-    return (await service.query(text, values)).rowCount;
+    return (await client.query(text, values)).rowCount;
   } catch (error) {
     const { code, message } = error as pg.DatabaseError;
     return code === '42501' ? `${REFUSED}: ${message}` : message;
   }
 }
 const unapproved = (id: string) => `${REFUSED}: movement ${id} has no approval of its plan`;
+const forbidden = (table: string) => `${REFUSED}: permission denied for table ${table}`;
 const immutable = (id: string) => `${REFUSED}: the plan of movement ${id} cannot be changed`;
 
 const setMovement = (id: string, what: string) =>
   write(`UPDATE movements SET ${what} WHERE movement_id = $1`, id);
 const setNode = (id: string, what: string) =>
   write(`UPDATE movement_nodes SET ${what} WHERE movement_id = $1`, id);
+const ownMovement = (id: string, what: string) =>
+  own(`UPDATE movements SET ${what} WHERE movement_id = $1`, id);
+const ownNode = (id: string, what: string) =>
+  own(`UPDATE movement_nodes SET ${what} WHERE movement_id = $1`, id);
 
 const RUNS = ['APPROVED', 'EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
 const LEFT = ['READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED', 'UNKNOWN'];
@@ -72,9 +90,12 @@ test('nor does a row that is made as if it ran, or an approval of another plan',
   const copy = `INSERT INTO movements (movement_id, request_state, ${others})
     SELECT gen_random_uuid(), $2, ${others} FROM movements WHERE movement_id = $1`;
   for (const state of RUNS)
-    expect(await write(copy, id, state)).toMatch(/has no approval of its plan$/);
+    expect([await own(copy, id, state), await write(copy, id, state)]).toEqual([
+      expect.stringMatching(/has no approval of its plan$/),
+      forbidden('movements'),
+    ]);
   expect(
-    await write(
+    await own(
       `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
          executor_binding, updated_at, own_plan, ${FACTS})
        SELECT movement_id, 'other', 1, node_kind, action_type, 'READY', executor_binding,
@@ -129,7 +150,7 @@ test('an approved movement goes on as before', async () => {
 test('no node is added to what was approved', async () => {
   const { movement_id: id } = await bench.movement();
   const later = (key: string) =>
-    write(
+    own(
       `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
          executor_binding, updated_at, own_plan, ${FACTS})
        SELECT movement_id, $2, 1, node_kind, action_type, 'BLOCKED', executor_binding, updated_at,
@@ -146,7 +167,7 @@ test('no node is made of whose action type nothing is known', async () => {
   const { movement_id: id } = await bench.movement();
   const all = FACTS.split(', ');
   const made = (columns: readonly string[], values: readonly string[] = columns) =>
-    write(
+    own(
       `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
          executor_binding, updated_at, own_plan, ${columns.join(', ')})
        SELECT movement_id, 'new', 1, node_kind, action_type, 'BLOCKED', executor_binding,
@@ -187,7 +208,7 @@ test('nothing changes what a movement was approved for', async () => {
     "template_key = 'other'",
     "agent = 'other'",
   ])
-    expect([what, await setMovement(id, what)]).toEqual([what, immutable(id)]);
+    expect([what, await ownMovement(id, what)]).toEqual([what, immutable(id)]);
   for (const what of [
     "own_plan = '{}'",
     "action_type = 'noop'",
@@ -203,7 +224,85 @@ test('nothing changes what a movement was approved for', async () => {
     "flow = jsonb_set(flow, '{amount}', '\"4\"')",
     'flow = NULL',
   ])
-    expect([what, await setNode(id, what)]).toEqual([what, immutable(id)]);
+    expect([what, await ownNode(id, what)]).toEqual([what, immutable(id)]);
   // A rotation moves what is not sent yet to the pool of the successor.
-  expect(await setNode(id, "flow = jsonb_set(flow, '{pool,venue_key}', '\"w\"')")).toBe(1);
+  expect(await ownNode(id, "flow = jsonb_set(flow, '{pool,venue_key}', '\"w\"')")).toBe(1);
+});
+
+/** What the service's role changes of a movement and of a node; all else is written once. */
+const CHANGES: Readonly<Record<string, readonly string[]>> = {
+  movements: [
+    ...['request_state', 'approval_status', 'reservation_status', 'version', 'next_sequence'],
+    ...['current_frontier', 'auto_approve_result', 'error_code', 'error_message', 'approver_id'],
+    ...['approved_by', 'run_id', 'expires_at', 'updated_at', 'ended_at', 'swept_at'],
+    ...['edge_conditions', 'attention_told', 'acknowledged_at'],
+  ],
+  movement_plans: [],
+  movement_nodes: [
+    ...['state', 'attempt', 'amount', 'preflight_passed', 'prepared_action', 'sign_request'],
+    ...['submit_epoch', 'send_not_after', 'recover_first', 'restored', 'resumed', 'only_look'],
+    ...['cancel_asked', 'error_count', 'unanswered', 'unanswered_since', 'next_look_at'],
+    ...['questions', 'frozen_since', 'external_ref', 'output', 'error_code', 'error_message'],
+    ...['started_at', 'submitted_at', 'updated_at', 'completed_at'],
+  ],
+};
+
+test('the service’s role has no right to change what a movement is approved for', async () => {
+  const { movement_id: id } = await bench.movement();
+  for (const [table, changed] of Object.entries(CHANGES)) {
+    const columns = await bench.sql<{ name: string }>(
+      `SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0
+         AND attgenerated = '' AND NOT attisdropped`,
+      table,
+    );
+    const kept = columns.map(({ name }) => name).filter((name) => !changed.includes(name));
+    expect(kept.length).toBeGreaterThan(8);
+    for (const column of kept)
+      expect([
+        column,
+        await write(`UPDATE ${table} SET ${column} = ${column} WHERE movement_id = $1`, id),
+      ]).toEqual([column, forbidden(table)]);
+    for (const column of changed)
+      expect([
+        column,
+        await write(`UPDATE ${table} SET ${column} = ${column} WHERE movement_id = $1`, id),
+      ]).toEqual([column, 1]);
+    expect(await write(`DELETE FROM ${table}`)).toBe(forbidden(table));
+    expect(await write(`INSERT INTO ${table} (movement_id) VALUES ($1)`, id)).toBe(
+      forbidden(table),
+    );
+  }
+});
+
+test('what runs with the owner’s rights is not deceived by temporary tables, nor for everyone', async () => {
+  // Whatever a write to a table of the caller's own fires would run as the owner.
+  const tables = ['movements', 'movement_plans', 'movement_nodes', 'signers'];
+  for (const table of tables)
+    await service.query(`CREATE TEMP TABLE ${table} (LIKE public.${table} INCLUDING ALL)`);
+  const draft = { ...bench.draft(), auto_approve_result: null };
+  const { movement_id: id } = await createMovementBy(bench.db, draft, async (doc) => {
+    const { rows } = await service.query<{ answer: never }>(
+      'SELECT create_movement($1::jsonb) AS answer',
+      [doc],
+    );
+    return rows;
+  });
+  await service.query(`DROP TABLE ${tables.map((table) => `pg_temp.${table}`).join(', ')}`);
+  expect(await bench.sql('SELECT FROM movement_nodes WHERE movement_id = $1::uuid', id)).toEqual([
+    {},
+  ]);
+  await bench.sql('CREATE ROLE outsider');
+  expect(
+    await bench.sql(
+      `SELECT proname::text AS name, array_to_string(proconfig, ', ') AS settings,
+         has_function_privilege('outsider', oid, 'EXECUTE') AS outsiders
+       FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace ORDER BY 1`,
+    ),
+  ).toEqual(
+    ['create_movement', 'rebind_nodes'].map((name) => ({
+      name,
+      settings: 'search_path=public, pg_temp',
+      outsiders: false,
+    })),
+  );
 });

@@ -945,7 +945,7 @@ CREATE TABLE service_privileges (
   table_name text PRIMARY KEY,
   privileges text NOT NULL CHECK (
     privileges ~ ('^(SELECT|INSERT|UPDATE|DELETE)(, (SELECT|INSERT|UPDATE|DELETE)'
-      '( \([a-z_]+(, [a-z_]+)*\))?)*$'))
+      '( \([a-z_]+(,\s+[a-z_]+)*\))?)*$'))
 );
 
 -- The addresses that funds may leave to, how rows of the list change, and how the fence asks for
@@ -1225,11 +1225,20 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
     'SELECT, INSERT, UPDATE (status, retired_at, retired_by, retired_reason)'),
   ('plan_nodes', 'SELECT, INSERT'),
   ('plan_edges', 'SELECT, INSERT'),
-  ('movements', 'SELECT, INSERT, UPDATE'),
-  ('movement_plans', 'SELECT, INSERT'),
+  -- Movements are made by create_movement alone, and of what they are approved for, no column may
+  -- be changed; see docs/decisions/0104-what-the-services-role-may-write.md.
+  ('movements', 'SELECT, UPDATE (request_state, approval_status, reservation_status, version,
+    next_sequence, current_frontier, auto_approve_result, error_code, error_message, approver_id,
+    approved_by, run_id, expires_at, updated_at, ended_at, swept_at, edge_conditions,
+    attention_told, acknowledged_at)'),
+  ('movement_plans', 'SELECT'),
   ('movement_approvals', 'SELECT, INSERT'),
-  ('movement_other_assets', 'SELECT, INSERT'),
-  ('movement_nodes', 'SELECT, INSERT, UPDATE'),
+  ('movement_other_assets', 'SELECT'),
+  ('movement_nodes', 'SELECT, UPDATE (state, attempt, amount, preflight_passed, prepared_action,
+    sign_request, submit_epoch, send_not_after, recover_first, restored, resumed, only_look,
+    cancel_asked, error_count, unanswered, unanswered_since, next_look_at, questions, frozen_since,
+    external_ref, output, error_code, error_message, started_at, submitted_at, updated_at,
+    completed_at)'),
   ('node_attempts', 'SELECT, INSERT, UPDATE'),
   ('artifacts', 'SELECT, INSERT'),
   ('timeline_events', 'SELECT, INSERT'),

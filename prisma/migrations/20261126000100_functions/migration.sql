@@ -1,5 +1,7 @@
 -- Written by `npm run sql:migration` from prisma/functions/; not by hand.
 SELECT set_config('check_function_bodies', 'off', true);
+-- What functions with the owner's rights read and write is never a caller's temporary table.
+SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true);
 
 -- prisma/functions/allowances.sql
 
@@ -3732,9 +3734,10 @@ CREATE OR REPLACE FUNCTION signer_addresses(s signers) RETURNS text[] LANGUAGE s
 $$;
 
 -- Binds nodes to the signers that replaced theirs; they are prepared anew, and a worker that still
--- has them as they were can write nothing more.
+-- has them as they were can write nothing more. With the owner's rights: the service's role may
+-- change no node's signer or flow by itself.
 CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestamptz) RETURNS void
-  LANGUAGE sql AS $$
+  LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
   UPDATE movement_nodes n SET
     signer_binding = jsonb_build_object('signer_key', s.next_key),
     flow = pool_of_successor(n.flow, s.old_key, s.next_key),
@@ -3745,6 +3748,8 @@ CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestampt
   WHERE n.movement_id = movement AND n.signer_binding ->> 'signer_key' = s.old_key
     AND ties ? n.node_key AND ties ->> n.node_key IS NULL
 $$;
+
+REVOKE ALL ON FUNCTION rebind_nodes(uuid, jsonb, timestamptz) FROM PUBLIC;
 
 -- What a movement holds, after nodes of it were bound to another signer: taken from the pools of the
 -- one, given back to those of the other.
@@ -4624,7 +4629,9 @@ END $$;
 
 -- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
 -- the shape of `doc`. A key that was used before is answered with who used it, and nothing is written.
-CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- With the owner's rights: the service's role may insert none of these rows by itself.
+CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   d jsonb := doc -> 'movement';
   compiled jsonb := doc -> 'compiled_plan';
@@ -4723,6 +4730,8 @@ BEGIN
   RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
     'expires_at', expires);
 END $$;
+
+REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;
 
 -- What a run knows of its movement: shape and states; null for an unknown one.
 CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS jsonb
