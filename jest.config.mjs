@@ -16,6 +16,7 @@ const PARTLY_SLOW = [
   'faults/lanes',
   'faults/nonce-takeover',
   'faults/reads-that-fail',
+  'faults/shutdown',
   'faults/signed-for-teams',
   'faults/team-worker',
   'faults/worker-killed',

@@ -2,14 +2,14 @@
  * The entry of a service process: settings, then Postgres and Temporal, then the API, the worker or
  * both. `node dist/main.js [all|api|worker]`; `all` becomes `api` with SVC_WORKERS_ENABLED=false.
  */
+import { Leaving } from './activities/leaving.ts';
 import { installSdkLog } from './activities/sdk-log.ts';
 import { readConfig } from './platform/config.ts';
 import { createLogger } from './platform/log.ts';
 import { planApi, startApi } from './service/api.ts';
 import { connect } from './service/connect.ts';
 import { startOps } from './service/operations.ts';
-import type { Stop } from './service/parts.ts';
-import { stopOnSignal } from './service/stop.ts';
+import { createStops, stopOnSignal } from './service/stop.ts';
 import { startWork } from './service/worker.ts';
 
 const ROLES = ['all', 'api', 'worker'] as const;
@@ -19,12 +19,12 @@ async function main(): Promise<void> {
   const role = roleOf(process.argv[2]);
   const config = readConfig();
   const plan = planApi(config, role);
-  const stops: Stop[] = [];
+  const [stops, leaving] = [createStops(), new Leaving()];
   const log = createLogger(config, role);
   if (role !== 'api') installSdkLog(log);
-  stopOnSignal(stops, (error) => log.error({ err: error }, 'a part did not stop cleanly'));
+  stopOnSignal({ stops, leaving, drainSeconds: config.drainSeconds, log });
 
-  const parts = await connect({ config, role, log, stops });
+  const parts = await connect({ config, role, log, leaving, stops });
   const work = role !== 'api' && config.workersEnabled ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);
   await startOps(parts, { table: plan.table, apiPort, work });

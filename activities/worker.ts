@@ -1,7 +1,12 @@
 /** The process that runs workflows and activities. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadCodec } from '@temporalio/common';
-import { NativeConnection, Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
+import {
+  GracefulShutdownPeriodExpiredError,
+  NativeConnection,
+  Worker,
+  type ActivityInterceptorsFactory,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
 import {
   TASK_QUEUE,
@@ -9,11 +14,15 @@ import {
   type MovementActivities,
 } from '../domain/messages.ts';
 import { SearchAttributeFault } from '../platform/search-attributes.ts';
+import { TimeLimitError, within } from '../platform/time-limit.ts';
 import { FAILURE_CONVERTER } from './bundle.ts';
+import { nameOf, type Leaving } from './leaving.ts';
 
 const RETRY_MS = 500;
 /** What an operator has to mend takes longer, and need not fill the log meanwhile. */
 const OPERATOR_RETRY_MS = 10_000;
+/** For the SDK to close, once it waits no longer for what runs. */
+const CLOSE_MS = 1_000;
 
 /** How a worker is set up, whatever it runs; docs/performance.md says what was measured. */
 export const WORKER_TUNING = {
@@ -21,8 +30,6 @@ export const WORKER_TUNING = {
   maxConcurrentWorkflowTaskExecutions: 200,
   maxConcurrentActivityTaskExecutions: 200,
   maxConcurrentLocalActivityExecutions: 200,
-  shutdownGraceTime: '5 seconds',
-  shutdownForceTime: '15 seconds',
 } as const;
 
 export interface WorkerOptions {
@@ -35,6 +42,10 @@ export interface WorkerOptions {
   /** Sees every activity. */
   readonly activityInterceptor?: ActivityInterceptorsFactory | undefined;
   readonly log: Logger;
+  /** What is done with activities under way when it stops. */
+  readonly leaving: Leaving;
+  /** How long it waits for them. */
+  readonly stopSeconds: number;
   /** Given once connected and before work is taken; repeated until it succeeds. */
   readonly beforeWork: () => Promise<void>;
 }
@@ -42,14 +53,19 @@ export interface WorkerOptions {
 export interface RunningWorker {
   /** Whether it is polling for work now. */
   isRunning(): boolean;
-  stop(): Promise<void>;
+  /**
+   * Polls no more, leaves to others what they may repeat, and waits for sends. Answers what had not
+   * ended after `stopSeconds`.
+   */
+  stop(): Promise<readonly string[]>;
 }
 
 /** Connects (for as long as it takes) and works until stopped; a worker that fails is replaced. */
 export function startWorker(options: WorkerOptions): RunningWorker {
-  const { payloadCodec } = options;
+  const { payloadCodec, leaving, stopSeconds } = options;
   let worker: Worker | null = null;
   let stopped = false;
+  let outOfTime = false;
   const pause = new AbortController();
   const cycle = async (): Promise<void> => {
     const connection = await NativeConnection.connect({ address: options.address });
@@ -73,6 +89,9 @@ export function startWorker(options: WorkerOptions): RunningWorker {
           ? {}
           : { interceptors: { activity: [options.activityInterceptor] } }),
         ...WORKER_TUNING,
+        // What may be repeated is given up by `leaving`; the SDK calls off no send before its time.
+        shutdownGraceTime: stopSeconds * 1_000,
+        shutdownForceTime: stopSeconds * 1_000,
       });
       if (!stopped) await worker.run();
     } finally {
@@ -86,6 +105,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
       try {
         await cycle();
       } catch (error) {
+        outOfTime = error instanceof GracefulShutdownPeriodExpiredError;
         if (error instanceof SearchAttributeFault) {
           retryMs = OPERATOR_RETRY_MS;
           options.log.error(`the worker takes no work: ${error.message}`);
@@ -102,7 +122,18 @@ export function startWorker(options: WorkerOptions): RunningWorker {
       stopped = true;
       pause.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();
-      await done;
+      leaving.leave();
+      // Without a connection nothing is under way but sends that a lost worker has left.
+      const ended = Promise.all([worker === null ? undefined : done, leaving.whenSent()]);
+      try {
+        await within(ended, stopSeconds * 1_000 + CLOSE_MS);
+      } catch (error) {
+        if (!(error instanceof TimeLimitError)) throw error;
+        outOfTime = true;
+      }
+      if (!outOfTime) return [];
+      const sends = leaving.sends.map(nameOf);
+      return sends.length > 0 ? sends : ['activities whose end Temporal has not been told'];
     },
   };
 }

@@ -8,7 +8,10 @@ import type { Temporal, Wake } from './temporal.ts';
 export interface HandOver {
   /** Returns at once; the wake is sent when its turn comes. */
   send(wake: Wake): void;
-  /** Waits for what is under way and drops what is still queued. */
+  /**
+   * Takes nothing more and sends what is queued for as long as Temporal takes it, and for some
+   * seconds at most; a relay sends the rest when its leases end.
+   */
   stop(): Promise<void>;
 }
 
@@ -44,6 +47,8 @@ const SHORTEST_SECONDS = 5;
 const LONGEST_SECONDS = 30;
 /** Without any success for this long the relay, perhaps of another process, may do better. */
 const PATIENCE_MS = 10_000;
+/** The longest that a stop goes on sending what is queued. */
+const FLUSH_MS = 10_000;
 /** Ids in one statement. */
 const MOST_IDS = 1_000;
 
@@ -60,7 +65,9 @@ export function createHandOver(options: {
   let starts: Job[] = [];
   const active = new Set<Promise<void>>();
   const keeper = leases === undefined ? null : createKeeper(leases, log, () => [wakes, starts]);
+  let closed = false;
   let stopped = false;
+  let failed = false;
 
   const next = (): void => {
     while (!stopped && active.size < concurrency) {
@@ -69,6 +76,7 @@ export function createHandOver(options: {
       const work = job.call().then(
         () => keeper?.took(job.wake.commandId),
         (error: unknown) => {
+          failed = true;
           log.debug(
             { err: error, ...job.wake },
             'a wake was not delivered; the relay sends it again',
@@ -90,13 +98,17 @@ export function createHandOver(options: {
   return {
     send(wake) {
       const queue = wake.kind === 'create' ? starts : wakes;
-      if (stopped || queue.length >= QUEUE_LIMIT) return;
+      if (closed || queue.length >= QUEUE_LIMIT) return;
       const heldUntil = performance.now() + BORN_WITH_MS;
       queue.push({ wake, call: bind(() => temporal.wake(wake)), heldUntil });
       next();
       keeper?.follow();
     },
     async stop() {
+      closed = true;
+      failed = false;
+      const end = performance.now() + FLUSH_MS;
+      while (active.size > 0 && !failed && performance.now() < end) await Promise.race(active);
       stopped = true;
       await Promise.allSettled([...active]);
       await keeper?.stop();

@@ -21,6 +21,9 @@ import { keepCommands, noteTaken } from '../store/commands.ts';
 import { createAccountReader } from '../venues/evm/account-reader.ts';
 import type { Parts } from './parts.ts';
 
+/** How long requests under way may take to finish once no more are accepted. */
+export const FINISH_SECONDS = 30;
+
 /** What an API is made of that is known before anything is connected. */
 export interface ApiPlan {
   readonly extensions: readonly ApiExtension[];
@@ -55,7 +58,6 @@ export async function startApi(
       taken: (ids) => noteTaken(whole, ids),
     },
   });
-  stops.push(() => handOver.stop());
   const app = createApi(
     {
       db,
@@ -109,8 +111,20 @@ export async function startApi(
       'SVC_AUTH_ENABLED=false: requests are not authenticated, every caller acts as admin; listening on loopback only',
     );
   }
-  const api = await listen({ app, host: config.host, port: config.port, setting: 'SVC_PORT' });
-  stops.push(() => api.close());
+  const api = await listen({
+    ...{ app, host: config.host, port: config.port, setting: 'SVC_PORT' },
+    graceMs: FINISH_SECONDS * 1_000,
+  });
+  stops.work.push({
+    name: 'api',
+    stop: async (drained) => {
+      api.sayGoodbye();
+      await drained;
+      const cut = await api.close();
+      await handOver.stop();
+      return cut;
+    },
+  });
   log.info({ port: api.port, edition: config.edition }, 'the API listens');
   return api.port;
 }

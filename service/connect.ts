@@ -15,13 +15,13 @@ import { warnOfWeakFinality } from './weak-finality.ts';
 
 /** Opens them; each goes to `stops`. */
 export async function connect(
-  options: Pick<Parts, 'config' | 'log' | 'stops'> & { readonly role: string },
+  options: Pick<Parts, 'config' | 'log' | 'leaving' | 'stops'> & { readonly role: string },
 ): Promise<Parts> {
-  const { config, log, stops, role } = options;
+  const { config, log, leaving, stops, role } = options;
   const auditMacs = createAuditMacs(config.secretsKeys);
   const tracing =
     config.tracing === null ? null : await startTracing(config.tracing, { role, log });
-  if (tracing !== null) stops.push(() => tracing.stop());
+  if (tracing !== null) stops.connections.push(() => tracing.stop());
   const db = connectDatabase({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
@@ -29,7 +29,7 @@ export async function connect(
     sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
     auditMac: auditMacs.ofRow,
   });
-  stops.push(() => db.$disconnect());
+  stops.connections.push(() => db.$disconnect());
   void warnOfPower(db, log);
   const payloadCodec =
     config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
@@ -39,12 +39,12 @@ export async function connect(
     payloadCodec,
     interceptor: tracing?.clientInterceptor,
   });
-  stops.push(() => temporal.close());
+  stops.connections.push(() => temporal.close());
   const bound = await openRegistries(config);
   warnOfWeakFinality(bound.chainAssets, log);
-  stops.push(() => bound.executors.close());
-  stops.push(() => bound.signers.close());
-  stops.push(async () => bound.perp?.client.close());
+  stops.connections.push(() => bound.executors.close());
+  stops.connections.push(() => bound.signers.close());
+  stops.connections.push(async () => bound.perp?.client.close());
   const balances = createSignerBalances(bound.chains);
   const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) =>
     refreshBalances(db, venueKey, fetch),
@@ -60,6 +60,7 @@ export async function connect(
     bound,
     balances,
     desk,
+    leaving,
     stops,
   };
 }

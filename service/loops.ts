@@ -14,7 +14,9 @@ import { startScout, UNPOKED_MS } from '../activities/relays/scout.ts';
 import { mayReplaceLost } from '../activities/phases/replacement.ts';
 import { startSealer } from '../activities/relays/seals.ts';
 import { startSweeper, startWaitingSweeper } from '../activities/relays/sweeper.ts';
+import { within } from '../platform/time-limit.ts';
 import type { Parts } from './parts.ts';
+import { workStopSeconds } from './stop.ts';
 
 /** Starts every loop. */
 export function startLoops({
@@ -84,7 +86,12 @@ export function startLoops({
     log,
   });
   health.start();
-  stops.push(
-    async () => void (await Promise.all([...loops.map((loop) => loop.stop()), health.stop()])),
-  );
+  stops.work.push({
+    name: 'relays and loops',
+    stop: async () => {
+      const ended = Promise.all([...loops.map((loop) => loop.stop()), health.stop()]);
+      await within(ended, workStopSeconds(bound) * 1_000);
+      return [];
+    },
+  });
 }

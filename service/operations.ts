@@ -27,9 +27,9 @@ export async function startOps(
 ): Promise<void> {
   const { table, apiPort, work } = given;
   const { opsDb, metrics } = metricsPage(config, balances.list);
-  stops.push(() => opsDb.$disconnect());
   const ops = await listen({
     app: createOps({
+      isDraining: () => stops.stopping,
       checkHost: createHostCheck([config.opsHost, ...config.allowedHosts]),
       openapi: buildOpenApi(table, {
         apiPrefix: config.apiPrefix,
@@ -84,8 +84,12 @@ export async function startOps(
     host: config.opsHost,
     port: config.opsPort,
     setting: 'SVC_OPS_PORT',
+    graceMs: 1_000,
   });
-  stops.push(() => ops.close());
+  stops.listener = async () => {
+    await ops.close();
+    await opsDb.$disconnect();
+  };
   log.info({ port: ops.port }, 'the operations listener is up');
 }
 

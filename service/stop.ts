@@ -1,16 +1,103 @@
-/** How a process ends. */
-import type { Stop } from './parts.ts';
+/** How a process ends; docs/operations.md says it to operators. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { nameOf, type Leaving } from '../activities/leaving.ts';
+import { within } from '../platform/time-limit.ts';
+import type { Parts, Stops } from './parts.ts';
 
-/** SIGTERM, Ctrl-C or the end of the parent process: stop taking work, finish what runs, leave. */
-export function stopOnSignal(stops: Stop[], report: (error: unknown) => void): void {
-  let stopping = false;
-  const stop = async (): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    for (const each of [...stops].reverse()) await each().catch(report);
-    process.exit(0);
+/** Exit status of a process that cut something; its last line says what. */
+const EXIT_CUT = 3;
+/** A second signal this soon is the same one: npm passes on what the terminal has already sent. */
+const SAME_SIGNAL_MS = 1_000;
+/** For each connection to close, once nothing works with it any more. */
+const CLOSE_MS = 5_000;
+/** Beyond its longest call, for an answer to be recorded. */
+const RECORD_SECONDS = 5;
+
+export function createStops(): Stops {
+  return { stopping: false, work: [], connections: [], listener: null };
+}
+
+/**
+ * How long a stop waits for what a worker does: the longest call that can be under way, and the
+ * record of its answer.
+ */
+export function workStopSeconds({
+  executors,
+  transferProviders,
+}: Pick<Parts['bound'], 'executors' | 'transferProviders'>): number {
+  const called = executors.list().filter(({ kind }) => kind !== 'task_queue');
+  const longest = [...called, ...transferProviders].map((each) => each.timeout_seconds);
+  return Math.ceil(Math.max(0, ...longest)) + RECORD_SECONDS;
+}
+
+/**
+ * On SIGTERM, SIGINT, SIGHUP or the end of the parent process: says so, takes no more work,
+ * finishes what runs and ends. A second signal ends the process at once.
+ */
+export function stopOnSignal(options: {
+  readonly stops: Stops;
+  readonly leaving: Leaving;
+  readonly drainSeconds: number;
+  readonly log: Logger;
+}): void {
+  const { stops, leaving, drainSeconds, log } = options;
+  const hurry = new AbortController();
+  let first: number | null = null;
+  const stop = (why: string): void => {
+    first = performance.now();
+    stops.stopping = true;
+    log.info({ why, drain_seconds: drainSeconds }, 'the process stops and takes no more work');
+    const drained = sleep(drainSeconds * 1_000, undefined, { signal: hurry.signal });
+    void endParts(
+      stops,
+      log,
+      drained.catch(() => undefined),
+    ).then((cut) => {
+      if (cut.length > 0)
+        log.error({ cut }, 'the process ends and has cut what did not end in time');
+      else log.info('the process ends; nothing was cut');
+      process.exit(cut.length > 0 ? EXIT_CUT : 0);
+    });
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.on(signal, () => void stop());
-  process.on('disconnect', () => void stop());
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (first === null) {
+        stop(signal);
+      } else if (performance.now() - first > SAME_SIGNAL_MS) {
+        const left_to_recovery = leaving.sends.map(nameOf);
+        log.error({ left_to_recovery }, `a second signal, ${signal}, ends the process at once`);
+        process.exit(EXIT_CUT);
+      }
+    });
+  }
+  // Whoever sent callers here is gone, so none is waited for.
+  process.on('disconnect', () => {
+    hurry.abort();
+    if (first === null) stop('the parent process has gone');
+  });
+}
+
+/** Ends work, then connections, then what shows that it goes on; answers what was cut. */
+export async function endParts(
+  stops: Stops,
+  log: Logger,
+  drained: Promise<void>,
+): Promise<readonly string[]> {
+  const cut = await Promise.all(
+    stops.work.map(async ({ name, stop }) => {
+      try {
+        return await stop(drained);
+      } catch (error) {
+        log.error({ err: error, part: name }, 'a part did not stop cleanly');
+        return [name];
+      }
+    }),
+  );
+  const closing = [...stops.connections].reverse();
+  for (const close of [...closing, ...(stops.listener === null ? [] : [stops.listener])])
+    await within(close(), CLOSE_MS).catch((error: unknown) => {
+      log.warn({ err: error }, 'a connection did not close cleanly');
+    });
+  return cut.flat();
 }

@@ -8,6 +8,7 @@ import { createClocks, type Clocks } from '../activities/relays/clocks.ts';
 import { venueClocks } from './clocks.ts';
 import { startLoops } from './loops.ts';
 import type { Parts } from './parts.ts';
+import { workStopSeconds } from './stop.ts';
 
 export interface Work {
   readonly worker: RunningWorker;
@@ -16,11 +17,11 @@ export interface Work {
 
 /** Starts it, and the loops that go beside it. */
 export async function startWork(parts: Parts): Promise<Work> {
-  const { config, log, db, temporal, tracing, payloadCodec, bound, desk, stops } = parts;
+  const { config, log, db, temporal, tracing, payloadCodec, bound, desk, leaving, stops } = parts;
   const { executors, signers, chains, transferProviders: providers } = bound;
   const clocks = createClocks({ db, log, venues: venueClocks(bound) });
   const measuring = clocks.start(config.healthIntervalSeconds * 1_000);
-  stops.push(() => measuring.stop());
+  const stopSeconds = workStopSeconds(bound);
   const worker = startWorker({
     address: config.temporalAddress,
     namespace: config.temporalNamespace,
@@ -35,10 +36,10 @@ export async function startWork(parts: Parts): Promise<Work> {
         bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         signing: createEvmSigning(chains, bound.lanes),
-        clocks,
+        ...{ clocks, leaving },
       }),
       ...createTransferActivities({
-        ...{ db, log, providers, clocks },
+        ...{ db, log, providers, clocks, leaving },
         pendingSeconds: config.transferPendingSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         refreshBalances: (venueKey) =>
@@ -53,10 +54,14 @@ export async function startWork(parts: Parts): Promise<Work> {
     payloadCodec,
     activityInterceptor:
       tracing === null ? undefined : (await import('../activities/tracing.ts')).activityTracing,
-    log,
+    ...{ log, leaving, stopSeconds },
     beforeWork: () => temporal.registerSearchAttributes(log),
   });
-  stops.push(() => worker.stop());
+  stops.work.push(
+    { name: 'worker', stop: () => worker.stop() },
+    { name: 'clocks', stop: async () => measuring.stop().then(() => []) },
+  );
+  log.info({ stop_seconds: stopSeconds }, 'a stop waits so long for what the worker does');
   startLoops(parts);
   return { worker, clocks };
 }

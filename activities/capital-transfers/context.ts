@@ -5,9 +5,10 @@ import type { TransferRow, TransferStep } from '../../domain/capital-transfers/s
 import { clockProblem, type Differences } from '../../domain/send/clocks.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { Unhurried } from '../failures.ts';
+import type { Leaves } from '../leaving.ts';
 import { applyTransferStep, type StepOutcome } from '../../store/capital-transfer-steps.ts';
 
-export interface TransferDependencies extends Unhurried {
+export interface TransferDependencies extends Unhurried, Leaves {
   readonly db: Database;
   readonly log: Logger;
   readonly providers: readonly TransferProvider[];

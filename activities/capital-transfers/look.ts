@@ -22,8 +22,9 @@ import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { afterTransferNotFound } from '../../domain/send/capital-transfer.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { readCutover } from '../../store/cutover.ts';
-import { lookAgain, unhurriedSeconds } from '../failures.ts';
-import { callOptions, within } from '../call.ts';
+import { delayOf, lookAgain, unhurriedSeconds } from '../failures.ts';
+import { within } from '../call.ts';
+import { repeatable } from '../leaving.ts';
 import {
   applyStep,
   clocksApart,
@@ -46,11 +47,12 @@ export async function look(
     return unanswered(deps, row, 'no worker that is asked is bound to its accounts');
   let answer: TransferAnswer | null;
   try {
-    answer = await provider.find(
-      orderOf(row),
-      within(callOptions(), provider.timeout_seconds * 1000),
+    answer = await repeatable(deps, (options) =>
+      provider.find(orderOf(row), within(options, provider.timeout_seconds * 1000)),
     );
   } catch (error) {
+    // This worker stops, which says nothing about the provider.
+    if (delayOf(error) !== null) throw error;
     // Whatever it is, also a fault of this program: a transfer that is asked about for ever is one
     // that nobody is told of.
     deps.log.warn(

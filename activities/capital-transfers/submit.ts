@@ -18,6 +18,7 @@ import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { tryAgain } from '../failures.ts';
 import { callOptions, within } from '../call.ts';
+import { sending } from '../leaving.ts';
 import {
   applyStep,
   clocksApart,
@@ -32,7 +33,11 @@ export async function submit(
   { transfer_id, epoch }: SubmitTransferArgs,
 ): Promise<void> {
   const row = await readTransferRow(deps.db, transfer_id);
-  if (row === null) return;
+  if (row !== null) await sending(deps, { transfer_id }, () => send(deps, row, epoch));
+}
+
+async function send(deps: TransferDependencies, row: TransferRow, epoch: number): Promise<void> {
+  const { transfer_id } = row;
   const provider = providerOf(deps.providers, row);
   if (provider === undefined) return unbound(deps, row, epoch);
   if (!maySendTransfer(row, provider, epoch)) return;

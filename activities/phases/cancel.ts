@@ -6,7 +6,7 @@ import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseArgs } from '../../domain/messages.ts';
 import { IN_FLIGHT_NODE_STATES } from '../../domain/states/node.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { callOptions } from '../call.ts';
+import { repeatable } from '../leaving.ts';
 import { amountOf } from './amount.ts';
 import { executorOf } from './bound-executor.ts';
 import { contextOf, type PhaseDependencies } from './context.ts';
@@ -34,7 +34,8 @@ export async function cancel(deps: PhaseDependencies, args: PhaseArgs): Promise<
   try {
     const asked = await cancellable(deps, args);
     if (asked === null) return;
-    await executorOf(deps, asked.row).cancel(asked.context, callOptions());
+    const { row, context } = asked;
+    await repeatable(deps, (options) => executorOf(deps, row).cancel(context, options));
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
     deps.log.warn(

@@ -7,16 +7,16 @@
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { CarriedResult, PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { callOptions, within } from '../call.ts';
+import { within } from '../call.ts';
 import { delayOf, Overtaken } from '../failures.ts';
 import type { Tell } from '../guarded.ts';
+import { sending } from '../leaving.ts';
 import { measured } from '../phase-metrics.ts';
 import { amountOf } from './amount.ts';
-import { executorOf } from './bound-executor.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
 import { passFence, type Fenced } from './fence.ts';
 import { observe } from './observe.ts';
-import { given, runPhase, type Given, type PhaseSteps, type Question } from './phase.ts';
+import { asked, runPhase, type Given, type PhaseSteps, type Question } from './phase.ts';
 import { passed, preflight } from './preflight.ts';
 import { prepare, prepared } from './prepare.ts';
 import { result } from './results.ts';
@@ -28,9 +28,12 @@ import { mustWrite } from './write.ts';
 const SOON_MS = 1_000;
 
 /** Says whether a chain that begins now may still begin another phase. */
-function inTime({ soonMs = SOON_MS }: Pick<PhaseDependencies, 'soonMs'>): () => boolean {
+function inTime({
+  soonMs = SOON_MS,
+  leaving,
+}: Pick<PhaseDependencies, 'soonMs' | 'leaving'>): () => boolean {
   const end = performance.now() + soonMs;
-  return () => performance.now() < end;
+  return () => performance.now() < end && leaving?.left !== true;
 }
 
 /** What is ready to be sent and not recorded yet: the row as it was read, and prepare's answer. */
@@ -106,7 +109,8 @@ async function wholeSend(
   const ready = await beforeFence(deps, args, soon);
   if (ready === 'prepared') return submitAndLook(deps, args, soon);
   if ('next' in ready) return ready;
-  return sendAndLook(deps, args, await signed(deps, ready.fenced), ready.started, soon);
+  const { fenced, started } = ready;
+  return sendAndLook(deps, args, () => signed(deps, fenced), started, soon);
 }
 
 /**
@@ -195,10 +199,6 @@ async function askBoth(
   return said('prepare', await prepare.finish(deps, args, after, made));
 }
 
-function asked(deps: PhaseDependencies, steps: PhaseSteps, question: Question): Promise<Given> {
-  return given(() => steps.call(deps, executorOf(deps, question.row), question, callOptions()));
-}
-
 /**
  * The phase with a call that is over when the executor's own time-out is, whatever a module does:
  * the chain holds an activity that may have only one attempt.
@@ -249,25 +249,29 @@ export async function submitAndLook(
   soon = inTime(deps),
 ): Promise<PhaseResult> {
   const started = performance.now();
-  return sendAndLook(deps, args, await submit.begin(deps, args), started, soon);
+  return sendAndLook(deps, args, () => submit.begin(deps, args), started, soon);
 }
 
 async function sendAndLook(
   deps: PhaseDependencies,
   args: PhaseArgs,
-  begun: Question | PhaseResult,
+  begin: () => Promise<Question | PhaseResult>,
   started: number,
   soon: () => boolean,
 ): Promise<PhaseResult> {
-  if ('next' in begun) return said('submit', begun);
-  const { row } = begun;
-  let sent: Given = { answer: null };
-  const told = await measured(deps, 'submit', { row, started }, async () => {
-    sent = await asked(deps, submit, begun);
-    return submit.finish(deps, args, row, sent);
+  const sent: { row?: PhaseRow } = {};
+  const told = await sending(deps, ownerOf(args), async () => {
+    const begun = await begin();
+    if ('next' in begun) return begun;
+    const { row } = begun;
+    return measured(deps, 'submit', { row, started }, async () => {
+      const given = await asked(deps, submit, begun);
+      sent.row = submittedRow(row, given);
+      return submit.finish(deps, args, row, given);
+    });
   });
-  if (told.next !== 'continue') return said('submit', told);
-  const seen = soon() ? await look(deps, args, submittedRow(row, sent)) : null;
+  if (told.next !== 'continue' || sent.row === undefined) return said('submit', told);
+  const seen = soon() ? await look(deps, args, sent.row) : null;
   return seen ?? said('submit', { ...told, next: 'observe' });
 }
 

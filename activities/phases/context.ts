@@ -10,12 +10,13 @@ import type { Differences } from '../../domain/send/clocks.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import type { Signing } from '../../domain/signing.ts';
 import type { Unhurried } from '../failures.ts';
+import type { Leaves } from '../leaving.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { termsOf } from '../requirements/list.ts';
 import type { Purpose, RequirementSources } from '../requirements/requirement.ts';
 import { addressOf, signerOf } from './signer.ts';
 
-export interface PhaseDependencies extends Unhurried, RequirementSources {
+export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources {
   readonly log: Logger;
   /** `describe` knows every registered executor, `get` those that this process can call itself. */
   readonly executors: {

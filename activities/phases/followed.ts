@@ -17,7 +17,7 @@ import type { SignedLook, SignedNode } from '../../domain/signing.ts';
 import { noteAuthorizationMined } from '../../store/authorizations.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { callOptions } from '../call.ts';
+import { repeatable } from '../leaving.ts';
 import { amountOf } from './amount.ts';
 import { assuranceOf, contextOf, ownerOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
@@ -99,7 +99,9 @@ async function seenOf(
       phase,
       journal: journalOf(deps, row),
     };
-    const settled = await deps.signing.settle(signedNode(deps, row, context), look, callOptions());
+    const settled = await repeatable(deps, (options) =>
+      deps.signing.settle(signedNode(deps, row, context), look, options),
+    );
     if (settled.next_state !== 'COMPLETED') return { answer: keepingReference(row, settled) };
     const mined = await noteMined(deps, row, keepingReference(row, settled));
     return { row: mined, context: await contextOf(deps, mined, context.amount, 'look') };

@@ -14,8 +14,9 @@ import type { Phase, PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { measured } from '../phase-metrics.ts';
 import { callOptions } from '../call.ts';
+import { repeatable, sending } from '../leaving.ts';
 import { executorOf } from './bound-executor.ts';
-import { type PhaseDependencies } from './context.ts';
+import { ownerOf, type PhaseDependencies } from './context.ts';
 
 /**
  * What an executor is asked. The row is as `begin` left it: `finish` writes under its attempt and
@@ -71,18 +72,27 @@ export async function runPhase(
   args: RecoverArgs,
   left?: PhaseRow,
 ): Promise<PhaseResult> {
-  const started = performance.now();
-  const begun = await steps.begin(deps, args, left);
-  if ('next' in begun) return begun;
-  const { row } = begun;
-  return measured(deps, steps.name, { row, started }, async () =>
-    steps.finish(
-      deps,
-      args,
-      row,
-      await given(() => steps.call(deps, executorOf(deps, row), begun, callOptions())),
-    ),
-  );
+  const run = async (): Promise<PhaseResult> => {
+    const started = performance.now();
+    const begun = await steps.begin(deps, args, left);
+    if ('next' in begun) return begun;
+    const { row } = begun;
+    return measured(deps, steps.name, { row, started }, async () =>
+      steps.finish(deps, args, row, await asked(deps, steps, begun)),
+    );
+  };
+  return steps.name === 'submit' ? sending(deps, ownerOf(args), run) : run();
+}
+
+/** The one call of a phase. A worker that stops waits for a submit, and for no other. */
+export function asked(
+  deps: PhaseDependencies,
+  steps: PhaseSteps,
+  question: Question,
+): Promise<Given> {
+  const call = (options: CallOptions): Promise<ExecutionResult | null> =>
+    steps.call(deps, executorOf(deps, question.row), question, options);
+  return given(() => (steps.name === 'submit' ? call(callOptions()) : repeatable(deps, call)));
 }
 
 /**

@@ -16,8 +16,13 @@ import { afterReading, readBeforeTimeOuts } from './late-reads.ts';
 
 export interface Listening {
   readonly port: number;
-  /** Stops accepting, lets running requests finish for a while, then cuts what is left. */
-  close(): Promise<void>;
+  /** From now on every answer asks its caller for another connection. */
+  sayGoodbye(): void;
+  /**
+   * Stops accepting, lets running requests finish for a while, then cuts what is left; answers the
+   * requests that were cut.
+   */
+  close(): Promise<readonly string[]>;
 }
 
 export interface ListenOptions {
@@ -72,7 +77,8 @@ const dropped = new Counter({
 
 /** Starts to listen, or fails with a message that tells what to do. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  let closing: Promise<void> | undefined;
+  let leaving = false;
+  let closing: Promise<readonly string[]> | undefined;
   const server = createServer({ ...LIMITS, ...options.limits }, withReadableTarget(options.app));
   server.maxRequestsPerSocket = REQUESTS_A_CONNECTION;
   server.maxConnections = options.connections ?? CONNECTIONS;
@@ -84,7 +90,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   server.prependListener('request', (_request, response) => {
     open.add(response);
     response.once('close', () => open.delete(response));
-    if (closing !== undefined) sayGoodbye(response);
+    if (leaving) sayGoodbye(response);
     else if (response.shouldKeepAlive)
       response.setHeader('Keep-Alive', `timeout=${String(KEPT_SECONDS)}`);
   });
@@ -95,11 +101,16 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve);
   });
   const { port } = server.address() as AddressInfo;
+  const leave = (): void => {
+    leaving = true;
+    for (const response of open) sayGoodbye(response);
+  };
   return {
     port,
+    sayGoodbye: leave,
     close: () => {
-      for (const response of open) sayGoodbye(response);
-      return (closing ??= closeGracefully(server, options.graceMs ?? 10_000));
+      leave();
+      return (closing ??= closeGracefully(server, open, options.graceMs ?? 10_000));
     },
   };
 }
@@ -135,7 +146,12 @@ function sayGoodbye(response: ServerResponse): void {
   response.setHeader('Connection', 'close');
 }
 
-function closeGracefully(server: Server, graceMs: number): Promise<void> {
+function closeGracefully(
+  server: Server,
+  open: ReadonlySet<ServerResponse>,
+  graceMs: number,
+): Promise<readonly string[]> {
+  let unanswered: readonly string[] = [];
   return new Promise((resolve) => {
     // Connections become idle as their requests finish. What was sent before that was heard is read
     // and answered.
@@ -146,16 +162,22 @@ function closeGracefully(server: Server, graceMs: number): Promise<void> {
     };
     const idle = setInterval(closeIdle, 50);
     const cut = setTimeout(() => {
+      unanswered = [...open].map(nameOf);
       server.closeAllConnections();
     }, graceMs);
     afterReading(() => {
       server.close(() => {
         clearInterval(idle);
         clearTimeout(cut);
-        resolve();
+        resolve(unanswered);
       });
     });
   });
+}
+
+/** Without the query, which callers write. */
+function nameOf({ req: { method = '', url = '' } }: ServerResponse): string {
+  return `request ${method} ${url.split('?')[0] ?? ''}`;
 }
 
 const ANSWERS: Readonly<Record<string, { readonly code: ErrorCode; readonly phrase: string }>> = {

@@ -23,6 +23,8 @@ export interface OpsOptions {
   /** Whether a request is for us; loopback names and addresses when left out. */
   readonly checkHost?: HostCheck;
   readonly checks: Readonly<Record<string, PartCheck>>;
+  /** Whether the process stops: it is not ready then, whatever its parts say. */
+  readonly isDraining?: () => boolean;
   readonly openapi: unknown;
   /** How requests are signed, in Markdown. */
   readonly signing: string;
@@ -43,7 +45,7 @@ const CHECK_MS = 3_000;
 /** Builds the operators' application. */
 export function createOps(options: OpsOptions): Express {
   const app = express();
-  const { metrics = register, checkHost = createHostCheck([]) } = options;
+  const { metrics = register, checkHost = createHostCheck([]), isDraining = () => false } = options;
   app
     .disable('x-powered-by')
     .disable('etag')
@@ -69,7 +71,8 @@ export function createOps(options: OpsOptions): Express {
   app.get('/readyz', async (_request, response) => {
     const checks = await readiness(options.checks);
     const ready = Object.values(checks).every((part) => part.ok || !part.required);
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not_ready', checks });
+    const status = isDraining() ? 'draining' : ready ? 'ready' : 'not_ready';
+    response.status(status === 'ready' ? 200 : 503).json({ status, checks });
   });
   app.get('/metrics', async (_request, response) => {
     response.type(metrics.contentType).send(await metrics.metrics());

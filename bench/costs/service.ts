@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { workflowBundle } from '../../activities/bundle.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
+import { Leaving } from '../../activities/leaving.ts';
 import { startWorker } from '../../activities/worker.ts';
 import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
@@ -58,7 +59,7 @@ export async function startCostService(options: {
       }),
     ),
     workflowBundle: workflowBundle(),
-    log,
+    ...{ log, leaving: new Leaving(), stopSeconds: 5 },
     beforeWork: () => temporal.registerSearchAttributes(log),
   });
   const app = createApi(

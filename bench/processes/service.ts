@@ -2,7 +2,9 @@
 import { readConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connect } from '../../service/connect.ts';
-import type { Parts, Stop } from '../../service/parts.ts';
+import { Leaving } from '../../activities/leaving.ts';
+import type { Parts } from '../../service/parts.ts';
+import { createStops, endParts } from '../../service/stop.ts';
 import { benchExecutors } from '../executors.ts';
 import { NAMESPACE, POOL_SIZE, type PartSettings } from './part.ts';
 
@@ -25,14 +27,15 @@ export async function benchParts(settings: PartSettings, role: 'api' | 'worker')
     SVC_LOG_LEVEL: 'warn',
     SVC_APPROVAL_TTL_SECONDS: String(APPROVAL_TTL_SECONDS),
   });
-  const stops: Stop[] = [];
-  const parts = await connect({ config, role, log: createLogger(config, `bench-${role}`), stops });
+  const [stops, leaving] = [createStops(), new Leaving()];
+  const log = createLogger(config, `bench-${role}`);
+  const parts = await connect({ config, role, log, leaving, stops });
   const executors = benchExecutors(`http://127.0.0.1:${remotePort}`);
-  stops.push(() => executors.close());
+  stops.connections.push(() => executors.close());
   return { ...parts, bound: { ...parts.bound, executors } };
 }
 
-/** Ends the parts in the reverse order of their starts, as a process of the service does. */
-export async function stopParts({ stops }: Parts): Promise<void> {
-  for (const stop of [...stops].reverse()) await stop();
+/** Ends the parts as a process of the service does. */
+export async function stopParts({ stops, log }: Parts): Promise<void> {
+  await endParts(stops, log, Promise.resolve());
 }

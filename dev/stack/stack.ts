@@ -360,6 +360,8 @@ function serviceEnvironment(
     SVC_PORT: String(ports.api),
     SVC_OPS_HOST: '127.0.0.1',
     SVC_OPS_PORT: String(ports.ops),
+    // No proxy sends callers elsewhere, so there is nothing to wait for.
+    SVC_DRAIN_SECONDS: '0',
     // As with the database: a key of the shell's own would be a second one.
     SVC_SECRETS_KEY: '',
     SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),

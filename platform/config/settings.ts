@@ -123,6 +123,12 @@ const PROCESS = {
     'true',
     'Whether a process of role `all` or `worker` takes work.',
   ),
+  SVC_DRAIN_SECONDS: standard(
+    'drainSeconds',
+    whole(0, 600),
+    '10',
+    'How long a process that stops still answers requests, while readiness says `draining`.',
+  ),
   SVC_LOG_LEVEL: standard(
     'logLevel',
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),

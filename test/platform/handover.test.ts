@@ -68,6 +68,30 @@ test('no more are under way at once than it may have, and a failed one is forgot
   await expect(failing.stop()).resolves.toBeUndefined();
 });
 
+test('a stop sends what is queued first, and leaves the rest to a relay once one fails', async () => {
+  const sent: string[] = [];
+  const taking = (fails: string) => ({
+    wake: async (each: Wake) => {
+      const id = 'movementId' in each ? each.movementId : each.transferId;
+      await sleep(5);
+      if (id === fails) throw new Error('away');
+      sent.push(id);
+    },
+  });
+  const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
+  const handOver = createHandOver({ temporal: taking('none'), log, concurrency: 2 });
+  for (const name of names) handOver.send(wake('create', name));
+  const stopping = handOver.stop();
+  handOver.send(wake('create', 'too late'));
+  await stopping;
+  expect(sent).toEqual(names);
+  sent.length = 0;
+  const failing = createHandOver({ temporal: taking('m3'), log, concurrency: 2 });
+  for (const name of names) failing.send(wake('create', name));
+  await failing.stop();
+  expect(sent.length).toBeLessThan(7);
+});
+
 describe('leases of what is queued', () => {
   const command = (commandId: string): Wake => ({
     movementId: commandId,

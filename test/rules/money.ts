@@ -298,6 +298,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-stop-calls-off-no-send',
+    section,
+    rule: 'A worker that is told to stop waits for the sends under way and calls off none.',
+    test: {
+      file: 'test/faults/shutdown.test.ts',
+      name: 'a submit under way ends first, and the process then ends with status 0',
+    },
+    broken: {
+      file: 'activities/worker.ts',
+      find: '        shutdownGraceTime: stopSeconds * 1_000,',
+      replace: '        shutdownGraceTime: 5_000,',
+    },
+  },
+  {
     id: 'unknown-is-never-sent-again',
     section,
     rule: 'What recovery cannot tell becomes UNKNOWN and MANUAL_INTERVENTION; nothing is sent again by itself.',

@@ -1,0 +1,192 @@
+/**
+ * A process that is told to stop: what is under way ends, what may be repeated is left to others,
+ * and callers notice nothing.
+ */
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signatureHeaders } from '../../clients/http/index.ts';
+import {
+  eventually,
+  MovementApi,
+  startOwnStack,
+  type Created,
+  type OwnStack,
+} from '../support/own-stack.ts';
+import { slow, test } from '../support/pace.ts';
+import { storeTemplate } from '../support/plans.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { deskEntry, deskNode, openSlowDesk, type SlowDesk } from '../support/slow-desk.ts';
+
+/** Longer than a worker once waited for what it did; the desk's own time-out is longer still. */
+const SUBMIT_MS = 8_000;
+const TIMEOUT_SECONDS = 40;
+
+let desk: SlowDesk;
+let own: OwnStack;
+let template: string | undefined;
+let amounts = 0;
+const started: ServiceProcess[] = [];
+
+async function start(
+  role: 'all' | 'api' | 'worker',
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> {
+  const running = await startServiceProcess(own.stack, role, { settings });
+  started.push(running);
+  return running;
+}
+
+beforeAll(async () => {
+  desk = await openSlowDesk(SUBMIT_MS);
+  own = await startOwnStack({
+    service: false,
+    executors: () => [deskEntry(desk.url, TIMEOUT_SECONDS)],
+  });
+}, 180_000);
+afterEach(async () => {
+  for (const each of started.splice(0)) {
+    each.signal('SIGKILL');
+    await each.ended;
+  }
+  desk.takes.observe = 0;
+}, 30_000);
+afterAll(async () => {
+  await own?.close();
+  await desk?.close();
+}, 60_000);
+
+const apiOf = (running: ServiceProcess) => new MovementApi(running.apiUrl, own.stack.keys.admin);
+
+async function create(api: MovementApi): Promise<Created> {
+  template ??= await storeTemplate(api, [deskNode()], { assurance: 'provider_completed' });
+  amounts += 1;
+  return api.create(template, { amount: `5.${String(amounts).padStart(3, '0')}1` });
+}
+
+/** Waits until the desk works on it. */
+async function beingPaid({ movement_id }: Created): Promise<void> {
+  await eventually(
+    async () => (desk.payments.some((each) => each.movement_id === movement_id) ? true : null),
+    { what: () => 'the desk to be asked' },
+  );
+}
+
+const paid = ({ movement_id }: Created) =>
+  desk.payments.filter((each) => each.movement_id === movement_id);
+
+/** How the node stands in the database, whoever runs. */
+async function node({ movement_id }: Created) {
+  const [row] = await own.query<{ state: string; attempt: number; error_count: number }>(
+    'SELECT state, attempt, error_count FROM movement_nodes WHERE movement_id = $1',
+    [movement_id],
+  );
+  return row;
+}
+
+/** Signed GET over a connection that the caller means to keep. */
+async function get(running: ServiceProcess, path: string, agent: Agent): Promise<IncomingMessage> {
+  const url = `${running.apiUrl}/v3${path}`;
+  const headers = await signatureHeaders(own.stack.keys.admin, { method: 'GET', url });
+  return new Promise((resolve, reject) => {
+    httpRequest(url, { agent, headers }, (answer) => {
+      answer.resume().once('end', () => resolve(answer));
+    })
+      .once('error', reject)
+      .end();
+  });
+}
+
+const drained = (running: ServiceProcess) =>
+  eventually(
+    async () => {
+      const said = await running.readiness();
+      return said?.status === 'draining' && said.httpStatus === 503 ? true : null;
+    },
+    { timeoutMs: 5_000, everyMs: 20, what: () => 'readiness to say draining' },
+  );
+
+test('a submit under way ends first, and the process then ends with status 0', async () => {
+  const all = await start('all');
+  const movement = await create(apiOf(all));
+  await apiOf(all).approve(movement);
+  await beingPaid(movement);
+  await sleep(500);
+  all.signal('SIGTERM');
+  expect(await all.ended).toBe(0);
+  expect(paid(movement)).toMatchObject([{ answered: true }]);
+  expect(['SUBMITTED', 'OBSERVING', 'COMPLETED']).toContain((await node(movement))?.state);
+}, 90_000);
+
+slow(
+  'requests before and during the drain are answered, and readiness says draining first',
+  async () => {
+    const api = await start('api', { SVC_DRAIN_SECONDS: '3' });
+    const movement = await create(apiOf(api));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await get(api, '/movements', agent)).headers.connection).toBe('keep-alive');
+    // Holds the approval under way until the signal is long past.
+    const held = own.query(
+      `DO $$ BEGIN PERFORM 1 FROM movements WHERE movement_id = '${movement.movement_id}' FOR UPDATE; PERFORM pg_sleep(5); END $$`,
+    );
+    await sleep(300);
+    const approval = apiOf(api).approve(movement);
+    await sleep(300);
+    api.signal('SIGTERM');
+    await drained(api);
+    const meanwhile = await get(api, '/movements', agent);
+    expect([meanwhile.statusCode, meanwhile.headers.connection]).toEqual([200, 'close']);
+    await expect(approval).resolves.toBeUndefined();
+    await held;
+    expect(await api.ended).toBe(0);
+    agent.destroy();
+  },
+  60_000,
+);
+
+slow(
+  'an observer is left to the next worker at once, and nothing is counted against its node',
+  async () => {
+    const api = await start('api');
+    const worker = await start('worker');
+    desk.takes.submit = 100;
+    desk.takes.observe = 25_000;
+    const movement = await create(apiOf(api));
+    await apiOf(api).approve(movement);
+    const seen = desk.observed();
+    await eventually(async () => (desk.observed() > seen ? true : null));
+    await sleep(300);
+    const signalled = Date.now();
+    worker.signal('SIGTERM');
+    expect(await worker.ended).toBe(0);
+    expect(Date.now() - signalled).toBeLessThan(3_000);
+    expect(await node(movement)).toMatchObject({ error_count: 0, attempt: 1 });
+    desk.takes.observe = 0;
+    await start('worker');
+    await apiOf(api).reaches(movement.movement_id, 'COMPLETED');
+  },
+  90_000,
+);
+
+slow(
+  'a second signal ends it at once, and says what is left to recovery',
+  async () => {
+    const api = await start('api');
+    const worker = await start('worker');
+    desk.takes.submit = SUBMIT_MS;
+    const movement = await create(apiOf(api));
+    await apiOf(api).approve(movement);
+    await beingPaid(movement);
+    worker.signal('SIGTERM');
+    await drained(worker);
+    await sleep(1_200);
+    const signalled = Date.now();
+    worker.signal('SIGTERM');
+    expect(await worker.ended).toBe(3);
+    expect(Date.now() - signalled).toBeLessThan(1_000);
+    const left = worker.lines().find(({ left_to_recovery }) => left_to_recovery !== undefined);
+    expect(left?.['left_to_recovery']).toEqual([
+      `movement ${movement.movement_id} node pay: submit`,
+    ]);
+  },
+  60_000,
+);
