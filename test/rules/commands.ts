@@ -241,8 +241,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/phases/chain.ts',
-      find: 'return () => performance.now() < end;',
-      replace: 'return () => end > 0;',
+      find: 'return () => performance.now() < end && ',
+      replace: 'return () => end > 0 && ',
     },
   },
   {

@@ -1,4 +1,4 @@
-/** A process of the service beside a stack that runs none: its signals, its end and what it logs. */
+/** A process of the service beside a stack that runs none: its signals, its end, its log. */
 import { spawn } from 'node:child_process';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { freePort, ROOT } from '../../dev/stack/ports.ts';

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** A line of the desk's books: a submit that arrived, and whether its caller waited for the answer. */
+/** A line of the desk's books: a submit, and whether its caller waited for the answer. */
 export interface Payment {
   readonly key: string;
   readonly movement_id: string;
