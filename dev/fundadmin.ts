@@ -20,8 +20,8 @@ process.exitCode = await fundadmin(args, {
  * are asked about.
  */
 function embeddedStack(): Record<string, string> {
-  const named = ['SVC_DATABASE_URL', 'SVC_DATABASE_URL_FILE'].some(
-    (name) => (process.env[name] ?? '') !== '',
+  const named = ['SVC_DATABASE_URL', 'SVC_DATABASE_OWNER_URL'].some(
+    (name) => (process.env[name] ?? '') !== '' || (process.env[`${name}_FILE`] ?? '') !== '',
   );
   if (named || args[0] === 'config' || args.some((arg) => arg.startsWith('--database-url')))
     return {};
@@ -32,6 +32,7 @@ function embeddedStack(): Record<string, string> {
   const secrets = secretsKeyPath(dataDir);
   return {
     SVC_DATABASE_URL: databaseUrl,
+    SVC_DATABASE_OWNER_URL: databaseUrl,
     ...(existsSync(secrets) ? { SVC_SECRETS_KEY_FILE: secrets } : {}),
   };
 }

@@ -1,240 +1,383 @@
-import { readFile, readdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { PrismaPg } from '@prisma/adapter-pg';
-import {
-  DriverAdapterError,
-  bindMigrationAwareSqlAdapterFactory,
-} from '@prisma/driver-adapter-utils';
-import type * as EngineGlue from '@prisma/schema-engine-wasm/schema_engine_bg';
-import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
+/**
+ * Applies migrations: what `prisma migrate deploy` does and the table that it keeps, over the
+ * driver alone, so that a production build needs no engine of Prisma's.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import {
+  MIGRATE_COMMAND,
+  readMigrations,
+  stateOf,
+  strangeness,
+  type Migration,
+  type MigrationState,
+} from './migration-state.ts';
 
-const HERE = dirname(fileURLToPath(import.meta.url));
 /** Any number that nobody else uses: whoever holds this lock migrates, the others wait. */
 const LOCK_KEY = 7_203_118_845;
+const TURN_POLL_MS = 500;
+/** How often a wait is reported. */
+const REPORT_MS = 10_000;
+/** A lock that was not there in time, and a deadlock: nothing was kept, and another try may do. */
+const TRIED_AGAIN: readonly unknown[] = ['55P03', '40P01'];
 
-/** Where the schema and its migrations lie; the project's own when left out. */
-export interface MigrationSources {
-  schemaPath?: string;
-  migrationsDir?: string;
+/** As Prisma makes it, to the letter. */
+const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id                      VARCHAR(36) PRIMARY KEY NOT NULL,
+    checksum                VARCHAR(64) NOT NULL,
+    finished_at             TIMESTAMPTZ,
+    migration_name          VARCHAR(255) NOT NULL,
+    logs                    TEXT,
+    rolled_back_at          TIMESTAMPTZ,
+    started_at              TIMESTAMPTZ NOT NULL DEFAULT now(),
+    applied_steps_count     INTEGER NOT NULL DEFAULT 0
+)`;
+
+export interface MigrateOptions {
+  /** The project's own when left out. */
+  readonly migrationsDir?: string;
+  /** How long a statement waits for a lock, while everybody else queues behind it. */
+  readonly lockTimeoutMs?: number;
+  /** How often a migration is tried that does not get its locks, and the pause between. */
+  readonly tries?: number;
+  readonly pauseMs?: number;
+  /** Receives a line for whatever takes long or goes wrong; progress is silent when left out. */
+  readonly report?: (line: string) => void;
 }
 
-/** Migrations could not be applied; the database is as the failed one left it. */
+/** Migrations could not be applied; the message says which, why and what to do. */
 export class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
 /**
- * Applies every migration that the database lacks and answers their names. It does what
- * `prisma migrate deploy` does and writes the same table, through Prisma's engine in WebAssembly,
- * because the native engine has to be downloaded. Several processes may call it at once.
+ * Applies every migration that the database lacks and answers their names. The address is the
+ * owner's and direct: the turn of a migrator is a lock of its session, which no pooler keeps.
  */
 export async function applyMigrations(
   databaseUrl: string,
-  sources: MigrationSources = {},
+  options: MigrateOptions = {},
 ): Promise<string[]> {
-  const migrationsDir = sources.migrationsDir ?? join(HERE, 'migrations');
-  const folders = await migrationFolders(migrationsDir);
-  return withLock(databaseUrl, async () => {
-    await refuseStrangers(databaseUrl, folders);
-    if ((await pendingMigrations(databaseUrl, migrationsDir)).length === 0) return [];
-    const schema = await readFile(sources.schemaPath ?? join(HERE, 'schema.prisma'), 'utf8');
-    const adapter = new WholeScriptAdapter({ connectionString: databaseUrl });
-    const engine = await startEngine(schema, bindMigrationAwareSqlAdapterFactory(adapter));
-    try {
-      const { appliedMigrationNames } = await engine.applyMigrations({
-        migrationsList: {
-          baseDir: migrationsDir,
-          lockfile: {
-            path: 'migration_lock.toml',
-            content: await readOrNull(join(migrationsDir, 'migration_lock.toml')),
-          },
-          migrationDirectories: await Promise.all(
-            folders.map((folder) => migration(migrationsDir, folder)),
-          ),
-          shadowDbInitScript: '',
-        },
-        filters: { externalTables: [], externalEnums: [] },
-      });
-      return appliedMigrationNames;
-    } catch (error) {
-      const failed = await failedMigration(databaseUrl);
-      // A script is one transaction, so nothing of the failed one stays and it may be tried again.
-      if (failed !== null)
-        await engine.markMigrationRolledBack({ migrationName: failed }).catch(() => undefined);
-      throw new MigrationError(explain(failed, adapter.lastFault ?? error), { cause: error });
+  const migrations = await readMigrations(options.migrationsDir);
+  return withConnection(databaseUrl, (client) =>
+    withConnection(databaseUrl, async (observer) => {
+      const run = await startRun(client, observer, options);
+      await takeTurn(run);
+      const missing = await prepare(run, migrations);
+      for (const migration of missing) {
+        await (migration.online ? applyOnline(run, migration) : applyWhole(run, migration));
+        run.report(`applied ${migration.name}`);
+      }
+      return missing.map(({ name }) => name);
+    }),
+  );
+}
+
+interface Run {
+  /** Holds the turn and does the work, so that neither outlives the other. */
+  readonly client: pg.Client;
+  /** Sees who is in the way of the other connection. */
+  readonly observer: pg.Client;
+  readonly pid: number;
+  readonly lockTimeoutMs: number;
+  readonly tries: number;
+  readonly pauseMs: number;
+  readonly report: (line: string) => void;
+}
+
+async function startRun(
+  client: pg.Client,
+  observer: pg.Client,
+  { lockTimeoutMs = 3_000, tries = 20, pauseMs = 5_000, report }: MigrateOptions,
+): Promise<Run> {
+  // Limits that a role or a database sets for its sessions are meant for others than this one.
+  const { rows } = await client.query<{ pid: number }>(
+    `SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false),
+            set_config('idle_in_transaction_session_timeout', '0', false),
+            pg_backend_pid() AS pid`,
+  );
+  const pid = rows[0]?.pid ?? 0;
+  return { client, observer, pid, lockTimeoutMs, tries, pauseMs, report: report ?? (() => {}) };
+}
+
+/**
+ * Asked again and again instead of waited for: a statement that waits keeps its snapshot, and an
+ * index that is built concurrently waits for every older one, which would be a deadlock. The lock
+ * goes with its connection, so a process that dies cannot keep it.
+ */
+async function takeTurn({ client, observer, report }: Run): Promise<void> {
+  for (let round = 0; ; round += 1) {
+    const { rows } = await client.query<{ taken: boolean }>(
+      'SELECT pg_try_advisory_lock($1::bigint) AS taken',
+      [LOCK_KEY],
+    );
+    if (rows[0]?.taken === true) return;
+    if ((round * TURN_POLL_MS) % REPORT_MS === 0) {
+      const holders = await sessions(
+        observer,
+        `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+           AND classid::bigint << 32 | objid::bigint = ${String(LOCK_KEY)} AND objsubid = 1`,
+      );
+      report(`waiting for another migrator to end: ${holders}`);
     }
-  });
-}
-
-/** Names of the migrations that the database has not finished, oldest first. */
-export async function pendingMigrations(
-  databaseUrl: string,
-  migrationsDir: string = join(HERE, 'migrations'),
-): Promise<string[]> {
-  const finished = new Set(await finishedMigrations(databaseUrl));
-  return (await migrationFolders(migrationsDir)).filter((folder) => !finished.has(folder));
-}
-
-function finishedMigrations(databaseUrl: string): Promise<string[]> {
-  return query(databaseUrl, async (client) => {
-    const { rows: found } = await client.query<{ there: boolean }>(
-      `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there`,
-    );
-    if (found[0]?.there !== true) return [];
-    const { rows } = await client.query<{ migration_name: string }>(
-      'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
-    );
-    return rows.map((row) => row.migration_name);
-  });
-}
-
-/**
- * A database with migrations that this build does not have was made by another one; nothing is
- * guessed about it.
- */
-async function refuseStrangers(databaseUrl: string, folders: readonly string[]): Promise<void> {
-  const strangers = (await finishedMigrations(databaseUrl)).filter(
-    (name) => !folders.includes(name),
-  );
-  if (strangers.length === 0) return;
-  throw new MigrationError(
-    `The database has migrations that this build does not know (${strangers.join(', ')}). It belongs to an earlier build, from before ` +
-      'the first release, whose data cannot be taken over, or to a newer one. Use that build, or begin with an empty database ' +
-      '(of the embedded stack: remove its data folder, or set SVC_DATA_DIR to another).',
-  );
-}
-
-function withLock<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {
-  return query(databaseUrl, async (client) => {
-    // The lock goes with its connection, so a process that dies cannot keep it.
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
-    return work();
-  });
-}
-
-/**
- * Prisma's adapter cuts a script at every semicolon, also those inside functions, and spreads the
- * pieces over its connections. This one sends a script whole, as Prisma's own engine does, which
- * makes it one transaction.
- */
-class WholeScriptAdapter extends PrismaPg {
-  lastFault: unknown;
-
-  override async connect(): ReturnType<PrismaPg['connect']> {
-    const adapter = await super.connect();
-    adapter.executeScript = async (script) => {
-      this.lastFault = undefined;
-      await adapter
-        .underlyingDriver()
-        .query(script)
-        .catch((error: unknown) => {
-          this.lastFault = error;
-          throw new DriverAdapterError(describeFault(error));
-        });
-    };
-    return adapter;
+    await sleep(TURN_POLL_MS);
   }
 }
 
-type Adapter = ReturnType<typeof bindMigrationAwareSqlAdapterFactory>;
-
-/** The part of WebAssembly's interface that is used; its types belong to a browser's library. */
-interface Wasm {
-  compile(bytes: Uint8Array): Promise<object>;
-  instantiate(
-    module: object,
-    imports: Record<string, object>,
-  ): Promise<{ exports: Record<string, () => void> }>;
+/** Answers what is to be applied, once the database is one that this build may change. */
+async function prepare(run: Run, migrations: readonly Migration[]): Promise<Migration[]> {
+  const { client, report } = run;
+  const state = await stateOf(client, migrations);
+  const strange = strangeness(state);
+  if (strange !== null) throw new MigrationError(strange);
+  if (state.pending.length === 0) return [];
+  await refuseOtherOwner(client);
+  await client.query(TABLE).catch(refuse);
+  await clearUnfinished(client, migrations, state);
+  for (const { name, started_at, logs } of state.failed)
+    report(`${name} failed at ${started_at.toISOString()} (${logs ?? ''}) and is tried again`);
+  return migrations.filter(({ name }) => state.pending.includes(name));
 }
 
-type Glue = typeof EngineGlue & { __wbg_set_wasm(exports: object): void };
-/** The package keeps views of one instance's memory for good, so a process can have only one. */
-let glue: Promise<Glue> | undefined;
-
-async function startEngine(schema: string, adapter: Adapter): Promise<SchemaEngine> {
-  glue ??= loadEngine();
-  const { SchemaEngine } = await glue;
-  return SchemaEngine.new({ datamodels: [['schema.prisma', schema]] }, () => undefined, adapter);
-}
-
-/**
- * The package expects a bundler that understands WebAssembly imports; this is what one would do.
- */
-async function loadEngine(): Promise<Glue> {
-  const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
-  const folder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
-  const loaded = (await import('@prisma/schema-engine-wasm/schema_engine_bg')) as Glue;
-  const module = await wasm.compile(await readFile(join(folder, 'schema_engine_bg.wasm')));
-  const { exports } = await wasm.instantiate(module, { './schema_engine_bg.js': unheld(loaded) });
-  loaded.__wbg_set_wasm(exports);
-  exports['__wbindgen_start']?.();
-  return loaded;
+/** Whatever another role made would be its own, beside the tables of the first. */
+async function refuseOtherOwner(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ role: string; owner: string }>(
+    `SELECT current_user AS role, relowner::regrole::text AS owner FROM pg_class
+     WHERE oid = to_regclass('_prisma_migrations') AND NOT pg_has_role(relowner, 'MEMBER')`,
+  );
+  const [found] = rows;
+  if (found === undefined) return;
+  throw new MigrationError(
+    `The role ${found.role} does not own the tables; ${found.owner} does. Connect as ${found.owner}.`,
+  );
 }
 
 /**
- * The engine's time limits of ten seconds outlive what they limit and would hold up the end of the
- * process; as long as it works the connection of {@link withLock} keeps the process.
+ * A migration in a transaction has no row before it is done, so what was started and never ended is
+ * one that may be repeated, or another program's.
  */
-function unheld(glue: Glue): Record<string, unknown> {
-  const timer = Object.keys(glue).find((name) => name.startsWith('__wbg_setTimeout_'));
-  if (timer === undefined) return { ...glue };
-  const start = (work: () => void, milliseconds: number): NodeJS.Timeout =>
-    setTimeout(work, milliseconds >>> 0).unref();
-  return { ...glue, [timer]: start };
+async function clearUnfinished(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  { unfinished }: MigrationState,
+): Promise<void> {
+  for (const { name, started_at } of unfinished) {
+    if (migrations.some((each) => each.name === name && each.online)) {
+      await client.query(
+        `UPDATE _prisma_migrations SET rolled_back_at = now()
+         WHERE migration_name = $1 AND finished_at IS NULL AND rolled_back_at IS NULL`,
+        [name],
+      );
+      continue;
+    }
+    throw new MigrationError(
+      `${name} was started at ${started_at.toISOString()} by another program, and its end is not recorded. Look whether the database has what it makes. ` +
+        `If nothing of it is there: UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL; ` +
+        `if all of it is: UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE migration_name = '${name}' AND finished_at IS NULL. Then ${MIGRATE_COMMAND} again.`,
+    );
+  }
 }
 
-async function migrationFolders(dir: string): Promise<string[]> {
-  const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .sort();
+/** The script and the row that says so are one transaction. */
+async function applyWhole(run: Run, migration: Migration): Promise<void> {
+  const { client, report, lockTimeoutMs, tries, pauseMs } = run;
+  for (let attempt = 1; ; attempt += 1) {
+    const watch = watchBlockers(run, lockTimeoutMs / 4);
+    const startedAt = new Date();
+    try {
+      await client.query('BEGIN');
+      await client.query(`SET LOCAL lock_timeout = ${String(lockTimeoutMs)}`);
+      await refuseWithoutTurn(client);
+      const id = await noteStart(client, migration);
+      await client.query(migration.sql);
+      await noteEnd(client, id);
+      await client.query('COMMIT');
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => undefined);
+      if (error instanceof MigrationError) throw error;
+      if (!TRIED_AGAIN.includes((error as Partial<pg.DatabaseError>).code)) {
+        await noteFailure(client, migration, startedAt, error).catch(() => undefined);
+        throw failure(migration, error);
+      }
+      const why = `${migration.name} did not get its locks within ${String(lockTimeoutMs)} ms, held by ${watch.last()}`;
+      if (attempt >= tries)
+        throw new MigrationError(
+          `${why}, ${String(tries)} times. Nothing of it was kept. End what holds them (SELECT pg_terminate_backend(<pid>)) or wait for it, then ${MIGRATE_COMMAND} again.`,
+          { cause: error },
+        );
+      report(`${why}; try ${String(attempt + 1)} of ${String(tries)} in ${String(pauseMs)} ms`);
+    } finally {
+      await watch.stop();
+    }
+    await sleep(pauseMs);
+  }
 }
 
-async function migration(
-  dir: string,
-  folder: string,
-): Promise<{
-  path: string;
-  migrationFile: { path: string; content: { tag: 'ok'; value: string } };
-}> {
-  const value = await readFile(join(dir, folder, 'migration.sql'), 'utf8');
-  return { path: folder, migrationFile: { path: 'migration.sql', content: { tag: 'ok', value } } };
+/**
+ * Without a limit on its waits: a statement of this kind lets others read and write while it waits
+ * for them.
+ */
+async function applyOnline(run: Run, migration: Migration): Promise<void> {
+  const { client, report } = run;
+  await refuseWithoutTurn(client);
+  const id = await noteStart(client, migration);
+  const watch = watchBlockers(run, REPORT_MS, (blockers) => {
+    report(`${migration.name} waits for ${blockers}`);
+  });
+  try {
+    await dropInvalidIndexes(client, migration);
+    // So Postgres takes one statement alone, and refuses a second.
+    const statement = { text: migration.sql, queryMode: 'extended' };
+    await client.query(statement);
+    await noteEnd(client, id);
+  } catch (error) {
+    await client
+      .query(`UPDATE _prisma_migrations SET logs = $2, rolled_back_at = now() WHERE id = $1`, [
+        ...[id, inWords(error)],
+      ])
+      .catch(() => undefined);
+    throw failure(migration, error);
+  } finally {
+    await watch.stop();
+  }
 }
 
-async function readOrNull(file: string): Promise<string | null> {
-  return readFile(file, 'utf8').catch(() => null);
+/**
+ * An index whose building was cut off stays behind, is never used, and would count as there. Which
+ * one it is, is read from the statement that names it.
+ */
+async function dropInvalidIndexes(client: pg.Client, { sql }: Migration): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT format('%I', relname) AS name FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+     WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace
+       AND $1 ~ ('\\m' || relname || '\\M')`,
+    [sql],
+  );
+  for (const { name } of rows) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
 }
 
-/** A fault in the only form that the engine understands. */
-function describeFault(error: unknown): ConstructorParameters<typeof DriverAdapterError>[0] {
-  const fault = error as Partial<pg.DatabaseError>;
+/** Behind a pooler each transaction may have another session, which does not hold the lock. */
+async function refuseWithoutTurn(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid()
+       AND classid::bigint << 32 | objid::bigint = $1 AND objsubid = 1`,
+    [LOCK_KEY],
+  );
+  if (rows.length > 0) return;
+  throw new MigrationError(
+    'This connection does not keep its session. Connect to Postgres directly, not through a pooler.',
+  );
+}
+
+async function noteStart(client: pg.Client, { name, checksum }: Migration): Promise<string> {
+  const id = randomUUID();
+  await client.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at)
+     VALUES ($1, $2, $3, clock_timestamp())`,
+    [id, checksum, name],
+  );
+  return id;
+}
+
+async function noteEnd(client: pg.Client, id: string): Promise<void> {
+  await client.query(
+    `UPDATE _prisma_migrations SET finished_at = clock_timestamp(), applied_steps_count = 1
+     WHERE id = $1`,
+    [id],
+  );
+}
+
+/** As Prisma has a failed one that was resolved: nothing of it stands, and it may be repeated. */
+async function noteFailure(
+  client: pg.Client,
+  { name, checksum }: Migration,
+  startedAt: Date,
+  error: unknown,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, logs, started_at, rolled_back_at)
+     VALUES ($1, $2, $3, $4, $5, clock_timestamp())`,
+    [randomUUID(), checksum, name, inWords(error), startedAt],
+  );
+}
+
+/** Looks at who is in the way of the run's connection; the last who was is remembered. */
+function watchBlockers(
+  { observer, pid }: Run,
+  everyMs: number,
+  found: (blockers: string) => void = () => undefined,
+): { last(): string; stop(): Promise<void> } {
+  let last: string | null = null;
+  const stopping = new AbortController();
+  const watching = (async () => {
+    for (;;) {
+      await sleep(everyMs, undefined, { signal: stopping.signal });
+      const blockers = await sessions(
+        observer,
+        `SELECT unnest(pg_blocking_pids(${String(pid)})) AS pid`,
+      );
+      if (blockers === '') continue;
+      last = blockers;
+      found(blockers);
+    }
+  })().catch(() => undefined);
   return {
-    kind: 'postgres',
-    code: fault.code ?? 'XX000',
-    severity: fault.severity ?? 'ERROR',
-    message: fault.message ?? String(error),
-    detail: fault.detail,
-    column: fault.column,
-    hint: fault.hint,
+    last: () => last ?? 'a session that could not be seen',
+    stop: async () => {
+      stopping.abort();
+      await watching;
+    },
   };
 }
 
-/** Name of a migration that began and did not finish, if there is one. */
-async function failedMigration(databaseUrl: string): Promise<string | null> {
-  return query(databaseUrl, async (client) => {
-    const { rows } = await client.query<{ migration_name: string }>(
-      'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL',
-    );
-    return rows[0]?.migration_name ?? null;
-  }).catch(() => null);
+/** The sessions whose ids a query answers, in words; what they do only those see who may. */
+async function sessions(observer: pg.Client, pids: string): Promise<string> {
+  const { rows } = await observer.query<{ text: string }>(
+    `SELECT format('pid %s (%s)', pid, concat_ws(', ', usename, nullif(application_name, ''),
+         state, 'transaction of ' || extract(epoch FROM now() - xact_start)::integer || ' s',
+         left(regexp_replace(query, '\\s+', ' ', 'g'), 80))) AS text
+     FROM (${pids}) named JOIN pg_stat_activity USING (pid) ORDER BY pid`,
+  );
+  return rows.map(({ text }) => text).join('; ');
 }
 
-async function query<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+function failure({ name, online }: Migration, error: unknown): MigrationError {
+  const kept = online ? 'What it left is removed by the next try' : 'Nothing of it was kept';
+  return new MigrationError(
+    `The migration ${name} failed: ${inWords(error)}. ${kept}. Mend what it names, then ${MIGRATE_COMMAND} again.`,
+    { cause: error },
+  );
+}
+
+function inWords(error: unknown): string {
+  const { message, detail, position, where } = error as Partial<pg.DatabaseError>;
+  const more = [detail, position && `at character ${position}`, where].filter(
+    (part) => part !== undefined && part !== '',
+  );
+  return `${message ?? String(error)}${more.length === 0 ? '' : ` (${more.join(', ')})`}`;
+}
+
+function refuse(error: unknown): never {
+  throw new MigrationError(
+    `The table of migrations cannot be made: ${inWords(error)}. Connect as the owner of the database.`,
+    { cause: error },
+  );
+}
+
+async function withConnection<T>(
+  databaseUrl: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: 10_000,
+    // Of an index that takes an hour nothing is heard in between.
+    keepAlive: true,
+    application_name: 'fundadmin database migrate',
+  });
   // A connection that breaks also fails the query that uses it; that error is the one to report.
   client.on('error', () => undefined);
   await client.connect();
@@ -243,19 +386,4 @@ async function query<T>(databaseUrl: string, work: (client: pg.Client) => Promis
   } finally {
     await client.end();
   }
-}
-
-function explain(migrationName: string | null, fault: unknown): string {
-  const { message, position, where } = fault as {
-    message?: string;
-    position?: string;
-    where?: string;
-  };
-  const place = [position === undefined ? '' : `at character ${position}`, where ?? ''].filter(
-    (part) => part !== '',
-  );
-  return (
-    `The migration ${migrationName ?? '(none begun)'} failed: ${message ?? String(fault)}` +
-    `${place.length === 0 ? '' : ` (${place.join(', ')})`}. Correct its migration.sql and start again.`
-  );
 }

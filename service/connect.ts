@@ -11,6 +11,7 @@ import { readDatabaseRole } from '../store/database-role.ts';
 import { createSignerBalances } from '../venues/evm/signer-balances.ts';
 import type { Parts } from './parts.ts';
 import { openRegistries } from './registries.ts';
+import { refuseOtherSchema } from './schema.ts';
 import { warnOfWeakFinality } from './weak-finality.ts';
 
 /** Opens them; each goes to `stops`. */
@@ -18,6 +19,7 @@ export async function connect(
   options: Pick<Parts, 'config' | 'log' | 'leaving' | 'stops'> & { readonly role: string },
 ): Promise<Parts> {
   const { config, log, leaving, stops, role } = options;
+  await refuseOtherSchema(config, log);
   const auditMacs = createAuditMacs(config.secretsKeys);
   const tracing =
     config.tracing === null ? null : await startTracing(config.tracing, { role, log });

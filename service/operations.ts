@@ -9,7 +9,7 @@ import type { Route } from '../api/http/route.ts';
 import { listen } from '../api/http/server.ts';
 import type { Config } from '../platform/config.ts';
 import { connectDatabase } from '../prisma/client.ts';
-import { pendingMigrations } from '../prisma/migrate.ts';
+import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
 import { readFigures } from '../store/metrics.ts';
 import { ping } from '../store/ping.ts';
 import type { SignerBalances } from '../venues/evm/signer-balances.ts';
@@ -49,10 +49,8 @@ export async function startOps(
         migrations: {
           required: true,
           check: async () => {
-            const pending = await pendingMigrations(config.databaseUrl);
-            return pending.length === 0
-              ? { ok: true }
-              : { ok: false, detail: `not applied: ${pending.join(', ')}` };
+            const fault = schemaFault(await readMigrationState(config.databaseUrl));
+            return fault === null ? { ok: true } : { ok: false, detail: fault };
           },
         },
         // An API-only process goes on answering without Temporal, so it reports it and does not

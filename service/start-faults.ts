@@ -3,7 +3,7 @@ import type { Values } from '../platform/config/settings.ts';
 import { DashboardKeysError, readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { connectTemporal } from '../platform/temporal.ts';
 import { connectDatabase } from '../prisma/client.ts';
-import { pendingMigrations } from '../prisma/migrate.ts';
+import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
 import { ping } from '../store/ping.ts';
 import { openRegistries, RegistriesError } from './registries.ts';
 
@@ -60,12 +60,8 @@ async function databaseFaults({ SVC_DATABASE_URL: url }: Partial<Values>): Promi
   const db = connectDatabase({ url, poolSize: 1, applicationName: 'fundadmin' });
   try {
     await ping(db);
-    const pending = await pendingMigrations(url);
-    return pending.length === 0
-      ? []
-      : [
-          `SVC_DATABASE_URL: ${String(pending.length)} migrations are not applied, ${pending[0] ?? ''} first. Apply them: npx prisma migrate deploy.`,
-        ];
+    const fault = schemaFault(await readMigrationState(url));
+    return fault === null ? [] : [`SVC_DATABASE_URL: ${fault}`];
   } catch (error) {
     return [`SVC_DATABASE_URL: ${databaseFault(codeOf(error))}`];
   } finally {
@@ -74,7 +70,7 @@ async function databaseFaults({ SVC_DATABASE_URL: url }: Partial<Values>): Promi
 }
 
 /** Of the driver's words only the code: they may hold the address. */
-function databaseFault(code: string): string {
+export function databaseFault(code: string): string {
   if (code === '28P01' || code === '28000')
     return 'Postgres refuses the name or the password. Mend them in the address.';
   if (code === '3D000') return 'there is no such database. Create it, or mend its name.';
@@ -105,7 +101,7 @@ async function temporalFaults(values: Partial<Values>): Promise<readonly string[
 const NOT_FOUND = '5';
 
 /** The first code of an error or of what caused it. */
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
     const code: unknown = Reflect.get(at, 'code');
     if (typeof code === 'string' || typeof code === 'number') return String(code);

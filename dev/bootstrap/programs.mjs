@@ -53,7 +53,7 @@ export const PROGRAMS = {
 };
 
 /** Those that people call by name, as `bin` of package.json has it, and wait for. */
-export const COMMANDS = ['fundctl', 'fundagent', 'fund-mcp'];
+export const COMMANDS = ['fundadmin', 'fundctl', 'fundagent', 'fund-mcp'];
 
 /** What plain JavaScript of ours imports from there. */
 export const LIBRARIES = {

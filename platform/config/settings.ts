@@ -72,6 +72,12 @@ const DEPENDENCIES = {
     'Where Postgres is, with user and password.',
     SECRET,
   ),
+  SVC_DATABASE_OWNER_URL: optional(
+    PART,
+    DATABASE_URL,
+    'The same database as the owner of its tables and past any pooler. Only `fundadmin database` uses it; no process of the service needs it.',
+    SECRET,
+  ),
   SVC_DATABASE_POOL_SIZE: standard(
     'databasePoolSize',
     whole(1, 200),

@@ -103,6 +103,34 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'schema-is-known',
+    section,
+    rule: 'No process of the service starts on a database whose migrations are not those of its build.',
+    test: {
+      file: 'test/store/migrate.test.ts',
+      name: 'the service does not start on missing or unknown migrations, and says what to do',
+    },
+    broken: {
+      file: 'service/schema.ts',
+      find: '    if (fault !== undefined) throw new Error(fault);\n    await',
+      replace: '    if (fault !== undefined) return;\n    await',
+    },
+  },
+  {
+    id: 'migration-is-whole',
+    section,
+    rule: 'Of a migration that fails nothing is kept.',
+    test: {
+      file: 'test/store/migrate.test.ts',
+      name: 'of a script that fails nothing is kept; it is seen, and the next run tries it again',
+    },
+    broken: {
+      file: 'prisma/migrate.ts',
+      find: "await client.query('BEGIN');",
+      replace: "await client.query('SELECT 1');",
+    },
+  },
+  {
     id: 'facts-of-types-stay',
     section,
     rule: 'What guards know of a node’s action type is written when it is made, and nothing changes it.',

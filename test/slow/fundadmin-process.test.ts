@@ -2,11 +2,20 @@
  * Every command of `fundadmin` as a process over a real database: it does its work and then ends by
  * itself.
  */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import pg from 'pg';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { SERVICE_ROLE } from '../../dev/stack/postgres.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
@@ -50,6 +59,7 @@ function start(
     ...settings,
     NODE_OPTIONS: '',
     SVC_DATABASE_URL: url,
+    SVC_DATABASE_OWNER_URL: url,
     SVC_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
   };
   const options = { cwd: ROOT, env, timeout: HANGS_AFTER_MS, killSignal: 'SIGKILL' } as const;
@@ -139,9 +149,54 @@ test('what has no other', async () => {
   expect(await fundadmin('counts verify')).toMatchObject({ ok: true });
   await fundadmin('counts rebuild');
   await fundadmin(`database grant --role ${SERVICE_ROLE}`);
+  expect(await fundadmin('database migrate')).toEqual({ ok: true, applied: [] });
+  expect(await fundadmin('database status')).toMatchObject({ ok: true, pending: [], unknown: [] });
   await fundadmin('config check --json --offline');
   expect(await fundadmin('after-restore')).toMatchObject({ nodes_asked_first: 0 });
 }, 600_000);
+
+test('from what `npm pack` takes, with the packages of production, an empty database is migrated', async () => {
+  const root = join(folder, 'package');
+  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: ROOT,
+  });
+  execFileSync('tar', ['xzf', join(folder, packed.toString().trim()), '-C', folder]);
+  const modules = join(root, 'node_modules');
+  mkdirSync(modules);
+  for (const name of productionPackages()) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    cpSync(join(ROOT, 'node_modules', name), join(modules, name), { recursive: true });
+  }
+  const program = join(root, 'dist', 'fundadmin.js');
+  const client = new pg.Client({ connectionString: own.url });
+  await client.connect();
+  await client.query('CREATE DATABASE packed').finally(() => client.end());
+  const url = own.url.replace(/\/[^/?]+(\?|$)/, '/packed$1');
+  const before = await start([program, 'database', 'status'], url);
+  expect(before).toMatchObject({ status: 1, err: expect.stringMatching(/not applied: 2026/) });
+  const grant = ['--grant-to', SERVICE_ROLE];
+  const migrated = await start([program, 'database', 'migrate', ...grant], url);
+  expect(migrated).toMatchObject({ status: 0, err: expect.stringContaining('applied 2026') });
+  expect(JSON.parse((await start([program, 'database', 'status'], url)).out)).toMatchObject({
+    ok: true,
+    pending: [],
+  });
+}, 600_000);
+
+/** What `npm ci --omit=dev` installs, but for the largest, which `fundadmin` never loads. */
+function productionPackages(): readonly string[] {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<
+      Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>
+    >;
+  };
+  return Object.entries(packages).flatMap(([path, { dev, devOptional }]) => {
+    const name = path.replace(/^node_modules\//, '');
+    const left =
+      dev === true || devOptional === true || /^ccxt$|@foundry-rs|node_modules/.test(name);
+    return path === '' || left || !existsSync(join(ROOT, path)) ? [] : [name];
+  });
+}
 
 test('`config check` tells in one run all that stops a start, and ends', async () => {
   const check = [built('fundadmin'), 'config', 'check'];
@@ -150,7 +205,7 @@ test('`config check` tells in one run all that stops a start, and ends', async (
   const unmigrated = await start(check, database('postgres'), { ...temporal, SVC_PORT: 'x' });
   expect(unmigrated).toMatchObject({ status: 1, out: '' });
   expect(unmigrated.err).toMatch(/SVC_PORT: must be a whole number/);
-  expect(unmigrated.err).toMatch(/SVC_DATABASE_URL: \d+ migrations are not applied/);
+  expect(unmigrated.err).toMatch(/SVC_DATABASE_URL: Migrations are not applied: 2026/);
   expect(unmigrated.err).toMatch(/SVC_TEMPORAL_ADDRESS: Temporal does not answer at 127/);
 
   const away = await start(check, own.url.replace(/:\d+\//, ':1/'), temporal);

@@ -1,0 +1,27 @@
+/** Whether the database is as this build needs it, asked before anything of a process starts. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from '../platform/config.ts';
+import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
+import { codeOf, databaseFault } from './start-faults.ts';
+
+const ASK_AGAIN_MS = 2_000;
+
+/**
+ * Throws with the migrations that are in the way. A database that does not answer is waited for:
+ * nothing may work on one that nobody has looked at.
+ */
+export async function refuseOtherSchema(
+  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  log: Logger,
+): Promise<void> {
+  for (;;) {
+    const fault = await readMigrationState(databaseUrl).then(schemaFault, (error: unknown) => {
+      log.warn({ reason: databaseFault(codeOf(error)) }, 'the start waits for the database');
+      return undefined;
+    });
+    if (fault === null) return;
+    if (fault !== undefined) throw new Error(fault);
+    await sleep(ASK_AGAIN_MS);
+  }
+}
