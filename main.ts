@@ -4,7 +4,8 @@
  */
 import { Leaving } from './activities/leaving.ts';
 import { installSdkLog } from './activities/sdk-log.ts';
-import { readConfig } from './platform/config.ts';
+import { environment, readConfig } from './platform/config.ts';
+import { PROCESS_ROLES, type ProcessRole } from './platform/config/role.ts';
 import { createLogger } from './platform/log.ts';
 import { planApi, startApi } from './service/api.ts';
 import { connect } from './service/connect.ts';
@@ -12,27 +13,25 @@ import { startOps } from './service/operations.ts';
 import { createStops, stopOnSignal } from './service/stop.ts';
 import { startWork } from './service/worker.ts';
 
-const ROLES = ['all', 'api', 'worker'] as const;
-type ProcessRole = (typeof ROLES)[number];
-
 async function main(): Promise<void> {
   const role = roleOf(process.argv[2]);
-  const config = readConfig();
-  const plan = planApi(config, role);
+  const config = readConfig(environment(), role);
+  const plan = planApi(config);
   const [stops, leaving] = [createStops(), new Leaving()];
   const log = createLogger(config, role);
   if (role !== 'api') installSdkLog(log);
   stopOnSignal({ stops, leaving, drainSeconds: config.drainSeconds, log });
 
   const parts = await connect({ config, role, log, leaving, stops });
-  const work = role !== 'api' && config.workersEnabled ? await startWork(parts) : null;
+  const work = config.duties.includes('worker') ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);
   await startOps(parts, { table: plan.table, apiPort, work });
 }
 
 function roleOf(text: string | undefined): ProcessRole {
-  const role = ROLES.find((each) => each === (text ?? 'all'));
-  if (role === undefined) throw new Error(`unknown role "${text ?? ''}": use ${ROLES.join(', ')}`);
+  const role = PROCESS_ROLES.find((each) => each === (text ?? 'all'));
+  if (role === undefined)
+    throw new Error(`unknown role "${text ?? ''}": use ${PROCESS_ROLES.join(', ')}`);
   return role;
 }
 

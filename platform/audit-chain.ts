@@ -75,9 +75,20 @@ export interface AuditMacs {
   isOfSeal(chainHash: string, mac: string | null): boolean;
 }
 
-/** With several keys the first makes and any is believed, so that a key can be changed. */
-export function createAuditMacs(secrets: SecretsKeys): AuditMacs {
-  const keys = deriveKeys(secrets, 'audit');
+/**
+ * The keys of audit rows, which nobody can make from others than `secrets`: who has them alone can
+ * vouch for rows, and open no caller's secret.
+ */
+export function auditKeys(secrets: SecretsKeys): readonly KeyObject[] {
+  return deriveKeys(secrets, 'audit');
+}
+
+/**
+ * With several keys the first makes and any is believed, so that a key can be changed. `own` are
+ * keys of audit rows themselves; without them they are derived from `secrets`.
+ */
+export function createAuditMacs(secrets: SecretsKeys, own: SecretsKeys = []): AuditMacs {
+  const keys = own.length > 0 ? own.map(({ key }) => key) : auditKeys(secrets);
   const [first] = keys;
   const make = (key: KeyObject, data: string | Buffer): Buffer =>
     createHmac('sha256', key).update(data).digest();

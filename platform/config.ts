@@ -4,6 +4,7 @@
  */
 import { ConfigError, readSetting, readSettings } from './config/read.ts';
 import { redactionOf, type Redaction } from './config/redaction.ts';
+import type { Duty, ProcessRole } from './config/role.ts';
 import { PART } from './config/setting.ts';
 import { SETTING_LIST, type Fields, type Values } from './config/settings.ts';
 
@@ -19,6 +20,8 @@ export interface TracingConfig {
 
 /** What no setting says alone. */
 interface Together {
+  /** What the process does; secrets of another duty are not in here. */
+  readonly duties: readonly Duty[];
   /** Never on without authentication: there is no caller to count for. */
   readonly rateLimitEnabled: boolean;
   /** How long an address waits before it is paid; null when it need not. */
@@ -32,13 +35,17 @@ interface Together {
 export type Config = Fields & Together;
 
 /**
- * Reads the environment. Throws {@link ConfigError} with every fault. An empty value counts as
- * unset.
+ * Reads the environment for a process of the role. Throws {@link ConfigError} with every fault. An
+ * empty value counts as unset.
  */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const { values: value, texts } = readSettings(environment);
+export function readConfig(
+  environment: NodeJS.ProcessEnv = process.env,
+  role: ProcessRole = 'all',
+): Config {
+  const { duties, values: value, texts } = readSettings(environment, role);
   return {
     ...fieldsOf(value),
+    duties,
     rateLimitEnabled: value.SVC_RATE_LIMIT_ENABLED && value.SVC_AUTH_ENABLED,
     allowlistCoolingSeconds: coolingSeconds({
       enabled: value.SVC_ALLOWLIST_COOLING_PERIOD_ENABLED,

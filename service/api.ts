@@ -32,11 +32,11 @@ export interface ApiPlan {
 }
 
 /** Throws where the API could not start. A process without an API only describes its routes. */
-export function planApi(config: Config, role: 'all' | 'api' | 'worker'): ApiPlan {
+export function planApi(config: Config): ApiPlan {
   const extensions = config.edition === 'commercial' ? [commercial(config)] : [];
   const { dashboardKeysFile, dashboardExpectedKeys } = config;
   const dashboardKeys =
-    role === 'worker' || dashboardKeysFile === undefined
+    dashboardKeysFile === undefined
       ? null
       : readDashboardKeys(dashboardKeysFile, dashboardExpectedKeys);
   return { extensions, table: withExtensions(routes, extensions), dashboardKeys };
@@ -145,12 +145,13 @@ function guardOf(config: Config, db: Database, log: Logger): Guard {
     rateLimitEnabled,
     rateLimitReadRpm: readRpm,
     rateLimitWriteRpm: writeRpm,
+    rateLimitShared: shared,
   } = config;
   return createGuard({
     db,
     log,
     secretsKeys,
     maxSkewSeconds,
-    rateLimits: rateLimitEnabled ? { readRpm, writeRpm } : null,
+    rateLimits: rateLimitEnabled ? { readRpm, writeRpm, shared } : null,
   });
 }

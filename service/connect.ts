@@ -7,6 +7,7 @@ import { connectTemporal } from '../platform/temporal.ts';
 import { startTracing } from '../platform/tracing.ts';
 import { connectDatabase, type Database } from '../prisma/client.ts';
 import { refreshBalances } from '../store/balances.ts';
+import { createLooks } from './looks.ts';
 import { readDatabaseRole } from '../store/database-role.ts';
 import { createSignerBalances } from '../venues/evm/signer-balances.ts';
 import type { Parts } from './parts.ts';
@@ -20,7 +21,7 @@ export async function connect(
 ): Promise<Parts> {
   const { config, log, leaving, stops, role } = options;
   await refuseOtherSchema(config, log);
-  const auditMacs = createAuditMacs(config.secretsKeys);
+  const auditMacs = createAuditMacs(config.secretsKeys, config.auditKeys);
   const tracing =
     config.tracing === null ? null : await startTracing(config.tracing, { role, log });
   if (tracing !== null) stops.connections.push(() => tracing.stop());
@@ -42,14 +43,17 @@ export async function connect(
     interceptor: tracing?.clientInterceptor,
   });
   stops.connections.push(() => temporal.close());
-  const bound = await openRegistries(config);
+  const looks = createLooks(db);
+  const bound = await openRegistries(config, looks.identity);
   warnOfWeakFinality(bound.chainAssets, log);
   stops.connections.push(() => bound.executors.close());
   stops.connections.push(() => bound.signers.close());
   stops.connections.push(async () => bound.perp?.client.close());
   const balances = createSignerBalances(bound.chains);
   const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) =>
-    refreshBalances(db, venueKey, fetch),
+    config.duties.includes('worker')
+      ? refreshBalances(db, venueKey, fetch)
+      : looks.balances(venueKey),
   );
   return {
     config,

@@ -1,14 +1,18 @@
 /** What is done behind the requests, in every process that takes work. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { startAgentWalletTender } from '../activities/relays/agent-wallets.ts';
-import { startAttentionTeller } from '../activities/relays/attention.ts';
-import { startBalanceLoops } from '../activities/relays/balances.ts';
+import { ATTENTION_LEASE, startAttentionTeller } from '../activities/relays/attention.ts';
+import { balancesLease, startBalanceLoops } from '../activities/relays/balances.ts';
 import { startCallbackRelay } from '../activities/relays/callbacks.ts';
 import { startCommandRelay } from '../activities/relays/commands.ts';
 import { startTransferRelay } from '../activities/relays/capital-transfers.ts';
+import { startLeases } from '../activities/relays/leases.ts';
+import { startLooks } from '../activities/relays/looks.ts';
 import { startLaneTender } from '../activities/relays/lanes.ts';
 import { startCountFolder } from '../activities/relays/counts.ts';
 import { startProposalExpirer } from '../activities/relays/proposals.ts';
-import { startNonceCleaner } from '../activities/relays/request-nonces.ts';
+import { NONCES_LEASE, startNonceCleaner } from '../activities/relays/request-nonces.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startScout, UNPOKED_MS } from '../activities/relays/scout.ts';
 import { mayReplaceLost } from '../activities/phases/replacement.ts';
@@ -46,6 +50,10 @@ export function startLoops({
   });
   const sealer = startSealer({ db, log, pauseMs, macs: auditMacs });
   const proposals = startProposalExpirer({ db, log, pauseMs });
+  const looks = startLooks({ db, log, signers, desk, pauseMs });
+  const names = [ATTENTION_LEASE, NONCES_LEASE, balancesLease(desk)];
+  const holder = `${hostname()} ${String(process.pid)} ${randomUUID().slice(0, 8)}`;
+  const leases = startLeases({ db, log, names, holder });
   const loops = [
     // First, so that it is stopped before those that it pokes.
     startScout({
@@ -57,13 +65,18 @@ export function startLoops({
         callbacks: { loop: callbacks, everyMs: 0 },
         audit: { loop: sealer, everyMs: 1_000 },
         proposals: { loop: proposals, everyMs: 500 },
+        looks: { loop: looks, everyMs: 0 },
       },
     }),
-    ...[commands, transfers, callbacks, sealer, proposals],
+    ...[commands, transfers, callbacks, sealer, proposals, looks],
     startSweeper(relay),
     startWaitingSweeper(relay),
-    startAttentionTeller({ ...relay, pauseMs: Math.max(1_000, config.sweepIdleSeconds * 250) }),
-    startNonceCleaner({ db, log }),
+    startAttentionTeller({
+      ...relay,
+      leases,
+      pauseMs: Math.max(1_000, config.sweepIdleSeconds * 250),
+    }),
+    startNonceCleaner({ db, log, leases }),
     startCountFolder({ db, log }),
     startLaneTender({
       ...{ db, log, chains: bound.chains, signers },
@@ -74,7 +87,7 @@ export function startLoops({
     ...(bound.perp === null
       ? []
       : [startAgentWalletTender({ db, log, signers, perp: bound.perp, pauseMs: 1_000 })]),
-    ...startBalanceLoops(desk, log),
+    ...startBalanceLoops(desk, { log, leases }),
   ];
   const health = createHealthRefresher({
     db,
@@ -91,6 +104,8 @@ export function startLoops({
     stop: async () => {
       const ended = Promise.all([...loops.map((loop) => loop.stop()), health.stop()]);
       await within(ended, workStopSeconds(bound) * 1_000);
+      // After what is done under them, or another would begin while its work still goes on.
+      await leases.loop.stop();
       return [];
     },
   });

@@ -10,6 +10,7 @@ import type { Config } from '../platform/config.ts';
 import { isLoopbackUrl } from '../platform/outgoing/url.ts';
 import { parseSignerConfigs, SignerConfigError, whyNotLocal } from '../signers/config.ts';
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
+import { createSignersElsewhere } from '../signers/elsewhere.ts';
 import { bridgeCActs, createBridgeCExecutors } from '../venues/bridge-c/lane.ts';
 import { burnMintActs, createBurnMintExecutors } from '../venues/burn-mint/lane.ts';
 import { createMintReader } from '../venues/burn-mint/named-mint.ts';
@@ -27,8 +28,11 @@ import { transferProviders } from '../venues/capital-transfers.ts';
 /** The settings that say what is declared, and whether a key may lie in a file here. */
 export type Declaring = Pick<
   Config,
-  'registryFile' | 'venuesFile' | 'signerBackend' | 'localSignersForced' | 'host'
+  'registryFile' | 'venuesFile' | 'signerBackend' | 'localSignersForced' | 'host' | 'duties'
 >;
+
+/** Asks a worker who a signer is, since this process opens none. */
+export type AskIdentity = (signerKey: string) => Promise<string | null>;
 
 /** Everything wrong with the two files and the keys that they name, one line a place. */
 export class RegistriesError extends Error {
@@ -43,9 +47,12 @@ export class RegistriesError extends Error {
 }
 
 /**
- * What the files declare, signers opened. Throws {@link RegistriesError} with all faults of both.
+ * What the files declare. Only a process that takes work opens signers and looks at the other
+ * secrets that the files name. Throws {@link RegistriesError} with all faults of both.
  */
-async function readDeclared(config: Declaring) {
+async function readDeclared(config: Declaring, askIdentity: AskIdentity) {
+  const works = config.duties.includes('worker');
+  const looking = { secrets: works ? 'checked' : 'left' } as const;
   const faults: string[] = [];
   const tried = async <T>(setting: string, none: T, read: () => Promise<T> | T): Promise<T> => {
     try {
@@ -58,26 +65,26 @@ async function readDeclared(config: Declaring) {
   const { registryFile, venuesFile } = config;
   const nothing = { executors: [], signers: [], folder: '.' };
   const file = await tried('SVC_REGISTRY_FILE', nothing, () =>
-    registryFile === undefined ? nothing : readRegistryFile(registryFile, z.unknown()),
+    registryFile === undefined ? nothing : readRegistryFile(registryFile, z.unknown(), looking),
   );
   const bindings = await tried('SVC_VENUES_FILE', [], () =>
-    venuesFile === undefined ? [] : loadVenueBindings(venuesFile),
+    venuesFile === undefined ? [] : loadVenueBindings(venuesFile, looking),
   );
   const evmVenues = bindings.filter((binding) => binding.provider === 'evm');
-  const signers = await tried('SVC_REGISTRY_FILE', [], () =>
-    openSigners(
-      parseSignerConfigs(file.signers, {
+  const signers = await tried('SVC_REGISTRY_FILE', [], () => {
+    const configs = parseSignerConfigs(file.signers, {
+      backend: config.signerBackend,
+      whyNotLocal: whyNotLocal({
         backend: config.signerBackend,
-        whyNotLocal: whyNotLocal({
-          backend: config.signerBackend,
-          forced: config.localSignersForced,
-          host: config.host,
-          chains: evmVenues,
-        }),
+        forced: config.localSignersForced,
+        host: config.host,
+        chains: evmVenues,
       }),
-      { baseDir: file.folder },
-    ),
-  );
+    });
+    return works
+      ? openSigners(configs, { baseDir: file.folder })
+      : createSignersElsewhere(configs, askIdentity);
+  });
   if (faults.length > 0) throw new RegistriesError(faults);
   return { file, bindings, evmVenues, signers };
 }
@@ -89,9 +96,15 @@ function placesOf(error: unknown): readonly string[] {
   throw error;
 }
 
-/** Throws {@link RegistriesError} where a file does not fit or a signer cannot be opened. */
-export async function openRegistries(config: Declaring) {
-  const { file, bindings, evmVenues, signers } = await readDeclared(config);
+/**
+ * Throws {@link RegistriesError} where a file does not fit or a signer cannot be opened. A process
+ * that opens no signers needs `askIdentity`.
+ */
+export async function openRegistries(
+  config: Declaring,
+  askIdentity: AskIdentity = () => Promise.resolve(null),
+) {
+  const { file, bindings, evmVenues, signers } = await readDeclared(config, askIdentity);
   const exchanges = bindings.filter((binding) => binding.provider === 'ccxt');
   const chains = createEvmChains(evmVenues);
   const perp = openPerpVenue(bindings);

@@ -1,4 +1,5 @@
 /** Whatever would keep a service from starting and from being ready, found without starting it. */
+import type { Duty } from '../platform/config/role.ts';
 import type { Values } from '../platform/config/settings.ts';
 import { DashboardKeysError, readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { connectTemporal } from '../platform/temporal.ts';
@@ -9,22 +10,27 @@ import { openRegistries, RegistriesError } from './registries.ts';
 
 /**
  * What is wrong with the files that the settings name, and with the servers unless `offline`; each
- * fault with what to do. A setting that has a fault of its own is left out.
+ * fault with what to do. A setting that has a fault of its own is left out. Only
+ * what a process of these duties opens is looked at.
  */
 export async function startFaults(
   values: Partial<Values>,
-  { offline }: { readonly offline: boolean },
+  { offline, duties }: { readonly offline: boolean; readonly duties: readonly Duty[] },
 ): Promise<readonly string[]> {
   const found = await Promise.all([
-    declaredFaults(values),
+    declaredFaults(values, duties),
     ...(offline ? [] : [databaseFaults(values), temporalFaults(values)]),
   ]);
   return [...dashboardFaults(values), ...found.flat()];
 }
 
-async function declaredFaults(values: Partial<Values>): Promise<readonly string[]> {
+async function declaredFaults(
+  values: Partial<Values>,
+  duties: readonly Duty[],
+): Promise<readonly string[]> {
   try {
     const opened = await openRegistries({
+      duties,
       registryFile: values.SVC_REGISTRY_FILE,
       venuesFile: values.SVC_VENUES_FILE,
       signerBackend: values.SVC_LOCAL_SIGNER_BACKEND,

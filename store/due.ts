@@ -10,6 +10,8 @@ export interface Due {
   readonly audit: boolean;
   /** Proposals of agents whose time is over. */
   readonly proposals: boolean;
+  /** What API processes request of a worker. */
+  readonly looks: boolean;
 }
 
 /** Reads the first entry of each queue's index, so it costs the same however much is open. */
@@ -28,7 +30,9 @@ export async function readDue(db: Database): Promise<Due> {
           FROM (SELECT occurred_at, event_id FROM audit_events
             ORDER BY occurred_at DESC, event_id DESC LIMIT 1) newest), false) AS audit,
         coalesce((SELECT expires_at FROM template_proposals WHERE status = 'submitted'
-          ORDER BY expires_at LIMIT 1) <= clock.at, false) AS proposals
+          ORDER BY expires_at LIMIT 1) <= clock.at, false) AS proposals,
+        EXISTS (SELECT FROM requested_looks
+          WHERE answer IS NULL AND taken_until <= clock.at) AS looks
       FROM (SELECT svc_now() AS at OFFSET 0) clock`,
   );
   if (row === undefined) throw new Error('the statement of what is due answered nothing');

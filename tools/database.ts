@@ -1,6 +1,6 @@
 /** The database of a command: where it is, and a connection for as long as the command runs. */
 import { ServiceError } from '../domain/errors.ts';
-import { createAuditMacs } from '../platform/audit-chain.ts';
+import { createAuditMacs, type AuditMacs } from '../platform/audit-chain.ts';
 import { ConfigError, readSetting } from '../platform/config.ts';
 import type { SettingName, Values } from '../platform/config/settings.ts';
 import { connectDatabase, type Database } from '../prisma/client.ts';
@@ -40,10 +40,22 @@ export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] |
   }
 }
 
+/** By the service's SVC_AUDIT_KEY, else its SVC_SECRETS_KEY; without both they vouch for nothing. */
+export function auditMacs(io: ToolIo): AuditMacs {
+  const own = setting(io, 'SVC_AUDIT_KEY') ?? [];
+  return createAuditMacs(own.length > 0 ? [] : (setting(io, 'SVC_SECRETS_KEY') ?? []), own);
+}
+
+/** Says so where nothing will vouch for the audit row of `what`. */
+export function warnUnvouched(io: ToolIo, what: string): void {
+  if (!auditMacs(io).keyed)
+    io.err(`SVC_SECRETS_KEY is not set: \`audit verify\` will report the row of this ${what}.\n`);
+}
+
 /**
- * Runs `work` on a connection; what the database refuses becomes a {@link ToolError}. With the
- * service's SVC_SECRETS_KEY the audit rows that `work` writes are vouched for as the service's own
- * are.
+ * Runs `work` on a connection; what the database refuses becomes a {@link ToolError}. With a key of
+ * the service ({@link auditMacs}) the audit rows that `work` writes are vouched for as the service's
+ * own are.
  */
 export async function withDatabase<T>(
   options: DatabaseOption,
@@ -51,7 +63,7 @@ export async function withDatabase<T>(
   work: (db: Database) => Promise<T>,
 ): Promise<T> {
   const url = databaseUrl(options, io);
-  const auditMac = createAuditMacs(setting(io, 'SVC_SECRETS_KEY') ?? []).ofRow;
+  const auditMac = auditMacs(io).ofRow;
   const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin', auditMac });
   try {
     return await work(db);

@@ -285,10 +285,13 @@ async function withCredentials(
 }
 
 /**
- * Reads and checks the venues file at `path` and the key files that it names. Throws {@link
- * VenueBindingsError}.
+ * Reads and checks the venues file at `path` and the key files that it names, unless these are
+ * `left`, by a process that asks no exchange. Throws {@link VenueBindingsError}.
  */
-export async function loadVenueBindings(path: string): Promise<readonly VenueBinding[]> {
+export async function loadVenueBindings(
+  path: string,
+  { secrets }: { readonly secrets: 'checked' | 'left' } = { secrets: 'checked' },
+): Promise<readonly VenueBinding[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new VenueBindingsError([`${path}: cannot be read (${error.code ?? 'unknown reason'})`]);
   });
@@ -298,5 +301,6 @@ export async function loadVenueBindings(path: string): Promise<readonly VenueBin
   } catch {
     throw new VenueBindingsError([`${path}: is not valid JSON`]);
   }
-  return withCredentials(parseVenueBindings(content), dirname(path));
+  const bindings = parseVenueBindings(content);
+  return secrets === 'left' ? bindings : withCredentials(bindings, dirname(path));
 }

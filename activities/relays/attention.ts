@@ -8,6 +8,7 @@ import { attentionWorkflowId, movementWorkflowId, type EndedBadly } from '../../
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
+import type { Leases } from './leases.ts';
 import { noteAttention, readEndedBadly, readTold } from '../../store/attention.ts';
 
 /** Movements that are told of; what is beyond shows in the API alone until these are dealt with. */
@@ -19,6 +20,7 @@ const LONGEST_PAUSE_MS = 600_000;
 const REST = 4;
 /** The runs' index is asked so much more seldom than the database while nothing changes. */
 const SETTLED_TURNS = 16;
+export const ATTENTION_LEASE = 'attention';
 
 /**
  * Compares what is true with what the runs show, and signals the difference; of a movement whose
@@ -30,6 +32,8 @@ export function startAttentionTeller(options: {
   readonly temporal: Pick<Temporal, 'tell' | 'showEnded' | 'listTold'>;
   readonly log: Logger;
   readonly pauseMs: number;
+  /** Of one worker for all: runs need not be told twice. */
+  readonly leases: Pick<Leases, 'under'>;
 }): Loop {
   const { db, temporal, log } = options;
   const told = new Map<
@@ -53,7 +57,7 @@ export function startAttentionTeller(options: {
     name: 'attention teller',
     pauseMs: options.pauseMs,
     log,
-    work: async () => {
+    work: options.leases.under(ATTENTION_LEASE, async () => {
       const began = performance.now();
       if (began < restUntil) return;
       const known = await readTold(db, MOST);
@@ -81,7 +85,7 @@ export function startAttentionTeller(options: {
       };
       for (let at = 0; at < changed.length; at += AT_ONCE)
         await Promise.all(changed.slice(at, at + AT_ONCE).map(say));
-    },
+    }),
   });
 }
 

@@ -1,18 +1,33 @@
 /** Keeps the balances of every venue young. */
 import type { Logger } from 'pino';
+import type { Leases } from './leases.ts';
 import type { BalanceDesk } from '../../platform/balance-desk.ts';
+import { sha256Hex } from '../../platform/hash.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 
-/** One loop a venue, so that one that hangs holds up no other. */
-export function startBalanceLoops(desk: BalanceDesk, log: Logger): readonly Loop[] {
+/** Workers that are bound to the same venues share it. */
+export function balancesLease({ venues }: Pick<BalanceDesk, 'venues'>): string {
+  const keys = venues.map(({ venue_key }) => venue_key).sort();
+  return `balances ${sha256Hex(JSON.stringify(keys)).slice(0, 8)}`;
+}
+
+/**
+ * One loop a venue, so that one that hangs holds up no other. One worker fetches for all, since a
+ * venue counts calls; whoever needs them sooner asks the desk.
+ */
+export function startBalanceLoops(
+  desk: BalanceDesk,
+  { log, leases }: { readonly log: Logger; readonly leases: Pick<Leases, 'under'> },
+): readonly Loop[] {
+  const lease = balancesLease(desk);
   return desk.venues.map(({ venue_key, interval_seconds }) =>
     startLoop({
       name: `balances of ${venue_key}`,
       pauseMs: interval_seconds * 1_000,
       log,
-      work: async () => {
+      work: leases.under(lease, async () => {
         await desk.refresh(venue_key);
-      },
+      }),
     }),
   );
 }

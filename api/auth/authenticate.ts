@@ -5,6 +5,7 @@
  */
 import { agentNamespace, type Caller } from '../../domain/roles.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
+import type { RateWindow } from '../../store/request-nonces.ts';
 import { canonicalString } from './canonical.ts';
 import { readCredentials } from './credentials.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -15,6 +16,8 @@ import { assertKnown, assertSigned } from './verify.ts';
 export interface AuthenticatorOptions {
   readonly keys: KeyRing;
   readonly nonces: NonceDesk;
+  /** Is told where the request is in its key's rate window, where that was counted. */
+  readonly counted?: (caller: Caller, window: RateWindow) => void;
   /** How far a timestamp may be from this process's clock, either way, in seconds. */
   readonly maxSkewSeconds: number;
   /** Milliseconds since the epoch. */
@@ -27,7 +30,7 @@ export interface AuthenticatorOptions {
 export function createAuthenticator(
   options: AuthenticatorOptions,
 ): (request: SignedRequest) => Promise<Caller> {
-  const { keys, nonces, maxSkewSeconds, now = Date.now } = options;
+  const { keys, nonces, counted, maxSkewSeconds, now = Date.now } = options;
   return async ({ method, target, headers, body }) => {
     const { keyId, timestamp, nonce, signature } = readCredentials(headers);
     const secret = await keys.secretOf(keyId);
@@ -43,13 +46,15 @@ export function createAuthenticator(
     const taken = await nonces.take({ key_id: keyId, nonce });
     if (taken === null) throw new AuthenticationError('key_revoked', keyId);
     if (!taken.fresh) throw new AuthenticationError('nonce_replayed', keyId);
-    const { client_id, role, authority_key } = taken;
-    return {
+    const { client_id, role, authority_key, window } = taken;
+    const caller: Caller = {
       client_id,
       key_id: keyId,
       role,
       ...(authority_key === null ? {} : { namespace: agentNamespace(authority_key) }),
     };
+    if (window != null) counted?.(caller, window);
+    return caller;
   };
 }
 
@@ -61,7 +66,9 @@ export function createRecogniser({
   keys,
   maxSkewSeconds,
   now = Date.now,
-}: Omit<AuthenticatorOptions, 'nonces'>): (headers: SignedRequest['headers']) => Promise<void> {
+}: Omit<AuthenticatorOptions, 'nonces' | 'counted'>): (
+  headers: SignedRequest['headers'],
+) => Promise<void> {
   return async (headers) => {
     const { keyId, timestamp } = readCredentials(headers);
     const secret = await keys.secretOf(keyId);

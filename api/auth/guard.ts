@@ -10,13 +10,13 @@ import { openSecret, type SecretsKeys } from '../../platform/secrets.ts';
 import type { Database } from '../../prisma/client.ts';
 import { writeAudit, writeAuditOnce } from '../../store/audit.ts';
 import { readSealedSecret } from '../../store/keys.ts';
-import { takeNonces } from '../../store/request-nonces.ts';
+import { takeCountedNonces, takeNonces } from '../../store/request-nonces.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import type { Route } from '../http/route.ts';
 import { createAuthenticator, createRecogniser } from './authenticate.ts';
 import { createKeyRing } from './key-ring.ts';
 import { createNonceDesk } from './nonce-desk.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { createRateLimit, createSharedRateLimit, type RateLimits } from './rate-limit.ts';
 import { createRefusalRecorder } from './record-refusal.ts';
 import { AuthenticationError } from './refusal.ts';
 import { otherNamespace } from './visible.ts';
@@ -47,8 +47,11 @@ export interface GuardOptions {
   readonly log: Logger;
   readonly secretsKeys: SecretsKeys;
   readonly maxSkewSeconds: number;
-  /** Requests a minute for each key by tier; null for no limit. */
-  readonly rateLimits: { readonly readRpm: number; readonly writeRpm: number } | null;
+  /**
+   * Requests a minute for each key by tier, counted by this process or by all that share the
+   * database; null for no limit.
+   */
+  readonly rateLimits: (RateLimits & { readonly shared?: boolean }) | null;
 }
 
 /** The guard of a service whose requests are signed. */
@@ -65,16 +68,22 @@ export function createGuard({
       return sealed === null ? null : openSecret(secretsKeys, sealed, keyId);
     },
   });
+  const shared = rateLimits?.shared === true ? createSharedRateLimit(rateLimits) : null;
+  const take = shared === null ? takeNonces : takeCountedNonces;
   const authenticate = createAuthenticator({
     keys,
-    nonces: createNonceDesk((asked) => takeNonces(db, asked)),
+    nonces: createNonceDesk((asked) => take(db, asked)),
+    ...(shared === null ? {} : { counted: shared.note }),
     maxSkewSeconds,
   });
   const record = createRefusalRecorder({
     log,
     write: (eventId, entry) => writeAuditOnce(db, eventId, entry),
   });
-  const limit = rateLimits === null ? () => Promise.resolve(null) : createRateLimit(rateLimits);
+  const limit =
+    rateLimits === null
+      ? () => Promise.resolve(null)
+      : (shared?.limit ?? createRateLimit(rateLimits));
   const recognise = createRecogniser({ keys, maxSkewSeconds });
   const recorded = async <T>(request_id: string, work: Promise<T>): Promise<T> => {
     try {

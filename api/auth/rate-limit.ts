@@ -1,9 +1,10 @@
 /**
  * How many requests a key may make in a minute: a fixed window for each key, in this process's
- * memory.
+ * memory, or counted in the database by every process together.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller, Role } from '../../domain/roles.ts';
+import type { RateWindow } from '../../store/request-nonces.ts';
 
 /** Answers null, or after how many whole seconds the window of an exhausted key ends. */
 export type RateLimit = (caller: Caller) => Promise<number | null>;
@@ -16,11 +17,35 @@ const TIERS: Readonly<Record<Role, 'read' | 'write'>> = {
 };
 const WINDOW_SECONDS = 60;
 
-/** A limiter of requests a minute for each key by the tier of its role. */
-export function createRateLimit(limits: {
+export interface RateLimits {
   readonly readRpm: number;
   readonly writeRpm: number;
-}): RateLimit {
+}
+
+/** A limiter by windows that were counted with the nonces of requests. */
+export interface SharedRateLimit {
+  /** Says where the caller's request is in the window of its key. */
+  readonly note: (caller: Caller, window: RateWindow) => void;
+  readonly limit: RateLimit;
+}
+
+export function createSharedRateLimit({ readRpm, writeRpm }: RateLimits): SharedRateLimit {
+  const windows = new WeakMap<Caller, RateWindow>();
+  const most = { read: readRpm, write: writeRpm };
+  return {
+    note: (caller, window) => void windows.set(caller, window),
+    limit: (caller) => {
+      const window = windows.get(caller);
+      const passes = window === undefined || window.place <= most[TIERS[caller.role]];
+      return Promise.resolve(
+        passes ? null : Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(window.ends_in_seconds))),
+      );
+    },
+  };
+}
+
+/** A limiter of requests a minute for each key by the tier of its role. */
+export function createRateLimit(limits: RateLimits): RateLimit {
   const limiter = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   const tiers = { read: limiter(limits.readRpm), write: limiter(limits.writeRpm) };
   return async ({ key_id, role }) => {

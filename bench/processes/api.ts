@@ -6,7 +6,7 @@ import { benchParts, stopParts } from './service.ts';
 
 runPart(async (settings) => {
   const parts = await benchParts(settings, 'api');
-  const plan = planApi(parts.config, 'api');
+  const plan = planApi(parts.config);
   const apiPort = await startApi(parts, plan);
   await startOps(parts, { table: plan.table, apiPort, work: null });
   return () => stopParts(parts);

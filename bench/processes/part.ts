@@ -4,8 +4,15 @@
  */
 import { readFileSync } from 'node:fs';
 
-/** What a request goes through, each layer with those before it. */
-export const PERIMETER_LAYERS = ['bare', 'validated', 'signed', 'nonce', 'whole'] as const;
+/** What a request goes through, each layer with those before it; the last without `counted`. */
+export const PERIMETER_LAYERS = [
+  'bare',
+  'validated',
+  'signed',
+  'nonce',
+  'counted',
+  'whole',
+] as const;
 export type PerimeterLayer = (typeof PERIMETER_LAYERS)[number];
 
 /** What every process of the bench is told. */

@@ -5,7 +5,7 @@
 import express from 'express';
 import { z } from 'zod';
 import { createApi } from '../../api/http/app.ts';
-import { createGuard, refusalOf, type Guard } from '../../api/auth/guard.ts';
+import { createGuard, refusalOf, type Guard, type GuardOptions } from '../../api/auth/guard.ts';
 import { createAuthenticator, createRecogniser } from '../../api/auth/authenticate.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { createBody } from '../../api/movements/schema.ts';
@@ -130,18 +130,16 @@ runPart(async ({ perimeter, remotePort }) => {
       temporalUiUrl: 'http://127.0.0.1',
     },
   });
-  const guard = createGuard({
-    db,
-    log,
-    secretsKeys: perimeterKeys(),
-    maxSkewSeconds: 3_600,
-    rateLimits: null,
-  });
+  const guardWith = (rateLimits: GuardOptions['rateLimits']): Guard =>
+    createGuard({ db, log, secretsKeys: perimeterKeys(), maxSkewSeconds: 3_600, rateLimits });
+  const guard = guardWith(null);
+  const unreached = { readRpm: 1_000_000, writeRpm: 1_000_000, shared: true };
   const apps: Readonly<Record<PerimeterLayer, Parameters<typeof listen>[0]['app']>> = {
     bare: bare(),
     validated: createApi(deps(false), STUBS),
     signed: createApi(deps(true), STUBS, { guard: signatureOnly() }),
     nonce: createApi(deps(true), STUBS, { guard }),
+    counted: createApi(deps(true), STUBS, { guard: guardWith(unreached) }),
     whole: createApi(deps(true), routes, { guard }),
   };
   const servers = await Promise.all(

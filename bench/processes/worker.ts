@@ -14,7 +14,7 @@ runPart(async (settings) => {
   const parts = await benchParts(settings, 'worker');
   installSdkLog(parts.log);
   const work = await startWork(parts);
-  const { table } = planApi(parts.config, 'worker');
+  const { table } = planApi(parts.config);
   await startOps(parts, { table, apiPort: settings.apiPort, work });
   await until(() => work.worker.isRunning());
   return () => stopParts(parts);

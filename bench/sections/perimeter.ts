@@ -24,6 +24,7 @@ const LABELS: Readonly<Record<PerimeterLayer, string>> = {
   validated: 'validated, nothing behind it',
   signed: '… and signed',
   nonce: '… and its nonce taken',
+  counted: '… and counted by all APIs together',
   whole: 'the whole request',
 };
 

@@ -1,4 +1,5 @@
 /** From an environment to values, with every fault of it together. */
+import { dutiesOf, type Duty, type ProcessRole } from './role.ts';
 import { findTexts, type Sourced } from './source.ts';
 import { nameFaults } from './names.ts';
 import { ruleFaults } from './rules.ts';
@@ -16,24 +17,32 @@ export class ConfigError extends Error {
 }
 
 export interface ReadSettings {
+  readonly duties: readonly Duty[];
   readonly values: Values;
   readonly texts: ReadonlyMap<SettingName, Sourced>;
 }
 
-/** Reads every setting. Throws {@link ConfigError} with all that is wrong. */
-export function readSettings(environment: NodeJS.ProcessEnv): ReadSettings {
-  const { values, texts, faults } = examineSettings(environment);
+/** Reads every setting of the role. Throws {@link ConfigError} with all that is wrong. */
+export function readSettings(environment: NodeJS.ProcessEnv, role: ProcessRole): ReadSettings {
+  const { duties, values, texts, faults } = examineSettings(environment, role);
   if (faults.length > 0) throw new ConfigError(faults);
-  return { values: values as Values, texts };
+  return { duties, values: values as Values, texts };
 }
 
 /** Every setting that can be used, and what is wrong with the others and between them. */
-export function examineSettings(environment: NodeJS.ProcessEnv): {
+export function examineSettings(
+  environment: NodeJS.ProcessEnv,
+  role: ProcessRole,
+): {
+  readonly duties: readonly Duty[];
   readonly values: Partial<Values>;
   readonly texts: ReadonlyMap<SettingName, Sourced>;
   readonly faults: readonly string[];
 } {
-  const { texts, faults: sourceFaults } = findTexts(environment);
+  // What the process opens depends on it, so it is looked at before anything is read; another text
+  // is a fault.
+  const duties = dutiesOf(role, environment['SVC_WORKERS_ENABLED'] !== 'false');
+  const { texts, faults: sourceFaults } = findTexts(environment, SETTING_LIST, duties);
   const faults = [...nameFaults(environment), ...sourceFaults];
   const values: Partial<Record<SettingName, unknown>> = {};
   for (const [name, setting] of SETTING_LIST) {
@@ -48,9 +57,9 @@ export function examineSettings(environment: NodeJS.ProcessEnv): {
   // Each value is what the schema of its name made of it; where one is missing there is a fault
   // already.
   faults.push(
-    ...ruleFaults(values as Partial<Values>, (name) => texts.get(name)?.source === 'unset'),
+    ...ruleFaults(values as Partial<Values>, duties, (name) => texts.get(name)?.source === 'unset'),
   );
-  return { values: values as Partial<Values>, texts, faults };
+  return { duties, values: values as Partial<Values>, texts, faults };
 }
 
 /**

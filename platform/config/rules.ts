@@ -1,6 +1,7 @@
 /**
  * What must hold between settings. A setting that has a fault of its own is left out of account.
  */
+import type { Duty } from './role.ts';
 import type { SettingName, Values } from './settings.ts';
 
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
@@ -8,15 +9,16 @@ const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 /** A fault for each rule that is broken. */
 export function ruleFaults(
   values: Partial<Values>,
+  duties: readonly Duty[],
   isUnset: (name: SettingName) => boolean,
 ): readonly string[] {
   const faults: string[] = [];
-  if (values.SVC_AUTH_ENABLED === true) {
-    if (isUnset('SVC_SECRETS_KEY')) {
-      faults.push(
-        'SVC_SECRETS_KEY: authentication needs it, for the secrets of callers are stored encrypted',
-      );
-    }
+  if (values.SVC_AUTH_ENABLED === true && isUnset('SVC_SECRETS_KEY')) {
+    faults.push(
+      duties.includes('api')
+        ? 'SVC_SECRETS_KEY: authentication needs it, for the secrets of callers are stored encrypted'
+        : 'SVC_AUDIT_KEY: a worker vouches for its audit rows with it; set it to what `fundadmin keys audit-key` answers, or set SVC_SECRETS_KEY',
+    );
   }
   if (
     values.SVC_AUTH_ENABLED === false &&
@@ -33,7 +35,7 @@ export function ruleFaults(
     );
   }
   const sendsCallbacks =
-    values.SVC_WORKERS_ENABLED === true && (values.SVC_CALLBACK_ALLOWED_HOSTS_CSV ?? []).length > 0;
+    duties.includes('worker') && (values.SVC_CALLBACK_ALLOWED_HOSTS_CSV ?? []).length > 0;
   if (sendsCallbacks && isUnset('SVC_CALLBACK_HMAC_SECRET')) {
     faults.push(
       'SVC_CALLBACK_HMAC_SECRET: callbacks are never sent unsigned: set it, or leave SVC_CALLBACK_ALLOWED_HOSTS_CSV empty',

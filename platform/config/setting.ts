@@ -1,5 +1,6 @@
 /** What a setting is, and the kinds of values that settings have. */
 import { z } from 'zod';
+import type { Duty } from './role.ts';
 
 /**
  * The field of a setting that the service does not see as it is: it is told by a value that several
@@ -24,6 +25,10 @@ export interface Setting<T, F extends Field = Field> {
   readonly required: boolean;
   /** Never shown, and may also come from the file that `<name>_FILE` names. */
   readonly secret: boolean;
+  /** Processes of other duties neither read it nor open its file. */
+  readonly openedBy: readonly Duty[] | 'all';
+  /** Where this other setting is not set, every process opens it. */
+  readonly openedWithout?: string | undefined;
   readonly schema: z.ZodType<T>;
   /** The parts of a secret text that are secrets by themselves. */
   readonly parts?: ((text: string) => readonly string[]) | undefined;
@@ -44,6 +49,8 @@ export interface KindWithNone<T> extends Kind<T> {
 
 interface Options {
   readonly secret?: boolean;
+  readonly openedBy?: readonly Duty[] | 'all';
+  readonly openedWithout?: string;
 }
 
 /** A setting that has a value without being given. */
@@ -52,9 +59,16 @@ export function standard<const F extends Field, T>(
   kind: Kind<T>,
   otherwise: string,
   description: string,
-  { secret = false }: Options = {},
+  options: Options = {},
 ): Setting<T, F> {
-  return { ...kind, field, description, default: otherwise, required: false, secret };
+  return {
+    ...kind,
+    ...optionsOf(options),
+    field,
+    description,
+    default: otherwise,
+    required: false,
+  };
 }
 
 /** A setting that may stay without a value: then it is what its kind says, else undefined. */
@@ -74,11 +88,12 @@ export function optional<const F extends Field, T>(
   field: F,
   kind: Kind<T> & { readonly none?: T },
   description: string,
-  { secret = false }: Options = {},
+  options: Options = {},
 ): Setting<T | undefined, F> {
   const { none, ...read } = kind;
   const schema = kind.schema.optional().transform((value) => value ?? none);
-  return { ...read, field, schema, description, default: null, required: false, secret };
+  const rest = { field, schema, description, default: null, required: false };
+  return { ...read, ...optionsOf(options), ...rest };
 }
 
 /** A setting that has to be given. */
@@ -86,9 +101,17 @@ export function required<const F extends Field, T>(
   field: F,
   kind: Kind<T>,
   description: string,
-  { secret = false }: Options = {},
+  options: Options = {},
 ): Setting<T, F> {
-  return { ...kind, field, description, default: null, required: true, secret };
+  return { ...kind, ...optionsOf(options), field, description, default: null, required: true };
+}
+
+function optionsOf({
+  secret = false,
+  openedBy = 'all',
+  openedWithout,
+}: Options): Pick<Setting<unknown>, 'secret' | 'openedBy' | 'openedWithout'> {
+  return { secret, openedBy, openedWithout };
 }
 
 export const FLAG: Kind<boolean> = {

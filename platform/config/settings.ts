@@ -31,6 +31,8 @@ import {
 
 const PORT = whole(0, 65_535);
 const SECRET = { secret: true } as const;
+const OF_API = { openedBy: ['api'] } as const;
+const OF_WORKER = { openedBy: ['worker'] } as const;
 
 const LISTENING = {
   SVC_HOST: standard(
@@ -183,6 +185,12 @@ const CALLERS = {
     'secretsKeys',
     SECRETS_KEYS,
     'Keys that encrypt the secrets of callers in the database, and vouch for audit rows: the first encrypts, all decrypt.',
+    { ...SECRET, ...OF_API, openedWithout: 'SVC_AUDIT_KEY' },
+  ),
+  SVC_AUDIT_KEY: optional(
+    'auditKeys',
+    SECRETS_KEYS,
+    'Keys that vouch for audit rows, as `fundadmin keys audit-key` derives them from `SVC_SECRETS_KEY`: with it a worker does without that one. The first vouches, all are believed; unset they are derived.',
     SECRET,
   ),
   SVC_RATE_LIMIT_ENABLED: standard(
@@ -190,6 +198,12 @@ const CALLERS = {
     FLAG,
     'true',
     'Whether callers are limited; without authentication nobody is.',
+  ),
+  SVC_RATE_LIMIT_SHARED: standard(
+    'rateLimitShared',
+    FLAG,
+    'false',
+    'Whether all API processes count the requests of a key together, in the database; else each counts alone.',
   ),
   SVC_RATE_LIMIT_READ_RPM: standard(
     'rateLimitReadRpm',
@@ -312,6 +326,7 @@ const ALLOWLIST = {
     'dashboardKeysFile',
     FILE,
     'JSON file with the key of each operator who may change the list on the dashboard; unset refuses all changes there.',
+    OF_API,
   ),
   SVC_DASHBOARD_EXPECTED_WRITER_KEYS: standard(
     'dashboardExpectedKeys',
@@ -331,7 +346,7 @@ const CALLBACKS = {
     'callbackSigner',
     CALLBACK_SECRETS,
     'Secrets that sign callbacks; several sign all, for rotation.',
-    SECRET,
+    { ...SECRET, ...OF_WORKER },
   ),
   SVC_CALLBACK_MAX_ATTEMPTS: standard(
     'callbackMaxAttempts',

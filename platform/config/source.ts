@@ -4,9 +4,10 @@
 import { readFileSync } from 'node:fs';
 import { fileNameOf } from './names.ts';
 import type { Setting } from './setting.ts';
+import { DUTIES, type Duty } from './role.ts';
 import { SETTING_LIST, type SettingName } from './settings.ts';
 
-export type Source = 'env' | 'file' | 'default' | 'unset';
+export type Source = 'env' | 'file' | 'default' | 'unset' | 'not opened';
 
 export interface Sourced {
   readonly text: string | undefined;
@@ -19,14 +20,19 @@ export interface SourcedSettings {
   readonly faults: readonly string[];
 }
 
-/** Finds every text. An empty variable counts as unset. */
+/** Finds every text that a process of these duties opens. An empty variable counts as unset. */
 export function findTexts(
   environment: NodeJS.ProcessEnv,
   settings: readonly (readonly [SettingName, Setting<unknown>])[] = SETTING_LIST,
+  duties: readonly Duty[] = DUTIES,
 ): SourcedSettings {
   const texts = new Map<SettingName, Sourced>();
   const faults: string[] = [];
   for (const [name, setting] of settings) {
+    if (!opens(setting, duties, environment)) {
+      texts.set(name, { text: undefined, source: 'not opened' });
+      continue;
+    }
     const own = given(environment[name]);
     const file = setting.secret ? given(environment[fileNameOf(name)]) : undefined;
     if (own !== undefined && file !== undefined)
@@ -43,6 +49,18 @@ export function findTexts(
     else texts.set(name, { text: undefined, source: 'unset' });
   }
   return { texts, faults };
+}
+
+function opens(
+  { openedBy, openedWithout: other }: Setting<unknown>,
+  duties: readonly Duty[],
+  environment: NodeJS.ProcessEnv,
+): boolean {
+  if (openedBy === 'all' || openedBy.some((duty) => duties.includes(duty))) return true;
+  if (other === undefined) return false;
+  return (
+    given(environment[other]) === undefined && given(environment[fileNameOf(other)]) === undefined
+  );
 }
 
 function given(value: string | undefined): string | undefined {

@@ -96,7 +96,7 @@ test('a namespace that is not there stops a start, and is told with what to do',
   const faultsIn = (namespace: string): Promise<readonly string[]> =>
     startFaults(
       { SVC_TEMPORAL_ADDRESS: address, SVC_TEMPORAL_NAMESPACE: namespace },
-      { offline: false },
+      { offline: false, duties: ['api', 'worker'] },
     );
   expect(await faultsIn('default')).toEqual([]);
   expect(await faultsIn('nowhere')).toEqual([

@@ -25,6 +25,7 @@ import { readDatabaseRole } from '../../store/database-role.ts';
 import { readTransactions, readUnknownNonces } from '../../store/evm-transactions.ts';
 import { readSealedSecret } from '../../store/keys.ts';
 import { noteLane, takeLanes } from '../../store/lanes.ts';
+import { returnLeases, takeLeases } from '../../store/leases.ts';
 import { readFigures } from '../../store/metrics.ts';
 import { readPerpTerms } from '../../store/perp-terms.ts';
 import {
@@ -46,7 +47,19 @@ import {
   type NewProposal,
 } from '../../store/proposals.ts';
 import { clearOrphans } from '../../store/registry.ts';
-import { dropOldNonces, takeNonce, takeNonces } from '../../store/request-nonces.ts';
+import {
+  answerLooks,
+  forgetLook,
+  readLookAnswer,
+  requestLook,
+  takeLooks,
+} from '../../store/requested-looks.ts';
+import {
+  dropOldNonces,
+  takeCountedNonces,
+  takeNonce,
+  takeNonces,
+} from '../../store/request-nonces.ts';
 import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
 import { SEEDED } from './seed.ts';
 import { MOVEMENT, TEMPLATE, type Asked, type CallerName, type World } from './world.ts';
@@ -413,6 +426,17 @@ export const CALLS: readonly Call[] = [
     const note = { wallet_id, from, last_error: null, to: null, lease, next_seconds: 0 };
     await noteAgentWallet(db, note);
   }),
+  own(['requestLook', 'takeLooks', 'answerLooks', 'readLookAnswer', 'forgetLook'], async (db) => {
+    const id = await requestLook(db, { kind: 'balances', subject: 'venue-9' });
+    await takeLooks(db, { atMost: 50, seconds: 15 });
+    await answerLooks(db, [id], { ok: true, address: null });
+    await readLookAnswer(db, id);
+    await forgetLook(db, id);
+  }),
+  own(['takeLeases', 'returnLeases'], async (db) => {
+    await takeLeases(db, { names: ['balances', 'attention'], holder: 'growth', seconds: 30 });
+    await returnLeases(db, 'growth');
+  }),
   own('expireDue', (db) => expireDue(db)),
   own('createProposal', async (db) => {
     await createProposal(db, PROPOSAL);
@@ -472,11 +496,15 @@ export const CALLS: readonly Call[] = [
   ),
 
   // What stands before every request.
-  own(['readSealedSecret', 'takeNonces', 'takeNonce'], async (db, _samples, turn) => {
-    await readSealedSecret(db, 'key-1');
-    await takeNonces(db, [{ key_id: 'key-1', nonce: randomUUID() }]);
-    await takeNonce(db, { key_id: 'dashboard', nonce: `${String(turn)}-${randomUUID()}` });
-  }),
+  own(
+    ['readSealedSecret', 'takeNonces', 'takeCountedNonces', 'takeNonce'],
+    async (db, _samples, turn) => {
+      await readSealedSecret(db, 'key-1');
+      await takeNonces(db, [{ key_id: 'key-1', nonce: randomUUID() }]);
+      await takeCountedNonces(db, [{ key_id: 'key-1', nonce: randomUUID() }]);
+      await takeNonce(db, { key_id: 'dashboard', nonce: `${String(turn)}-${randomUUID()}` });
+    },
+  ),
   own('writeAuditOnce', (db) =>
     writeAuditOnce(db, randomUUID(), {
       ...{ action: 'auth.refused', entity_type: 'request', entity_key: 'x', outcome: 'denied' },

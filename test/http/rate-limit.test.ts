@@ -5,34 +5,30 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApi } from '../../api/http/app.ts';
-import { createGuard } from '../../api/auth/guard.ts';
+import { createGuard, type Guard, type GuardOptions } from '../../api/auth/guard.ts';
 import { routes } from '../../api/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import { signedFetch } from '../support/signed-fetch.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
-import { parseSecretsKey } from '../../platform/secrets.ts';
+import { parseSecretsKey, type SecretsKeys } from '../../platform/secrets.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { dependencies } from '../api/support.ts';
 import { shared } from '../support/http.ts';
 import { SeenExamples } from '../support/seen.ts';
 
 const LIMITS = { readRpm: 5, writeRpm: 3 };
+const log = pino({ level: 'silent' });
 let db: Database;
 let api: Listening;
+let keys: SecretsKeys;
 beforeAll(async () => {
   const secretsKeys = parseSecretsKey(
     readFileSync(shared.toolEnv['SVC_SECRETS_KEY_FILE'] ?? '', 'utf8').trim(),
   );
   if (!secretsKeys.ok) throw new Error('the key of the stack cannot be read');
+  keys = secretsKeys.keys;
   db = connectDatabase({ url: shared.databaseUrl, poolSize: 2 });
-  const log = pino({ level: 'silent' });
-  const guard = createGuard({
-    db,
-    log,
-    secretsKeys: secretsKeys.keys,
-    maxSkewSeconds: 300,
-    rateLimits: LIMITS,
-  });
+  const guard = guardOver(db, LIMITS);
   const deps = { ...dependencies({ authEnabled: true }), db, log };
   api = await listen({ app: createApi(deps, routes, { guard }), host: '127.0.0.1', port: 0 });
 });
@@ -40,6 +36,10 @@ afterAll(async () => {
   await api?.close();
   await db?.$disconnect();
 });
+
+function guardOver(over: Database, rateLimits: GuardOptions['rateLimits']): Guard {
+  return createGuard({ db: over, log, secretsKeys: keys, maxSkewSeconds: 300, rateLimits });
+}
 
 const url = (path: string): string => `http://127.0.0.1:${String(api.port)}${path}`;
 const statuses = async (
@@ -79,4 +79,50 @@ test('who is not known is not counted, and probes never are', async () => {
   const forged = { keyId: operator.keyId, secret: 'not its secret' };
   expect(await statuses(10, whoami(forged))).toEqual(Array<number>(10).fill(401));
   expect(await statuses(10, () => fetch(url('/healthz')))).toEqual(Array<number>(10).fill(200));
+});
+
+test('two APIs that share a limit let through exactly as many, and both say when the minute is over', async () => {
+  const limits = { readRpm: 40, writeRpm: 25, shared: true };
+  const other = connectDatabase({ url: shared.databaseUrl, poolSize: 2 });
+  const deps = { ...dependencies({ authEnabled: true }), log };
+  const apis = await Promise.all(
+    [db, other].map((over) => {
+      const app = createApi({ ...deps, db: over }, routes, { guard: guardOver(over, limits) });
+      return listen({ app, host: '127.0.0.1', port: 0 });
+    }),
+  );
+  try {
+    // Nothing else counts here: every other API of this stack keeps its counts to itself.
+    await db.$executeRaw`DELETE FROM rate_windows`;
+    const whole = (key: SigningKey) =>
+      Promise.all(
+        Array.from({ length: 60 }, (_, index) =>
+          signedFetch(key, `http://127.0.0.1:${String(apis[index % 2]?.port)}/v3/whoami`),
+        ),
+      );
+    const passed = (answers: readonly Response[]): number =>
+      answers.filter(({ status }) => status === 200).length;
+    const [ofAgent, ofOperator] = await Promise.all([
+      whole(shared.keys.agent),
+      whole(shared.keys.operator),
+    ]);
+    expect([passed(ofAgent), passed(ofOperator)]).toEqual([40, 25]);
+    const [row] = await db.$queryRaw<{ left: number }[]>`
+      SELECT extract(epoch FROM ends_at - svc_now())::float8 AS left FROM rate_windows
+      WHERE key_id = ${shared.keys.agent.keyId}`;
+    const waits = ofAgent
+      .filter(({ status }) => status === 429)
+      .map(({ headers }) => Number(headers.get('retry-after')));
+    expect(waits).toHaveLength(20);
+    for (const wait of waits) {
+      expect(wait).toBeGreaterThanOrEqual(Math.floor(row?.left ?? 0));
+      expect(wait).toBeLessThanOrEqual(60);
+    }
+    // The next minute is a new one, by the database's clock.
+    await db.$executeRaw`UPDATE rate_windows SET ends_at = svc_now()`;
+    expect(passed(await whole(shared.keys.agent))).toBe(40);
+  } finally {
+    await Promise.all(apis.map((each) => each.close()));
+    await other.$disconnect();
+  }
 });

@@ -316,7 +316,10 @@ describe('a nonce', () => {
         .sort((a, b) => a - b);
     // The service's own, which looks at once when it starts.
     const db = connectDatabase({ url: shared.databaseUrl });
-    const cleaner = startNonceCleaner({ db, log: pino({ level: 'silent' }) });
+    const cleaner = startNonceCleaner({
+      ...{ db, log: pino({ level: 'silent' }) },
+      leases: { under: (_lease, work) => work },
+    });
     try {
       await waitFor(async () => (await kept()).length < 4);
     } finally {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PORT_SETTINGS } from '../../dev/stack/ports.ts';
 import { ConfigError, readConfig, type Config } from '../../platform/config.ts';
+import type { ProcessRole } from '../../platform/config/role.ts';
 import { fileNameOf } from '../../platform/config/names.ts';
 import { SETTING_LIST, SETTINGS } from '../../platform/config/settings.ts';
 
@@ -111,6 +112,47 @@ describe('settings', () => {
   });
 });
 
+describe('a process of a role', () => {
+  const away = join(folder, 'away');
+  const key = Buffer.alloc(32, 1).toString('base64');
+  const hosts = { SVC_CALLBACK_ALLOWED_HOSTS_CSV: 'hooks.test' };
+  /** Files of its own are there, files of the other role are not. */
+  const read = (role: ProcessRole, settings: NodeJS.ProcessEnv) =>
+    readConfig({ SVC_DATABASE_URL: BASE.SVC_DATABASE_URL, ...settings }, role);
+
+  it('opens only the secrets of its role', () => {
+    const api = read('api', {
+      ...hosts,
+      SVC_SECRETS_KEY_FILE: file('secrets', key),
+      SVC_CALLBACK_HMAC_SECRET_FILE: away,
+    });
+    expect([api.secretsKeys.length, api.callbackSigner]).toEqual([1, null]);
+    const worker = read('worker', {
+      ...hosts,
+      SVC_AUDIT_KEY_FILE: file('audit', key),
+      SVC_SECRETS_KEY_FILE: away,
+      SVC_DASHBOARD_WRITER_KEYS_FILE: away,
+      SVC_CALLBACK_HMAC_SECRET_FILE: file('callback', 'a secret of callbacks'),
+    });
+    expect(worker).toMatchObject({ secretsKeys: [], dashboardKeysFile: undefined });
+    expect([worker.auditKeys.length, worker.callbackSigner]).toEqual([1, expect.any(Function)]);
+  });
+
+  it('that does both, or does what it does with what a setting lacks, opens the others too', () => {
+    const lacks = (role: ProcessRole, settings: NodeJS.ProcessEnv): void => {
+      expect(() => read(role, settings)).toThrow(/SVC_SECRETS_KEY_FILE: .*ENOENT/);
+    };
+    lacks('all', { SVC_AUDIT_KEY: key, SVC_SECRETS_KEY_FILE: away });
+    lacks('worker', { SVC_SECRETS_KEY_FILE: away });
+    expect(() => read('worker', {})).toThrow(/SVC_AUDIT_KEY: .*fundadmin keys audit-key/);
+    expect(() => read('all', { ...hosts, SVC_SECRETS_KEY: key })).toThrow(
+      'SVC_CALLBACK_HMAC_SECRET',
+    );
+    const switchedOff = { ...hosts, SVC_SECRETS_KEY: key, SVC_WORKERS_ENABLED: 'false' };
+    expect(read('all', switchedOff).duties).toEqual(['api']);
+  });
+});
+
 describe('an entry of the table', () => {
   /** Another text than the default, and what it means, for kinds whose reading is plain. */
   function other(type: string, otherwise: string | null): readonly [string, unknown] | null {
@@ -127,7 +169,7 @@ describe('an entry of the table', () => {
 
   it('is all that makes its field of the configuration, and no two make the same', () => {
     const fields = SETTING_LIST.flatMap(([, { field }]) => field ?? []);
-    const together = ['rateLimitEnabled', 'allowlistCoolingSeconds', 'tracing', 'redact'];
+    const together = ['duties', 'rateLimitEnabled', 'allowlistCoolingSeconds', 'tracing', 'redact'];
     expect(Object.keys(readConfig(BASE)).sort()).toEqual([...fields, ...together].sort());
     expect(new Set(fields).size).toBe(fields.length);
   });

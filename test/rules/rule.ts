@@ -14,6 +14,7 @@ export const SECTIONS = [
   'Bridges',
   'The perps venue',
   'Agents propose',
+  'Several processes',
   'Said twice',
 ] as const;
 export type Section = (typeof SECTIONS)[number];

@@ -10,6 +10,7 @@ import { lockRules } from './locks.ts';
 import { signedRules } from './signed.ts';
 import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
+import { processRules } from './processes.ts';
 import { saidTwiceRules } from './said-twice.ts';
 import { teamRules } from './teams.ts';
 import { perpRules } from './perps.ts';
@@ -33,5 +34,6 @@ export const RULES: readonly Rule[] = [
   ...perpLaneRules,
   ...agentRules,
   ...agentProgramRules,
+  ...processRules,
   ...saidTwiceRules,
 ];

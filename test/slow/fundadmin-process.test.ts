@@ -105,6 +105,9 @@ test('keys', async () => {
     await fundadmin('keys issue --client-name desk --key-id desk-1 --role operator'),
   ).toMatchObject({ key_id: 'desk-1' });
   expect(await fundadmin('keys list')).toMatchObject([{ key_id: 'desk-1' }]);
+  expect(await fundadmin('keys audit-key')).toEqual({
+    audit_key: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/),
+  });
   expect(await fundadmin('keys revoke --key-id desk-1')).toMatchObject({ key_id: 'desk-1' });
 }, 600_000);
 

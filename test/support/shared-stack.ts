@@ -50,6 +50,7 @@ const EXECUTORS = [
     action_types: ['test_team_payment'],
     payees: [{ field: 'beneficiary', family: 'cex' }],
   },
+  { ...nobody, executor_key: 'test.elsewhere', action_types: ['test_elsewhere'] },
   { ...nobody, executor_key: 'test.recommended', action_types: ['test_recommended'] },
   // As the examples of the API's document show them.
   { ...nobody, executor_key: 'example.bank', action_types: ['example_payment'] },

@@ -19,7 +19,7 @@ import {
   type Allowed,
   type AllowlistChange,
 } from '../../store/allowlist.ts';
-import { setting, withDatabase, type DatabaseOption } from '../database.ts';
+import { setting, warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
 export interface ChangeOptions extends DatabaseOption {
@@ -89,8 +89,7 @@ export async function setChain(
 function changeOf({ reason }: ChangeOptions, io: ToolIo): AllowlistChange {
   if (reason.trim() === '' || reason.length > LONGEST)
     throw new ToolError('--reason must say why, in up to 1000 characters.', { exitCode: 2 });
-  if (setting(io, 'SVC_SECRETS_KEY') === undefined)
-    io.err('SVC_SECRETS_KEY is not set: `audit verify` will report the row of this change.\n');
+  warnUnvouched(io, 'change');
   return {
     by: 'fundadmin',
     reason,

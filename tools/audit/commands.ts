@@ -1,7 +1,7 @@
 /** `fundadmin audit …` */
 import { type Command, InvalidArgumentError } from 'commander';
-import { createAuditMacs, type ChainHead } from '../../platform/audit-chain.ts';
-import { DATABASE_OPTION, setting, withDatabase, type DatabaseOption } from '../database.ts';
+import type { ChainHead } from '../../platform/audit-chain.ts';
+import { auditMacs, DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { checkBundle } from './check-bundle.ts';
 import { exportAudit } from './export.ts';
@@ -32,7 +32,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
   group
     .command('verify')
     .description(
-      'Recompute the whole chain and name the places that are not as they were written. SVC_SECRETS_KEY holds the key.',
+      'Recompute the whole chain and name the places that are not as they were written. SVC_AUDIT_KEY or SVC_SECRETS_KEY holds the key.',
     )
     .option(...DATABASE_OPTION)
     .option(
@@ -46,7 +46,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
       time,
     )
     .action(async (options: VerifyArguments) => {
-      const macs = createAuditMacs(setting(io, 'SVC_SECRETS_KEY') ?? []);
+      const macs = auditMacs(io);
       if (!macs.keyed) io.err('SVC_SECRETS_KEY is not set: who wrote the rows is not checked.\n');
       const unauthenticatedBefore = options.unauthenticatedBefore?.getTime() ?? null;
       const settings = { macs, unauthenticatedBefore, expectHead: options.expectHead ?? null };

@@ -5,7 +5,7 @@ import { staleSince } from '../../domain/bridges/snapshot.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
 import type { At, ChainChange, PathChange } from '../../store/bridge-registry.ts';
-import { setting } from '../database.ts';
+import { setting, warnUnvouched } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
 type Action = Extract<AuditAction, `bridge_${'chain' | 'path'}.${string}`>;
@@ -17,8 +17,7 @@ export function auditOf(
   { reason, written = {} }: { readonly reason: string; readonly written?: JsonObject },
   io: ToolIo,
 ): AuditEntry {
-  if (setting(io, 'SVC_SECRETS_KEY') === undefined)
-    io.err('SVC_SECRETS_KEY is not set: `audit verify` will report the row of this change.\n');
+  warnUnvouched(io, 'change');
   return {
     action,
     entity_type: action.startsWith('bridge_chain.') ? 'bridge_chain' : 'bridge_path',

@@ -3,14 +3,16 @@
  * with them.
  */
 import Table from 'cli-table3';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { examineSettings } from '../../platform/config/read.ts';
+import { PROCESS_ROLES, type ProcessRole } from '../../platform/config/role.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { effectiveSettings, type EffectiveSetting } from './effective.ts';
 
 interface CheckOptions {
   readonly json?: true;
   readonly offline?: boolean;
+  readonly role: ProcessRole;
 }
 
 /** Adds the group to the program. */
@@ -24,6 +26,11 @@ export function addConfigCommands(program: Command, io: ToolIo): void {
     )
     .option('--json', 'answer JSON')
     .option('--offline', 'look at settings and files alone, not at Postgres and Temporal')
+    .addOption(
+      new Option('--role <role>', 'of the process; it opens only the secrets of its role')
+        .choices(PROCESS_ROLES)
+        .default('all'),
+    )
     .action((options: CheckOptions) => check(options, io));
 }
 
@@ -31,10 +38,10 @@ export function addConfigCommands(program: Command, io: ToolIo): void {
  * With faults the answer is JSON all the same where that is asked for, so that a script need not
  * read two kinds of output.
  */
-async function check({ json, offline = false }: CheckOptions, io: ToolIo): Promise<void> {
-  const { values, texts, faults: ofSettings } = examineSettings(io.env);
+async function check({ json, offline = false, role }: CheckOptions, io: ToolIo): Promise<void> {
+  const { duties, values, texts, faults: ofSettings } = examineSettings(io.env, role);
   const { startFaults } = await import('../../service/start-faults.ts');
-  const faults = [...ofSettings, ...(await startFaults(values, { offline }))];
+  const faults = [...ofSettings, ...(await startFaults(values, { offline, duties }))];
   const ok = faults.length === 0;
   const settings = effectiveSettings(texts);
   if (json === true) io.out(`${JSON.stringify(ok ? { ok, settings } : { ok, faults }, null, 2)}\n`);

@@ -1,7 +1,8 @@
 /** docs/configuration.md, written from the settings. `npm run docs:tables` writes the file. */
 import { IGNORED_NAMES } from '../../platform/config/names.ts';
 import type { Setting } from '../../platform/config/setting.ts';
-import { SECTIONS } from '../../platform/config/settings.ts';
+import type { Duty } from '../../platform/config/role.ts';
+import { SECTIONS, SETTING_LIST } from '../../platform/config/settings.ts';
 
 export const CONFIGURATION_FILE = 'docs/configuration.md';
 
@@ -27,6 +28,7 @@ export function configurationPage(): string {
     '[operations.md](operations.md).',
     '',
     ...Object.entries(SECTIONS).flatMap(([title, settings]) => section(title, settings)),
+    ...secretsByRole(),
     '## Names that the service knows and does not read',
     '',
     ...ignored(),
@@ -43,6 +45,52 @@ function section(
       `| \`${name}\`${setting.secret ? ' *secret*' : ''} | ${setting.description} | ${setting.type} | ${unless(setting)} |`,
   );
   return [`## ${title}`, '', '| setting | | value | default |', '|---|---|---|---|', ...rows, ''];
+}
+
+/**
+ * Secrets that the two files name by a path; `test/signers/start.test.ts` and
+ * `test/slow/process-secrets.test.ts` hold that an API opens none of them.
+ */
+const NAMED_IN_FILES = [
+  'signers: `private_key_file`, `auth_token_file`, and the credentials of the key service (the machine’s own)',
+  'executors: `auth_token_file`, `result_secret_file`',
+  'venues: `credentials_file`',
+] as const;
+
+/** By `fundadmin`, beside what `config check --role` looks at as the role would. */
+const OF_FUNDADMIN: Readonly<Record<string, string>> = {
+  SVC_DATABASE_URL: 'yes, or `--database-url`',
+  SVC_SECRETS_KEY: '`keys issue`, `keys audit-key`; others where `SVC_AUDIT_KEY` is unset',
+  SVC_AUDIT_KEY: 'commands that leave audit rows, `audit verify`',
+};
+
+function secretsByRole(): readonly string[] {
+  const row = (name: string, openedBy: readonly Duty[] | 'all', without?: string): string => {
+    const by = (duty: Duty): string =>
+      openedBy === 'all' || openedBy.includes(duty)
+        ? 'yes'
+        : without === undefined
+          ? 'no'
+          : `only without \`${without}\``;
+    const called = name.startsWith('SVC_') ? `\`${name}\`` : name;
+    return `| ${called} | ${by('api')} | ${by('worker')} | ${OF_FUNDADMIN[name] ?? 'no'} |`;
+  };
+  return [
+    '## Which process opens which secret',
+    '',
+    'A process reads and opens only what its role uses: what another role alone needs may be set and',
+    'unreadable, or absent. `all` opens both; with `SVC_WORKERS_ENABLED=false` it is an API. Where an',
+    'API needs to know what only a signer or an exchange can say (an address, balances), a worker looks',
+    'for it; without a worker what depends on it is refused.',
+    '',
+    '| secret | API | worker | `fundadmin` |',
+    '|---|---|---|---|',
+    ...SETTING_LIST.filter(([, { secret, openedBy }]) => secret || openedBy !== 'all').map(
+      ([name, { openedBy, openedWithout }]) => row(name, openedBy, openedWithout),
+    ),
+    ...NAMED_IN_FILES.map((name) => row(name, ['worker'])),
+    '',
+  ];
 }
 
 function unless(setting: Setting<unknown>): string {

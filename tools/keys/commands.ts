@@ -4,6 +4,7 @@ import { ROLES, type Role } from '../../domain/roles.ts';
 import { listKeys } from '../../store/keys.ts';
 import { DATABASE_OPTION, withDatabase } from '../database.ts';
 import type { ToolIo } from '../io.ts';
+import { auditKeyText } from './audit-key.ts';
 import { issue, type IssueOptions } from './issue.ts';
 import { revoke } from './revoke.ts';
 
@@ -13,6 +14,13 @@ export function addKeyCommands(program: Command, io: ToolIo): void {
     .command('keys')
     .description('Keys of callers: a key has one role, a client may have several keys.');
   const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
+
+  keys
+    .command('audit-key')
+    .description(
+      'Derive SVC_AUDIT_KEY from SVC_SECRETS_KEY: with it a worker vouches for audit rows and can open no secret of a caller. What it prints is a secret.',
+    )
+    .action(() => print({ audit_key: auditKeyText(io) }));
 
   keys
     .command('issue')

@@ -1,6 +1,6 @@
 /** `fundadmin keys revoke` */
 import { revokeKey, type RevokedKey } from '../../store/keys.ts';
-import { setting, withDatabase } from '../database.ts';
+import { warnUnvouched, withDatabase } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { toolAudit } from './audit.ts';
 
@@ -10,8 +10,7 @@ export async function revoke(
   io: ToolIo,
 ): Promise<RevokedKey & { readonly key_status: 'revoked' }> {
   // In an emergency the key goes first; that its audit row is not vouched for can be lived with.
-  if (setting(io, 'SVC_SECRETS_KEY') === undefined)
-    io.err('SVC_SECRETS_KEY is not set: `audit verify` will report the row of this revoke.\n');
+  warnUnvouched(io, 'revoke');
   const audit = [toolAudit('api_key.revoke', options.keyId, options.reason ?? null)];
   const revoked = await withDatabase(options, io, (db) => revokeKey(db, options.keyId, audit));
   if (revoked === null) throw new ToolError(`There is no key ${options.keyId}.`);

@@ -6,7 +6,7 @@ import {
   LONGEST_AUTHORIZATION_SECONDS,
 } from '../../domain/signing.ts';
 import { afterRestore } from '../../store/restore.ts';
-import { DATABASE_OPTION, setting, withDatabase, type DatabaseOption } from '../database.ts';
+import { DATABASE_OPTION, warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
 const LONGEST_REASON = 1_000;
@@ -41,8 +41,7 @@ export function restoreCommands(program: Command, io: ToolIo): void {
           `--reason must say why, in up to ${String(LONGEST_REASON)} characters.`,
           { exitCode: 2 },
         );
-      if (setting(io, 'SVC_SECRETS_KEY') === undefined)
-        io.err('SVC_SECRETS_KEY is not set: `audit verify` will report the row of this change.\n');
+      warnUnvouched(io, 'change');
       const entry = {
         action: 'database.after_restore',
         entity_type: 'database',

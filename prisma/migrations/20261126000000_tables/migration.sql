@@ -438,6 +438,26 @@ CREATE TABLE turns (
 
 INSERT INTO turns (name) VALUES ('sweep_waiting');
 
+-- What one process at a time does for all, for as long as it renews its lease.
+CREATE TABLE leases (
+  name    text PRIMARY KEY,
+  holder  text NOT NULL,
+  ends_at timestamptz NOT NULL
+);
+
+-- What an API process without signers and venue credentials has a worker look at for it. A row lives
+-- as long as its request waits, a minute at most.
+CREATE TABLE requested_looks (
+  look_id      uuid PRIMARY KEY,
+  kind         text NOT NULL CHECK (kind IN ('signer_identity', 'balances')),
+  -- The signer's key, or the venue's.
+  subject      text NOT NULL,
+  requested_at timestamptz NOT NULL,
+  -- A worker looks until then; after it another one may.
+  taken_until  timestamptz NOT NULL,
+  answer       jsonb
+);
+
 CREATE TABLE reservation_pools (
   venue_key    text NOT NULL,
   account_type text NOT NULL,
@@ -897,6 +917,15 @@ CREATE TABLE nonce_registry (
   PRIMARY KEY (key_id, nonce)
 );
 
+-- Requests of each key in its present minute, where every API process counts together
+-- (SVC_RATE_LIMIT_SHARED). What a crash forgets are at most a minute's counts, so it is not logged;
+-- room in its pages keeps updates from touching the index.
+CREATE UNLOGGED TABLE rate_windows (
+  key_id  text PRIMARY KEY,
+  ends_at timestamptz NOT NULL,
+  used    integer NOT NULL
+) WITH (fillfactor = 50);
+
 -- Rows come in the order of their time, so the oldest are found without an index entry for each.
 CREATE INDEX nonce_registry_used ON nonce_registry USING brin (used_at);
 
@@ -1245,6 +1274,8 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('callbacks', 'SELECT, INSERT, UPDATE'),
   ('commands', 'SELECT, INSERT, UPDATE'),
   ('turns', 'SELECT, UPDATE'),
+  ('leases', 'SELECT, INSERT, UPDATE, DELETE'),
+  ('requested_looks', 'SELECT, INSERT, UPDATE, DELETE'),
   ('reservation_pools', 'SELECT, INSERT, UPDATE'),
   ('reservations', 'SELECT, INSERT, UPDATE'),
   ('cutover', 'SELECT, UPDATE'),
@@ -1270,6 +1301,7 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('agent_authorities', 'SELECT'),
   ('template_proposals', 'SELECT, INSERT, UPDATE'),
   ('nonce_registry', 'SELECT, INSERT, DELETE'),
+  ('rate_windows', 'SELECT, INSERT, UPDATE'),
   ('allowed_addresses', 'SELECT, INSERT, UPDATE'),
   ('auto_approve_policies', 'SELECT, INSERT, UPDATE'),
   ('budget_reservations', 'SELECT, INSERT, UPDATE'),

@@ -1,0 +1,107 @@
+/**
+ * Looks at signers and venues for API processes that have no access to either. What is answered is
+ * as young as what such a process would have seen itself: nothing that was known before it asked.
+ */
+import type { Logger } from 'pino';
+import { settleEach } from '../../platform/at-once.ts';
+import type { BalanceDesk } from '../../platform/balance-desk.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
+import { within } from '../../platform/time-limit.ts';
+import { IdentityFault, type Signer } from '../../domain/signer.ts';
+import type { Database } from '../../prisma/client.ts';
+import {
+  answerLooks,
+  takeLooks,
+  type Look,
+  type LookAnswer,
+  type TakenLook,
+} from '../../store/requested-looks.ts';
+
+const MOST = 50;
+const AT_ONCE = 10;
+/** How long a signer may take to answer: less than whoever requests it waits. */
+const IDENTITY_LIMIT_MS = 4_000;
+/** Longer than a fetch of balances takes, after which another worker may look. */
+const TAKEN_SECONDS = 15;
+
+export interface LookOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly signers: { get(key: string): Signer | undefined };
+  readonly desk: BalanceDesk;
+  readonly pauseMs: number;
+}
+
+/** Any number of processes may do this: a request is one worker's at a time. */
+export function startLooks(options: LookOptions): Loop {
+  const { db, log, pauseMs } = options;
+  const running = new Set<Promise<unknown>>();
+  const loop = startLoop({
+    name: 'requested looks',
+    pauseMs,
+    log,
+    work: async () => {
+      const taken = await takeLooks(db, { atMost: MOST, seconds: TAKEN_SECONDS });
+      // Not waited for: a venue that is slow keeps no signer's answer back.
+      const looking = settleEach([...bySubject(taken).values()], AT_ONCE, async (same) => {
+        const [first] = same;
+        if (first === undefined) return;
+        const answer = await answerTo(options, first);
+        if (!answer.ok) log.warn({ ...first, fault: answer.message }, 'a requested look failed');
+        await answerLooks(
+          db,
+          same.map(({ look_id }) => look_id),
+          answer,
+        );
+      })
+        .then((outcomes) => {
+          const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+          if (failed !== undefined)
+            log.warn({ err: failed.reason as unknown }, 'a requested look was not answered');
+        })
+        .finally(() => running.delete(looking));
+      running.add(looking);
+      return taken.length === MOST;
+    },
+  });
+  return {
+    poke: () => loop.poke(),
+    stop: async () => {
+      await loop.stop();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** One look answers all that request the same: each of them was made before it. */
+function bySubject(taken: readonly TakenLook[]): ReadonlyMap<string, readonly TakenLook[]> {
+  const found = new Map<string, TakenLook[]>();
+  for (const look of taken) {
+    const key = `${look.kind} ${look.subject}`;
+    const same = found.get(key);
+    if (same === undefined) found.set(key, [look]);
+    else same.push(look);
+  }
+  return found;
+}
+
+async function answerTo(
+  { signers, desk }: LookOptions,
+  { kind, subject }: Look,
+): Promise<LookAnswer> {
+  const unknown = { ok: false, fault: 'failed', message: `${subject} is not known here` } as const;
+  try {
+    if (kind === 'balances') {
+      const refreshed = desk.refresh(subject, { anew: true });
+      if (refreshed === null) return unknown;
+      await refreshed;
+      return { ok: true, address: null };
+    }
+    const signer = signers.get(subject);
+    if (signer === undefined) return unknown;
+    return { ok: true, address: await within(signer.identity(), IDENTITY_LIMIT_MS) };
+  } catch (error) {
+    const fault = error instanceof IdentityFault ? 'invalid' : 'failed';
+    return { ok: false, fault, message: error instanceof Error ? error.message : String(error) };
+  }
+}

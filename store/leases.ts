@@ -1,0 +1,34 @@
+/** Who does what one process alone has to do; see activities/relays/leases.ts. */
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+/**
+ * Takes the leases of these names that nobody holds, and holds on to the holder's own, for so long
+ * by the database's clock; answers which the holder has now.
+ */
+export async function takeLeases(
+  db: Database,
+  {
+    names,
+    holder,
+    seconds,
+  }: { readonly names: readonly string[]; readonly holder: string; readonly seconds: number },
+): Promise<readonly string[]> {
+  const rows = await run(
+    () => db.sql<{ name: string }>`
+      INSERT INTO leases AS l (name, holder, ends_at)
+        SELECT name, ${holder}, at + make_interval(secs => ${seconds}::integer)
+        FROM jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) name,
+          (SELECT svc_now() AS at OFFSET 0) clock ORDER BY name
+      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
+        WHERE l.holder = excluded.holder
+          OR l.ends_at <= excluded.ends_at - make_interval(secs => ${seconds}::integer)
+      RETURNING name`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Lets others have them at once. */
+export async function returnLeases(db: Database, holder: string): Promise<void> {
+  await run(() => db.sql`DELETE FROM leases WHERE holder = ${holder}`);
+}

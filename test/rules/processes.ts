@@ -1,0 +1,73 @@
+import type { Rule } from './rule.ts';
+
+const section = 'Several processes';
+
+export const processRules: readonly Rule[] = [
+  {
+    id: 'a-role-opens-its-own-secrets',
+    section,
+    rule: 'A process that takes no work opens no secret of a signer, an executor or a venue.',
+    test: {
+      file: 'test/signers/start.test.ts',
+      name: 'an API process opens no secret of a signer, an executor or a venue, and has a worker asked',
+    },
+    broken: {
+      file: 'service/registries.ts',
+      find: "const works = config.duties.includes('worker');",
+      replace: 'const works = config.duties.length > 0;',
+    },
+  },
+  {
+    id: 'settings-of-other-roles-stay-closed',
+    section,
+    rule: 'A process reads no secret among the settings that another role alone needs.',
+    test: { file: 'test/platform/config.test.ts', name: 'opens only the secrets of its role' },
+    broken: {
+      file: 'platform/config/source.ts',
+      find: 'if (!opens(setting, duties, environment)) {',
+      replace: 'if (!opens(setting, duties, environment) && duties.length === 0) {',
+    },
+  },
+  {
+    id: 'revoked-keys-are-refused-everywhere',
+    section,
+    rule: 'A key that is revoked is refused by every API from the next request on.',
+    test: {
+      file: 'test/http/several-apis.test.ts',
+      name: 'a key that is revoked is refused by an API that has just let it in',
+    },
+    broken: {
+      file: 'api/auth/authenticate.ts',
+      find: "if (taken === null) throw new AuthenticationError('key_revoked', keyId);",
+      replace: "if (taken === null) return { client_id: null, key_id: keyId, role: 'operator' };",
+    },
+  },
+  {
+    id: 'shared-limits-are-exact',
+    section,
+    rule: 'APIs that share a rate limit let through exactly as many requests of a key as it says.',
+    test: {
+      file: 'test/http/rate-limit.test.ts',
+      name: 'two APIs that share a limit let through exactly as many, and both say when the minute is over',
+    },
+    broken: {
+      file: 'store/request-nonces.ts',
+      find: 'THEN 0 ELSE w.used END,',
+      replace: 'THEN 0 ELSE 0 END,',
+    },
+  },
+  {
+    id: 'a-lease-is-one-holders',
+    section,
+    rule: 'What one worker does for all no other takes over before its lease is over.',
+    test: {
+      file: 'test/store/leases.test.ts',
+      name: 'a lease is one holder’s until its end, whoever asks',
+    },
+    broken: {
+      file: 'store/leases.ts',
+      find: 'WHERE l.holder = excluded.holder',
+      replace: 'WHERE l.holder <> excluded.name',
+    },
+  },
+];
