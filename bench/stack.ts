@@ -82,7 +82,7 @@ async function startServers(
   for (let count = 0; count < 5 + PERIMETER_LAYERS.length; count += 1)
     ports.push(await freePort(ports));
   const [postgres = 0, temporal = 0, uiPort = 0, apiPort = 0, remotePort = 0, ...rest] = ports;
-  const [bare = 0, validated = 0, signed = 0, nonce = 0, whole = 0] = rest;
+  const [bare = 0, validated = 0, signed = 0, nonce = 0, counted = 0, whole = 0] = rest;
   const server = await findTemporalServer();
   if (server.kind === 'address')
     throw new Error('The bench measures a Temporal server of its own: unset SVC_TEMPORAL_ADDRESS.');
@@ -101,7 +101,8 @@ async function startServers(
       }),
     ),
   ]);
-  const perimeter = { databaseUrl: perimeterUrl, ports: { bare, validated, signed, nonce, whole } };
+  const layers = { bare, validated, signed, nonce, counted, whole };
+  const perimeter = { databaseUrl: perimeterUrl, ports: layers };
   const temporalAddress = `127.0.0.1:${temporal}`;
   return { databaseUrl: database.databaseUrl, temporalAddress, apiPort, remotePort, perimeter };
 }

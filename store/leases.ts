@@ -16,10 +16,10 @@ export async function takeLeases(
 ): Promise<readonly string[]> {
   const rows = await run(
     () => db.sql<{ name: string }>`
+      WITH clock AS MATERIALIZED (SELECT svc_now() AS at)
       INSERT INTO leases AS l (name, holder, ends_at)
         SELECT name, ${holder}, at + make_interval(secs => ${seconds}::integer)
-        FROM jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) name,
-          (SELECT svc_now() AS at OFFSET 0) clock ORDER BY name
+        FROM jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) name, clock ORDER BY name
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
         WHERE l.holder = excluded.holder
           OR l.ends_at <= excluded.ends_at - make_interval(secs => ${seconds}::integer)

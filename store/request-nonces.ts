@@ -84,10 +84,10 @@ export async function takeCountedNonces(
         INSERT INTO nonce_registry (key_id, nonce, used_at) SELECT key_id, nonce, svc_now()
           FROM known ORDER BY key_id, nonce
         ON CONFLICT DO NOTHING RETURNING key_id, nonce
-      ), counted AS (
+      ), clock AS MATERIALIZED (SELECT svc_now() AS at), counted AS (
         INSERT INTO rate_windows AS w (key_id, ends_at, used)
-          SELECT key_id, at + interval '1 minute', count(*)
-          FROM taken, (SELECT svc_now() AS at OFFSET 0) clock GROUP BY key_id, at ORDER BY key_id
+          SELECT key_id, at + interval '1 minute', count(*) FROM taken, clock
+          GROUP BY key_id, at ORDER BY key_id
         -- Both by the one time that the statement read: read twice, a window could end in between.
         ON CONFLICT (key_id) DO UPDATE SET
           used = excluded.used + CASE WHEN w.ends_at <= excluded.ends_at - interval '1 minute'
@@ -100,8 +100,8 @@ export async function takeCountedNonces(
         CASE WHEN t.key_id IS NOT NULL THEN c.used - (count(t.key_id) OVER (PARTITION BY k.key_id)
           - row_number() OVER (PARTITION BY k.key_id, t.key_id ORDER BY k.position)) END::integer
           AS place,
-        extract(epoch FROM c.ends_at - svc_now())::double precision AS ends_in_seconds
-      FROM known k LEFT JOIN taken t USING (key_id, nonce) LEFT JOIN counted c ON c.key_id = k.key_id`,
+        extract(epoch FROM c.ends_at - clock.at)::double precision AS ends_in_seconds
+      FROM clock, known k LEFT JOIN taken t USING (key_id, nonce) LEFT JOIN counted c ON c.key_id = k.key_id`,
   );
   const found = new Map(
     rows.map(({ position, place, ends_in_seconds, ...taken }) => [

@@ -40,7 +40,7 @@ export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] |
   }
 }
 
-/** By the service's SVC_AUDIT_KEY, else its SVC_SECRETS_KEY; without both they vouch for nothing. */
+/** By the service's SVC_AUDIT_KEY, else its SVC_SECRETS_KEY; without both they make no MAC. */
 export function auditMacs(io: ToolIo): AuditMacs {
   const own = setting(io, 'SVC_AUDIT_KEY') ?? [];
   return createAuditMacs(own.length > 0 ? [] : (setting(io, 'SVC_SECRETS_KEY') ?? []), own);
@@ -54,8 +54,7 @@ export function warnUnvouched(io: ToolIo, what: string): void {
 
 /**
  * Runs `work` on a connection; what the database refuses becomes a {@link ToolError}. With a key of
- * the service ({@link auditMacs}) the audit rows that `work` writes are vouched for as the service's
- * own are.
+ * the service ({@link auditMacs}) the audit rows that `work` writes are vouched for as its own are.
  */
 export async function withDatabase<T>(
   options: DatabaseOption,

@@ -2,6 +2,7 @@
  * The rate limit as callers meet it: an API with low limits beside the stack's own, over the same
  * database and keys.
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApi } from '../../api/http/app.ts';
@@ -12,6 +13,7 @@ import { signedFetch } from '../support/signed-fetch.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { parseSecretsKey, type SecretsKeys } from '../../platform/secrets.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { takeCountedNonces } from '../../store/request-nonces.ts';
 import { dependencies } from '../api/support.ts';
 import { shared } from '../support/http.ts';
 import { SeenExamples } from '../support/seen.ts';
@@ -125,4 +127,23 @@ test('two APIs that share a limit let through exactly as many, and both say when
     await Promise.all(apis.map((each) => each.close()));
     await other.$disconnect();
   }
+});
+
+test('however many requests share a statement, each has its own place in the minute', async () => {
+  await db.$executeRaw`DELETE FROM rate_windows`;
+  const { agent, operator } = shared.keys;
+  const places: number[] = [];
+  for (let turn = 0; turn < 4; turn += 1) {
+    const asked = Array.from({ length: 256 }, (_, index) => ({
+      key_id: index % 4 === 0 ? operator.keyId : agent.keyId,
+      nonce: randomUUID(),
+    }));
+    const taken = await takeCountedNonces(db, asked);
+    for (const [index, each] of taken.entries())
+      if (index % 4 !== 0) places.push(each?.window?.place ?? 0);
+    // A nonce that was taken is no request more.
+    const [again] = await takeCountedNonces(db, asked.slice(1, 2));
+    expect(again).toMatchObject({ fresh: false, window: null });
+  }
+  expect(places).toEqual(Array.from({ length: 4 * 192 }, (_, index) => index + 1));
 });

@@ -1,6 +1,6 @@
 /**
- * An API beside the stack's own over the same database: what is taken away over one of them holds in
- * the other with its next request, since nothing that guards money is remembered.
+ * An API beside the stack's own over the same database: what is taken away over one of them holds
+ * in the other with its next request, since nothing that guards money is remembered.
  */
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';

@@ -1,7 +1,7 @@
 /**
  * A process opens only the secrets of its role: API and worker run as users of their own, and the
- * files of the other are there and closed to them. Where nobody may change users, both run as one,
- * and what the other opens has no permissions at all.
+ * files of the other are there and closed to them. Where users cannot be changed, both run as one,
+ * and what the other opens has no permissions at all; where that user is root, it is not there.
  */
 import {
   chmodSync,
@@ -10,11 +10,12 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort } from '../../dev/stack/ports.ts';
+import { dirname, join } from 'node:path';
+import { freePort, ROOT } from '../../dev/stack/ports.ts';
 import { secretsKeyPath } from '../../dev/stack/keys.ts';
 import { servicePart } from '../../dev/stack/service.ts';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
@@ -24,7 +25,9 @@ import { parseSecretsKey } from '../../platform/secrets.ts';
 import { fundadmin } from '../../tools/command-line.ts';
 import { startOwnStack, WITHDRAW_TO_TREASURY, type OwnStack } from '../support/own-stack.ts';
 
-const mayChangeUsers = process.getuid?.() === 0;
+const isRoot = process.getuid?.() === 0;
+/** Whether another user can run what is built here. */
+const mayChangeUsers = isRoot && ancestorsOf(ROOT).every((at) => (statSync(at).mode & 0o001) !== 0);
 /** Of no account: nothing belongs to them. */
 const USERS = { api: 61_201, worker: 61_202 } as const;
 type Role = keyof typeof USERS;
@@ -36,13 +39,14 @@ let secrets: string;
 beforeAll(async () => {
   own = await startOwnStack({ service: false });
   folder = mkdtempSync(join(tmpdir(), 'process-secrets-'));
-  chmodSync(folder, 0o711);
+  // The folder of all tests of a run is the run's alone.
+  if (mayChangeUsers) for (const at of [tmpdir(), folder]) chmodSync(at, 0o711);
+  mkdirSync(join(folder, 'run'));
   supervisor = new Supervisor({
     dataDir: join(folder, 'run'),
     restart: false,
     log: () => undefined,
   });
-  mkdirSync(join(folder, 'run'));
   secrets = readFileSync(secretsKeyPath(own.stack.dataDir), 'utf8').trim();
 }, 240_000);
 afterAll(async () => {
@@ -50,6 +54,10 @@ afterAll(async () => {
   await own?.close();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
+
+function ancestorsOf(path: string): readonly string[] {
+  return dirname(path) === path ? [path] : [path, ...ancestorsOf(dirname(path))];
+}
 
 interface File {
   readonly text: string;
@@ -115,11 +123,13 @@ async function start(role: Role, port: number): Promise<string> {
   const other = mayChangeUsers ? USERS[role === 'api' ? 'worker' : 'api'] : user;
   for (const [name, { text, of }] of Object.entries(filesOf())) {
     const path = join(at, name);
+    const isOpen = of.includes(role);
+    if (!isOpen && isRoot && !mayChangeUsers) continue;
     writeFileSync(path, text);
-    chmodSync(path, of.includes(role) ? 0o600 : 0o000);
-    chownSync(path, of.includes(role) ? user : other, -1);
+    chmodSync(path, isOpen ? 0o600 : 0o000);
+    if (mayChangeUsers) chownSync(path, isOpen ? user : other, -1);
   }
-  chownSync(at, user, -1);
+  if (mayChangeUsers) chownSync(at, user, -1);
   const ports = Object.values(own.stack.ports);
   const opsPort = await freePort([...ports, port]);
   const env = {
