@@ -77,8 +77,8 @@ const DEPENDENCIES = {
   SVC_DATABASE_OWNER_URL: optional(
     PART,
     DATABASE_URL,
-    'The same database as the owner of its tables and past any pooler. Only `fundadmin database` uses it; no process of the service needs it.',
-    SECRET,
+    'The same database as the owner of its tables and past any pooler. Only `fundadmin database` uses it; no process of the service opens it.',
+    { ...SECRET, openedBy: [] },
   ),
   SVC_DATABASE_POOL_SIZE: standard(
     'databasePoolSize',

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { fileNameOf } from './names.ts';
 import type { Setting } from './setting.ts';
-import { DUTIES, type Duty } from './role.ts';
+import type { Duty } from './role.ts';
 import { SETTING_LIST, type SettingName } from './settings.ts';
 
 export type Source = 'env' | 'file' | 'default' | 'unset' | 'not opened';
@@ -20,11 +20,14 @@ export interface SourcedSettings {
   readonly faults: readonly string[];
 }
 
-/** Finds every text that a process of these duties opens. An empty variable counts as unset. */
+/**
+ * Finds every text that a process of these duties opens, or every one for a command that names what
+ * it needs. An empty variable counts as unset.
+ */
 export function findTexts(
   environment: NodeJS.ProcessEnv,
   settings: readonly (readonly [SettingName, Setting<unknown>])[] = SETTING_LIST,
-  duties: readonly Duty[] = DUTIES,
+  duties: readonly Duty[] | 'any' = 'any',
 ): SourcedSettings {
   const texts = new Map<SettingName, Sourced>();
   const faults: string[] = [];
@@ -53,10 +56,11 @@ export function findTexts(
 
 function opens(
   { openedBy, openedWithout: other }: Setting<unknown>,
-  duties: readonly Duty[],
+  duties: readonly Duty[] | 'any',
   environment: NodeJS.ProcessEnv,
 ): boolean {
-  if (openedBy === 'all' || openedBy.some((duty) => duties.includes(duty))) return true;
+  if (duties === 'any' || openedBy === 'all' || openedBy.some((duty) => duties.includes(duty)))
+    return true;
   if (other === undefined) return false;
   return (
     given(environment[other]) === undefined && given(environment[fileNameOf(other)]) === undefined

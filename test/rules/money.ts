@@ -263,7 +263,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'The fence asks the signer for its address afresh: what it was a moment ago decides nothing.',
     test: {
       file: RERUN,
-      name: 'no address before the fence is a fault that is tried again, and claims nothing',
+      name: 'no address before the fence is asked for again, and claims nothing',
     },
     broken: {
       file: 'activities/phases/signer.ts',

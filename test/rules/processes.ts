@@ -25,7 +25,7 @@ export const processRules: readonly Rule[] = [
     broken: {
       file: 'platform/config/source.ts',
       find: 'if (!opens(setting, duties, environment)) {',
-      replace: 'if (!opens(setting, duties, environment) && duties.length === 0) {',
+      replace: "if (!opens(setting, 'any', environment)) {",
     },
   },
   {

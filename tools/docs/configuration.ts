@@ -60,6 +60,7 @@ const NAMED_IN_FILES = [
 /** By `fundadmin`, beside what `config check --role` looks at as the role would. */
 const OF_FUNDADMIN: Readonly<Record<string, string>> = {
   SVC_DATABASE_URL: 'yes, or `--database-url`',
+  SVC_DATABASE_OWNER_URL: '`database migrate`, `database grant`, `database status`',
   SVC_SECRETS_KEY: '`keys issue`, `keys audit-key`; others where `SVC_AUDIT_KEY` is unset',
   SVC_AUDIT_KEY: 'commands that leave audit rows, `audit verify`',
 };
