@@ -7,6 +7,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
 import { openPool, type ConnectionSource } from './pool.ts';
+import { clientOf as clientClassOf } from './servers.ts';
 
 /**
  * One statement with its values, prepared once a connection: `sql<Row>\`SELECT … ${value}\``.
@@ -37,6 +38,12 @@ export interface Database extends PrismaClient {
   readonly auditMac: AuditMac;
 }
 
+/** What stands between the service and Postgres. */
+export type Pooler = 'none' | 'transaction';
+
+/** How long after its limit a statement is given up whose end Postgres has not reported. */
+const ANSWER_GRACE_MS = 5_000;
+
 /** Options of {@link connectDatabase}. */
 export interface DatabaseOptions {
   readonly url: string;
@@ -47,6 +54,17 @@ export interface DatabaseOptions {
    * answer.
    */
   readonly connectTimeoutMs?: number;
+  /** Postgres ends a statement after this long; unlimited when left out. */
+  readonly statementTimeoutMs?: number;
+  /** Postgres ends a session that leaves a transaction open for this long. */
+  readonly idleInTransactionMs?: number;
+  /** Silence after which it is asked whether the other side is still there. */
+  readonly keepAliveMs?: number;
+  /**
+   * A pooler gives each transaction another session: no statement is prepared, and the settings of
+   * sessions are the role's own in the database.
+   */
+  readonly pooler?: Pooler;
   readonly applicationName?: string;
   /** Settings of every session, which functions of the database read with `current_setting`. */
   readonly sessionSettings?: Readonly<Record<string, string>>;
@@ -61,25 +79,48 @@ export interface DatabaseOptions {
  * first query.
  */
 export function connectDatabase(options: DatabaseOptions): Database {
+  const { pooler = 'none', statementTimeoutMs, connectTimeoutMs = 5_000 } = options;
+  const settings = pooler === 'transaction' ? {} : settingsOf(options);
   const source = openPool({
+    client: clientClassOf(withSettings(options.url, settings), {
+      connectTimeoutMs,
+      keepAliveMs: options.keepAliveMs ?? 10_000,
+      answerTimeoutMs:
+        statementTimeoutMs === undefined ? undefined : statementTimeoutMs + ANSWER_GRACE_MS,
+    }),
     config: {
-      ...withSettings(options.url, options.sessionSettings ?? {}),
       // A lone movement must not pay for a new connection after each pause of ten seconds.
       idleTimeoutMillis: 300_000,
       application_name: options.applicationName ?? 'fund-movement-orchestrator',
-      keepAlive: true,
     },
     connections: options.poolSize ?? 10,
-    patienceMs: options.connectTimeoutMs ?? 5_000,
+    patienceMs: connectTimeoutMs,
   });
   // An idle connection that breaks is replaced by the pool; one in use fails the statement that
   // uses it.
   source.pool.on('error', () => undefined);
   if (options.onConnect !== undefined) source.pool.on('connect', options.onConnect);
-  return clientOf(source, options.auditMac ?? (() => null));
+  return clientOf(source, options.auditMac ?? (() => null), pooler === 'none');
 }
 
-const sources = new WeakMap<Database, ConnectionSource>();
+/** The settings of every session; see `sessionFaults` of service/database.ts. */
+export function settingsOf(
+  options: Pick<DatabaseOptions, 'sessionSettings' | 'statementTimeoutMs' | 'idleInTransactionMs'>,
+): Readonly<Record<string, string>> {
+  const { sessionSettings = {}, statementTimeoutMs, idleInTransactionMs } = options;
+  return {
+    ...sessionSettings,
+    ...(statementTimeoutMs === undefined ? {} : { statement_timeout: String(statementTimeoutMs) }),
+    ...(idleInTransactionMs === undefined
+      ? {}
+      : { idle_in_transaction_session_timeout: String(idleInTransactionMs) }),
+  };
+}
+
+const sources = new WeakMap<
+  Database,
+  { readonly source: ConnectionSource; readonly prepared: boolean }
+>();
 
 /**
  * The same connections for one who may hold only so many of them at a time, so that the others find
@@ -87,19 +128,22 @@ const sources = new WeakMap<Database, ConnectionSource>();
  * `$disconnect()` leaves open.
  */
 export function shareConnections(db: Database, connections: number): Database {
-  const source = sources.get(db);
-  if (source === undefined) throw new Error('only a client of connectDatabase can be shared');
-  return clientOf(source.share(connections), db.auditMac);
+  const known = sources.get(db);
+  if (known === undefined) throw new Error('only a client of connectDatabase can be shared');
+  return clientOf(known.source.share(connections), db.auditMac, known.prepared);
 }
 
-function clientOf(source: ConnectionSource, auditMac: AuditMac): Database {
+function clientOf(source: ConnectionSource, auditMac: AuditMac, prepared: boolean): Database {
   const { pool } = source;
-  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => nameOf(sql) });
+  const adapter = new PrismaPg(
+    pool,
+    prepared ? { statementNameGenerator: ({ sql }) => nameOf(sql) } : {},
+  );
   const client = new PrismaClient({ adapter });
   const disconnect = client.$disconnect.bind(client);
   let ended: Promise<void> | undefined;
   const db = Object.assign(client, {
-    sql: sqlOver(pool, true),
+    sql: sqlOver(pool, prepared),
     sqlPlanned: sqlOver(pool, false),
     auditMac,
     // Prisma would end only a pool that it has used itself, and statements go past it.
@@ -109,7 +153,7 @@ function clientOf(source: ConnectionSource, auditMac: AuditMac): Database {
       await ended;
     },
   });
-  sources.set(db, source);
+  sources.set(db, { source, prepared });
   return db;
 }
 
@@ -145,20 +189,17 @@ function nameOf(text: string): string {
 }
 
 /**
- * Start-up options of a session. Those that the URL brings itself would silently replace ours, so
- * they are joined.
+ * The address with start-up options of a session. Those that it brings itself would silently
+ * replace ours, so they are joined.
  */
-function withSettings(
-  url: string,
-  settings: Readonly<Record<string, string>>,
-): { connectionString: string; options?: string } {
+function withSettings(url: string, settings: Readonly<Record<string, string>>): string {
   const escaped = (text: string): string =>
     text.replace(/[\\\s]/g, (character) => `\\${character}`);
   const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${escaped(value)}`);
-  if (ours.length === 0) return { connectionString: url };
-  const theirs = URL.canParse(url) ? new URL(url).searchParams.get('options') : null;
-  if (theirs === null) return { connectionString: url, options: ours.join(' ') };
-  const joined = new URL(url);
-  joined.searchParams.set('options', [theirs, ...ours].join(' '));
-  return { connectionString: joined.href };
+  if (ours.length === 0) return url;
+  const [base = '', query = ''] = url.split('?', 2);
+  const theirs = new URLSearchParams(query).get('options');
+  const others = query.split('&').filter((pair) => pair !== '' && !pair.startsWith('options='));
+  const options = encodeURIComponent([...(theirs === null ? [] : [theirs]), ...ours].join(' '));
+  return `${base}?${[...others, `options=${options}`].join('&')}`;
 }

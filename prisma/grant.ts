@@ -1,16 +1,14 @@
 /**
  * Lets a role of the database be the service's: it may do what the service needs, and owns nothing.
  */
-import pg from 'pg';
+import { connectOnce } from './servers.ts';
 
 /**
  * To be called as the owner of the tables, after every migration. Safe to repeat; takes back what
  * is no longer needed.
  */
 export async function grantService(ownerUrl: string, role: string): Promise<void> {
-  const client = new pg.Client({ connectionString: ownerUrl });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectOnce(ownerUrl);
   try {
     await client.query('SELECT grant_service($1)', [role]);
   } finally {

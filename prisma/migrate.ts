@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectOnce } from './servers.ts';
 import {
   MIGRATE_COMMAND,
   readMigrations,
@@ -371,16 +372,10 @@ async function withConnection<T>(
   databaseUrl: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: 10_000,
-    // Of an index that takes an hour nothing is heard in between.
-    keepAlive: true,
+  // Of an index that takes an hour nothing is heard in between: the connection is kept alive.
+  const client = await connectOnce(databaseUrl, {
     application_name: 'fundadmin database migrate',
   });
-  // A connection that breaks also fails the query that uses it; that error is the one to report.
-  client.on('error', () => undefined);
-  await client.connect();
   try {
     return await work(client);
   } finally {

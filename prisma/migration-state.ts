@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectOnce } from './servers.ts';
 
 const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), 'migrations');
 /** The command that applies what is missing, as messages name it. */
@@ -109,10 +110,7 @@ function isFailure({ name, logs, finished, rolled_back }: Row, of: string): bool
 /** The same of the database at this address, over a connection of its own. */
 export async function readMigrationState(url: string, dir?: string): Promise<MigrationState> {
   const migrations = await readMigrations(dir);
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // A connection that breaks also fails the query that uses it; that error is the one to report.
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectOnce(url, { connectionTimeoutMillis: 5_000 });
   try {
     return await stateOf(client, migrations);
   } finally {

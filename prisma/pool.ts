@@ -4,6 +4,7 @@
  * apart here.
  */
 import pg from 'pg';
+import type { ClientClass, ServerClient } from './servers.ts';
 
 /**
  * The database answers, and this process asks more of it than its connections can carry. Nothing
@@ -26,14 +27,17 @@ export interface ConnectionSource {
 
 export interface PoolOptions {
   readonly config: pg.PoolConfig;
+  /** What each connection is; it has its own limit of time for being made. */
+  readonly client: ClientClass;
   readonly connections: number;
-  /** How long making a connection may take, and how long one is waited for. */
+  /** How long a connection is waited for. */
   readonly patienceMs: number;
 }
 
 /** Nothing is connected before the first who asks. */
-export function openPool({ config, connections, patienceMs }: PoolOptions): ConnectionSource {
-  const whole = new CountedPool(config, connections, patienceMs);
+export function openPool(options: PoolOptions): ConnectionSource {
+  const { patienceMs } = options;
+  const whole = new CountedPool(options);
   const share = (places: number): ConnectionSource => ({
     pool: new SharePool(whole, places, patienceMs),
     share,
@@ -132,7 +136,8 @@ abstract class LinedPool extends pg.Pool {
         // The pool makes `release` anew each time that it gives the connection out.
         const release = client.release.bind(client);
         client.release = (broken) => {
-          release(broken);
+          serverOf(client).sawFault?.(broken);
+          release(broken === undefined ? isOutdated(client) : broken);
           this.#line.leave();
         };
         then(undefined, client, client.release);
@@ -143,15 +148,17 @@ abstract class LinedPool extends pg.Pool {
 
 class CountedPool extends LinedPool {
   readonly #connections: number;
+  readonly #servers: number;
   readonly #made = new Set<pg.PoolClient>();
   /** When a connection was last made, or given back whole. */
   #lastSign = -Infinity;
 
-  constructor(config: pg.PoolConfig, connections: number, patienceMs: number) {
-    // This limit is for making a connection; set on the pool it would count the waiting too, and
-    // call both the same.
-    super({ ...config, Client: clientWithin(patienceMs) }, connections, patienceMs);
+  constructor({ config, client, connections, patienceMs }: PoolOptions) {
+    // The limit for making a connection is the client's; set on the pool it would count the waiting
+    // too, and call both the same.
+    super({ ...config, Client: client }, connections, patienceMs);
     this.#connections = connections;
+    this.#servers = client.servers;
     this.on('connect', (client: pg.PoolClient) => {
       this.#made.add(client);
       this.#lastSign = performance.now();
@@ -163,7 +170,25 @@ class CountedPool extends LinedPool {
   }
 
   protected override give(then: Callback): void {
-    this.connectNow(then);
+    this.#giveFrom(this.#servers, then);
+  }
+
+  /** Where one server fails, the next is tried, each once. */
+  #giveFrom(servers: number, then: Callback): void {
+    this.connectNow((error, client, release) => {
+      if (client === undefined) {
+        if (servers > 1) this.#giveFrom(servers - 1, then);
+        else then(error, undefined, release);
+        return;
+      }
+      if (isOutdated(client)) {
+        // There are only so many of these, and each is gone now.
+        client.release(true);
+        this.#giveFrom(servers, then);
+        return;
+      }
+      then(undefined, client, release);
+    });
   }
 
   override refusal(since: number, places = this.#connections): Error {
@@ -192,12 +217,11 @@ class SharePool extends LinedPool {
   }
 }
 
-function clientWithin(connectionTimeoutMillis: number): new () => pg.Client {
-  const Client = class extends pg.Client {
-    // The driver hands over the settings of the pool, which its types do not tell.
-    constructor(config?: pg.ClientConfig) {
-      super({ ...config, connectionTimeoutMillis });
-    }
-  };
-  return Client;
+/** Whether the database has moved away from what it is connected to. */
+function isOutdated(client: pg.PoolClient): boolean {
+  return serverOf(client).isOutdated === true;
+}
+
+function serverOf(client: object): Partial<Pick<ServerClient, 'isOutdated' | 'sawFault'>> {
+  return client;
 }

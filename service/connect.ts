@@ -5,6 +5,14 @@ import { createBalanceDesk } from '../platform/balance-desk.ts';
 import { createPayloadCodec } from '../platform/payload-codec.ts';
 import { connectTemporal } from '../platform/temporal.ts';
 import { startTracing } from '../platform/tracing.ts';
+import {
+  addressWarning,
+  codeOf,
+  connectionFault,
+  databaseOptions,
+  sessionFaults,
+} from './database.ts';
+import { ConfigError, type Config } from '../platform/config.ts';
 import { connectDatabase, type Database } from '../prisma/client.ts';
 import { refreshBalances } from '../store/balances.ts';
 import { createLooks } from './looks.ts';
@@ -25,13 +33,8 @@ export async function connect(
   const tracing =
     config.tracing === null ? null : await startTracing(config.tracing, { role, log });
   if (tracing !== null) stops.connections.push(() => tracing.stop());
-  const db = connectDatabase({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    // Whoever writes a callback knows from this whether it is a dead letter from the start.
-    sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
-    auditMac: auditMacs.ofRow,
-  });
+  await refuseOtherSessions(config, log);
+  const db = connectDatabase({ ...databaseOptions(config), auditMac: auditMacs.ofRow });
   stops.connections.push(() => db.$disconnect());
   void warnOfPower(db, log);
   const payloadCodec =
@@ -69,6 +72,23 @@ export async function connect(
     leaving,
     stops,
   };
+}
+
+/**
+ * A process whose sessions lack a setting would write what it should not, and nothing else would
+ * tell. A database that does not answer yet stops no start: readiness says so.
+ */
+async function refuseOtherSessions(config: Config, log: Logger): Promise<void> {
+  const warning = addressWarning(config.databaseUrl);
+  if (warning !== null) log.warn(warning);
+  const faults = await sessionFaults(config).catch((error: unknown) => {
+    log.warn(
+      { reason: connectionFault(codeOf(error)) },
+      'what the sessions of the database are like was not checked: it did not answer',
+    );
+    return [];
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
 }
 
 /** A role that could rewrite the audit trail works as well as any, so nothing else would tell. */

@@ -13,6 +13,7 @@ import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
 import { readFigures } from '../store/metrics.ts';
 import { ping } from '../store/ping.ts';
 import type { SignerBalances } from '../venues/evm/signer-balances.ts';
+import { databaseOptions } from './database.ts';
 import type { Parts } from './parts.ts';
 import type { Work } from './worker.ts';
 
@@ -97,11 +98,11 @@ export async function startOps(
  */
 function metricsPage(config: Config, balances: SignerBalances['list']) {
   const opsDb = connectDatabase({
-    url: config.databaseUrl,
+    ...databaseOptions(config),
     poolSize: 2,
     connectTimeoutMs: 2_000,
     applicationName: 'fund-movement-orchestrator-metrics',
-    sessionSettings: { statement_timeout: '2000' },
+    statementTimeoutMs: 2_000,
   });
   const operation = createOperationMetrics({ read: () => readFigures(opsDb), balances });
   const text = async (): Promise<string> =>

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config.ts';
 import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
-import { codeOf, databaseFault } from './start-faults.ts';
+import { DatabaseAddressError } from '../prisma/servers.ts';
+import { codeOf, connectionFault } from './database.ts';
 
 const ASK_AGAIN_MS = 2_000;
 
@@ -17,7 +18,8 @@ export async function refuseOtherSchema(
 ): Promise<void> {
   for (;;) {
     const fault = await readMigrationState(databaseUrl).then(schemaFault, (error: unknown) => {
-      log.warn({ reason: databaseFault(codeOf(error)) }, 'the start waits for the database');
+      if (error instanceof DatabaseAddressError) throw error;
+      log.warn({ reason: connectionFault(codeOf(error)) }, 'the start waits for the database');
       return undefined;
     });
     if (fault === null) return;

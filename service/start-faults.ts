@@ -6,6 +6,7 @@ import { connectTemporal } from '../platform/temporal.ts';
 import { connectDatabase } from '../prisma/client.ts';
 import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
 import { ping } from '../store/ping.ts';
+import { codeOf, connectionFault, databaseSettings, sessionFaults } from './database.ts';
 import { openRegistries, RegistriesError } from './registries.ts';
 
 /**
@@ -61,28 +62,21 @@ function dashboardFaults(values: Partial<Values>): readonly string[] {
   }
 }
 
-async function databaseFaults({ SVC_DATABASE_URL: url }: Partial<Values>): Promise<string[]> {
+async function databaseFaults(values: Partial<Values>): Promise<string[]> {
+  const url = values.SVC_DATABASE_URL;
   if (url === undefined) return [];
-  const db = connectDatabase({ url, poolSize: 1, applicationName: 'fundadmin' });
+  const pooler = values.SVC_DATABASE_POOLER ?? 'none';
+  const db = connectDatabase({ url, poolSize: 1, applicationName: 'fundadmin', pooler });
   try {
     await ping(db);
     const fault = schemaFault(await readMigrationState(url));
-    return fault === null ? [] : [`SVC_DATABASE_URL: ${fault}`];
+    const faults = await sessionFaults(databaseSettings(values, url));
+    return fault === null ? [...faults] : [`SVC_DATABASE_URL: ${fault}`, ...faults];
   } catch (error) {
-    return [`SVC_DATABASE_URL: ${databaseFault(codeOf(error))}`];
+    return [`SVC_DATABASE_URL: ${connectionFault(codeOf(error))}`];
   } finally {
     await db.$disconnect();
   }
-}
-
-/** Of the driver's words only the code: they may hold the address. */
-export function databaseFault(code: string): string {
-  if (code === '28P01' || code === '28000')
-    return 'Postgres refuses the name or the password. Mend them in the address.';
-  if (code === '3D000') return 'there is no such database. Create it, or mend its name.';
-  if (code === '42501')
-    return 'the role may not read what it needs. Run fundadmin database grant as the owner.';
-  return `Postgres does not answer (${code}). Start it, or mend the address.`;
 }
 
 async function temporalFaults(values: Partial<Values>): Promise<readonly string[]> {
@@ -105,15 +99,6 @@ async function temporalFaults(values: Partial<Values>): Promise<readonly string[
 
 /** Of gRPC. */
 const NOT_FOUND = '5';
-
-/** The first code of an error or of what caused it. */
-export function codeOf(error: unknown): string {
-  for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
-    const code: unknown = Reflect.get(at, 'code');
-    if (typeof code === 'string' || typeof code === 'number') return String(code);
-  }
-  return 'no reason';
-}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -8,8 +8,12 @@ export type DatabaseFault = 'conflict' | 'unreachable' | 'busy' | 'other';
 
 /** Postgres: serialization_failure and deadlock_detected. */
 const CONFLICTS = new Set(['40001', '40P01']);
-/** Postgres: connection exceptions, shutdown, crash, starting up, too many connections. */
-const UNREACHABLE = /^(08|57P0|53300)/;
+/**
+ * Postgres: connection exceptions, refused logins, shutdown, crash, starting up, too many
+ * connections, a server that takes no writes, a statement or an idle transaction that took too
+ * long. None of them has written anything, or the connection broke and nobody knows.
+ */
+const UNREACHABLE = /^(08|28|57P0|53300|25006|57014|25P03)/;
 /** Raised by prisma/functions/approval.sql: an amount does not fit a budget or a cap. */
 export const BUDGET_REFUSED = 'FM010';
 /**
@@ -31,7 +35,9 @@ const VERSION_RETIRED = 'FM019';
 /** Of the error of prisma/pool.ts. */
 const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired|server closed|Can't reach database/i;
+  /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired|Query read timeout|server closed|Can't reach database|does not support SSL|establishing an SSL/i;
+/** Of TLS: who answers shows no certificate that is trusted, or not for this name. */
+const TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
 /**
  * Prisma's own codes: cannot reach, timed out, connection closed, pool time-out, no transaction in
  * the given time. The last is met while the database comes back; only reads are made in Prisma's
@@ -47,7 +53,7 @@ export function databaseFault(error: unknown): DatabaseFault {
     if (CONFLICTS.has(code) || code === 'P2034') return 'conflict';
     if (UNREACHABLE.test(code) || PRISMA_UNREACHABLE.has(code)) return 'unreachable';
     const message = field(each, 'message') ?? '';
-    if (SOCKET.test(message) || SOCKET.test(code)) return 'unreachable';
+    if (SOCKET.test(message) || SOCKET.test(code) || TLS.test(code)) return 'unreachable';
   }
   return 'other';
 }

@@ -1,4 +1,5 @@
 /** The database of a command: where it is, and a connection for as long as the command runs. */
+import { readDatabaseAddress } from '../domain/database-address.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { createAuditMacs, type AuditMacs } from '../platform/audit-chain.ts';
 import { ConfigError, readSetting } from '../platform/config.ts';
@@ -25,6 +26,11 @@ export function databaseUrl(options: DatabaseOption, io: ToolIo): string {
       { exitCode: 2 },
     );
   }
+  const address = readDatabaseAddress(url);
+  if ('faults' in address)
+    throw new ToolError(`The address of the database: ${address.faults.join('; ')}.`, {
+      exitCode: 2,
+    });
   return url;
 }
 
@@ -63,7 +69,8 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const url = databaseUrl(options, io);
   const auditMac = auditMacs(io).ofRow;
-  const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin', auditMac });
+  const pooler = setting(io, 'SVC_DATABASE_POOLER') ?? 'none';
+  const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin', auditMac, pooler });
   try {
     return await work(db);
   } catch (error) {

@@ -1,7 +1,9 @@
 /**
  * Values with a grammar of their own. Faults of secret ones name a place, never what stands there.
  */
+import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
+import { readDatabaseAddress } from '../../domain/database-address.ts';
 import { normalHost } from '../../domain/callbacks/target.ts';
 import { createCallbackSigner, SecretError, type CallbackSigner } from '../callback-signature.ts';
 import { parsePayloadKeys, type PayloadKey } from '../payload-keys.ts';
@@ -10,12 +12,40 @@ import type { Kind, KindWithNone } from './setting.ts';
 
 export const DATABASE_URL: Kind<string> = {
   type: '`postgresql://` URL',
-  schema: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// URL'),
+  schema: z.string().superRefine((text, context) => {
+    const address = readDatabaseAddress(text);
+    if ('faults' in address) {
+      for (const message of address.faults) context.addIssue({ code: 'custom', message });
+      return;
+    }
+    for (const [parameter, file] of Object.entries(address.tls)) {
+      if (parameter === 'mode' || file === null || isReadable(file)) continue;
+      context.addIssue({
+        code: 'custom',
+        message: `ssl${parameter === 'ca' ? 'rootcert' : parameter} names a file that cannot be read`,
+      });
+    }
+    if (address.readOnlyWillDo)
+      context.addIssue({
+        code: 'custom',
+        message: 'target_session_attrs=any is for reading alone, and the service writes',
+      });
+  }),
   parts: (text) => {
-    const { password } = URL.canParse(text) ? new URL(text) : { password: '' };
+    // Of several servers only the first counts here: all have the same password.
+    const password = /^[a-z]+:\/\/[^:/?#]*:([^/?#]*)@/.exec(text)?.[1] ?? '';
     return [password, decoded(password) ?? password];
   },
 };
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const PAYLOAD_KEYS: KindWithNone<readonly PayloadKey[]> = {
   type: 'list of `<id>:<base64 of 32 bytes>`',

@@ -1,6 +1,7 @@
 /**
  * What must hold between settings. A setting that has a fault of its own is left out of account.
  */
+import { readDatabaseAddress } from '../../domain/database-address.ts';
 import type { Duty } from './role.ts';
 import type { SettingName, Values } from './settings.ts';
 
@@ -29,6 +30,15 @@ export function ruleFaults(
       'SVC_HOST: without authentication the service listens on loopback only (127.0.0.1, ::1 or localhost)',
     );
   }
+  const address = readDatabaseAddress(values.SVC_DATABASE_URL ?? '');
+  if (
+    values.SVC_DATABASE_POOLER === 'transaction' &&
+    !('faults' in address) &&
+    address.options !== null
+  )
+    faults.push(
+      'SVC_DATABASE_URL: behind a pooler of transactions no session has settings of its own: take options out of the address, and give them to the role (ALTER ROLE … SET …)',
+    );
   if (/^\/dashboard(\/|$)/.test(values.SVC_API_PREFIX ?? '')) {
     faults.push(
       'SVC_API_PREFIX: /dashboard is the place of the dashboard, whose requests are not authenticated as the API’s are',

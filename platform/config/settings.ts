@@ -71,7 +71,7 @@ const DEPENDENCIES = {
   SVC_DATABASE_URL: required(
     'databaseUrl',
     DATABASE_URL,
-    'Where Postgres is, with user and password.',
+    'Where Postgres is, with user and password; on another machine with `sslmode` ([databases](operations.md#databases)).',
     SECRET,
   ),
   SVC_DATABASE_OWNER_URL: optional(
@@ -85,6 +85,36 @@ const DEPENDENCIES = {
     whole(1, 200),
     '20',
     'Connections to Postgres that a process holds at most.',
+  ),
+  SVC_DATABASE_POOLER: standard(
+    'databasePooler',
+    oneOf('none', 'transaction'),
+    'none',
+    'What stands before Postgres: `transaction` for a pooler that gives each transaction another session, such as pgbouncer; then nothing is prepared, and settings of sessions are the role’s.',
+  ),
+  SVC_DATABASE_CONNECT_TIMEOUT_SECONDS: standard(
+    'databaseConnectSeconds',
+    whole(1, 60),
+    '5',
+    'How long making a connection to Postgres may take, all servers of the address together, and how long a free one is waited for.',
+  ),
+  SVC_DATABASE_STATEMENT_TIMEOUT_SECONDS: standard(
+    'databaseStatementSeconds',
+    whole(5, 3_600),
+    '60',
+    'How long a statement may take before Postgres ends it; 5 s later its connection is given up.',
+  ),
+  SVC_DATABASE_IDLE_IN_TRANSACTION_SECONDS: standard(
+    'databaseIdleInTransactionSeconds',
+    whole(5, 3_600),
+    '60',
+    'How long a session may leave a transaction open before Postgres ends it.',
+  ),
+  SVC_DATABASE_KEEP_ALIVE_SECONDS: standard(
+    'databaseKeepAliveSeconds',
+    whole(1, 600),
+    '10',
+    'Silence on a connection after which it is asked whether Postgres is still there; ten unanswered questions, a second each, end it.',
   ),
   SVC_TEMPORAL_ADDRESS: standard(
     'temporalAddress',

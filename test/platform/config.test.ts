@@ -271,9 +271,9 @@ describe('a secret', () => {
       const read = readConfig({
         ...BASE,
         SVC_DATABASE_URL: '',
-        SVC_DATABASE_URL_FILE: file('url', `postgresql://h/y${end}`),
+        SVC_DATABASE_URL_FILE: file('url', `postgresql://127.0.0.1/y${end}`),
       });
-      expect(read.databaseUrl).toBe('postgresql://h/y');
+      expect(read.databaseUrl).toBe('postgresql://127.0.0.1/y');
     }
     expect(
       readConfig({ ...BASE, SVC_PAYLOAD_KEYS_FILE: file('keys', `${key}\n`) }).payloadKeys.map(

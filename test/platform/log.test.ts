@@ -4,7 +4,7 @@ import { createLogger } from '../../platform/log.ts';
 
 const SETTINGS = {
   SVC_AUTH_ENABLED: 'false',
-  SVC_DATABASE_URL: 'postgresql://svc:p%40ssw0rd@db.internal/x',
+  SVC_DATABASE_URL: 'postgresql://svc:p%40ssw0rd@db.internal/x?sslmode=verify-full',
   SVC_CALLBACK_HMAC_SECRET: 'first-"secret",second-secret',
   SVC_PAYLOAD_KEYS: `a:${Buffer.alloc(32, 9).toString('base64')}`,
   SVC_TRACING_OTLP_URL: 'http://collector.internal/v1/traces',

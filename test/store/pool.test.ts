@@ -121,3 +121,94 @@ test('a port that nobody listens on is out of reach', async () => {
   const db = connected(1, { url: 'postgresql://nobody@127.0.0.1:1/nothing' });
   expect(databaseFault(await faultOf(db.sql`SELECT 1`))).toBe('unreachable');
 });
+
+const settings = async (...texts: readonly string[]): Promise<void> => {
+  const owner = connectDatabase({ url: `${own.url}?target_session_attrs=any`, poolSize: 1 });
+  for (const text of texts) await owner.$executeRawUnsafe(text);
+  await owner.$disconnect();
+};
+/** Until it is so; a server gets to its settings a moment after it was asked to read them. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error('it never came to be so');
+}
+const works = (db: Database): Promise<boolean> =>
+  db.sql`SELECT 1`.then(
+    () => true,
+    () => false,
+  );
+
+test('a server that takes no writes any more is out of reach, and its connections are thrown away', async () => {
+  const db = connected(2, { connectTimeoutMs: 2_000 });
+  const [before] = await db.sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`;
+  await settings('ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
+  // The connection that was there when it came is told with its next answer, and is not used again.
+  await until(async () => !(await works(db)));
+  const faults = await Promise.all([
+    faultOf(db.sql`CREATE TABLE never (id integer)`),
+    faultOf(db.executor.findMany()),
+  ]);
+  expect(faults.map(databaseFault)).toEqual(['unreachable', 'unreachable']);
+  // Whoever only reads may say so.
+  const reader = connected(1, { url: `${own.url}?target_session_attrs=any` });
+  expect(await reader.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+  await settings(
+    'SET default_transaction_read_only = off',
+    'ALTER SYSTEM RESET default_transaction_read_only',
+    'SELECT pg_reload_conf()',
+  );
+  await until(() => works(db));
+  const [after] = await db.sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`;
+  expect(after?.pid).not.toBe(before?.pid);
+});
+
+test('when a server ends its sessions, none of those that were made before is used again', async () => {
+  const db = connected(3);
+  const pids = async (): Promise<readonly number[]> =>
+    (
+      await Promise.all(
+        [1, 2, 3].map(
+          () => db.sql<{ pid: number }>`SELECT pg_backend_pid() AS pid FROM pg_sleep(0.2)`,
+        ),
+      )
+    ).flatMap((rows) => rows.map(({ pid }) => pid));
+  const before = await pids();
+  const running = faultOf(db.sql`SELECT pg_sleep(20)`);
+  const owner = connected(1);
+  await until(async () => {
+    const [row] = await owner.sql<{ ended: boolean }>`
+      SELECT bool_or(pg_terminate_backend(pid)) AS ended FROM pg_stat_activity
+      WHERE query = 'SELECT pg_sleep(20)' AND state = 'active'`;
+    return row?.ended === true;
+  });
+  expect(databaseFault(await running)).toBe('unreachable');
+  const after = await pids();
+  expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+});
+
+test('of several servers the first that answers is taken, and one that is gone holds nobody up', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const { port } = silent.address() as AddressInfo;
+  await new Promise((resolve) => silent.close(resolve));
+  const url = own.url.replace('@', `@127.0.0.1:${String(port)},`);
+  const db = connected(2, { url, connectTimeoutMs: 4_000 });
+  expect(await db.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+  expect(await db.executor.findMany()).toEqual([]);
+  const nowhere = connected(1, {
+    url: `postgresql://nobody@127.0.0.1:${String(port)},127.0.0.1:${String(port)}/nothing`,
+  });
+  expect(databaseFault(await faultOf(nowhere.sql`SELECT 1`))).toBe('unreachable');
+});
+
+test('a statement that takes too long, and one that nobody answers, are out of reach', async () => {
+  const db = connectDatabase({ url: own.url, poolSize: 1, statementTimeoutMs: 300 });
+  open.push(db);
+  const late = await faultOf(db.sql`SELECT pg_sleep(30)`);
+  expect([databaseFault(late), (late as { code?: string }).code]).toEqual(['unreachable', '57014']);
+  expect(await db.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
+  expect(databaseFault(new Error('Query read timeout'))).toBe('unreachable');
+});

@@ -1,0 +1,200 @@
+/**
+ * The servers of one address: which of them is tried, how a connection to it is made, and which
+ * connections are no longer to be used. Who moves a database to another server changes nothing
+ * here: a connection that breaks is made anew, to the first server that takes writes.
+ */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+import { readDatabaseAddress, type DatabaseAddress } from '../domain/database-address.ts';
+
+/** An address that cannot be used; the message says what to do, and repeats nothing of it. */
+export class DatabaseAddressError extends Error {
+  override readonly name = 'DatabaseAddressError';
+}
+
+/** The server takes no writes: a standby, or a primary that was demoted. Nothing was sent. */
+export class ReadOnlyServerError extends Error {
+  override readonly name = 'ReadOnlyServerError';
+  /** As Postgres says it of a write. */
+  readonly code = '25006';
+  constructor() {
+    super('the server of the database takes no writes');
+  }
+}
+
+/** What is the same for all connections. */
+export interface ConnectionLimits {
+  /** For making one, all servers of the address together. */
+  readonly connectTimeoutMs: number;
+  /** Silence after which the operating system asks whether the other side is still there. */
+  readonly keepAliveMs?: number | undefined;
+  /**
+   * A statement that is answered by nobody for so long is given up with its connection: a server
+   * that vanished, with its machine, says nothing.
+   */
+  readonly answerTimeoutMs?: number | undefined;
+}
+
+/** Parses an address, or throws {@link DatabaseAddressError}. */
+export function databaseAddress(url: string): DatabaseAddress {
+  const address = readDatabaseAddress(url);
+  if ('faults' in address) throw new DatabaseAddressError(address.faults.join('; '));
+  return address;
+}
+
+/**
+ * One connection, to the first server that takes writes; to be ended by the caller. One that breaks
+ * fails the query that uses it, and that error is the one to report.
+ */
+export async function connectOnce(url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
+  const connectTimeoutMs = config.connectionTimeoutMillis ?? 10_000;
+  const Client = clientOf(url, { connectTimeoutMs });
+  for (let left = Client.servers; ; left -= 1) {
+    const client = new Client(config);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (left <= 1) throw error;
+    }
+  }
+}
+
+/** The driver's settings for TLS; the files are read now. */
+export function tlsOf({ tls }: DatabaseAddress): ConnectionOptions | false {
+  if (tls.mode === 'off') return false;
+  const ca = tls.ca === null ? {} : { ca: certificates(tls.ca) };
+  const own =
+    tls.cert === null || tls.key === null
+      ? {}
+      : { cert: certificates(tls.cert), key: fileOf(tls.key) };
+  return { ...ca, ...own, rejectUnauthorized: tls.mode === 'verified' };
+}
+
+function fileOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    throw new DatabaseAddressError(`the file ${path} cannot be read (${code})`);
+  }
+}
+
+function certificates(path: string): string {
+  const text = fileOf(path);
+  try {
+    new X509Certificate(text);
+  } catch {
+    throw new DatabaseAddressError(`the file ${path} holds no certificate in PEM`);
+  }
+  return text;
+}
+
+/**
+ * A class of connections for one pool. Each is made to the server that answered last; where that
+ * one fails, the next is tried. Files of TLS are read for each connection, so that renewed ones are
+ * used; one that cannot be read any more leaves what was read before.
+ */
+export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
+  const address = databaseAddress(url);
+  let ssl = tlsOf(address);
+  const { servers, readOnlyWillDo } = address;
+  let current = 0;
+  /** Grows when the database has moved: connections of before are thrown away. */
+  let era = 0;
+
+  const renewed = (): ConnectionOptions | false => {
+    try {
+      ssl = tlsOf(address);
+    } catch {
+      // A file that is being replaced.
+    }
+    return ssl;
+  };
+
+  return class extends pg.Client {
+    static readonly servers = servers.length;
+    readonly #server = current;
+    readonly #era = era;
+    #readOnly = false;
+
+    // The driver hands over the settings of the pool, which its types do not tell.
+    constructor(config?: pg.ClientConfig) {
+      super({
+        ...config,
+        connectionString: servers[current],
+        ssl: renewed(),
+        keepAlive: true,
+        keepAliveInitialDelayMillis: limits.keepAliveMs,
+        query_timeout: limits.answerTimeoutMs,
+        connectionTimeoutMillis: Math.ceil(limits.connectTimeoutMs / servers.length),
+      });
+      // Postgres says so of itself at the start of a session and whenever it changes.
+      const states = new Map<string, boolean>();
+      reportsOf(this).on('parameterStatus', ({ parameterName, parameterValue }) => {
+        if (!['in_hot_standby', 'default_transaction_read_only'].includes(parameterName)) return;
+        states.set(parameterName, parameterValue === 'on');
+        this.#readOnly = !readOnlyWillDo && [...states.values()].includes(true);
+      });
+    }
+
+    /** Whether it was made before the database moved, or its server takes no writes any more. */
+    get isOutdated(): boolean {
+      return this.#readOnly || this.#era !== era;
+    }
+
+    /** What an error of a statement says of the server. */
+    sawFault(error: unknown): void {
+      const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+      if (typeof code === 'string' && MOVED.has(code) && this.#era === era) era += 1;
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+      if (callback === undefined)
+        return new Promise((resolve, reject) => {
+          this.connect((error: Error | null) => {
+            if (error) reject(error);
+            else resolve(this);
+          });
+        });
+      super.connect((error: Error | null | undefined) => {
+        const isStandby = !error && this.#readOnly;
+        if (isStandby) void this.end().catch(() => undefined);
+        const fault = isStandby ? new ReadOnlyServerError() : error;
+        if (fault && this.#server === current) current = (current + 1) % servers.length;
+        // The driver takes the lack of an error for success.
+        callback(fault as Error);
+      });
+      return undefined;
+    }
+  };
+}
+
+/** read_only_sql_transaction, admin_shutdown, crash_shutdown. */
+const MOVED = new Set(['25006', '57P01', '57P02']);
+
+export interface ServerClient extends pg.Client {
+  readonly isOutdated: boolean;
+  sawFault(error: unknown): void;
+}
+export interface ClientClass {
+  new (config?: pg.ClientConfig): ServerClient;
+  /** How many there are to try. */
+  readonly servers: number;
+}
+
+interface Reports {
+  on(
+    event: 'parameterStatus',
+    then: (report: { readonly parameterName: string; readonly parameterValue: string }) => void,
+  ): void;
+}
+/** The driver's messages, which its types do not tell. */
+function reportsOf(client: pg.Client): Reports {
+  return (client as unknown as { readonly connection: Reports }).connection;
+}

@@ -1,0 +1,135 @@
+/** How the service connects to Postgres, and what is wrong with what it finds there. */
+import { readDatabaseAddress } from '../domain/database-address.ts';
+import type { Config } from '../platform/config.ts';
+import type { Values } from '../platform/config/settings.ts';
+import {
+  connectDatabase,
+  settingsOf,
+  type Database,
+  type DatabaseOptions,
+} from '../prisma/client.ts';
+import { readSessionSettings } from '../store/database-role.ts';
+
+type DatabaseSettings = Pick<
+  Config,
+  | 'databaseUrl'
+  | 'databasePoolSize'
+  | 'databasePooler'
+  | 'databaseConnectSeconds'
+  | 'databaseStatementSeconds'
+  | 'databaseIdleInTransactionSeconds'
+  | 'databaseKeepAliveSeconds'
+  | 'callbackHosts'
+>;
+
+/** What the settings say of connections. */
+export function databaseOptions(config: DatabaseSettings): DatabaseOptions {
+  return {
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    pooler: config.databasePooler,
+    connectTimeoutMs: config.databaseConnectSeconds * 1_000,
+    statementTimeoutMs: config.databaseStatementSeconds * 1_000,
+    idleInTransactionMs: config.databaseIdleInTransactionSeconds * 1_000,
+    keepAliveMs: config.databaseKeepAliveSeconds * 1_000,
+    // Whoever writes a callback knows from this whether it is a dead letter from the start.
+    sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
+  };
+}
+
+/** The same fields of settings that were read, for who has not all of them. */
+export function databaseSettings(values: Partial<Values>, databaseUrl: string): DatabaseSettings {
+  return {
+    databaseUrl,
+    databasePoolSize: 1,
+    databasePooler: values.SVC_DATABASE_POOLER ?? 'none',
+    databaseConnectSeconds: values.SVC_DATABASE_CONNECT_TIMEOUT_SECONDS ?? 5,
+    databaseStatementSeconds: values.SVC_DATABASE_STATEMENT_TIMEOUT_SECONDS ?? 60,
+    databaseIdleInTransactionSeconds: values.SVC_DATABASE_IDLE_IN_TRANSACTION_SECONDS ?? 60,
+    databaseKeepAliveSeconds: values.SVC_DATABASE_KEEP_ALIVE_SECONDS ?? 10,
+    callbackHosts: values.SVC_CALLBACK_ALLOWED_HOSTS_CSV ?? [],
+  };
+}
+
+/** What is wrong with the sessions of a database that answers; each with what to do. */
+export async function sessionFaults(config: DatabaseSettings): Promise<readonly string[]> {
+  const db = connectDatabase({ ...databaseOptions(config), poolSize: 1 });
+  try {
+    return await faultsOf(db, config);
+  } finally {
+    await db.$disconnect();
+  }
+}
+
+async function faultsOf(db: Database, config: DatabaseSettings): Promise<readonly string[]> {
+  const wanted = settingsOf(databaseOptions(config));
+  const { role, settings } = await readSessionSettings(db, Object.keys(wanted));
+  const missing = Object.entries(wanted).filter(([name, value]) =>
+    // A limit may be another than ours where the role has it: it has to be there.
+    name.startsWith('svc.')
+      ? (settings[name] ?? '') !== value
+      : ['', '0'].includes(settings[name] ?? ''),
+  );
+  if (missing.length === 0) return [];
+  const names = missing.map(([name]) => name).join(', ');
+  if (config.databasePooler === 'none')
+    return [
+      `SVC_DATABASE_URL: settings of sessions do not arrive (${names}). Is there a pooler, such as pgbouncer? Set SVC_DATABASE_POOLER=transaction, or go past it.`,
+    ];
+  const commands = missing.map(
+    ([name, value]) =>
+      `ALTER ROLE ${quotedName(role)} SET ${name} = '${unitOf(name, value).replaceAll("'", "''")}';`,
+  );
+  return [
+    `SVC_DATABASE_POOLER: behind a pooler of transactions the role ${role} has to bring its settings, and ${names} do not arrive as they should. As a superuser, or the role itself, run ${commands.join(' ')} then have the pooler connect anew (RECONNECT in pgbouncer).`,
+  ];
+}
+
+function unitOf(name: string, value: string): string {
+  return name.startsWith('svc.') ? value : `${value}ms`;
+}
+
+function quotedName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** What a fault of connecting means, by its code; the driver's words may hold the address. */
+export function connectionFault(code: string): string {
+  if (code === '28P01' || code === '28000')
+    return 'Postgres refuses the name or the password, or asks for TLS or a client certificate (pg_hba.conf). Mend them in the address: sslmode=verify-full, with sslcert and sslkey for a certificate.';
+  if (code === '3D000') return 'there is no such database. Create it, or mend its name.';
+  if (code === '42501')
+    return 'the role may not read what it needs. Run fundadmin database grant as the owner.';
+  if (code === '25006')
+    return 'the server is a standby, or takes no writes. Name the primary, or all servers: postgresql://…@first:5432,second:5432/….';
+  if (code === '08P01')
+    return 'what answers refuses the settings of a session. Is it pgbouncer? Set SVC_DATABASE_POOLER=transaction.';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'the server’s certificate is not for this name. Use the name that stands in it, or have it made for this one.';
+  if (code === 'CERT_HAS_EXPIRED') return 'the server’s certificate has expired. Renew it.';
+  if (/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_)/.test(code))
+    return 'the server’s certificate is signed by nobody that is trusted here. Name the file of its CA: sslrootcert=<file>.';
+  if (code === NO_TLS)
+    return 'the server has no TLS. Turn it on (ssl = on, with certificate and key), or say sslmode=disable.';
+  return `Postgres does not answer (${code}). Start it, or mend the address.`;
+}
+
+const NO_TLS = 'NO_TLS';
+
+/** The first code of an error or of what caused it. */
+export function codeOf(error: unknown): string {
+  for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
+    const code: unknown = Reflect.get(at, 'code');
+    if (at instanceof Error && at.message.includes('does not support SSL')) return NO_TLS;
+    // What the service makes of it has a code, too, in words.
+    if (typeof code === 'number' || (typeof code === 'string' && /^[A-Z0-9_]+$/.test(code)))
+      return String(code);
+  }
+  return 'no reason';
+}
+
+/** What an address leaves open to whoever is on the way; null where nothing. */
+export function addressWarning(url: string): string | null {
+  const address = readDatabaseAddress(url);
+  return 'faults' in address ? null : address.warning;
+}
