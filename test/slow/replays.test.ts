@@ -107,6 +107,30 @@ test('a key that is revoked is refused by every process from that moment on', as
   ).toEqual([{ status: 'revoked', stamped: true }]);
 }, 60_000);
 
+test('two processes that share a limit let through exactly as many requests of a key at once', async () => {
+  const counted = { SVC_RATE_LIMIT_ENABLED: 'true', SVC_RATE_LIMIT_SHARED: 'true' };
+  const settings = { ...counted, SVC_RATE_LIMIT_WRITE_RPM: '70' };
+  const urls = [await parts.api('counted-1', settings), await parts.api('counted-2', settings)];
+  const { key_id: keyId, hmac_secret: secret } = await issue(
+    { clientName: 'counted', keyId: 'counted', role: 'operator' },
+    io(),
+  );
+  const began = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, async (_, index) => {
+      const headers = await signed({ keyId, secret });
+      return fetch(`${urls[index % 2] ?? ''}/v3/whoami`, { headers });
+    }),
+  );
+  const took = (performance.now() - began) / 1_000;
+  const of = (status: number) => answers.filter((answer) => answer.status === status);
+  expect([of(200).length, of(429).length]).toEqual([70, 230]);
+  for (const { headers } of of(429)) {
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(Math.floor(60 - took));
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  }
+}, 180_000);
+
 test('while the database is away nobody gets in, and a nonce that was taken stays taken', async () => {
   const [used, fresh] = [await signed(), await signed()];
   expect(await ask(used, 0)).toBe(200);
