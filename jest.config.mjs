@@ -7,7 +7,8 @@ import { availableParallelism } from 'node:os';
 
 // What somebody has set for a service of their own is nothing to the tests; workers inherit what is
 // left.
-for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
+for (const name of Object.keys(process.env))
+  if (/^(SVC|TEMPORAL)_/.test(name)) delete process.env[name];
 
 /** Files of which some tests are slow (`test/support/pace.ts`). */
 const PARTLY_SLOW = [

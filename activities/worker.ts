@@ -13,7 +13,10 @@ import {
   type CapitalTransferActivities,
   type MovementActivities,
 } from '../domain/messages.ts';
+import type { TemporalAccess } from '../platform/config.ts';
 import { SearchAttributeFault } from '../platform/search-attributes.ts';
+import { connectionOptions } from '../platform/temporal-access.ts';
+import type { TemporalFault } from '../platform/temporal-faults.ts';
 import { TimeLimitError, within } from '../platform/time-limit.ts';
 import { FAILURE_CONVERTER } from './bundle.ts';
 import { nameOf, type Leaving } from './leaving.ts';
@@ -33,8 +36,10 @@ export const WORKER_TUNING = {
 } as const;
 
 export interface WorkerOptions {
-  readonly address: string;
-  readonly namespace: string;
+  /** How the server is reached now. */
+  readonly access: () => TemporalAccess;
+  /** What keeps the server from answering, for the log. */
+  readonly explain?: (error: unknown) => Promise<TemporalFault>;
   readonly activities: MovementActivities & Partial<CapitalTransferActivities>;
   readonly workflowBundle: { readonly code: string };
   /** Encrypts payloads; the bundle must then be one that encodes failures. */
@@ -53,6 +58,8 @@ export interface WorkerOptions {
 export interface RunningWorker {
   /** Whether it is polling for work now. */
   isRunning(): boolean;
+  /** Goes on over a connection with a renewed key or certificate; what is running runs on. */
+  use(renewed: TemporalAccess): Promise<void>;
   /**
    * Polls no more, leaves to others what they may repeat, and waits for sends. Answers what had not
    * ended after `stopSeconds`.
@@ -64,16 +71,28 @@ export interface RunningWorker {
 export function startWorker(options: WorkerOptions): RunningWorker {
   const { payloadCodec, leaving, stopSeconds } = options;
   let worker: Worker | null = null;
+  let connection: NativeConnection | null = null;
   let stopped = false;
   let outOfTime = false;
   const pause = new AbortController();
+  const use = async (renewed: TemporalAccess): Promise<void> => {
+    // One that is not connected connects with what there is then.
+    if (worker === null) return;
+    const next = await NativeConnection.connect(connectionOptions(renewed));
+    const old = connection;
+    if (worker === null || old === null) return next.close();
+    worker.connection = next;
+    connection = next;
+    await old.close();
+  };
   const cycle = async (): Promise<void> => {
-    const connection = await NativeConnection.connect({ address: options.address });
+    const access = options.access();
+    connection = await NativeConnection.connect(connectionOptions(access));
     try {
       await options.beforeWork();
       worker = await Worker.create({
         connection,
-        namespace: options.namespace,
+        namespace: access.namespace,
         taskQueue: TASK_QUEUE,
         activities: { ...options.activities },
         workflowBundle: options.workflowBundle,
@@ -93,10 +112,13 @@ export function startWorker(options: WorkerOptions): RunningWorker {
         shutdownGraceTime: stopSeconds * 1_000,
         shutdownForceTime: stopSeconds * 1_000,
       });
+      if (options.access() !== access) await use(options.access());
       if (!stopped) await worker.run();
     } finally {
       worker = null;
-      await connection.close();
+      const last: NativeConnection = connection;
+      connection = null;
+      await last.close();
     }
   };
   const run = async (): Promise<void> => {
@@ -109,8 +131,13 @@ export function startWorker(options: WorkerOptions): RunningWorker {
         if (error instanceof SearchAttributeFault) {
           retryMs = OPERATOR_RETRY_MS;
           options.log.error(`the worker takes no work: ${error.message}`);
-        } else if (!stopped)
-          options.log.warn({ err: error }, 'the worker is not connected; it tries again');
+        } else if (!stopped) {
+          const { setting, message } = (await options.explain?.(error)) ?? {};
+          options.log.warn(
+            { err: error, ...(setting === undefined ? {} : { fault: `${setting}: ${message}` }) },
+            'the worker is not connected; it tries again',
+          );
+        }
       }
       await sleep(retryMs, undefined, { signal: pause.signal }).catch(() => undefined);
     }
@@ -118,6 +145,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
   const done = run();
   return {
     isRunning: () => worker?.getState() === 'RUNNING',
+    use,
     async stop() {
       stopped = true;
       pause.abort();

@@ -2,13 +2,14 @@
  * The settings as the service uses them: a field for each entry of `platform/config/settings.ts`,
  * and the few values that several settings make together.
  */
-import { ConfigError, readSetting, readSettings } from './config/read.ts';
+import { ConfigError, readSetting, readSettings, readTemporalAccess } from './config/read.ts';
 import { redactionOf, type Redaction } from './config/redaction.ts';
 import type { Duty, ProcessRole } from './config/role.ts';
 import { PART } from './config/setting.ts';
 import { SETTING_LIST, type Fields, type Values } from './config/settings.ts';
+import { secretsOf, type TemporalAccess } from './config/temporal.ts';
 
-export { ConfigError, readSetting };
+export { ConfigError, readSetting, readTemporalAccess, type TemporalAccess };
 
 export interface TracingConfig {
   /** Where spans are sent. */
@@ -26,6 +27,11 @@ interface Together {
   readonly rateLimitEnabled: boolean;
   /** How long an address waits before it is paid; null when it need not. */
   readonly allowlistCoolingSeconds: number | null;
+  readonly temporalNamespace: string;
+  /** How Temporal is reached, by what the environment and its files held at the start. */
+  readonly temporal: TemporalAccess;
+  /** The same by what they hold now. Throws {@link ConfigError}. */
+  readonly readTemporal: () => TemporalAccess;
   /** Null when tracing is off. */
   readonly tracing: TracingConfig | null;
   /** Takes the secrets among the settings out of a text. */
@@ -42,7 +48,7 @@ export function readConfig(
   environment: NodeJS.ProcessEnv = process.env,
   role: ProcessRole = 'all',
 ): Config {
-  const { duties, values: value, texts } = readSettings(environment, role);
+  const { duties, values: value, texts, temporal } = readSettings(environment, role);
   return {
     ...fieldsOf(value),
     duties,
@@ -51,8 +57,11 @@ export function readConfig(
       enabled: value.SVC_ALLOWLIST_COOLING_PERIOD_ENABLED,
       hours: value.SVC_ALLOWLIST_COOLING_PERIOD_HOURS,
     }),
+    temporal,
+    temporalNamespace: temporal.namespace,
+    readTemporal: () => readTemporalAccess(environment),
     tracing: tracingOf(value),
-    redact: redactionOf(texts),
+    redact: redactionOf(texts, secretsOf(temporal)),
   };
 }
 

@@ -21,9 +21,12 @@ export const KEYWORD = TYPES.indexOf(TYPE);
 const NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTES);
 
 const PERMISSION_DENIED = 7;
+/** Temporal Cloud answers so to operator calls, whatever the key. */
+const UNAUTHENTICATED = 16;
 const ALREADY_EXISTS = 6;
 /** Managed servers answer so to operator calls that they do not offer. */
 const UNIMPLEMENTED = 12;
+const REFUSED = [PERMISSION_DENIED, UNAUTHENTICATED, UNIMPLEMENTED] as const;
 
 /** What is needed of a server; each call may be refused with a gRPC status. */
 export interface AttributeServer {
@@ -57,7 +60,7 @@ export async function ensureSearchAttributes(
   try {
     for (const name of missing) await add(server, name);
   } catch (error) {
-    if (!isStatus(error, PERMISSION_DENIED, UNIMPLEMENTED)) throw error;
+    if (!isStatus(error, ...REFUSED)) throw error;
     const what = `${missing.join(', ')} cannot be registered by this service in namespace ${namespace}`;
     if (before !== null)
       throw new SearchAttributeFault(
@@ -93,7 +96,7 @@ async function known(server: AttributeServer): Promise<ReadonlyMap<string, strin
       ]),
     );
   } catch (error) {
-    if (!isStatus(error, PERMISSION_DENIED, UNIMPLEMENTED)) throw error;
+    if (!isStatus(error, ...REFUSED)) throw error;
   }
   const aliases = Object.entries(await server.aliases());
   return aliases.length === 0
@@ -116,7 +119,11 @@ function missingIn(existing: ReadonlyMap<string, string>, namespace: string): re
 }
 
 function createCommand(namespace: string, names: readonly string[]): string {
-  return `temporal operator search-attribute create --namespace ${namespace} ${names.map((name) => `--name ${name} --type ${TYPE}`).join(' ')}`;
+  const each = (write: (name: string) => string): string => names.map(write).join(' ');
+  return [
+    `temporal operator search-attribute create --namespace ${namespace} ${each((name) => `--name ${name} --type ${TYPE}`)}`,
+    `or, in Temporal Cloud:\n  tcld namespace search-attributes add --namespace ${namespace} ${each((name) => `--search-attribute "${name}=${TYPE}"`)}`,
+  ].join('\n  ');
 }
 
 /** Whether an error, or what caused it, has one of these gRPC status codes. */

@@ -31,7 +31,10 @@ import {
   TASK_QUEUE,
 } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
+import type { TemporalAccess } from './config/temporal.ts';
 import { ensureSearchAttributes, KEYWORD, type AttributeServer } from './search-attributes.ts';
+import { connectionOptions } from './temporal-access.ts';
+import { explainTemporal, type TemporalFault } from './temporal-faults.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
 /** A worker asks again at least once a minute; the server remembers dead ones for five. */
@@ -51,6 +54,11 @@ export type Wake = RunOf & {
   /** Used where the wake begins a run; without it the run is called by its id. */
   readonly about?: About | undefined;
 };
+
+interface Link {
+  readonly connection: Connection;
+  readonly client: Client;
+}
 
 export interface Temporal {
   readonly client: Client;
@@ -72,7 +80,11 @@ export interface Temporal {
   /** Whether some worker has asked this task queue for activities within the last minute or so. */
   hasPollers(taskQueue: string): Promise<boolean>;
   /** Whether the server answers. */
-  check(): Promise<void>;
+  check(timeoutMs?: number): Promise<void>;
+  /** What keeps the server from answering, and what to do. */
+  explain(error: unknown): Promise<TemporalFault>;
+  /** Goes on with a renewed key or certificate, once the server has answered over it. */
+  use(access: TemporalAccess): Promise<void>;
   /**
    * Registers the search attributes that are missing; see {@link ensureSearchAttributes} for what
    * can be wrong.
@@ -82,28 +94,59 @@ export interface Temporal {
 }
 
 /** Connects on first use, so that a server that is away never stops the API. */
-export function connectTemporal(settings: {
-  readonly address: string;
-  readonly namespace: string;
-  /** Encrypts payloads; without it they are written as they are. */
-  readonly payloadCodec?: PayloadCodec | undefined;
-  /** Sees every wake. */
-  readonly interceptor?: WorkflowClientInterceptor | undefined;
-}): Temporal {
-  const { address, namespace, payloadCodec, interceptor } = settings;
-  const connection = Connection.lazy({ address, connectTimeout: '5 seconds' });
-  const client = new Client({
-    connection,
-    namespace,
-    ...(interceptor === undefined ? {} : { interceptors: { workflow: [interceptor] } }),
-    ...(payloadCodec === undefined ? {} : { dataConverter: { payloadCodecs: [payloadCodec] } }),
-  });
-  const limited = <T>(work: () => Promise<T>): Promise<T> =>
-    connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, work);
+export function connectTemporal(
+  settings: TemporalAccess & {
+    /** Encrypts payloads; without it they are written as they are. */
+    readonly payloadCodec?: PayloadCodec | undefined;
+    /** Sees every wake. */
+    readonly interceptor?: WorkflowClientInterceptor | undefined;
+  },
+): Temporal {
+  const { namespace, payloadCodec, interceptor } = settings;
+  const open = (to: TemporalAccess): Link => {
+    const connection = Connection.lazy({
+      ...connectionOptions(to),
+      connectTimeout: '5 seconds',
+    });
+    const client = new Client({
+      connection,
+      namespace,
+      ...(interceptor === undefined ? {} : { interceptors: { workflow: [interceptor] } }),
+      ...(payloadCodec === undefined ? {} : { dataConverter: { payloadCodecs: [payloadCodec] } }),
+    });
+    return { connection, client };
+  };
+  let access: TemporalAccess = settings;
+  let link = open(access);
+  const limited = <T>(
+    work: (link: Link) => Promise<T>,
+    timeoutMs = CALL_TIMEOUT_MS,
+  ): Promise<T> => {
+    const { connection, client } = link;
+    return connection.withDeadline(Date.now() + timeoutMs, () => work({ connection, client }));
+  };
   return {
-    client,
+    get client() {
+      return link.client;
+    },
+    async use(renewed) {
+      const next = open(renewed);
+      try {
+        await next.connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, () =>
+          next.connection.workflowService.describeNamespace({ namespace }),
+        );
+      } catch (error) {
+        await next.connection.close();
+        throw error;
+      }
+      const { connection: old } = link;
+      access = renewed;
+      link = next;
+      // What is under way over the old one has its own time.
+      setTimeout(() => void old.close().catch(() => undefined), 2 * CALL_TIMEOUT_MS).unref();
+    },
     wake: ({ kind, commandId, about, ...of }) =>
-      limited(async () => {
+      limited(async ({ client }) => {
         const { type, id, workflowId, summary } = runOf(of);
         await client.workflow.signalWithStart(type, {
           workflowId,
@@ -116,7 +159,7 @@ export function connectTemporal(settings: {
         });
       }),
     tell: (workflowId, told) =>
-      limited(async () => {
+      limited(async ({ client }) => {
         try {
           await client.workflow.getHandle(workflowId).signal(ATTENTION_SIGNAL, told);
         } catch (error) {
@@ -124,7 +167,7 @@ export function connectTemporal(settings: {
         }
       }),
     showEnded: (ended) =>
-      limited(async () => {
+      limited(async ({ client }) => {
         const { movement_id, reason, node_key } = ended;
         await client.workflow.signalWithStart(ATTENTION_WORKFLOW, {
           workflowId: attentionWorkflowId(movement_id),
@@ -145,7 +188,7 @@ export function connectTemporal(settings: {
         });
       }),
     listTold: () =>
-      limited(async () => {
+      limited(async ({ client }) => {
         const shown = new Map<string, string>();
         // One reason at a time and nothing else: a server on SQL then finds them in the index of
         // the attribute, where it would look through all that runs.
@@ -165,7 +208,7 @@ export function connectTemporal(settings: {
     listRunning: async function* () {
       let nextPageToken: Uint8Array = new Uint8Array();
       do {
-        const page = await limited(() =>
+        const page = await limited(({ connection }) =>
           connection.workflowService.listWorkflowExecutions({
             namespace,
             pageSize: PAGE_SIZE,
@@ -180,7 +223,7 @@ export function connectTemporal(settings: {
       } while (nextPageToken.length > 0);
     },
     isRunning: (of) =>
-      limited(async () => {
+      limited(async ({ client }) => {
         try {
           const description = await client.workflow.getHandle(runOf(of).workflowId).describe();
           return description.status.name === 'RUNNING';
@@ -190,7 +233,7 @@ export function connectTemporal(settings: {
         }
       }),
     hasPollers: (name) =>
-      limited(async () => {
+      limited(async ({ connection }) => {
         const { pollers } = await connection.workflowService.describeTaskQueue({
           namespace,
           taskQueue: { name },
@@ -201,15 +244,16 @@ export function connectTemporal(settings: {
             Number(lastAccessTime?.seconds ?? 0) * 1000 > Date.now() - POLLED_WITHIN_MS,
         );
       }),
-    check: () =>
-      limited(async () => {
+    check: (timeoutMs) =>
+      limited(async ({ connection }) => {
         await connection.workflowService.describeNamespace({ namespace });
-      }),
+      }, timeoutMs),
+    explain: (error) => explainTemporal(access, error),
     registerSearchAttributes: (log) =>
-      limited(() =>
+      limited(({ connection }) =>
         ensureSearchAttributes(attributeServer(connection, namespace), { namespace, log }),
       ),
-    close: () => connection.close(),
+    close: () => link.connection.close(),
   };
 }
 

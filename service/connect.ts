@@ -4,6 +4,7 @@ import { createAuditMacs } from '../platform/audit-chain.ts';
 import { createBalanceDesk } from '../platform/balance-desk.ts';
 import { createPayloadCodec } from '../platform/payload-codec.ts';
 import { connectTemporal } from '../platform/temporal.ts';
+import { watchAccess } from '../platform/temporal-access.ts';
 import { startTracing } from '../platform/tracing.ts';
 import {
   addressWarning,
@@ -40,12 +41,14 @@ export async function connect(
   const payloadCodec =
     config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
   const temporal = connectTemporal({
-    address: config.temporalAddress,
-    namespace: config.temporalNamespace,
+    ...config.temporal,
     payloadCodec,
     interceptor: tracing?.clientInterceptor,
   });
   stops.connections.push(() => temporal.close());
+  const access = watchAccess({ access: config.temporal, read: config.readTemporal, log });
+  access.follow((renewed) => temporal.use(renewed));
+  stops.connections.push(() => access.stop());
   const looks = createLooks(db);
   const bound = await openRegistries(config, looks.identity);
   warnOfWeakFinality(bound.chainAssets, log);
@@ -63,6 +66,7 @@ export async function connect(
     log,
     db,
     temporal,
+    access,
     tracing,
     payloadCodec,
     auditMacs,

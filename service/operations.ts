@@ -17,9 +17,12 @@ import { databaseOptions } from './database.ts';
 import type { Parts } from './parts.ts';
 import type { Work } from './worker.ts';
 
+/** With the handshake that explains a failure it is less than a part has for its answer. */
+const TEMPORAL_CHECK_MS = 1_800;
+
 /** Starts it. */
 export async function startOps(
-  { config, log, temporal, payloadCodec, balances, stops }: Parts,
+  { config, log, temporal, access, payloadCodec, balances, stops }: Parts,
   given: {
     readonly table: readonly Route[];
     readonly apiPort: number;
@@ -27,7 +30,7 @@ export async function startOps(
   },
 ): Promise<void> {
   const { table, apiPort, work } = given;
-  const { opsDb, metrics } = metricsPage(config, balances.list);
+  const { opsDb, metrics } = metricsPage(config, balances.list, access.daysLeft);
   const ops = await listen({
     app: createOps({
       isDraining: () => stops.stopping,
@@ -58,7 +61,18 @@ export async function startOps(
         // depend on it.
         temporal: {
           required: work !== null,
-          check: async () => temporal.check().then(() => ({ ok: true })),
+          check: async () => {
+            try {
+              await temporal.check(TEMPORAL_CHECK_MS);
+            } catch (error) {
+              const { setting, message } = await temporal.explain(error);
+              return { ok: false, detail: `${setting}: ${message}` };
+            }
+            const days = access.daysLeft();
+            return days === null
+              ? { ok: true }
+              : { ok: true, detail: `its certificates hold for ${String(days)} days` };
+          },
         },
         worker: {
           required: work !== null,
@@ -96,7 +110,11 @@ export async function startOps(
  * The metrics of this process and of the database, over connections of their own that give up soon:
  * one for the figures and one that tells whether Postgres is there, however busy this process is.
  */
-function metricsPage(config: Config, balances: SignerBalances['list']) {
+function metricsPage(
+  config: Config,
+  balances: SignerBalances['list'],
+  certificateDaysLeft: () => number | null,
+) {
   const opsDb = connectDatabase({
     ...databaseOptions(config),
     poolSize: 2,
@@ -104,7 +122,11 @@ function metricsPage(config: Config, balances: SignerBalances['list']) {
     applicationName: 'fund-movement-orchestrator-metrics',
     statementTimeoutMs: 2_000,
   });
-  const operation = createOperationMetrics({ read: () => readFigures(opsDb), balances });
+  const operation = createOperationMetrics({
+    read: () => readFigures(opsDb),
+    balances,
+    certificateDaysLeft,
+  });
   const text = async (): Promise<string> =>
     [await register.metrics(), await operation()].join('\n');
   return { opsDb, metrics: { contentType: register.contentType, metrics: text } };

@@ -6,6 +6,7 @@ import type { AuditMacs } from '../platform/audit-chain.ts';
 import type { Config } from '../platform/config.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { Temporal } from '../platform/temporal.ts';
+import type { AccessWatch } from '../platform/temporal-access.ts';
 import type { Tracing } from '../platform/tracing/handle.ts';
 import type { Database } from '../prisma/client.ts';
 import type { SignerBalances } from '../venues/evm/signer-balances.ts';
@@ -38,6 +39,7 @@ export interface Parts {
   readonly log: Logger;
   readonly db: Database;
   readonly temporal: Temporal;
+  readonly access: AccessWatch;
   readonly tracing: Tracing | null;
   readonly payloadCodec: PayloadCodec | undefined;
   readonly auditMacs: AuditMacs;

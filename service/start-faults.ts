@@ -1,6 +1,7 @@
 /** Whatever would keep a service from starting and from being ready, found without starting it. */
 import type { Duty } from '../platform/config/role.ts';
 import type { Values } from '../platform/config/settings.ts';
+import type { TemporalAccess } from '../platform/config/temporal.ts';
 import { DashboardKeysError, readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { connectTemporal } from '../platform/temporal.ts';
 import { connectDatabase } from '../prisma/client.ts';
@@ -16,11 +17,12 @@ import { openRegistries, RegistriesError } from './registries.ts';
  */
 export async function startFaults(
   values: Partial<Values>,
+  temporal: TemporalAccess | null,
   { offline, duties }: { readonly offline: boolean; readonly duties: readonly Duty[] },
 ): Promise<readonly string[]> {
   const found = await Promise.all([
     declaredFaults(values, duties),
-    ...(offline ? [] : [databaseFaults(values), temporalFaults(values)]),
+    ...(offline ? [] : [databaseFaults(values), temporalFaults(temporal)]),
   ]);
   return [...dashboardFaults(values), ...found.flat()];
 }
@@ -79,26 +81,20 @@ async function databaseFaults(values: Partial<Values>): Promise<string[]> {
   }
 }
 
-async function temporalFaults(values: Partial<Values>): Promise<readonly string[]> {
-  const { SVC_TEMPORAL_ADDRESS: address, SVC_TEMPORAL_NAMESPACE: namespace } = values;
-  if (address === undefined || namespace === undefined) return [];
-  const temporal = connectTemporal({ address, namespace });
+async function temporalFaults(access: TemporalAccess | null): Promise<readonly string[]> {
+  if (access === null) return [];
+  const temporal = connectTemporal(access);
   try {
     await temporal.check();
     return [];
   } catch (error) {
-    return [
-      codeOf(error) === NOT_FOUND
-        ? `SVC_TEMPORAL_NAMESPACE: there is no namespace ${namespace}. Run temporal operator namespace create --namespace ${namespace}, or mend the name.`
-        : `SVC_TEMPORAL_ADDRESS: Temporal does not answer at ${address}. Start it, or mend the address.`,
-    ];
+    const { setting, message } = await temporal.explain(error);
+    return [`${setting}: ${message}`];
   } finally {
     await temporal.close().catch(() => undefined);
   }
 }
 
-/** Of gRPC. */
-const NOT_FOUND = '5';
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -17,14 +17,15 @@ export interface Work {
 
 /** Starts it, and the loops that go beside it. */
 export async function startWork(parts: Parts): Promise<Work> {
-  const { config, log, db, temporal, tracing, payloadCodec, bound, desk, leaving, stops } = parts;
+  const { config, log, db, temporal, access, tracing, payloadCodec, bound, desk } = parts;
+  const { leaving, stops } = parts;
   const { executors, signers, chains, transferProviders: providers } = bound;
   const clocks = createClocks({ db, log, venues: venueClocks(bound) });
   const measuring = clocks.start(config.healthIntervalSeconds * 1_000);
   const stopSeconds = workStopSeconds(bound);
   const worker = startWorker({
-    address: config.temporalAddress,
-    namespace: config.temporalNamespace,
+    access: access.current,
+    explain: temporal.explain,
     activities: {
       ...createMovementActivities({
         db,
@@ -62,6 +63,7 @@ export async function startWork(parts: Parts): Promise<Work> {
     { name: 'clocks', stop: async () => measuring.stop().then(() => []) },
   );
   log.info({ stop_seconds: stopSeconds }, 'a stop waits so long for what the worker does');
+  access.follow((renewed) => worker.use(renewed));
   startLoops(parts);
   return { worker, clocks };
 }

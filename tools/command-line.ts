@@ -15,6 +15,7 @@ import { ToolError, type ToolIo } from './io.ts';
 import { addKeyCommands } from './keys/commands.ts';
 import { reservationCommands } from './reservations/commands.ts';
 import { restoreCommands } from './restore/commands.ts';
+import { temporalCommands } from './temporal/commands.ts';
 
 /** Each group adds its commands; a new group is one line here and a folder beside this file. */
 const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
@@ -27,6 +28,7 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   addKeyCommands,
   reservationCommands,
   restoreCommands,
+  temporalCommands,
 ];
 
 /** The program with all its groups. */

@@ -18,6 +18,8 @@ export interface OperationMetricsOptions {
   readonly read: () => Promise<OperationFigures>;
   /** What is known without asking anybody. */
   readonly balances?: () => readonly SignerBalance[];
+  /** Until the first of the certificates for Temporal is over; null where there is none. */
+  readonly certificateDaysLeft?: () => number | null;
   readonly now?: () => number;
 }
 
@@ -34,7 +36,11 @@ const DISPLAY = 'A number for display only, never to reckon with.';
 
 /** Answers the text of these metrics; never fails, and never lets two statements run at once. */
 export function createOperationMetrics(options: OperationMetricsOptions): () => Promise<string> {
-  const { balances = () => [], now = () => performance.now() } = options;
+  const {
+    balances = () => [],
+    certificateDaysLeft = () => null,
+    now = () => performance.now(),
+  } = options;
   const figures = remembered(options.read, now);
   return async () => {
     const read = await within(figures(), PATIENCE_MS).catch(() => null);
@@ -55,6 +61,12 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
     for (const { balance, signer_key, address, chain_id } of balances()) {
       native.set({ signer_key, address, chain_id: String(chain_id) }, balance);
     }
+    const days = certificateDaysLeft();
+    if (days !== null)
+      gauge(
+        'svc_temporal_certificate_days_left',
+        'Days until the first of the certificates for Temporal is over.',
+      ).set(days);
     return registry.metrics();
   };
 }

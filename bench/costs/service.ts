@@ -43,12 +43,12 @@ export async function startCostService(options: {
 }): Promise<CostService> {
   const { settings, db, wrap, executor = instantExecutor(), soonMs } = options;
   const log = pino({ level: 'silent' });
-  const temporal = connectTemporal({ address: settings.temporalAddress, namespace: NAMESPACE });
+  const access = { address: settings.temporalAddress, namespace: NAMESPACE };
+  const temporal = connectTemporal(access);
   const executors = createExecutorRegistry({ locals: [executor], remotes: [] });
   const deps = { db, log, executors };
   const worker = startWorker({
-    address: settings.temporalAddress,
-    namespace: NAMESPACE,
+    access: () => access,
     activities: wrap(
       createMovementActivities({
         ...deps,

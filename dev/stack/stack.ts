@@ -353,6 +353,7 @@ function serviceEnvironment(
     // The embedded Postgres is used whatever the shell says; a file beside the URL would be a
     // fault.
     SVC_DATABASE_URL_FILE: '',
+    ...withoutTemporalOf(process.env),
     SVC_TEMPORAL_ADDRESS: urls.temporalAddress,
     SVC_TEMPORAL_NAMESPACE: process.env['SVC_TEMPORAL_NAMESPACE'] ?? 'default',
     ...(urls.uiUrl === null ? {} : { SVC_TEMPORAL_UI_URL: urls.uiUrl }),
@@ -366,6 +367,19 @@ function serviceEnvironment(
     SVC_SECRETS_KEY: '',
     SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),
   };
+}
+
+/**
+ * A developer's own access to another server (a key, TLS, a profile) is not this one's. Where the
+ * shell names a server for the service, it is.
+ */
+function withoutTemporalOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  if ((env['SVC_TEMPORAL_ADDRESS'] ?? '').trim() !== '') return {};
+  const theirs = Object.keys(env).filter((name) => /^(SVC_)?TEMPORAL_/.test(name));
+  const kept: readonly string[] = ['SVC_TEMPORAL_NAMESPACE', 'SVC_TEMPORAL_UI_URL'];
+  return Object.fromEntries(
+    theirs.filter((name) => !kept.includes(name)).map((name) => [name, '']),
+  );
 }
 
 async function step<T>(context: Context, label: string, work: () => Promise<T>): Promise<T> {

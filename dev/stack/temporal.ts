@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { join } from 'node:path';
 import { connect as connectSocket } from 'node:net';
@@ -10,20 +11,22 @@ const run = promisify(execFile);
 /** How long ended workflows stay visible: long enough to look at last month's movements. */
 const RETENTION = '2160h';
 
-/**
- * Settings of a development server. The first makes a lone movement many times quicker; see
- * docs/performance.md. Production clusters are set up differently, but for the last: without it the
- * server gives each further workflow task in a row whose worker died up to ten minutes more to
- * answer, and a movement that met a few such deaths stands still for that long
- * (docs/operations.md).
- */
-export const DYNAMIC_CONFIG = [
-  'history.transferProcessorMaxPollRPS=1000',
-  'system.enableActivityEagerExecution=true',
-  'matching.numTaskqueueReadPartitions=1',
-  'matching.numTaskqueueWritePartitions=1',
-  'history.workflowTaskRetryMaxInterval="5s"',
-];
+/** Where the settings of a server stand, each with its reason. */
+export const DYNAMIC_CONFIG_FILE = 'deploy/temporal/dynamicconfig.yaml';
+
+/** What the file says, as `key=value` for a development server, which reads no file. */
+export function dynamicConfig(): readonly string[] {
+  const text = readFileSync(join(ROOT, DYNAMIC_CONFIG_FILE), 'utf8').replace(/^#.*\n/gm, '');
+  const entries = [...text.matchAll(/^(\S+):\n {2}- value: (.+)$/gm)];
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  // Anything else in the file would be a setting that only some servers have.
+  if (lines.length !== 2 * entries.length)
+    throw new Error(`${DYNAMIC_CONFIG_FILE}: each setting is a name and one value, without more`);
+  const literal = /^(true|false|\d+)$/;
+  return entries.map(
+    ([, key = '', value = '']) => `${key}=${literal.test(value) ? value : JSON.stringify(value)}`,
+  );
+}
 
 /** Describes the process that serves Temporal from a file in the data folder. */
 export function temporalPart(options: {
@@ -46,7 +49,7 @@ export function temporalPart(options: {
     logDir,
     searchAttributes,
     codecEndpoint,
-    dynamicConfig = [],
+    dynamicConfig: more = [],
   } = options;
   const address = `127.0.0.1:${port}`;
   return {
@@ -72,7 +75,7 @@ export function temporalPart(options: {
         'json',
       ],
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-      ...[...DYNAMIC_CONFIG, ...dynamicConfig].flatMap((flag) => ['--dynamic-config-value', flag]),
+      ...[...dynamicConfig(), ...more].flatMap((flag) => ['--dynamic-config-value', flag]),
       ...searchAttributes.flatMap((attribute) => ['--search-attribute', attribute]),
       ...(codecEndpoint === undefined ? [] : ['--ui-codec-endpoint', codecEndpoint]),
     ],

@@ -8,7 +8,9 @@ import { normalHost } from '../../domain/callbacks/target.ts';
 import { createCallbackSigner, SecretError, type CallbackSigner } from '../callback-signature.ts';
 import { parsePayloadKeys, type PayloadKey } from '../payload-keys.ts';
 import { parseSecretsKey, type SecretsKeys } from '../secrets.ts';
-import type { Kind, KindWithNone } from './setting.ts';
+import { shaped, type Kind, type KindWithNone } from './setting.ts';
+
+export const HOST_AND_PORT = shaped('host:port', /^[^\s/]+:\d+$/, 'must be host:port');
 
 export const DATABASE_URL: Kind<string> = {
   type: '`postgresql://` URL',

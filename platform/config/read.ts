@@ -5,6 +5,7 @@ import { nameFaults } from './names.ts';
 import { ruleFaults } from './rules.ts';
 import { SETTING_LIST, SETTINGS, type SettingName, type Values } from './settings.ts';
 import type { Setting } from './setting.ts';
+import { readTemporal, TEMPORAL_SETTINGS, type TemporalAccess } from './temporal.ts';
 
 /** Settings that cannot be used; the message names each with its reason. */
 export class ConfigError extends Error {
@@ -19,14 +20,15 @@ export class ConfigError extends Error {
 export interface ReadSettings {
   readonly duties: readonly Duty[];
   readonly values: Values;
+  readonly temporal: TemporalAccess;
   readonly texts: ReadonlyMap<SettingName, Sourced>;
 }
 
 /** Reads every setting of the role. Throws {@link ConfigError} with all that is wrong. */
 export function readSettings(environment: NodeJS.ProcessEnv, role: ProcessRole): ReadSettings {
-  const { duties, values, texts, faults } = examineSettings(environment, role);
-  if (faults.length > 0) throw new ConfigError(faults);
-  return { duties, values: values as Values, texts };
+  const { duties, values, texts, temporal, faults } = examineSettings(environment, role);
+  if (faults.length > 0 || temporal === null) throw new ConfigError(faults);
+  return { duties, values: values as Values, texts, temporal };
 }
 
 /** Every setting that can be used, and what is wrong with the others and between them. */
@@ -37,6 +39,8 @@ export function examineSettings(
   readonly duties: readonly Duty[];
   readonly values: Partial<Values>;
   readonly texts: ReadonlyMap<SettingName, Sourced>;
+  /** Null where it has faults. */
+  readonly temporal: TemporalAccess | null;
   readonly faults: readonly string[];
 } {
   // What the process opens depends on it, so it is looked at before anything is read; another text
@@ -59,7 +63,32 @@ export function examineSettings(
   faults.push(
     ...ruleFaults(values as Partial<Values>, duties, (name) => texts.get(name)?.source === 'unset'),
   );
-  return { duties, values: values as Partial<Values>, texts, faults };
+  const temporal = readTemporal(values as Partial<Values>, environment);
+  faults.push(...temporal.faults);
+  return {
+    ...{ duties, values: values as Partial<Values>, texts },
+    ...{ temporal: temporal.access, faults },
+  };
+}
+
+/**
+ * How Temporal is reached, by what the environment and the files that it names hold now. Throws
+ * {@link ConfigError}.
+ */
+export function readTemporalAccess(environment: NodeJS.ProcessEnv): TemporalAccess {
+  const faults: string[] = [];
+  const values: Partial<Record<SettingName, unknown>> = {};
+  for (const name of TEMPORAL_SETTINGS)
+    try {
+      values[name] = readSetting(name, environment);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      faults.push(...error.faults);
+    }
+  // As above, each value is what the schema of its name made of it.
+  const { access, faults: more } = readTemporal(values as Partial<Values>, environment);
+  if (access === null || faults.length > 0) throw new ConfigError([...faults, ...more]);
+  return access;
 }
 
 /**

@@ -9,10 +9,14 @@ export type Redaction = (text: string) => string;
 const SHORTEST = 6;
 
 /**
- * Knows every secret setting as a whole and in its parts: passwords, single keys and header values.
+ * Knows every secret setting as a whole and in its parts: passwords, single keys and header values;
+ * and `more` texts that come from elsewhere.
  */
-export function redactionOf(texts: ReadonlyMap<SettingName, Sourced>): Redaction {
-  const secrets = new Set<string>();
+export function redactionOf(
+  texts: ReadonlyMap<SettingName, Sourced>,
+  more: readonly string[] = [],
+): Redaction {
+  const secrets = new Set(more.filter(({ length }) => length >= SHORTEST));
   for (const [name, { text }] of texts) {
     const setting: Setting<unknown> = SETTINGS[name];
     if (!setting.secret || text === undefined) continue;

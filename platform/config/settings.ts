@@ -9,6 +9,7 @@ import {
   CALLBACK_SECRETS,
   DATABASE_URL,
   HEADERS,
+  HOST_AND_PORT,
   HOSTS,
   PAYLOAD_KEYS,
   SECRETS_KEYS,
@@ -116,17 +117,58 @@ const DEPENDENCIES = {
     '10',
     'Silence on a connection after which it is asked whether Postgres is still there; ten unanswered questions, a second each, end it.',
   ),
-  SVC_TEMPORAL_ADDRESS: standard(
-    'temporalAddress',
-    shaped('host:port', /^[^\s/]+:\d+$/, 'must be host:port'),
-    '127.0.0.1:7233',
-    "Where Temporal's server is.",
+  SVC_TEMPORAL_ADDRESS: optional(
+    PART,
+    HOST_AND_PORT,
+    "Where Temporal's server is; else as `TEMPORAL_ADDRESS` or the profile says, else `127.0.0.1:7233`.",
   ),
-  SVC_TEMPORAL_NAMESPACE: standard(
-    'temporalNamespace',
+  SVC_TEMPORAL_NAMESPACE: optional(
+    PART,
     TEXT,
-    'default',
-    'Namespace of the runs; deployments that share a server need one each.',
+    'Namespace of the runs; deployments that share a server need one each. Else as `TEMPORAL_NAMESPACE` or the profile says, else `default`.',
+  ),
+  SVC_TEMPORAL_CONFIG_FILE: optional(
+    PART,
+    FILE,
+    'Profiles of Temporal in TOML; none is read unless it is named, here or as `TEMPORAL_CONFIG_FILE`.',
+  ),
+  SVC_TEMPORAL_PROFILE: optional(
+    PART,
+    TEXT,
+    'Which profile of that file; else as `TEMPORAL_PROFILE` says, else `default`.',
+  ),
+  SVC_TEMPORAL_TLS: optional(
+    PART,
+    FLAG,
+    'Whether the connection to Temporal is encrypted; unset, it is where a certificate, a CA, a server name or an API key is configured.',
+  ),
+  SVC_TEMPORAL_TLS_CA_FILE: optional(
+    PART,
+    FILE,
+    "The CA of Temporal's certificate, in PEM; unset trusts the system's.",
+  ),
+  SVC_TEMPORAL_TLS_CERT_FILE: optional(
+    PART,
+    FILE,
+    'Client certificate for Temporal, in PEM, with its chain.',
+  ),
+  SVC_TEMPORAL_TLS_KEY_FILE: optional(PART, FILE, 'Private key of that certificate, in PEM.'),
+  SVC_TEMPORAL_TLS_SERVER_NAME: optional(
+    PART,
+    TEXT,
+    "Name that Temporal's certificate is checked for, where it is not that of the address.",
+  ),
+  SVC_TEMPORAL_API_KEY: optional(
+    PART,
+    TEXT,
+    'API key of Temporal Cloud, or of a proxy that takes one as `Authorization: Bearer`.',
+    SECRET,
+  ),
+  SVC_TEMPORAL_HEADERS: optional(
+    PART,
+    HEADERS,
+    'gRPC headers that go with every request to Temporal.',
+    SECRET,
   ),
   SVC_TEMPORAL_UI_URL: standard(
     'temporalUiUrl',

@@ -94,10 +94,7 @@ test.each([
 
 test('a namespace that is not there stops a start, and is told with what to do', async () => {
   const faultsIn = (namespace: string): Promise<readonly string[]> =>
-    startFaults(
-      { SVC_TEMPORAL_ADDRESS: address, SVC_TEMPORAL_NAMESPACE: namespace },
-      { offline: false, duties: ['api', 'worker'] },
-    );
+    startFaults({}, { address, namespace }, { offline: false, duties: ['api', 'worker'] });
   expect(await faultsIn('default')).toEqual([]);
   expect(await faultsIn('nowhere')).toEqual([
     expect.stringMatching(/^SVC_TEMPORAL_NAMESPACE: there is no namespace nowhere\. Run temporal/),

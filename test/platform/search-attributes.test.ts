@@ -71,7 +71,7 @@ describe('search attributes', () => {
     );
   });
 
-  it.each([7, 12])(
+  it.each([7, 12, 16])(
     'that may not be added are no fault when they exist (status %i)',
     async (code) => {
       await ensure(server({ ...ALL }, { add: refused(code) }));
@@ -90,6 +90,9 @@ describe('search attributes', () => {
     const command = OTHERS.map((name) => `--name ${name} --type Keyword`).join(' ');
     await expect(missing).rejects.toThrow(
       `temporal operator search-attribute create --namespace team ${command}`,
+    );
+    await expect(missing).rejects.toThrow(
+      `tcld namespace search-attributes add --namespace team ${OTHERS.map((name) => `--search-attribute "${name}=Keyword"`).join(' ')}`,
     );
     const otherType = { ...COLUMNS, Keyword01: 'Theirs', Int01: FIRST };
     await expect(

@@ -16,8 +16,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import pg from 'pg';
-import { ROOT } from '../../dev/stack/ports.ts';
+import { freePort, ROOT } from '../../dev/stack/ports.ts';
 import { SERVICE_ROLE } from '../../dev/stack/postgres.ts';
+import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
+import { findTemporalServer } from '../../dev/stack/temporal-binary.ts';
+import { temporalPart } from '../../dev/stack/temporal.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { fundadminProgram } from '../../tools/command-line.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
@@ -200,6 +203,37 @@ function productionPackages(): readonly string[] {
     return path === '' || left || !existsSync(join(ROOT, path)) ? [] : [name];
   });
 }
+
+test('movements and temporal, which need its server', async () => {
+  const server = await findTemporalServer({}, () => undefined);
+  if (server.kind !== 'binary') throw new Error('this test needs a server of its own');
+  const port = await freePort();
+  const uiPort = await freePort([port]);
+  const supervisor = new Supervisor({ dataDir: folder, restart: false, log: () => undefined });
+  try {
+    await supervisor.add(
+      temporalPart({
+        ...{ binary: server.path, dataDir: folder, port, uiPort, logDir: folder },
+        searchAttributes: [],
+      }),
+    );
+    // As Temporal's own programs read it.
+    const settings = { TEMPORAL_ADDRESS: `127.0.0.1:${String(port)}` };
+    const register = 'temporal search-attributes';
+    expect(await fundadmin(register, settings)).toMatchObject({ registered_now: true });
+    expect(await fundadmin(register, settings)).toMatchObject({ ok: true, registered_now: false });
+    expect(await fundadmin('movements rebuild --database-intact', settings)).toMatchObject({
+      movements: { open: {}, started: [] },
+    });
+  } finally {
+    await supervisor.stopAll();
+  }
+  const away = [built('fundadmin'), 'movements', 'rebuild', '--dry-run'];
+  expect(await start(away, own.url, { TEMPORAL_ADDRESS: '127.0.0.1:1' })).toMatchObject({
+    status: 1,
+    err: expect.stringMatching(/^TEMPORAL_ADDRESS: Temporal does not answer at 127\.0\.0\.1:1/),
+  });
+}, 600_000);
 
 test('`config check` tells in one run all that stops a start, and ends', async () => {
   const check = [built('fundadmin'), 'config', 'check'];

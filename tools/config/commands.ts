@@ -39,9 +39,9 @@ export function addConfigCommands(program: Command, io: ToolIo): void {
  * read two kinds of output.
  */
 async function check({ json, offline = false, role }: CheckOptions, io: ToolIo): Promise<void> {
-  const { duties, values, texts, faults: ofSettings } = examineSettings(io.env, role);
+  const { duties, values, texts, temporal, faults: ofSettings } = examineSettings(io.env, role);
   const { startFaults } = await import('../../service/start-faults.ts');
-  const faults = [...ofSettings, ...(await startFaults(values, { offline, duties }))];
+  const faults = [...ofSettings, ...(await startFaults(values, temporal, { offline, duties }))];
   const ok = faults.length === 0;
   const settings = effectiveSettings(texts);
   if (json === true) io.out(`${JSON.stringify(ok ? { ok, settings } : { ok, faults }, null, 2)}\n`);

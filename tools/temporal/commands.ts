@@ -1,0 +1,38 @@
+/** `fundadmin temporal …` */
+import type { Command } from 'commander';
+import { pino } from 'pino';
+import { SEARCH_ATTRIBUTES } from '../../domain/messages.ts';
+import { SearchAttributeFault } from '../../platform/search-attributes.ts';
+import { ToolError, type ToolIo } from '../io.ts';
+
+/** Commands about the server, with the access of this environment. */
+export function temporalCommands(program: Command, io: ToolIo): void {
+  program
+    .command('temporal')
+    .description("Temporal's server and namespace, as this environment reaches them.")
+    .command('search-attributes')
+    .description(
+      'Register the search attributes that are missing, as a worker does before it takes work. Where that is not permitted: exit status 1, and the command that an operator has to run.',
+    )
+    .action(async () => {
+      const { withTemporal } = await import('./connection.ts');
+      const lines: string[] = [];
+      const log = pino({ level: 'info', base: null }, { write: (line) => void lines.push(line) });
+      try {
+        await withTemporal(io, (temporal) => temporal.registerSearchAttributes(log));
+      } catch (error) {
+        if (error instanceof SearchAttributeFault) throw new ToolError(error.message);
+        throw error;
+      }
+      const said = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+      for (const { level, msg } of said) if (level >= WARNING) io.err(`${msg}\n`);
+      const seen = !said.some(({ level }) => level >= WARNING);
+      io.out(
+        `${JSON.stringify({ ok: seen, registered_now: seen && said.length > 0, names: Object.values(SEARCH_ATTRIBUTES) }, null, 2)}\n`,
+      );
+      if (!seen) throw new ToolError('Whether the search attributes exist could not be seen.');
+    });
+}
+
+/** Of pino. */
+const WARNING = 40;
