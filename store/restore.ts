@@ -45,3 +45,9 @@ export async function afterRestore(
   if (row === undefined) throw new Error('after_restore answered nothing');
   return row.answer;
 }
+
+/** Whether the step was done for this incident. */
+export async function isRestoreKnown(db: Database, incident: string): Promise<boolean> {
+  const rows = await run(() => db.sql`SELECT FROM restores WHERE incident = ${incident}`);
+  return rows.length > 0;
+}

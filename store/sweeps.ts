@@ -117,3 +117,45 @@ export async function listWaiting(
   const isWhole = last !== undefined && rows.length === options.limit;
   return { movements: rows, next: isWhole ? { at: last.at, id: last.movement_id } : null };
 }
+
+/** Something open, with what its run is called by. */
+export interface Open extends About {
+  readonly movement_id: string;
+  readonly state: string;
+}
+
+const NEWEST: WaitingPlace = {
+  at: 'infinity',
+  id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+};
+
+/** The next page of all movements that have not ended, newest first. */
+export async function listOpen(
+  db: Database,
+  before: WaitingPlace | null,
+  limit: number,
+): Promise<{ readonly movements: readonly Open[]; readonly next: WaitingPlace | null }> {
+  const { at, id } = before ?? NEWEST;
+  const rows = await run(
+    () => db.sql<Open & { readonly at: string }>`
+      SELECT movement_id::text, request_state AS state, created_at::text AS at, asset,
+        trim_scale(amount)::text AS amount, template_key
+      FROM movements WHERE ended_at IS NULL
+        AND (created_at, movement_id) < (${at}::timestamptz, ${id}::uuid)
+      ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,
+  );
+  const last = rows.at(-1);
+  const isWhole = last !== undefined && rows.length === limit;
+  return { movements: rows, next: isWhole ? { at: last.at, id: last.movement_id } : null };
+}
+
+/** All capital transfers that have not ended; they are few. */
+export async function listOpenTransfers(
+  db: Database,
+): Promise<readonly { readonly transfer_id: string; readonly state: string }[]> {
+  return run(
+    () => db.sql<{ readonly transfer_id: string; readonly state: string }>`
+      SELECT transfer_id::text, request_state AS state FROM capital_transfers
+      WHERE ended_at IS NULL ORDER BY transfer_id`,
+  );
+}

@@ -13,6 +13,7 @@ import { countCommands } from './counts/commands.ts';
 import { databaseCommands } from './database/commands.ts';
 import { ToolError, type ToolIo } from './io.ts';
 import { addKeyCommands } from './keys/commands.ts';
+import { movementCommands } from './movements/commands.ts';
 import { reservationCommands } from './reservations/commands.ts';
 import { restoreCommands } from './restore/commands.ts';
 import { temporalCommands } from './temporal/commands.ts';
@@ -26,6 +27,7 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   countCommands,
   databaseCommands,
   addKeyCommands,
+  movementCommands,
   reservationCommands,
   restoreCommands,
   temporalCommands,

@@ -61,6 +61,16 @@ import {
   takeNonces,
 } from '../../store/request-nonces.ts';
 import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
+import { isRestoreKnown } from '../../store/restore.ts';
+import { dropOldNonces, takeNonce, takeNonces } from '../../store/request-nonces.ts';
+import {
+  claimIdle,
+  listOpen,
+  listOpenTransfers,
+  listWaiting,
+  returnWaitingTurn,
+  takeWaitingTurn,
+} from '../../store/sweeps.ts';
 import { SEEDED } from './seed.ts';
 import { MOVEMENT, TEMPLATE, type Asked, type CallerName, type World } from './world.ts';
 
@@ -375,6 +385,12 @@ export const CALLS: readonly Call[] = [
     const { next } = await listWaiting(db, null, { idleSeconds: 30, limit: 200 });
     await listWaiting(db, next, { idleSeconds: 30, limit: 200 });
   }),
+  own('listOpen', async (db) => {
+    const { next } = await listOpen(db, null, 200);
+    await listOpen(db, next, 200);
+  }),
+  own('listOpenTransfers', listOpenTransfers),
+  own('isRestoreKnown', (db) => isRestoreKnown(db, 'none')),
   own('claimIdle', (db) => claimIdle(db, { idleSeconds: 30, limit: 50 })),
   own('claimTransfers', (db) => claimTransfers(db, { idleSeconds: 30, limit: 50 })),
   own(['claimCallbacks', 'settleCallback'], async (db) => {

@@ -1,0 +1,62 @@
+/** `fundadmin movements …` */
+import type { Command } from 'commander';
+import { isRestoreKnown } from '../../store/restore.ts';
+import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
+import { ToolError, type ToolIo } from '../io.ts';
+
+interface Options extends DatabaseOption {
+  readonly dryRun?: true;
+  readonly databaseIntact?: true;
+  readonly afterRestore?: string;
+}
+
+/** Commands about all movements at once. */
+export function movementCommands(program: Command, io: ToolIo): void {
+  program
+    .command('movements')
+    .description('What is open, and the runs in Temporal that drive it.')
+    .command('rebuild')
+    .description(
+      'After a lost namespace: begin the run of every open movement and capital transfer that has none. ' +
+        'It may be repeated, and the service may run. Prints what was found and begun as JSON; exit status 1 when a run could not be begun.',
+    )
+    .option('--dry-run', 'only say which runs would be begun')
+    .option(
+      '--database-intact',
+      'the database has lost nothing: it was not restored or failed over',
+    )
+    .option(
+      '--after-restore <incident>',
+      'the database was restored: the incident for which `fundadmin after-restore` was run',
+    )
+    .option(...DATABASE_OPTION)
+    .action(async (options: Options) => {
+      const { dryRun = false, databaseIntact = false, afterRestore } = options;
+      // Without the step, what was sent after the backup would be sent again by the new runs.
+      if (!dryRun && databaseIntact === (afterRestore !== undefined))
+        throw new ToolError(
+          'Say what became of the database: --database-intact when it has lost nothing; else run `fundadmin after-restore --incident <name>` first, and give --after-restore <name>.',
+          { exitCode: 2 },
+        );
+      // Temporal's library takes longer to load than other commands to run.
+      const [{ withTemporal }, { rebuildRuns }] = await Promise.all([
+        import('../temporal/connection.ts'),
+        import('./rebuild.ts'),
+      ]);
+      const result = await withDatabase(options, io, async (db) => {
+        if (afterRestore !== undefined && !(await isRestoreKnown(db, afterRestore)))
+          throw new ToolError(
+            `No after-restore was run for "${afterRestore}". Run \`fundadmin after-restore --incident ${afterRestore}\` first: without it, what was sent after the backup would be sent again.`,
+          );
+        return withTemporal(io, (temporal) => rebuildRuns(db, temporal, { dryRun }));
+      });
+      io.out(`${JSON.stringify(result, null, 2)}\n`);
+      const failed = [result.movements, result.capital_transfers].flatMap((of) =>
+        Object.keys(of.failed),
+      );
+      if (failed.length > 0)
+        throw new ToolError(
+          `${String(failed.length)} runs could not be begun. Run the command again once Temporal answers.`,
+        );
+    });
+}
