@@ -183,5 +183,5 @@ test('after a backup was restored too, what had been sent is asked about and not
   await own.stack.startChild('worker');
   expect(await paid()).toEqual([1, 1]);
   const told = await own.api.timeline(sent.movement_id);
-  expect(told.map(({ event_type }) => event_type)).not.toContain('node_submitted');
+  expect(told.map(({ event_type }) => event_type)).not.toContain('node_submitting');
 }, 300_000);
