@@ -60,9 +60,7 @@ import {
   takeNonce,
   takeNonces,
 } from '../../store/request-nonces.ts';
-import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
 import { isRestoreKnown } from '../../store/restore.ts';
-import { dropOldNonces, takeNonce, takeNonces } from '../../store/request-nonces.ts';
 import {
   claimIdle,
   listOpen,
