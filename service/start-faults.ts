@@ -95,7 +95,6 @@ async function temporalFaults(access: TemporalAccess | null): Promise<readonly s
   }
 }
 
-
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
