@@ -14,6 +14,7 @@ import {
   ensurePostgresLinks,
   ensurePrismaClient,
 } from './bootstrap/install.mjs';
+import { layOutProduction } from './bootstrap/production.mjs';
 import { built } from './bootstrap/programs.mjs';
 import { report } from './bootstrap/progress.mjs';
 import { closeTestRooms, openTestRoom } from './bootstrap/test-room.mjs';
@@ -25,7 +26,7 @@ import {
 
 /** Which targets exist, and which of them need Temporal's server. */
 const TARGETS = {
-  build: { needsTemporal: false, run: () => 0 },
+  build: { needsTemporal: false, run: layOut },
   start: { needsTemporal: true, run: runProgram('start') },
   demo: { needsTemporal: true, run: runProgram('demo') },
   test: { needsTemporal: true, run: runQuickTests },
@@ -56,6 +57,8 @@ const TARGETS = {
   contracts: { needsTemporal: false, run: runProgram('contracts') },
   'docs:examples': { needsTemporal: true, run: recordExamples },
   'docs:pictures': { needsTemporal: true, run: runProgram('docs-pictures') },
+  'deploy:check': { needsTemporal: false, run: runProgram('deploy-check') },
+  'image:check': { needsTemporal: true, run: runProgram('image-check') },
   'kit:pack': { needsTemporal: false, run: runProgram('kit-pack') },
   'docs:tables': { needsTemporal: false, run: runProgram('docs-tables') },
   'replay:record': { needsTemporal: true, run: runProgram('replay-record') },
@@ -132,6 +135,17 @@ function runProgram(program) {
     process.argv.splice(1, process.argv.length, built(program), ...given);
     await import(pathToFileURL(built(program)).href);
   };
+}
+
+/** The build is made already; `--into <folder>` lays out what production runs of it. */
+function layOut([option, folder, ...rest]) {
+  if (option === undefined) return 0;
+  if (option !== '--into' || folder === undefined || rest.length > 0) {
+    report('Usage: npm run build [-- --into <folder>]');
+    return 2;
+  }
+  report(`  ✓ What production runs is in ${layOutProduction(folder)}`);
+  return 0;
 }
 
 async function findTemporal() {

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { ROOT } from './install.mjs';
-import { COMMANDS, LIBRARIES, PROGRAMS } from './programs.mjs';
+import { COMMANDS, LIBRARIES, PROGRAMS, SHIPPED } from './programs.mjs';
 import { startStep } from './progress.mjs';
 
 /** What decides beside the sources: how they are compiled, and which packages there are. */
@@ -71,7 +71,7 @@ async function makePrograms(root, { programs, libraries }, note) {
   const { build: bundle, stop } = await import('esbuild');
   const seen = new Map(ALWAYS.map((file) => [file, contentOf(root, file)]));
   try {
-    const { outputFiles } = await bundle({
+    const { outputFiles, metafile } = await bundle({
       absWorkingDir: root,
       entryPoints: {
         ...libraries,
@@ -93,6 +93,7 @@ async function makePrograms(root, { programs, libraries }, note) {
         sourcemap: 'linked',
         logLevel: 'silent',
         write: false,
+        metafile: true,
         plugins: [packages(), sourcesInPlace(root, seen)],
       },
     });
@@ -104,12 +105,25 @@ async function makePrograms(root, { programs, libraries }, note) {
       ...outputFiles.map(({ path }) => relative(dist, path)),
       ...Object.keys(programs).map((name) => `${name}.js`),
     ];
-    note.write(seen, made);
+    note.write(seen, made, shippedOf(programs, metafile.outputs));
     removeOld(dist, made);
   } finally {
     // It would stay beside the program as long as that runs.
     await stop();
   }
+}
+
+/** The files that the programs of production load, of which the image has no other. */
+function shippedOf(programs, outputs) {
+  const entries = SHIPPED.filter((name) => Object.hasOwn(programs, name));
+  const loaded = new Set(entries.map((name) => `dist/${code(name)}.js`));
+  for (const path of loaded)
+    for (const { path: next, external } of outputs[path].imports)
+      if (external !== true) loaded.add(next);
+  return [
+    ...entries.map((name) => `${name}.js`),
+    ...[...loaded].map((path) => path.replace(/^dist\//, '')),
+  ].sort();
 }
 
 /**
@@ -224,12 +238,10 @@ function workflowSources(root) {
 function noteOf(root, part) {
   const path = join(root, 'dist', `${part}.made-from.json`);
   return {
-    write: (seen, made) => {
+    write: (seen, made, shipped) => {
       const files = [...seen.keys()].sort();
-      put(
-        path,
-        `${JSON.stringify({ key: keyOf(files, (file) => seen.get(file)), files, made }, null, 1)}\n`,
-      );
+      const key = keyOf(files, (file) => seen.get(file));
+      put(path, `${JSON.stringify({ key, files, made, shipped }, null, 1)}\n`);
     },
     /** Whether the files that are asked for hold what they held, and all that was made is there. */
     holds: (files) => {

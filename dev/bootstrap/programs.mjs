@@ -23,6 +23,8 @@ export const PROGRAMS = {
   'bridge-deliverer': 'dev/simulators/bridge/deliverer/main.ts',
   'perp-venue': 'dev/simulators/perp/main.ts',
   'temporal-download': 'dev/stack/temporal-download.ts',
+  'image-check': 'dev/image/check.ts',
+  'deploy-check': 'dev/deploy/check.ts',
   // Examples for executor teams and receivers of callbacks.
   'executor-http': 'examples/executor-http/main.ts',
   'executor-task-queue': 'examples/executor-task-queue/main.ts',
@@ -54,6 +56,9 @@ export const PROGRAMS = {
 
 /** Those that people call by name, as `bin` of package.json has it, and wait for. */
 export const COMMANDS = ['fundadmin', 'fundctl', 'fundagent', 'fund-mcp'];
+
+/** Those that production runs: the service, and what administers and operates it. */
+export const SHIPPED = ['main', 'fundadmin', 'fundctl'];
 
 /** What plain JavaScript of ours imports from there. */
 export const LIBRARIES = {

@@ -1,0 +1,175 @@
+{{- define "fund.name" -}}
+{{- printf "%s-%s" .Release.Name "fund" | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "fund.labels" -}}
+{{ include "fund.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- define "fund.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "fund.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What every container may do: nothing but what it is for. */}}
+{{- define "fund.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{- define "fund.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{/* Plain settings of a role, then those that a mounted file gives. Takes root, settings, files. */}}
+{{- define "fund.environment" -}}
+{{- range $name, $value := .settings }}
+{{- if ne (toString $value) "" }}
+- { name: {{ $name }}, value: {{ toString $value | quote }} }
+{{- end }}
+{{- end }}
+{{- range $name, $file := .files }}
+- { name: {{ $name }}_FILE, value: {{ printf "/run/secrets/fund/%s" $file | quote }} }
+{{- end }}
+{{- end -}}
+
+{{/* Deployment, disruption budget of a role. Takes root, role. */}}
+{{- define "fund.deployment" -}}
+{{- $root := .root -}}
+{{- $values := index $root.Values .role -}}
+{{- $settings := mergeOverwrite (deepCopy $root.Values.settings) ($values.settings | default dict) -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ include "fund.name" $root }}-{{ .role }}
+  labels:
+    {{- include "fund.labels" $root | nindent 4 }}
+    app.kubernetes.io/component: {{ .role }}
+spec:
+  replicas: {{ $values.replicas }}
+  strategy:
+    rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
+  selector:
+    matchLabels:
+      {{- include "fund.selector" $root | nindent 6 }}
+      app.kubernetes.io/component: {{ .role }}
+  template:
+    metadata:
+      labels:
+        {{- include "fund.labels" $root | nindent 8 }}
+        app.kubernetes.io/component: {{ .role }}
+      annotations:
+        # A change of the files starts the processes anew, which read them once.
+        checksum/config: {{ include (print $root.Template.BasePath "/config.yaml") $root | sha256sum }}
+        {{- with $values.podAnnotations }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+    spec:
+      {{- with $root.Values.image.pullSecrets }}
+      imagePullSecrets:
+        {{- range . }}
+        - name: {{ . }}
+        {{- end }}
+      {{- end }}
+      {{- with $root.Values.serviceAccount.name }}
+      serviceAccountName: {{ . }}
+      {{- end }}
+      automountServiceAccountToken: false
+      enableServiceLinks: false
+      securityContext:
+        {{- include "fund.podSecurity" $root | nindent 8 }}
+      # A send is waited for and never called off (docs/operations.md). The API answers what it took
+      # for up to 30 s after its drain; a worker waits for its longest call and 5 s for the record.
+      # Ten more are for connections to close and the process to end by itself.
+      terminationGracePeriodSeconds: {{ add $root.Values.drainSeconds (ternary 30 (add $root.Values.longestTimeoutSeconds 5) (eq .role "api")) 10 }}
+      topologySpreadConstraints:
+        {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+        - maxSkew: 1
+          topologyKey: {{ $key }}
+          whenUnsatisfiable: ScheduleAnyway
+          labelSelector:
+            matchLabels:
+              {{- include "fund.selector" $root | nindent 14 }}
+              app.kubernetes.io/component: {{ $.role }}
+        {{- end }}
+      {{- with $values.nodeSelector }}
+      nodeSelector:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with $values.tolerations }}
+      tolerations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      containers:
+        - name: {{ .role }}
+          image: {{ include "fund.image" $root }}
+          imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+          args: [node, dist/main.js, {{ .role }}]
+          env:
+            - { name: SVC_HOST, value: 0.0.0.0 }
+            - { name: SVC_OPS_HOST, value: 0.0.0.0 }
+            - { name: SVC_PORT, value: '8100' }
+            - { name: SVC_OPS_PORT, value: '9465' }
+            - { name: SVC_DRAIN_SECONDS, value: {{ $root.Values.drainSeconds | quote }} }
+            - { name: SVC_REGISTRY_FILE, value: /etc/fund/registry.json }
+            - { name: SVC_VENUES_FILE, value: /etc/fund/venues.json }
+            {{- include "fund.environment" (dict "settings" $settings "files" $values.files) | nindent 12 }}
+          ports:
+            {{- if eq .role "api" }}
+            - { name: api, containerPort: 8100 }
+            {{- end }}
+            - { name: operations, containerPort: 9465 }
+          startupProbe:
+            httpGet: { path: /healthz, port: operations }
+            periodSeconds: 2
+            failureThreshold: 60
+          livenessProbe:
+            httpGet: { path: /healthz, port: operations }
+            periodSeconds: 10
+            timeoutSeconds: 5
+            failureThreshold: 6
+          readinessProbe:
+            httpGet: { path: /readyz, port: operations }
+            periodSeconds: 3
+            timeoutSeconds: 5
+            failureThreshold: 1
+          resources:
+            {{- toYaml $values.resources | nindent 12 }}
+          securityContext:
+            {{- include "fund.containerSecurity" $root | nindent 12 }}
+          volumeMounts:
+            - { name: config, mountPath: /etc/fund, readOnly: true }
+            - { name: secrets, mountPath: /run/secrets/fund, readOnly: true }
+      volumes:
+        - name: config
+          configMap: { name: {{ include "fund.name" $root }}-config }
+        - name: secrets
+          secret: { secretName: {{ $values.secretName }}, defaultMode: 0440 }
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ include "fund.name" $root }}-{{ .role }}
+  labels:
+    {{- include "fund.labels" $root | nindent 4 }}
+spec:
+  {{- toYaml $values.podDisruptionBudget | nindent 2 }}
+  selector:
+    matchLabels:
+      {{- include "fund.selector" $root | nindent 6 }}
+      app.kubernetes.io/component: {{ .role }}
+{{- end -}}

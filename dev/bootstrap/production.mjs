@@ -1,0 +1,45 @@
+// `npm run build -- --into <folder>`: lays out what production runs, beside its packages. The image
+// is made of it, and so is an installation without containers.
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { ROOT } from './install.mjs';
+
+/** What the programs read beside themselves, from the project's folder. */
+const READ_AT_RUN_TIME = [
+  'package.json',
+  'package-lock.json',
+  'prisma/migrations',
+  'docs/clients',
+  'workflows/failure-converter.cjs',
+];
+
+/**
+ * Copies it from an up-to-date build into a folder that is empty or not there yet.
+ *
+ * @param {string} folder
+ */
+export function layOutProduction(folder) {
+  const into = resolve(folder);
+  if (existsSync(into) && readdirSync(into).length > 0)
+    throw new Error(`${into} is not empty: name a new folder, or empty it.`);
+  const { shipped } = JSON.parse(
+    readFileSync(join(ROOT, 'dist', 'programs.made-from.json'), 'utf8'),
+  );
+  for (const file of [...shipped.map((name) => `dist/${name}`), 'dist/workflows.js']) {
+    copy(file, into);
+    if (existsSync(join(ROOT, `${file}.map`))) copyMap(`${file}.map`, into);
+  }
+  for (const file of READ_AT_RUN_TIME) copy(file, into);
+  return into;
+}
+
+function copy(file, into) {
+  mkdirSync(dirname(join(into, file)), { recursive: true });
+  cpSync(join(ROOT, file), join(into, file), { recursive: true });
+}
+
+/** A map says where each line of a stack trace comes from, and needs no source for that. */
+function copyMap(file, into) {
+  const { sourcesContent: _, ...map } = JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
+  writeFileSync(join(into, file), JSON.stringify(map));
+}

@@ -1,0 +1,165 @@
+/**
+ * `npm run deploy:check`: the compose file, its proxy and scripts, and the Helm chart, each looked
+ * at by the program that reads it. What a machine cannot do is said and left out.
+ */
+import { execFile } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { runCommand } from '../bootstrap/command.mjs';
+import { report, startStep } from '../bootstrap/progress.mjs';
+import { cacheDir, findOnPath, isExecutable } from '../bootstrap/temporal-build.mjs';
+import { find, whyMissing } from '../image/packages.ts';
+import { ROOT } from '../stack/ports.ts';
+import { pythonFor } from '../../test/support/python.ts';
+
+const run = promisify(execFile);
+const HELM_VERSION = '3.22.0';
+/** The oldest that the chart takes, and the newest that is known here. */
+const KUBERNETES = ['1.25.0', '1.37.0'];
+const CHART = join(ROOT, 'deploy/helm/fund-movement-orchestrator');
+const EXAMPLE = join(ROOT, 'deploy/helm/example-values.yaml');
+const work = mkdtempSync(join(tmpdir(), 'deploy-check-'));
+
+/** Throws with what the program says is wrong; answers why it was not run, or null. */
+type Check = () => Promise<string | null>;
+const CHECKS: Readonly<Record<string, Check>> = {
+  'scripts (sh -n)': async () => {
+    const folder = join(ROOT, 'deploy/compose');
+    for (const name of readdirSync(folder).filter((each) => each.endsWith('.sh')))
+      await run('sh', ['-n', join(folder, name)]);
+    return null;
+  },
+  'docker-compose.yml (docker-compose config)': async () => {
+    const why = await whyMissing(['docker-compose']);
+    if (why !== null) return why;
+    await run(find('docker-compose') ?? '', ['-f', join(ROOT, 'docker-compose.yml'), 'config']);
+    return null;
+  },
+  'proxy (haproxy -c)': async () => {
+    const why = await whyMissing(['haproxy']);
+    if (why !== null) return why;
+    await run(find('haproxy') ?? '', ['-c', '-f', join(ROOT, 'deploy/compose/haproxy.cfg')]);
+    return null;
+  },
+  'chart (helm lint, helm template, schemas of Kubernetes)': async () => {
+    const helm = await findHelm();
+    if (helm === null) return 'neither helm nor Go to build it with is on PATH';
+    await run(helm, ['lint', '--strict', CHART, '--values', EXAMPLE]);
+    await refusals(helm);
+    const python = await pythonFor(
+      {
+        name: 'kubernetes-validate-venv',
+        requirements: join(ROOT, 'dev/deploy/requirements.txt'),
+        called: 'the check of Kubernetes resources',
+      },
+      new AbortController().signal,
+      report,
+    );
+    const validate = join(python, '..', 'kubernetes-validate');
+    for (const version of KUBERNETES)
+      await run(validate, ['--strict', '-k', version, ...(await rendered(helm, version))]);
+    return null;
+  },
+};
+
+let failed = 0;
+for (const [name, check] of Object.entries(CHECKS))
+  try {
+    const why = await check();
+    report(why === null ? `✓ ${name}` : `SKIPPED: ${name}: ${why}`);
+  } catch (error) {
+    failed += 1;
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    report(`✗ ${name}\n${`${stdout}${stderr}`.trim() || String(error)}`);
+  }
+rmSync(work, { recursive: true, force: true });
+process.exit(failed === 0 ? 0 : 1);
+
+/** The example whole, and each switch of the chart the other way. */
+async function rendered(helm: string, version: string): Promise<string[]> {
+  const ways = {
+    example: [],
+    bare: ['--set', 'networkPolicy.enabled=false,migrate.enabled=false'],
+  };
+  const files: string[] = [];
+  for (const [name, args] of Object.entries(ways)) {
+    const { stdout } = await run(helm, template(version, args));
+    const file = join(work, `${name}.yaml`);
+    writeFileSync(file, stdout);
+    files.push(file);
+    // The drain of 10 s, 30 s for the longest call, 5 for its record, 10 to leave.
+    const graces = [...stdout.matchAll(/terminationGracePeriodSeconds: (\d+)/g)].map(([, s]) => s);
+    if (graces.join() !== '50,55') throw new Error(`graces of ${name}: ${graces.join()}`);
+    const secrets = [...stdout.matchAll(/secretName: ([\w-]+)/g)].map(([, secret]) => secret);
+    const expected =
+      name === 'example' ? 'fund-api,fund-worker,fund-owner' : 'fund-api,fund-worker';
+    if (secrets.join() !== expected) throw new Error(`Secrets of ${name}: ${secrets.join()}`);
+  }
+  return files;
+}
+
+function template(version: string, args: readonly string[]): string[] {
+  return ['template', 'fund', CHART, '--kube-version', version, '--values', EXAMPLE, ...args];
+}
+
+/** What the chart must not render. */
+async function refusals(helm: string): Promise<void> {
+  const refused = [
+    'image.repository=',
+    'api.secretName=',
+    'migrate.grantTo=',
+    'settings.SVC_DATABASE_URL=postgresql://in-plain-sight',
+    'worker.files.SVC_DATABASE_OWNER_URL=owner-url',
+    'misspelt=1',
+  ];
+  for (const value of refused) {
+    const args = template(KUBERNETES[0] ?? '', ['--set', value]);
+    const took = await run(helm, args).then(
+      () => true,
+      () => false,
+    );
+    if (took) throw new Error(`the chart was rendered with ${value}`);
+  }
+}
+
+/** On PATH, else built once with Go and kept. */
+async function findHelm(): Promise<string | null> {
+  const kept = join(cacheDir(), `helm-${HELM_VERSION}`);
+  const found = findOnPath('helm') ?? (isExecutable(kept) ? kept : null);
+  if (found !== null || findOnPath('go') === null) return found;
+  const step = startStep(`Building helm ${HELM_VERSION} with Go (once, 1 to 3 minutes)`);
+  const folder = join(cacheDir(), `helm.work-${String(process.pid)}`);
+  for (const name of ['mod', 'cache', 'tmp', 'bin'])
+    mkdirSync(join(folder, name), { recursive: true });
+  try {
+    const module = `helm.sh/helm/v3/cmd/helm@v${HELM_VERSION}`;
+    await runCommand('go', ['install', '-trimpath', '-ldflags', '-s -w', module], {
+      cwd: folder,
+      logFile: join(cacheDir(), 'helm.build.log'),
+      env: {
+        ...process.env,
+        ...{ CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-modcacherw' },
+        ...{ GOMODCACHE: join(folder, 'mod'), GOCACHE: join(folder, 'cache') },
+        ...{ GOTMPDIR: join(folder, 'tmp'), GOBIN: join(folder, 'bin') },
+      },
+    });
+    renameSync(join(folder, 'bin', 'helm'), kept);
+    step.done();
+    return kept;
+  } catch (error) {
+    step.fail();
+    throw error;
+  } finally {
+    if (existsSync(folder)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

