@@ -17,7 +17,8 @@ RUN npm run build -- --into /app \
   && npm prune --omit=dev --omit=optional \
   && cd node_modules && rm -rf .cache .installed-from \
        @temporalio/core-bridge/sdk-core @temporalio/core-bridge/releases/*-apple-* \
-       @temporalio/core-bridge/releases/*-windows-* && cd .. \
+       @temporalio/core-bridge/releases/*-windows-* \
+  && find @prisma/client/runtime -name 'query_compiler_*' ! -name '*.postgresql.*' -delete && cd .. \
   && mv node_modules deploy/image/bin /app/ \
   && chmod -R a+rX,go-w /app
 

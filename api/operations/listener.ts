@@ -55,7 +55,8 @@ export function createOps(options: OpsOptions): Express {
     response.setHeader('X-Request-Id', requestIdOf(request.headers['x-request-id']));
     response.setHeader('Cache-Control', 'no-store');
     assertOriginForm(targetOf(request));
-    checkHost(request);
+    // As on the API: it says nothing that any page could not know.
+    if (request.url !== '/healthz') checkHost(request);
     next();
   });
   app.use(helmet({ contentSecurityPolicy: DOCS_CONTENT_POLICY, strictTransportSecurity: false }));
@@ -67,6 +68,11 @@ export function createOps(options: OpsOptions): Express {
     }
     response.setHeader('Allow', 'GET, HEAD');
     throw new ServiceError('method_not_allowed');
+  });
+  // Whoever answers is alive, also while it drains or waits for a database: a process that is
+  // replaced for what it needs would only cut what it does.
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' });
   });
   app.get('/readyz', async (_request, response) => {
     const checks = await readiness(options.checks);
@@ -84,7 +90,7 @@ export function createOps(options: OpsOptions): Express {
   app.use(() => {
     throw new ServiceError('route_not_found', {
       message:
-        'This listener has /readyz, /metrics, /openapi.json, /docs and, where payloads are encrypted, /codec.',
+        'This listener has /healthz, /readyz, /metrics, /openapi.json, /docs and, where payloads are encrypted, /codec.',
     });
   });
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {

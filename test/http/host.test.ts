@@ -59,10 +59,11 @@ describe.each(UNSIGNED)('%s', (url) => {
 });
 
 test('what needs no secret or a signature is not asked for its name', async () => {
-  expect(await ask(`${shared.apiUrl}/healthz`, 'balancer.example')).toEqual({
-    status: 200,
-    error: undefined,
-  });
+  for (const listener of [shared.apiUrl, shared.opsUrl])
+    expect(await ask(`${listener}/healthz`, 'balancer.example')).toEqual({
+      status: 200,
+      error: undefined,
+    });
   expect(await ask(`${shared.apiUrl}/v3/movements`, 'api.example')).toEqual({
     status: 401,
     error: 'unauthenticated',
