@@ -4,15 +4,6 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync
 import { dirname, join, resolve } from 'node:path';
 import { ROOT } from './install.mjs';
 
-/** What the programs read beside themselves, from the project's folder. */
-const READ_AT_RUN_TIME = [
-  'package.json',
-  'package-lock.json',
-  'prisma/migrations',
-  'docs/clients',
-  'workflows/failure-converter.cjs',
-];
-
 /**
  * Copies it from an up-to-date build into a folder that is empty or not there yet.
  *
@@ -29,7 +20,10 @@ export function layOutProduction(folder) {
     copy(file, into);
     if (existsSync(join(ROOT, `${file}.map`))) copyMap(`${file}.map`, into);
   }
-  for (const file of READ_AT_RUN_TIME) copy(file, into);
+  // What the programs read beside themselves is what a package of them holds.
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const read = files.filter((file) => !/^!?dist\b/.test(file));
+  for (const file of ['package.json', 'package-lock.json', ...read]) copy(file, into);
   return into;
 }
 

@@ -3,7 +3,7 @@
  * a movement with an API and a worker of it, as a user without rights on a read-only file system.
  * Postgres, Temporal, the chain and the paper venue are those of the embedded stack. Where no image
  * can be built, it says why, and the same movement runs with the same files as plain processes.
- * `--built` takes the image of the run before.
+ * `--built` takes the image of the run before, `--plain` builds none.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -31,7 +31,7 @@ rmSync(data, { recursive: true, force: true });
 process.exit();
 
 async function main(): Promise<number> {
-  const why = await whyNoContainers();
+  const why = process.argv.includes('--plain') ? '--plain' : await whyNoContainers();
   const version = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Named).version;
   if (why !== null) {
     report(`\nSKIPPED: no image is built here: ${why}.`);

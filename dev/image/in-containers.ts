@@ -16,7 +16,7 @@ import type { Env, Runner } from './movement.ts';
 const USER = 65532;
 const MOUNTED = '/run/service';
 /** Settings that a mounted file gives; the environment of a container is for everybody to read. */
-const AS_FILES = ['SVC_DATABASE_URL'];
+const AS_FILES = ['SVC_DATABASE_URL', 'SVC_DATABASE_OWNER_URL'];
 
 /** `folder` becomes what is mounted, readable for the image's user alone. */
 export function inContainers(folder: string): Runner {

@@ -1,9 +1,13 @@
 /** A movement over the API, with processes of the service that somebody else starts. */
+import pg from 'pg';
 import { createClient } from '../../clients/http/index.ts';
 import { loadStarterTemplates } from '../demo-api.ts';
 import { withdrawal } from '../demo-scenes.ts';
 import { demoMovement } from '../demo-story.ts';
+import { ensureDevAllowlist } from '../stack/allowlist.ts';
+import type { SigningKey } from '../stack/keys.ts';
 import { freePort } from '../stack/ports.ts';
+import { SERVICE_ROLE } from '../stack/postgres.ts';
 import type { Stack } from '../stack/stack.ts';
 
 /** Starts what production starts. */
@@ -26,14 +30,29 @@ export type Env = Readonly<Record<string, string>>;
 const PATIENCE_MS = 120_000;
 const TEMPLATE = 'starter/withdraw-to-treasury';
 
-/** Takes a movement from its create to COMPLETED; throws where anything is not as it should be. */
+/**
+ * From an empty database to a movement that has COMPLETED, by the programs of production alone;
+ * throws where anything is not as it should be.
+ */
 export async function moveFunds(stack: Stack, runner: Runner) {
-  const { SVC_HOST: _, ...env } = stack.env;
-  const ports = Object.values(stack.ports);
-  const opsPort = await freePort(ports);
-  const checked = await runner.command(env, ['fundadmin', 'config', 'check', '--json']);
-  if (!checked.includes('"ok":true') && !checked.includes('"ok": true'))
-    throw new Error(`fundadmin config check: ${checked}`);
+  const opsPort = await freePort(Object.values(stack.ports));
+  const database = await emptyDatabase(stack);
+  const env = { ...stack.env, SVC_DATABASE_URL: database.serviceUrl };
+  const migrating = Date.now();
+  await runner.command({ SVC_DATABASE_OWNER_URL: database.ownerUrl }, [
+    ...['fundadmin', 'database', 'migrate', '--grant-to', SERVICE_ROLE],
+  ]);
+  const migrate = since(migrating);
+  await runner.command(env, ['fundadmin', 'config', 'check']);
+  const issue = async (role: 'admin' | 'operator'): Promise<SigningKey> => {
+    const args = ['--client-name', 'image', '--key-id', `image-${role}`, '--role', role];
+    const asOwner = { ...env, SVC_DATABASE_URL: database.ownerUrl };
+    const printed = await runner.command(asOwner, ['fundadmin', 'keys', 'issue', ...args]);
+    const { key_id, secret } = JSON.parse(printed) as { key_id: string; secret: string };
+    return { keyId: key_id, secret };
+  };
+  const keys = { ...stack.keys, admin: await issue('admin'), operator: await issue('operator') };
+  await ensureDevAllowlist({ ...stack, databaseUrl: database.ownerUrl });
   const start = async (role: 'api' | 'worker', port: number): Promise<Times> => {
     const begun = Date.now();
     const passes = (path: '/healthz' | '/readyz') =>
@@ -49,8 +68,8 @@ export async function moveFunds(stack: Stack, runner: Runner) {
     api: await start('api', stack.ports.ops),
     worker: await start('worker', opsPort),
   };
-  const operator = createClient({ baseUrl: stack.apiUrl, key: stack.keys.operator });
-  const templates = await loadStarterTemplates(stack);
+  const operator = createClient({ baseUrl: stack.apiUrl, key: keys.operator });
+  const templates = await loadStarterTemplates({ ...stack, keys });
   const template = templates.find(({ template_key }) => template_key === TEMPLATE);
   if (template === undefined) throw new Error('there is no starter template');
   const { balances } = withdrawal(stack.chain, stack.paperVenueUrl);
@@ -73,8 +92,20 @@ export async function moveFunds(stack: Stack, runner: Runner) {
   }
   return {
     request_state: movement.request_state,
-    seconds: { ...seconds, movement: moved },
+    seconds: { migrate, ...seconds, movement: moved },
     balances: { before, after: await balances() },
+  };
+}
+
+/** Beside the stack's own, on the same server. */
+async function emptyDatabase(stack: Stack): Promise<{ ownerUrl: string; serviceUrl: string }> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  await client.query('CREATE DATABASE image_check').finally(() => client.end());
+  const within = (url: string): string => url.replace(/\/[^/]*$/, '/image_check');
+  return {
+    ownerUrl: within(stack.databaseUrl),
+    serviceUrl: within(stack.env['SVC_DATABASE_URL'] ?? ''),
   };
 }
 
