@@ -48,8 +48,8 @@ export async function moveFunds(stack: Stack, runner: Runner) {
     const args = ['--client-name', 'image', '--key-id', `image-${role}`, '--role', role];
     const asOwner = { ...env, SVC_DATABASE_URL: database.ownerUrl };
     const printed = await runner.command(asOwner, ['fundadmin', 'keys', 'issue', ...args]);
-    const { key_id, secret } = JSON.parse(printed) as { key_id: string; secret: string };
-    return { keyId: key_id, secret };
+    const issued = JSON.parse(printed) as { key_id: string; hmac_secret: string };
+    return { keyId: issued.key_id, secret: issued.hmac_secret };
   };
   const keys = { ...stack.keys, admin: await issue('admin'), operator: await issue('operator') };
   await ensureDevAllowlist({ ...stack, databaseUrl: database.ownerUrl });
