@@ -14,6 +14,7 @@ put() { # put <name> <content>
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 
 for name in postgres_password owner_password service_password temporal_password; do put "$name" "$(random)"; done
-put owner_url "postgresql://fund_owner:$(cat owner_password)@postgres:5432/fund_movements"
-put database_url "postgresql://fund_service:$(cat service_password)@postgres:5432/fund_movements"
+# Between containers of one machine nothing is encrypted; elsewhere sslmode=verify-full.
+put owner_url "postgresql://fund_owner:$(cat owner_password)@postgres:5432/fund_movements?sslmode=disable"
+put database_url "postgresql://fund_service:$(cat service_password)@postgres:5432/fund_movements?sslmode=disable"
 put secrets_key "$(head -c 32 /dev/urandom | base64 | tr -d '\n')"
