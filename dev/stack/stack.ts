@@ -42,6 +42,8 @@ export interface StackOptions {
   restart?: boolean;
   /** `false`: no commit waits for the disk, for a stack that is thrown away. */
   durable?: boolean;
+  /** What the service is given to reach its database by another way; given both addresses. */
+  database?: (serviceUrl: string, ownerUrl: string) => Promise<Record<string, string>>;
   /** More environment for the service; wins over what the stack gives. */
   env?: Record<string, string>;
   /** Addresses that may be paid beside the stack's own. */
@@ -176,6 +178,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
   const env = {
     ...serviceEnvironment(urls, ports, dataDir),
     SVC_DATABASE_URL: serviceUrl,
+    ...(await options.database?.(serviceUrl, databaseUrl)),
     ...(await writeStackConfig({
       dataDir,
       chain,

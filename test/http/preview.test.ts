@@ -245,7 +245,7 @@ describe('a preview writes nothing', () => {
 
   test('with a database that refuses every write, where the real create fails', async () => {
     const db = connectDatabase({
-      url: shared.databaseUrl,
+      url: `${shared.databaseUrl}?target_session_attrs=any`,
       poolSize: 2,
       sessionSettings: { default_transaction_read_only: 'on' },
     });
@@ -262,7 +262,7 @@ describe('a preview writes nothing', () => {
       expect(await must(200, post(url, movementBody(linear), dry))).toMatchObject({
         would_create: true,
       });
-      expect((await post(url, movementBody(linear))).status).toBe(500);
+      expect((await post(url, movementBody(linear))).status).toBe(503);
       const refused = await registered([noop('a', { action_type: 'test_unserved' })]);
       expect(await must(200, post(url, movementBody(refused), dry))).toMatchObject({
         would_create: false,

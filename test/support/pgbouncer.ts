@@ -4,6 +4,7 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { freePort } from '../../dev/stack/ports.ts';
 
 /** Whether this machine has it (`apt install pgbouncer`). */
@@ -66,4 +67,23 @@ function answers(port: number): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
+}
+
+/** Puts a pooler before the database of a stack's service, whose role then brings its settings. */
+export async function serviceBehindPooler(
+  serviceUrl: string,
+  ownerUrl: string,
+): Promise<{ readonly env: Record<string, string>; readonly pooler: Pooler }> {
+  const owner = new pg.Client({ connectionString: ownerUrl });
+  await owner.connect();
+  const role = owner.escapeIdentifier(new URL(serviceUrl).username);
+  for (const setting of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+    await owner.query(`ALTER ROLE ${role} SET ${setting} = '60s'`);
+  await owner.query(`ALTER ROLE ${role} SET svc.callback_allowed_hosts = ''`);
+  await owner.end();
+  const pooler = await startPooler(serviceUrl);
+  return {
+    env: { SVC_DATABASE_URL: pooler.url, SVC_DATABASE_POOLER: 'transaction' },
+    pooler,
+  };
 }

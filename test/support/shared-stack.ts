@@ -8,6 +8,7 @@ import { secretsKeyFile } from '../../dev/stack/keys.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
+import { serviceBehindPooler, type Pooler } from './pgbouncer.ts';
 import { findSecrets, secretsOf, type Secrets } from './secrets.ts';
 import { findSignatures } from './sent-signatures.ts';
 import {
@@ -103,8 +104,10 @@ export async function startSharedStack(): Promise<{
   const dataDir = mkdtempSync(join(tmpdir(), 'shared-stack-'));
   const lines: string[] = [];
   let stack: Stack | null = null;
+  let pooler: Pooler | null = null;
   const stop = async (): Promise<void> => {
     await stack?.stop();
+    await pooler?.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
@@ -139,6 +142,16 @@ export async function startSharedStack(): Promise<{
         SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '3600',
         SVC_LOG_LEVEL: 'debug',
       },
+      // `TEST_POOLER=transaction npm test -- test/http`: the same tests, behind pgbouncer.
+      ...(process.env['TEST_POOLER'] === 'transaction'
+        ? {
+            database: async (serviceUrl: string, ownerUrl: string) => {
+              const behind = await serviceBehindPooler(serviceUrl, ownerUrl);
+              pooler = behind.pooler;
+              return behind.env;
+            },
+          }
+        : {}),
       log: (line) => lines.push(line),
     });
     const { apiUrl, opsUrl, uiUrl, temporalAddress, databaseUrl, paperVenueUrl, chain, keys } =
