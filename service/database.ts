@@ -66,9 +66,7 @@ async function faultsOf(db: Database, config: DatabaseSettings): Promise<readonl
   const { role, settings } = await readSessionSettings(db, Object.keys(wanted));
   const missing = Object.entries(wanted).filter(([name, value]) =>
     // A limit may be another than ours where the role has it: it has to be there.
-    name.startsWith('svc.')
-      ? settings[name] !== value
-      : ['', '0'].includes(settings[name] ?? ''),
+    name.startsWith('svc.') ? settings[name] !== value : ['', '0'].includes(settings[name] ?? ''),
   );
   if (missing.length === 0) return [];
   const names = missing.map(([name]) => name).join(', ');
