@@ -23,6 +23,8 @@ async function main(): Promise<void> {
   stopOnSignal({ stops, leaving, drainSeconds: config.drainSeconds, log });
 
   const parts = await connect({ config, role, log, leaving, stops });
+  // Told to stop meanwhile: what would be started now, nobody would end.
+  if (stops.stopping) return;
   const work = config.duties.includes('worker') ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);
   await startOps(parts, { table: plan.table, apiPort, work });

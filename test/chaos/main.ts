@@ -5,6 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { takeSignals } from '../../dev/stack/foreground.ts';
+import type { Stack } from '../../dev/stack/stack.ts';
 import { TRANSFER_PHASES } from '../../dev/simulators/paper-venue/faults.ts';
 import { EXECUTOR_PHASES } from '../../domain/executor.ts';
 import { bridgeWeather } from './bridge-run.ts';
@@ -23,6 +24,7 @@ import { startReceiver } from './receiver.ts';
 import { startRunStack, type Run } from './run-stack.ts';
 import { planStrikes } from './schedule.ts';
 import { writeScripts } from './scripts.ts';
+import { rollingRestart } from './rolling.ts';
 import { createStorm, liveThrough } from './storm.ts';
 import { registerTemplates, type MixedTemplate } from './templates.ts';
 
@@ -41,7 +43,8 @@ const REST_MS = 180_000;
 for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
 
 let run: Run | null = null;
-const foreground = takeSignals(() => run?.stack.hurry());
+let rolled: Stack | null = null;
+const foreground = takeSignals(() => (run?.stack ?? rolled)?.hurry());
 process.exitCode = await main(readOptions(process.argv.slice(2)));
 process.exit();
 
@@ -52,6 +55,12 @@ async function main(options: RunOptions): Promise<number> {
   setMaxListeners(0, signal);
   let clean = false;
   try {
+    if (options.rolling) {
+      say(`Rolling restart under ${options.movements} movements`);
+      const found = await rollingRestart(options, signal, say, (stack) => (rolled = stack));
+      clean = found === 0;
+      return clean ? 0 : 1;
+    }
     const { lane, where, what } = laneOf(options);
     say(
       `Fault run: ${options.movements} movements${where}, at least ${options.kills} kills, seed ${options.seed}`,

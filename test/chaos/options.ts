@@ -14,6 +14,10 @@ export interface RunOptions {
   readonly bridges: boolean;
   /** Movements into the perps venue and out of it, instead of the mix. */
   readonly perps: boolean;
+  /** Everything is restarted politely, one after the other, instead of killed. */
+  readonly rolling: boolean;
+  /** With `rolling`: how long a send takes. */
+  readonly submitSeconds: number;
 }
 
 const FULL = { movements: 300, kills: 100, minutes: 60 };
@@ -23,6 +27,12 @@ const SHORT = { movements: 30, kills: 15, minutes: 15 };
 const ONE_LANE = {
   full: { movements: 100, kills: 50, minutes: 20 },
   short: { movements: 6, kills: 3, minutes: 5 },
+};
+
+/** With `--rolling`: enough sends that they outlast the restarts. */
+const ROLLING = {
+  full: { movements: 300, kills: 0, minutes: 20, submitSeconds: 20 },
+  short: { movements: 20, kills: 0, minutes: 8, submitSeconds: 8 },
 };
 
 /** Reads the arguments after `--`; ends the process with a usage message when they are wrong. */
@@ -38,19 +48,22 @@ export function readOptions(args: readonly string[]): RunOptions {
     .option('--short', `the short form: ${SHORT.movements} movements, ${SHORT.kills} kills`)
     .option('--bridges', 'both lanes between two chains, which are killed, too')
     .option('--perps', 'into the perps venue and out of it, which is killed, too')
+    .option('--rolling', 'restarts every process, one after the other, and kills none')
     .option('--keep', 'leaves logs and data behind, whatever was found')
     .parse([...args], { from: 'user' });
   const given = command.opts<Partial<RunOptions> & { short?: boolean }>();
-  const { bridges = false, perps = false } = given;
-  if (bridges && perps) command.error('--bridges and --perps are two runs.');
-  const [full, short] = bridges || perps ? [ONE_LANE.full, ONE_LANE.short] : [FULL, SHORT];
-  const base = given.short === true ? short : full;
+  const { bridges = false, perps = false, rolling = false } = given;
+  if ([bridges, perps, rolling].filter(Boolean).length > 1)
+    command.error('--bridges, --perps and --rolling are runs of their own.');
+  const forms = rolling ? ROLLING : bridges || perps ? ONE_LANE : { full: FULL, short: SHORT };
+  const base = given.short === true ? forms.short : forms.full;
   return {
     movements: given.movements ?? base.movements,
     kills: given.kills ?? base.kills,
     minutes: given.minutes ?? base.minutes,
     keep: given.keep ?? false,
-    ...{ bridges, perps },
+    ...{ bridges, perps, rolling },
+    submitSeconds: (given.short === true ? ROLLING.short : ROLLING.full).submitSeconds,
     seed: given.seed ?? randomInt(1, 1_000_000),
   };
 }

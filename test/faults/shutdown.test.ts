@@ -13,7 +13,7 @@ import {
   type OwnStack,
 } from '../support/own-stack.ts';
 import { slow, test } from '../support/pace.ts';
-import { storeTemplate } from '../support/plans.ts';
+import { noop, storeTemplate } from '../support/plans.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { deskEntry, deskNode, openSlowDesk, type SlowDesk } from '../support/slow-desk.ts';
 
@@ -189,4 +189,58 @@ slow(
     ]);
   },
   60_000,
+);
+
+slow(
+  'an API hands to Temporal what it has accepted before it ends',
+  async () => {
+    const api = await start('api');
+    const template_key = await storeTemplate(apiOf(api), [noop('only')]);
+    const made = await Promise.all(
+      Array.from({ length: 120 }, (_, index) =>
+        apiOf(api).create(template_key, { amount: `7.${String(index).padStart(3, '0')}1` }),
+      ),
+    );
+    api.signal('SIGTERM');
+    expect(await api.ended).toBe(0);
+    // No worker runs, and so no relay.
+    for (const { movement_id } of made) expect(await own.runOf(movement_id)).not.toBeNull();
+  },
+  60_000,
+);
+
+slow(
+  'one whose parent has gone ends without a drain',
+  async () => {
+    const api = await start('api', { SVC_DRAIN_SECONDS: '60' });
+    const left = Date.now();
+    api.abandon();
+    expect(await api.ended).toBe(0);
+    expect(Date.now() - left).toBeLessThan(5_000);
+  },
+  60_000,
+);
+
+slow(
+  'a request that does not end in its time is cut, and the exit status says so',
+  async () => {
+    const api = await start('api');
+    const movement = await create(apiOf(api));
+    const held = own.query(
+      `DO $$ BEGIN PERFORM 1 FROM movements WHERE movement_id = '${movement.movement_id}' FOR UPDATE; PERFORM pg_sleep(45); END $$`,
+    );
+    await sleep(300);
+    const approval = apiOf(api)
+      .approve(movement)
+      .catch(() => 'cut');
+    await sleep(300);
+    api.signal('SIGTERM');
+    expect(await api.ended).toBe(3);
+    expect(await approval).toBe('cut');
+    expect(api.lines().flatMap(({ cut }) => cut ?? [])).toEqual([
+      `request POST /v3/movements/${movement.movement_id}/approve`,
+    ]);
+    await held;
+  },
+  90_000,
 );

@@ -1,5 +1,7 @@
 /** A process of the service beside a stack that runs none: its signals, its end, its log. */
 import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { freePort, ROOT } from '../../dev/stack/ports.ts';
 import type { ServiceRole } from '../../dev/stack/service.ts';
@@ -15,6 +17,8 @@ export interface ServiceProcess {
   /** What `/readyz` says, with its status; null while the listener is not there. */
   readiness(): Promise<{ readonly httpStatus: number; readonly status: string } | null>;
   signal(name: NodeJS.Signals): void;
+  /** As if the process that started it had gone. */
+  abandon(): void;
   /** Fulfilled at its end: its exit status, null where a signal ended it. */
   readonly ended: Promise<number | null>;
   /** Lines of its log so far. */
@@ -46,8 +50,12 @@ export async function startServiceProcess(
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let text = '';
+  const logFile = join(stack.dataDir, 'logs', `${role}-${String(child.pid)}.log`);
   for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (part: Buffer) => (text += part.toString('utf8')));
+    stream?.on('data', (part: Buffer) => {
+      text += part.toString('utf8');
+      appendFileSync(logFile, part);
+    });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const started: ServiceProcess = {
     role,
@@ -65,6 +73,7 @@ export async function startServiceProcess(
       }
     },
     signal: (name) => void child.kill(name),
+    abandon: () => child.disconnect(),
     ended,
     lines: () => text.split('\n').flatMap(parsed),
   };

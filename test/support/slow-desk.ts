@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 export interface Payment {
   readonly key: string;
   readonly movement_id: string;
+  readonly node_key: string;
   readonly amount: string;
   answered: boolean;
 }
@@ -31,6 +32,7 @@ const sleep = (ms: number) => setTimeout(ms, undefined, { ref: false });
 interface Asked {
   readonly idempotency_key: string;
   readonly movement_id: string;
+  readonly node_key: string;
   readonly amount: string;
 }
 
@@ -42,8 +44,9 @@ export async function openSlowDesk(submitMs: number): Promise<SlowDesk> {
     preflight: async () => null,
     prepare: async () => ({ next_state: 'SUBMITTING', prepared_action: {} }),
     submit: async (body) => {
-      const { idempotency_key: key, movement_id, amount } = (body as { context: Asked }).context;
-      const payment: Payment = { key, movement_id, amount, answered: false };
+      const { idempotency_key: key, ...asked } = (body as { context: Asked }).context;
+      const { movement_id, node_key, amount } = asked;
+      const payment: Payment = { key, movement_id, node_key, amount, answered: false };
       payments.push(payment);
       await sleep(takes.submit);
       return { next_state: 'SUBMITTED', external_ref: key };

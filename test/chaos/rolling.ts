@@ -1,0 +1,246 @@
+/**
+ * `npm run chaos -- --rolling`: two APIs behind a balancer and two workers are restarted one after
+ * the other, under movements whose sends take long and must not be repeated. What should have been
+ * paid is computed from what callers were answered, and held against the books of the desk that
+ * paid.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
+import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
+import { eventually } from '../support/eventually.ts';
+import { NOTICED_SECONDS, openBalancer } from '../support/balancer.ts';
+import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
+import { deskEntry, deskNode, openSlowDesk, type SlowDesk } from '../support/slow-desk.ts';
+import type { RunOptions } from './options.ts';
+import { rollingContradictions, type Accepted } from './rolling-sums.ts';
+
+/** Sends of a movement, one after the other: enough that all movements outlast the restarts. */
+const NODES = 7;
+/** Between two movements that callers go on to create while processes are restarted. */
+const TRICKLE_MS = 1_000;
+/** Readers beside them, each of which asks again as soon as it is answered. */
+const READERS = 4;
+const CREATORS = 8;
+
+export async function rollingRestart(
+  options: RunOptions,
+  signal: AbortSignal,
+  say: (line: string) => void,
+  started: (stack: Stack) => void,
+): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'rolling-'));
+  const desk = await openSlowDesk(options.submitSeconds * 1_000);
+  const processes: ServiceProcess[] = [];
+  let stack: Stack | null = null;
+  let found: number | null = null;
+  try {
+    const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
+    stack = await startStack({
+      settings: { dataDir, ports },
+      service: false,
+      restart: false,
+      more: { executors: [deskEntry(desk.url, options.submitSeconds + 20)] },
+      signal,
+      log: say,
+      env: { SVC_RATE_LIMIT_ENABLED: 'false', SVC_DRAIN_SECONDS: String(NOTICED_SECONDS) },
+    });
+    started(stack);
+    for (const role of ['api', 'api', 'worker', 'worker'] as const)
+      processes.push(await startServiceProcess(stack, role));
+    found = await restartAll(stack, { desk, processes, options, signal, say });
+    return found;
+  } finally {
+    for (const each of processes) each.signal('SIGKILL');
+    await Promise.all(processes.map(({ ended }) => ended));
+    await stack?.stop();
+    await desk.close();
+    const keep = (options.keep || found !== 0) && !signal.aborted;
+    if (keep) say(`Logs and data: ${dataDir}`);
+    else rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+interface Around {
+  readonly desk: SlowDesk;
+  /** Two APIs, then two workers; each gives way to its successor. */
+  readonly processes: ServiceProcess[];
+  readonly options: RunOptions;
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+async function restartAll(
+  stack: Stack,
+  { desk, processes, options, signal, say }: Around,
+): Promise<number> {
+  const balancer = await openBalancer(processes.slice(0, 2));
+  const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 2 });
+  pool.on('error', () => undefined);
+  const caller = createCallers(`${balancer.url}/v3`, stack, signal);
+  try {
+    await caller.templates();
+    const begun = performance.now();
+    const seconds = (): string => ((performance.now() - begun) / 1_000).toFixed(1);
+    await caller.createAll(options.movements);
+    say(
+      `  ${String(options.movements)} movements approved after ${seconds()} s, over ${balancer.kind}`,
+    );
+    await eventually(
+      async () => (sendsUnderWay(desk) >= Math.min(options.movements, 100) ? true : null),
+      { timeoutMs: 120_000, what: () => 'sends to be under way' },
+    );
+    const over = new AbortController();
+    const talking = caller.goOn(over.signal);
+    for (const [index, old] of processes.entries()) {
+      const busy = sendsUnderWay(desk);
+      const told = performance.now();
+      old.signal('SIGTERM');
+      const status = await old.ended;
+      const took = ((performance.now() - told) / 1_000).toFixed(1);
+      say(
+        `  ${old.role} ${String(old.pid)} ended with status ${String(status)} after ${took} s; ${String(busy)} sends were under way`,
+      );
+      if (status !== 0) caller.complaints.push(`a ${old.role} ended with status ${String(status)}`);
+      processes[index] = await startServiceProcess(stack, old.role, old);
+      // As an operator does: the next one only once this one is used again.
+      await sleep(NOTICED_SECONDS * 1_000, undefined, { signal });
+    }
+    say(`  everything was restarted after ${seconds()} s`);
+    over.abort();
+    await talking;
+    await caller.allEnd();
+    const { rows } = await pool.query<{ movement_id: string; node_key: string; to_state: string }>(
+      `SELECT movement_id::text, node_key, to_state FROM timeline_events
+       WHERE to_state IN ('UNKNOWN', 'MANUAL_INTERVENTION', 'FAILED')`,
+    );
+    const found = [
+      ...caller.complaints,
+      ...rows.map((row) => `${row.movement_id} ${row.node_key} became ${row.to_state}`),
+      ...rollingContradictions(caller.accepted, desk.payments),
+    ];
+    say(
+      `  ${String(caller.accepted.length)} movements, ${String(desk.payments.length)} sends of ${String(options.submitSeconds)} s, ${String(caller.requests())} requests, ${String(caller.failed())} failed, ${String(rows.length)} unknown; ${seconds()} s`,
+    );
+    for (const each of found.slice(0, 50)) say(`- ${each}`);
+    process.stdout.write(`${String(found.length)} contradictions\n`);
+    return found.length;
+  } finally {
+    await pool.end();
+    await balancer.close();
+  }
+}
+
+function sendsUnderWay({ payments }: SlowDesk): number {
+  return payments.filter(({ answered }) => !answered).length;
+}
+
+/** Callers that repeat nothing: what fails once has failed. */
+function createCallers(base: string, stack: Stack, signal: AbortSignal) {
+  const accepted: Accepted[] = [];
+  const complaints: string[] = [];
+  let requests = 0;
+  let failed = 0;
+  let serial = 0;
+  const ask = async (
+    expected: number,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<Readonly<Record<string, unknown>> | null> => {
+    requests += 1;
+    try {
+      const answer = await signedFetch(stack.keys.admin, base + path, {
+        method,
+        ...(body === undefined
+          ? {}
+          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(30_000)]),
+      });
+      const text = await answer.text();
+      if (answer.status === expected) return JSON.parse(text) as Readonly<Record<string, unknown>>;
+      complaints.push(`${method} ${path} answered ${String(answer.status)}: ${text.slice(0, 200)}`);
+    } catch (error) {
+      signal.throwIfAborted();
+      const cause = error instanceof Error ? String(error.cause ?? error.message) : String(error);
+      complaints.push(`${method} ${path} failed: ${cause}`);
+    }
+    failed += 1;
+    return null;
+  };
+  const create = async (template: string, nodes: readonly string[]): Promise<void> => {
+    serial += 1;
+    const amount = `1.${String(serial).padStart(5, '0')}1`;
+    const intent = { asset: 'USDC', amount };
+    const made = await ask(201, 'POST', '/movements', {
+      ...{ template_key: template, template_version: 1, intent, strategy_id: 'rolling' },
+    });
+    if (made === null) return;
+    const { movement_id, compiled_plan_hash } = made as Record<string, string>;
+    const path = `/movements/${String(movement_id)}/approve`;
+    const approved = await ask(200, 'POST', path, { compiled_plan_hash, approver_id: 'rolling' });
+    if (approved !== null) accepted.push({ movement_id: String(movement_id), amount, nodes });
+  };
+  const keys = Array.from({ length: NODES }, (_, index) => `pay${String(index + 1)}`);
+  return {
+    accepted,
+    complaints,
+    requests: () => requests,
+    failed: () => failed,
+    async templates() {
+      for (const [template_key, nodes] of Object.entries({
+        'rolling/many': keys,
+        'rolling/one': ['pay1'],
+      }))
+        await ask(201, 'POST', '/plan-templates', {
+          ...{ template_key, version: 1, name: 'Slow sends, one after the other' },
+          nodes: nodes.map((key) => deskNode(key)),
+          edges: nodes
+            .slice(1)
+            .map((to, index) => ({ from: nodes[index], to, edge_type: 'on_success' })),
+          completion_policy: { completion_assurance: 'provider_completed' },
+        });
+    },
+    async createAll(count: number) {
+      let left = count;
+      await Promise.all(
+        Array.from({ length: CREATORS }, async () => {
+          while (left-- > 0) await create('rolling/many', keys);
+        }),
+      );
+    },
+    /** Creates a movement now and then, and reads all the time, until told. */
+    async goOn(over: AbortSignal) {
+      const reading = Array.from({ length: READERS }, async () => {
+        for (let turn = 0; !over.aborted; turn += 1) {
+          const { movement_id } = accepted[turn % accepted.length] as Accepted;
+          await ask(200, 'GET', `/movements/${movement_id}`);
+          await sleep(20);
+        }
+      });
+      while (!over.aborted) {
+        await create('rolling/one', ['pay1']);
+        await sleep(TRICKLE_MS);
+      }
+      await Promise.all(reading);
+    },
+    /** Waits until every movement is COMPLETED, or another end is a complaint. */
+    async allEnd() {
+      for (const { movement_id } of accepted) {
+        for (;;) {
+          const state = (await ask(200, 'GET', `/movements/${movement_id}`))?.['request_state'];
+          if (state === 'COMPLETED') break;
+          if (state !== 'EXECUTING' && state !== 'APPROVED') {
+            complaints.push(`${movement_id} is ${String(state)} at the end`);
+            break;
+          }
+          await sleep(500, undefined, { signal });
+        }
+      }
+    },
+  };
+}

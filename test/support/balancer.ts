@@ -1,0 +1,135 @@
+/**
+ * Spreads requests over the processes of an API that are ready: haproxy where it is installed, as
+ * operators have it, and otherwise the least that follows readiness.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../dev/stack/ports.ts';
+import { eventually } from './eventually.ts';
+
+/** Between two looks at the readiness of a process; two that fail take it out, one puts it back. */
+const LOOK_MS = 500;
+/** Longer than a balancer takes to notice that a process is not ready. */
+export const NOTICED_SECONDS = 3;
+
+export interface Behind {
+  readonly apiPort: number;
+  readonly opsPort: number;
+}
+
+export interface Balancer {
+  readonly kind: 'haproxy' | 'own';
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Opens one in front of these; it is known to reach the first process that is ready. */
+export async function openBalancer(behind: readonly Behind[]): Promise<Balancer> {
+  const port = await freePort(behind.flatMap(({ apiPort, opsPort }) => [apiPort, opsPort]));
+  const url = `http://127.0.0.1:${String(port)}`;
+  const hasHaproxy = spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
+  const close = await (hasHaproxy ? startHaproxy(port, behind) : startOwn(port, behind));
+  await eventually(async () => ((await fetch(`${url}/healthz`)).status === 200 ? true : null), {
+    what: () => 'the balancer to reach a process',
+  });
+  return { kind: hasHaproxy ? 'haproxy' : 'own', url, close };
+}
+
+async function startHaproxy(port: number, behind: readonly Behind[]): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'haproxy-'));
+  const servers = behind.map(
+    ({ apiPort, opsPort }, index) =>
+      `  server api${String(index)} 127.0.0.1:${String(apiPort)} check port ${String(opsPort)} inter ${String(LOOK_MS)}ms fall 2 rise 1`,
+  );
+  const config = [
+    'global',
+    '  maxconn 2000',
+    'defaults',
+    '  mode http',
+    '  timeout connect 2s',
+    '  timeout client 60s',
+    '  timeout server 60s',
+    'frontend callers',
+    `  bind 127.0.0.1:${String(port)}`,
+    '  default_backend service',
+    'backend service',
+    '  balance roundrobin',
+    // Only where no connection was made, so nothing was sent.
+    '  option redispatch 1',
+    '  retries 3',
+    '  option httpchk',
+    '  http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host 127.0.0.1',
+    '  http-check expect status 200',
+    ...servers,
+    '',
+  ].join('\n');
+  const file = join(folder, 'haproxy.cfg');
+  writeFileSync(file, config);
+  const child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' });
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  process.once('exit', () => child.kill('SIGKILL'));
+  return async () => {
+    child.kill('SIGKILL');
+    await gone;
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+async function startOwn(port: number, behind: readonly Behind[]): Promise<() => Promise<void>> {
+  const misses = new Map(behind.map((each) => [each, 2]));
+  let open = true;
+  const looking = Promise.all(
+    behind.map(async (each) => {
+      while (open) {
+        misses.set(each, (await isReady(each)) ? 0 : (misses.get(each) ?? 0) + 1);
+        await sleep(LOOK_MS);
+      }
+    }),
+  );
+  const agent = new Agent({ keepAlive: true });
+  let turn = 0;
+  const server = createServer((request, response) => {
+    const ready = behind.filter((each) => (misses.get(each) ?? 0) < 2);
+    turn += 1;
+    const chosen = ready[turn % Math.max(1, ready.length)];
+    if (chosen === undefined) {
+      response.writeHead(503).end();
+      return;
+    }
+    const { method, url: path, headers } = request;
+    const passed = httpRequest(
+      { host: '127.0.0.1', port: chosen.apiPort, agent, method, path, headers },
+      (answer) => {
+        // Of the connection behind, which is not the caller's.
+        const { connection: _connection, 'keep-alive': _kept, ...rest } = answer.headers;
+        response.writeHead(answer.statusCode ?? 502, rest);
+        answer.pipe(response);
+      },
+    );
+    passed.once('error', () =>
+      response.headersSent ? response.destroy() : response.writeHead(502).end(),
+    );
+    request.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return async () => {
+    open = false;
+    server.close();
+    server.closeAllConnections();
+    agent.destroy();
+    await looking;
+  };
+}
+
+async function isReady({ opsPort }: Behind): Promise<boolean> {
+  try {
+    const url = `http://127.0.0.1:${String(opsPort)}/readyz`;
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).status === 200;
+  } catch {
+    return false;
+  }
+}
