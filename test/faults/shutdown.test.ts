@@ -220,27 +220,3 @@ slow(
   },
   60_000,
 );
-
-slow(
-  'a request that does not end in its time is cut, and the exit status says so',
-  async () => {
-    const api = await start('api');
-    const movement = await create(apiOf(api));
-    const held = own.query(
-      `DO $$ BEGIN PERFORM 1 FROM movements WHERE movement_id = '${movement.movement_id}' FOR UPDATE; PERFORM pg_sleep(45); END $$`,
-    );
-    await sleep(300);
-    const approval = apiOf(api)
-      .approve(movement)
-      .catch(() => 'cut');
-    await sleep(300);
-    api.signal('SIGTERM');
-    expect(await api.ended).toBe(3);
-    expect(await approval).toBe('cut');
-    expect(api.lines().flatMap(({ cut }) => cut ?? [])).toEqual([
-      `request POST /v3/movements/${movement.movement_id}/approve`,
-    ]);
-    await held;
-  },
-  90_000,
-);
