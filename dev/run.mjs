@@ -66,6 +66,7 @@ const TARGETS = {
   'rules:prove': { needsTemporal: true, run: runProgram('rules-prove') },
   'rules:table': { needsTemporal: false, run: runProgram('rules-table') },
   'sql:migration': { needsTemporal: false, run: runProgram('sql-migration') },
+  'release:migrations': { needsTemporal: false, run: runProgram('release-migrations') },
   prepare: { needsTemporal: true, run: () => findTemporal() },
 };
 

@@ -8,12 +8,15 @@ import type pg from 'pg';
 import { connectOnce } from './servers.ts';
 import {
   MIGRATE_COMMAND,
-  readMigrations,
+  readBuild,
+  servesFrom,
   stateOf,
   strangeness,
+  type Build,
   type Migration,
   type MigrationState,
 } from './migration-state.ts';
+import { releaseBefore } from './releases.ts';
 
 /** Any number that nobody else uses: whoever holds this lock migrates, the others wait. */
 const LOCK_KEY = 7_203_118_845;
@@ -60,12 +63,12 @@ export async function applyMigrations(
   databaseUrl: string,
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  const migrations = await readMigrations(options.migrationsDir);
+  const build = await readBuild(options.migrationsDir);
   return withConnection(databaseUrl, (client) =>
     withConnection(databaseUrl, async (observer) => {
-      const run = await startRun(client, observer, options);
+      const run = await startRun(client, observer, { ...options, build });
       await takeTurn(run);
-      const missing = await prepare(run, migrations);
+      const missing = await prepare(run, build);
       for (const migration of missing) {
         await (migration.online ? applyOnline(run, migration) : applyWhole(run, migration));
         run.report(`applied ${migration.name}`);
@@ -81,6 +84,8 @@ interface Run {
   /** Sees who is in the way of the other connection. */
   readonly observer: pg.Client;
   readonly pid: number;
+  /** What the database says of itself once it has the migrations of this build. */
+  readonly serves: string;
   readonly lockTimeoutMs: number;
   readonly tries: number;
   readonly pauseMs: number;
@@ -90,7 +95,13 @@ interface Run {
 async function startRun(
   client: pg.Client,
   observer: pg.Client,
-  { lockTimeoutMs = 3_000, tries = 20, pauseMs = 5_000, report }: MigrateOptions,
+  {
+    lockTimeoutMs = 3_000,
+    tries = 20,
+    pauseMs = 5_000,
+    report = () => undefined,
+    build: { releases, migrations },
+  }: MigrateOptions & { readonly build: Build },
 ): Promise<Run> {
   // Limits that a role or a database sets for its sessions are meant for others than this one.
   const { rows } = await client.query<{ pid: number }>(
@@ -99,7 +110,9 @@ async function startRun(
             pg_backend_pid() AS pid`,
   );
   const pid = rows[0]?.pid ?? 0;
-  return { client, observer, pid, lockTimeoutMs, tries, pauseMs, report: report ?? (() => {}) };
+  const before = releaseBefore(releases, migrations);
+  const serves = before === null ? 'NULL' : pg.escapeLiteral(servesFrom(before));
+  return { client, observer, pid, serves, lockTimeoutMs, tries, pauseMs, report };
 }
 
 /**
@@ -128,9 +141,9 @@ async function takeTurn({ client, observer, report }: Run): Promise<void> {
 }
 
 /** Answers what is to be applied, once the database is one that this build may change. */
-async function prepare(run: Run, migrations: readonly Migration[]): Promise<Migration[]> {
-  const { client, report } = run;
-  const state = await stateOf(client, migrations);
+async function prepare({ client, report }: Run, build: Build): Promise<Migration[]> {
+  const { migrations } = build;
+  const state = await stateOf(client, build);
   const strange = strangeness(state);
   if (strange !== null) throw new MigrationError(strange);
   if (state.pending.length === 0) return [];
@@ -191,7 +204,7 @@ async function applyWhole(run: Run, migration: Migration): Promise<void> {
       await client.query('BEGIN');
       await client.query(`SET LOCAL lock_timeout = ${String(lockTimeoutMs)}`);
       await refuseWithoutTurn(client);
-      const id = await noteStart(client, migration);
+      const id = await noteStart(run, migration);
       await client.query(migration.sql);
       await noteEnd(client, id);
       await client.query('COMMIT');
@@ -224,7 +237,7 @@ async function applyWhole(run: Run, migration: Migration): Promise<void> {
 async function applyOnline(run: Run, migration: Migration): Promise<void> {
   const { client, report } = run;
   await refuseWithoutTurn(client);
-  const id = await noteStart(client, migration);
+  const id = await noteStart(run, migration);
   const watch = watchBlockers(run, REPORT_MS, (blockers) => {
     report(`${migration.name} waits for ${blockers}`);
   });
@@ -273,8 +286,9 @@ async function refuseWithoutTurn(client: pg.Client): Promise<void> {
   );
 }
 
-async function noteStart(client: pg.Client, { name, checksum }: Migration): Promise<string> {
+async function noteStart({ client, serves }: Run, { name, checksum }: Migration): Promise<string> {
   const id = randomUUID();
+  await client.query(`COMMENT ON TABLE _prisma_migrations IS ${serves}`);
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at)
      VALUES ($1, $2, $3, clock_timestamp())`,

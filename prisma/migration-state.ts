@@ -7,9 +7,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { readReleases, type Release } from './releases.ts';
 import { connectOnce } from './servers.ts';
 
-const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), 'migrations');
+/** The migrations of this build. */
+export const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), 'migrations');
 /** The command that applies what is missing, as messages name it. */
 export const MIGRATE_COMMAND = 'fundadmin database migrate';
 
@@ -20,6 +22,12 @@ export interface Migration {
   readonly checksum: string;
   /** One repeatable statement that no transaction may hold, as its first line says. */
   readonly online: boolean;
+}
+
+/** What a build brings. */
+export interface Build {
+  readonly migrations: readonly Migration[];
+  readonly releases: readonly Release[];
 }
 
 /** A run of a migration that did not reach its end. */
@@ -36,6 +44,8 @@ export interface MigrationState {
   readonly pending: readonly string[];
   /** Applied, and not of this build. */
   readonly unknown: readonly string[];
+  /** The database says that it serves a release that this build is, or comes after. */
+  readonly served: boolean;
   /** Applied with another text than this build has. */
   readonly changed: readonly string[];
   /** The last failure of each pending one; nothing of it was kept. */
@@ -49,8 +59,13 @@ export interface Queryable {
   query<Row extends pg.QueryResultRow>(text: string): Promise<{ rows: Row[] }>;
 }
 
-/** The migrations of a folder, of this build when left out, oldest first. */
-export async function readMigrations(dir: string = MIGRATIONS_DIR): Promise<Migration[]> {
+/** A folder with the list of releases; this build's when left out. */
+export async function readBuild(dir: string = MIGRATIONS_DIR): Promise<Build> {
+  return { migrations: await readMigrations(dir), releases: readReleases(dir) };
+}
+
+/** The migrations of a folder, oldest first. */
+async function readMigrations(dir: string): Promise<Migration[]> {
   const entries = await readdir(dir, { withFileTypes: true });
   const names = entries
     .filter((entry) => entry.isDirectory())
@@ -74,10 +89,11 @@ interface Row extends Attempt {
 /** What the database has of these migrations, by its own table. */
 export async function stateOf(
   database: Queryable,
-  migrations: readonly Migration[],
+  { migrations, releases }: Build,
 ): Promise<MigrationState> {
-  const { rows: found } = await database.query<{ there: boolean }>(
-    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there`,
+  const { rows: found } = await database.query<{ there: boolean; serves: string | null }>(
+    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS there,
+            obj_description(to_regclass('_prisma_migrations'), 'pg_class') AS serves`,
   );
   const { rows } =
     found[0]?.there === true
@@ -94,6 +110,7 @@ export async function stateOf(
   return {
     applied: [...applied],
     pending,
+    served: releases.some(({ version }) => found[0]?.serves === servesFrom(version)),
     unknown: [...applied].filter((name) => !checksums.has(name)),
     changed: done.flatMap(({ name, checksum }) =>
       checksums.has(name) && checksums.get(name) !== checksum ? [name] : [],
@@ -109,32 +126,38 @@ function isFailure({ name, logs, finished, rolled_back }: Row, of: string): bool
 
 /** The same of the database at this address, over a connection of its own. */
 export async function readMigrationState(url: string, dir?: string): Promise<MigrationState> {
-  const migrations = await readMigrations(dir);
+  const build = await readBuild(dir);
   const client = await connectOnce(url, { connectionTimeoutMillis: 5_000 });
   try {
-    return await stateOf(client, migrations);
+    return await stateOf(client, build);
   } finally {
     await client.end();
   }
 }
 
+/**
+ * The comment of the table, by which a database lets the release before go on, or come back, that
+ * does not know its last migrations.
+ */
+export function servesFrom(version: string): string {
+  return `serves releases from ${version} on`;
+}
+
 /** Why a process of this build may not work on the database, and what to do; null when it may. */
-export function schemaFault({ pending, unknown, changed }: MigrationState): string | null {
-  const faults = [
-    ...(unknown.length === 0 ? [] : [describeUnknown(unknown)]),
-    ...(changed.length === 0 ? [] : [describeChanged(changed)]),
-    ...(pending.length === 0
-      ? []
-      : [
-          `Migrations are not applied: ${pending.join(', ')}. Apply them as the owner of the database: ${MIGRATE_COMMAND}.`,
-        ]),
-  ];
-  return faults.length === 0 ? null : faults.join(' ');
+export function schemaFault(state: MigrationState): string | null {
+  const { pending } = state;
+  const strange = strangeness(state);
+  if (strange !== null) return strange;
+  return pending.length === 0
+    ? null
+    : `Migrations are not applied: ${pending.join(', ')}. Apply them as the owner of the database: ${MIGRATE_COMMAND}.`;
 }
 
 /** What keeps a database from being this build's for good: applying more would not mend it. */
-export function strangeness({ unknown, changed }: MigrationState): string | null {
-  if (unknown.length > 0) return describeUnknown(unknown);
+export function strangeness(state: MigrationState): string | null {
+  const { pending, unknown, changed, served } = state;
+  // Migrations of another line cannot be applied behind ones that are newer.
+  if (unknown.length > 0 && (!served || pending.length > 0)) return describeUnknown(unknown);
   return changed.length > 0 ? describeChanged(changed) : null;
 }
 

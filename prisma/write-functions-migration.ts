@@ -1,7 +1,13 @@
-/** `npm run sql:migration`: writes the migration of the functions. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** `npm run sql:migration`: writes the migration of the functions that is not released yet. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { FUNCTIONS_MIGRATION, functionsMigration } from './functions-migration.ts';
+import { functionsMigration, needlessMigration } from './functions-migration.ts';
 
-mkdirSync(dirname(FUNCTIONS_MIGRATION), { recursive: true });
-writeFileSync(FUNCTIONS_MIGRATION, functionsMigration());
+const migration = functionsMigration();
+if (migration === null) {
+  const needless = needlessMigration();
+  if (needless !== null) rmSync(needless, { recursive: true });
+} else {
+  mkdirSync(dirname(migration.file), { recursive: true });
+  writeFileSync(migration.file, migration.text);
+}

@@ -30,6 +30,7 @@ export const CHECKS = [
     file: 'dependency-cruiser/bin/dependency-cruise.mjs',
     args: ['--output-type', 'err', '.'],
   },
+  { name: 'migrations', program: 'check-migrations', args: [] },
   { name: 'pages written from tables, licences', program: 'docs-tables', args: ['--check'] },
 ];
 

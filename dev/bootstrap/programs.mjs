@@ -52,6 +52,8 @@ export const PROGRAMS = {
   breaks: 'test/breaks/main.ts',
   'rules-table': 'test/rules/write.ts',
   'sql-migration': 'prisma/write-functions-migration.ts',
+  'check-migrations': 'dev/migrations/check.ts',
+  'release-migrations': 'dev/migrations/release.ts',
 };
 
 /** Those that people call by name, as `bin` of package.json has it, and wait for. */

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import {
   functionBodies,
-  FUNCTIONS_MIGRATION,
   functionsMigration,
+  needlessMigration,
   functionTexts,
 } from '../../prisma/functions-migration.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
@@ -21,7 +21,9 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 test('the migration is made of the texts; `npm run sql:migration` writes it', () => {
-  expect(readFileSync(FUNCTIONS_MIGRATION, 'utf8')).toBe(functionsMigration());
+  const { file, text } = functionsMigration() ?? { file: needlessMigration(), text: null };
+  // Null where the released ones have every function as it is, and no other is there.
+  expect(file === null ? null : readFileSync(file, 'utf8')).toBe(text);
 });
 
 test('a migrated database has exactly these functions', async () => {

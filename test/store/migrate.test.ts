@@ -4,13 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { applyMigrations, type MigrateOptions } from '../../prisma/migrate.ts';
-import { readMigrationState } from '../../prisma/migration-state.ts';
+import { readBuild, readMigrationState, schemaFault } from '../../prisma/migration-state.ts';
+import { RELEASES_FILE, withRelease } from '../../prisma/releases.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
 
 let own: Awaited<ReturnType<typeof startOwnDatabase>>;
@@ -20,6 +21,7 @@ let url: string;
 let migrationsDir: string;
 let client: pg.Client;
 const clients: pg.Client[] = [];
+const builds: string[] = [];
 
 beforeAll(async () => {
   own = await startOwnDatabase();
@@ -36,7 +38,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const each of clients.splice(0)) await each.end();
-  rmSync(migrationsDir, { recursive: true });
+  for (const each of [migrationsDir, ...builds.splice(0)]) rmSync(each, { recursive: true });
 });
 
 function addressOf(database: string, login?: string): string {
@@ -209,6 +211,42 @@ test('a database of another build, and a role that owns nothing, are refused', a
   await client.query(`INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
     VALUES ('x', 'x', '9_newer', now())`);
   await expect(migrate()).rejects.toThrow(/does not know: 9_newer/);
+});
+
+/** As `npm run release:migrations` writes it. */
+async function release(version: string): Promise<void> {
+  const { releases, migrations } = await readBuild(migrationsDir);
+  writeFileSync(
+    join(migrationsDir, RELEASES_FILE),
+    JSON.stringify(withRelease(releases, version, migrations)),
+  );
+}
+
+test('the release before goes on, and comes back, on a newer database; an older one does not', async () => {
+  const build = (version: string): string => `${migrationsDir}-${version}`;
+  const fault = async (version: string): Promise<string | null> =>
+    schemaFault(await readMigrationState(url, build(version)));
+  for (const version of ['1.0.0', '1.1.0', '1.2.0']) {
+    write(`${version}_things`, `CREATE TABLE "things_${version}" ();`);
+    if (version === '1.2.0')
+      write('1.2.0_z', INDEX.replace(' things ', ' "things_1.2.0" ').replace('kind)', '(1))'));
+    await release(version);
+    cpSync(migrationsDir, build(version), { recursive: true });
+    builds.push(build(version));
+  }
+  expect(await applyMigrations(url, { migrationsDir: build('1.0.0') })).toHaveLength(1);
+  expect(await fault('1.0.0')).toBeNull();
+  expect(await fault('1.1.0')).toMatch(/not applied: 1\.1\.0_things/);
+  await applyMigrations(url, { migrationsDir: build('1.1.0') });
+  expect(await fault('1.0.0')).toBeNull();
+  expect(await applyMigrations(url, { migrationsDir: build('1.0.0') })).toEqual([]);
+  await applyMigrations(url, { migrationsDir: build('1.2.0') });
+  expect(await fault('1.2.0')).toBeNull();
+  expect(await fault('1.1.0')).toBeNull();
+  expect(await fault('1.0.0')).toMatch(/does not know: 1\.1\.0_things, 1\.2\.0_things, 1\.2\.0_z/);
+  await expect(applyMigrations(url, { migrationsDir: build('1.0.0') })).rejects.toThrow(
+    /does not know/,
+  );
 });
 
 /** A process of the service on a database; answers its end, or that it had to be stopped. */

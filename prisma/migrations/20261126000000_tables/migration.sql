@@ -1140,6 +1140,7 @@ CREATE INDEX capital_transfers_by_asset
 CREATE INDEX capital_transfers_open ON capital_transfers (claimed_until) WHERE ended_at IS NULL
   OR seen_version < version;
 
+-- squawk-ignore adding-foreign-key-constraint, constraint-missing-not-valid
 ALTER TABLE callbacks ADD transfer_id uuid REFERENCES capital_transfers (transfer_id),
   ADD CONSTRAINT callbacks_of_one CHECK (num_nonnulls(movement_id, transfer_id) = 1);
 

@@ -1,0 +1,9 @@
+/** Part of `npm run check`: the migrations that are not released, and that the others stand. */
+import { relative } from 'node:path';
+import { MIGRATIONS_DIR } from '../../prisma/migration-state.ts';
+import { lintFaults } from './lint.ts';
+
+const faults = await lintFaults(MIGRATIONS_DIR);
+for (const fault of faults)
+  process.stderr.write(`${fault.replaceAll(MIGRATIONS_DIR, relative('.', MIGRATIONS_DIR))}\n`);
+process.exitCode = faults.length === 0 ? 0 : 1;

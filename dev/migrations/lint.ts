@@ -1,0 +1,86 @@
+/** What is wrong with the migrations of a folder that are not released, and with the released. */
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readBuild, type Migration } from '../../prisma/migration-state.ts';
+import { releasedNames, releaseFaults } from '../../prisma/releases.ts';
+import { ONLINE, RULES } from './rules.ts';
+
+const CONFIG = join(dirname(fileURLToPath(import.meta.url)), 'squawk.toml');
+
+/** Each fault with the file and what to do; the project's own folder when left out. */
+export async function lintFaults(dir: string): Promise<readonly string[]> {
+  const { migrations, releases } = await readBuild(dir);
+  const released = releasedNames(releases);
+  const fresh = migrations.filter(({ name }) => !released.has(name));
+  return [
+    ...releaseFaults(releases, migrations),
+    ...fresh.flatMap((migration) =>
+      migration.online ? onlineFaults(migration) : ruleFaults(migration),
+    ),
+    ...squawkFaults(fresh.filter(({ online }) => !online).map(({ name }) => fileOf(dir, name))),
+  ];
+}
+
+function fileOf(dir: string, name: string): string {
+  return join(dir, name, 'migration.sql');
+}
+
+function onlineFaults({ name, sql }: Migration): readonly string[] {
+  if (ONLINE.test(bare(sql))) return [];
+  return [
+    `${name}: online: one repeatable statement stands here and nothing else: CREATE INDEX CONCURRENTLY IF NOT EXISTS, DROP INDEX CONCURRENTLY IF EXISTS, or ALTER TABLE … VALIDATE CONSTRAINT`,
+  ];
+}
+
+function ruleFaults({ name, sql }: Migration): readonly string[] {
+  const text = bare(sql);
+  const allowed = [...sql.matchAll(/^-- allowed: ([\w-]+)/gm)].map(([, rule]) => rule);
+  return [
+    ...(/\bCONCURRENTLY\b/.test(text)
+      ? [`${name}: online: CONCURRENTLY works outside of a transaction alone: mark it "-- online"`]
+      : []),
+    ...RULES.filter(({ rule, refused }) => refused.test(text) && !allowed.includes(rule)).map(
+      ({ rule, why }) => `${name}: ${rule}: ${why}`,
+    ),
+  ];
+}
+
+/** Without comments, bodies of functions and strings. */
+function bare(sql: string): string {
+  return sql
+    .replace(/\$(\w*)\$[\s\S]*?\$\1\$|'(?:[^']|'')*'|--[^\n]*/g, (part) =>
+      part.startsWith('--') ? '' : "''",
+    )
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toUpperCase();
+}
+
+function squawkFaults(files: readonly string[]): readonly string[] {
+  if (files.length === 0) return [];
+  const program = createRequire(import.meta.url).resolve('squawk-cli/js/bin/squawk');
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [program, '--config', CONFIG, '--reporter', 'json', ...files],
+    { encoding: 'utf8' },
+  );
+  try {
+    const found = JSON.parse(stdout) as readonly Found[];
+    return found.map(
+      ({ file, line, rule_name, message, help }) =>
+        `${file}:${String(line + 1)}: ${rule_name}: ${message}${help === null ? '' : ` ${help}`}`,
+    );
+  } catch {
+    return [`squawk did not run: ${stderr}${stdout}`];
+  }
+}
+
+interface Found {
+  readonly file: string;
+  readonly line: number;
+  readonly rule_name: string;
+  readonly message: string;
+  readonly help: string | null;
+}

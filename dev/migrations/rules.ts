@@ -1,0 +1,39 @@
+/**
+ * What a migration must not do while the service of the release before runs on the database: beside
+ * what squawk finds (`squawk.toml`), what it does not look for. A line of the file may allow one:
+ * `-- allowed: <rule>, because …`.
+ */
+export interface MigrationRule {
+  readonly rule: string;
+  /** On the text without comments, function bodies and strings, in upper case and single spaces. */
+  readonly refused: RegExp;
+  readonly why: string;
+}
+
+export const RULES: readonly MigrationRule[] = [
+  {
+    rule: 'long-lock',
+    refused:
+      /(^|; ?)(TRUNCATE|LOCK|VACUUM|CLUSTER|REFRESH MATERIALIZED VIEW)\b|\bSET (UNLOGGED|LOGGED|TABLESPACE|ACCESS METHOD)\b/,
+    why: 'it keeps everybody from a table for as long as the table is large',
+  },
+  {
+    rule: 'drop-in-use',
+    refused: /\bDROP (FUNCTION|PROCEDURE|VIEW|TRIGGER|TYPE|SEQUENCE|SCHEMA|MATERIALIZED VIEW)\b/,
+    why: 'the release before may use it: drop it one release after the last that does',
+  },
+  {
+    rule: 'rename-in-use',
+    refused: /\bRENAME (TO|VALUE|CONSTRAINT|ATTRIBUTE)\b/,
+    why: 'the release before uses the old name: add the new one beside it',
+  },
+  {
+    rule: 'session-setting',
+    refused: /(^|; ?)SET (?!LOCAL\b|CONSTRAINTS\b)/,
+    why: 'it stays for the migrations after it: SET LOCAL',
+  },
+];
+
+/** The statements that may stand in a file marked `-- online`, each repeatable. */
+export const ONLINE: RegExp =
+  /^(CREATE (UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS |DROP INDEX CONCURRENTLY IF EXISTS |ALTER TABLE (ONLY )?\S+ VALIDATE CONSTRAINT )[^;]*;?$/;
