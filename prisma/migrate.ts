@@ -111,7 +111,7 @@ async function startRun(
   );
   const pid = rows[0]?.pid ?? 0;
   const before = releaseBefore(releases, migrations);
-  const serves = before === null ? 'NULL' : pg.escapeLiteral(servesFrom(before));
+  const serves = before === null ? 'NULL' : client.escapeLiteral(servesFrom(before));
   return { client, observer, pid, serves, lockTimeoutMs, tries, pauseMs, report };
 }
 
