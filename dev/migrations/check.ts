@@ -1,8 +1,12 @@
 /** Part of `npm run check`: the migrations that are not released, and that the others stand. */
 import { relative } from 'node:path';
 import { MIGRATIONS_DIR } from '../../prisma/migration-state.ts';
-import { lintFaults } from './lint.ts';
+import { lintFaults, squawk } from './lint.ts';
 
+if (squawk() === null)
+  process.stderr.write(
+    'squawk is not installed for this machine: our own rules alone were checked.\n',
+  );
 const faults = await lintFaults(MIGRATIONS_DIR);
 for (const fault of faults)
   process.stderr.write(`${fault.replaceAll(MIGRATIONS_DIR, relative('.', MIGRATIONS_DIR))}\n`);

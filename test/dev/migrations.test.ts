@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { lintFaults } from '../../dev/migrations/lint.ts';
+import { lintFaults, squawk } from '../../dev/migrations/lint.ts';
+import { RULES } from '../../dev/migrations/rules.ts';
 import { functionsMigration, needlessMigration } from '../../prisma/functions-migration.ts';
 import { MIGRATIONS_DIR, readBuild } from '../../prisma/migration-state.ts';
 import { RELEASES_FILE, releaseBefore, releaseFaults, withRelease } from '../../prisma/releases.ts';
@@ -103,6 +104,9 @@ test.each([
   ['COMMIT;', 'transaction-nesting'],
 ])('%s is refused: %s', async (sql, rule) => {
   write('1_new', sql);
+  // Where squawk is not installed only our own rules are shown.
+  const isOurs = rule === 'online' || RULES.some((each) => each.rule === rule);
+  if (squawk() === null && !isOurs) return;
   expect((await lintFaults(dir)).join('\n')).toContain(`${rule}: `);
 });
 
@@ -120,7 +124,7 @@ test('what holds nobody up is fine, and so is what a line of the file allows', a
     write(`${String(index)}_fine`, sql);
   expect(await lintFaults(dir)).toEqual([]);
   // What is released is not looked at again.
-  write('9_released', 'DROP TABLE things;');
+  write('9_released', 'TRUNCATE things;');
   expect(await lintFaults(dir)).not.toEqual([]);
   await release('1.0.0');
   expect(await lintFaults(dir)).toEqual([]);
