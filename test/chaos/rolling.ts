@@ -91,7 +91,7 @@ async function restartAll(
       `  ${String(options.movements)} movements approved after ${seconds()} s, over ${balancer.kind}`,
     );
     await eventually(
-      async () => (sendsUnderWay(desk) >= Math.min(options.movements, 100) ? true : null),
+      async () => (sendsUnderWay(desk) >= Math.min(options.movements / 2, 100) ? true : null),
       { timeoutMs: 120_000, what: () => 'sends to be under way' },
     );
     const over = new AbortController();
