@@ -53,6 +53,8 @@ async function startHaproxy(port: number, behind: readonly Behind[]): Promise<()
     '  timeout connect 2s',
     '  timeout client 60s',
     '  timeout server 60s',
+    // A busy machine answers late, which is not the same as not ready.
+    '  timeout check 3s',
     'frontend callers',
     `  bind 127.0.0.1:${String(port)}`,
     '  default_backend service',
