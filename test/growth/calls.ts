@@ -654,6 +654,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   closeQuestion: BY_KEY,
   hasBegunSubmit: BY_KEY,
   readDatabaseClock: 'reads no table',
+  readSessionSettings: 'reads no table',
   readStops: BY_KEY,
   noteAccepted: BY_KEY,
   addSeals: BY_KEY,
