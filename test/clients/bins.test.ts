@@ -28,7 +28,7 @@ test('every program of `bin` is packed, can be executed, and finds what it impor
     ))
       take(join('dist', name));
   };
-  expect(Object.keys(bin).sort()).toEqual(['fund-mcp', 'fundagent', 'fundctl']);
+  expect(Object.keys(bin).sort()).toEqual(['fund-mcp', 'fundadmin', 'fundagent', 'fundctl']);
   for (const path of Object.values(bin)) {
     take(path);
     expect((modes.get(path) ?? 0) & 0o111).toBe(0o111);
