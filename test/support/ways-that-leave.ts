@@ -225,6 +225,12 @@ export async function waysOut(world: World) {
         edge(node.node_key, 'undo', 'on_cancel'),
       ],
     });
+  /** Of many at once a busy machine may not fetch the balances in time: 409, to be repeated. */
+  const approved = (made: Created): Promise<true> =>
+    eventually(() => api.approve(made).then(() => true as const), {
+      timeoutMs: LONG,
+      what: () => `the approval of ${made.movement_id}`,
+    });
   const create = async (
     node: PlanNode,
     asset: string,
@@ -236,7 +242,7 @@ export async function waysOut(world: World) {
     const tail = `00${String(1_000 + serial).slice(1)}`;
     const amount = asset === 'USDC' ? `12.${tail}` : asset === 'OMNI' ? `1.${tail}` : `0.${tail}1`;
     const made = await api.create(template, { amount, strategy, intent: { asset } });
-    await api.approve(made);
+    await approved(made);
     if (gated) await api.reaches(made.movement_id, 'WAITING_MANUAL_ACTION', LONG);
     return { ...made, ...who, node_key: node.node_key };
   };
