@@ -337,6 +337,7 @@ function submittedRow(row: PhaseRow, sent: Given): PhaseRow {
     submitted_ms: row.now_ms,
     error_count: 0,
     unanswered: 0,
+    unanswered_ms: null,
     external_ref: answer?.external_ref ?? row.external_ref,
     output: answer?.output ?? row.output,
   };

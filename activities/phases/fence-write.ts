@@ -8,6 +8,7 @@ import { fenced } from '../../domain/send/epoch.ts';
 import type { NodeChange, Transition } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import type { Required } from '../requirements/list.ts';
+import { ANSWERED } from './settle.ts';
 import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 
 /** What a send needs besides its row. */
@@ -67,8 +68,11 @@ export function fenceWrite(
           submit_epoch: epoch,
           send_not_after,
           amount: context.amount,
-          ...(row.error_code === LANE_BLOCKED || row.error_code === CLOCK_DIFFERENCE
-            ? { error_code: null, error_message: null }
+          // What was waited for at the fence is no silence of the send.
+          ...(row.unanswered > 0 ||
+          row.error_code === LANE_BLOCKED ||
+          row.error_code === CLOCK_DIFFERENCE
+            ? ANSWERED
             : {}),
         },
         ...(claim === undefined ? {} : { nonce: claim }),
@@ -95,5 +99,5 @@ export function fenceWrite(
   // The row was read before the write, so this is no later than what the database has then.
   const send_not_after_ms = row.now_ms + window * 1000;
   const behind = { state: 'SUBMITTING', epoch, amount: context.amount, send_not_after_ms } as const;
-  return { write, behind: { ...row, ...behind } };
+  return { write, behind: { ...row, ...behind, unanswered: 0, unanswered_ms: null } };
 }

@@ -1475,6 +1475,8 @@ describe('what a signer gives', () => {
     expect(await node(movement)).toMatchObject({ state: 'READY', unanswered: 1, submit_epoch: 0 });
     slow.signer = signer;
     expect(await worker().submit(args)).toMatchObject({ state: 'SUBMITTED' });
+    // What was waited for at the fence is no silence of the send.
+    expect(await node(movement)).toMatchObject({ unanswered: 0, error_code: null });
   });
 
   test('no address does not hide what became of a send', async () => {
