@@ -26,13 +26,15 @@ function embeddedStack(): Record<string, string> {
   if (named || args[0] === 'config' || args.some((arg) => arg.startsWith('--database-url')))
     return {};
   const { dataDir } = readDevSettings();
-  const databaseUrl = findRunningStack(dataDir)?.urls?.databaseUrl;
-  if (databaseUrl === undefined) return {};
+  const urls = findRunningStack(dataDir)?.urls;
+  if (urls?.databaseUrl === undefined) return {};
+  const { databaseUrl, temporalAddress } = urls;
   process.stderr.write(`Using the stack that runs in ${shortPath(dataDir)}.\n`);
   const secrets = secretsKeyPath(dataDir);
   return {
     SVC_DATABASE_URL: databaseUrl,
     SVC_DATABASE_OWNER_URL: databaseUrl,
+    SVC_TEMPORAL_ADDRESS: temporalAddress,
     ...(existsSync(secrets) ? { SVC_SECRETS_KEY_FILE: secrets } : {}),
   };
 }
