@@ -124,9 +124,13 @@ function isFailure({ name, logs, finished, rolled_back }: Row, of: string): bool
   return name === of && rolled_back && !finished && logs !== null;
 }
 
-/** The same of the database at this address, over a connection of its own. */
+/** The same of the database at this address, with the migrations of a folder. */
 export async function readMigrationState(url: string, dir?: string): Promise<MigrationState> {
-  const build = await readBuild(dir);
+  return stateAt(url, await readBuild(dir));
+}
+
+/** The same for who has read its build, which does not change under a process. */
+export async function stateAt(url: string, build: Build): Promise<MigrationState> {
   const client = await connectOnce(url, { connectionTimeoutMillis: 5_000 });
   try {
     return await stateOf(client, build);

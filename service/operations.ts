@@ -9,7 +9,7 @@ import type { Route } from '../api/http/route.ts';
 import { listen } from '../api/http/server.ts';
 import type { Config } from '../platform/config.ts';
 import { connectDatabase } from '../prisma/client.ts';
-import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
+import { readBuild, schemaFault, stateAt } from '../prisma/migration-state.ts';
 import { readFigures } from '../store/metrics.ts';
 import { ping } from '../store/ping.ts';
 import type { SignerBalances } from '../venues/evm/signer-balances.ts';
@@ -30,6 +30,7 @@ export async function startOps(
   },
 ): Promise<void> {
   const { table, apiPort, work } = given;
+  const build = await readBuild();
   const { opsDb, metrics } = metricsPage(config, balances.list, access.daysLeft);
   const ops = await listen({
     app: createOps({
@@ -53,7 +54,7 @@ export async function startOps(
         migrations: {
           required: true,
           check: async () => {
-            const fault = schemaFault(await readMigrationState(config.databaseUrl));
+            const fault = schemaFault(await stateAt(config.databaseUrl, build));
             return fault === null ? { ok: true } : { ok: false, detail: fault };
           },
         },

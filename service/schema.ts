@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config.ts';
-import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
+import { readBuild, schemaFault, stateAt } from '../prisma/migration-state.ts';
 import { DatabaseAddressError } from '../prisma/servers.ts';
 import { codeOf, connectionFault } from './database.ts';
 
@@ -16,8 +16,9 @@ export async function refuseOtherSchema(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
   log: Logger,
 ): Promise<void> {
+  const build = await readBuild();
   for (;;) {
-    const fault = await readMigrationState(databaseUrl).then(schemaFault, (error: unknown) => {
+    const fault = await stateAt(databaseUrl, build).then(schemaFault, (error: unknown) => {
       if (error instanceof DatabaseAddressError) throw error;
       log.warn({ reason: connectionFault(codeOf(error)) }, 'the start waits for the database');
       return undefined;
