@@ -2,14 +2,20 @@
  * The settings as the service uses them: a field for each entry of `platform/config/settings.ts`,
  * and the few values that several settings make together.
  */
-import { ConfigError, readSetting, readSettings, readTemporalAccess } from './config/read.ts';
+import {
+  ConfigError,
+  readSetting,
+  readSettings,
+  readTemporalAccess,
+  whenUnset,
+} from './config/read.ts';
 import { redactionOf, type Redaction } from './config/redaction.ts';
 import type { Duty, ProcessRole } from './config/role.ts';
 import { PART } from './config/setting.ts';
 import { SETTING_LIST, type Fields, type Values } from './config/settings.ts';
 import { secretsOf, type TemporalAccess } from './config/temporal.ts';
 
-export { ConfigError, readSetting, readTemporalAccess, type TemporalAccess };
+export { ConfigError, readSetting, readTemporalAccess, whenUnset, type TemporalAccess };
 
 export interface TracingConfig {
   /** Where spans are sent. */

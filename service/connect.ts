@@ -11,7 +11,7 @@ import {
   codeOf,
   connectionFault,
   databaseOptions,
-  sessionFaults,
+  faultsOfSessions,
 } from './database.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { connectDatabase, type Database } from '../prisma/client.ts';
@@ -34,9 +34,9 @@ export async function connect(
   const tracing =
     config.tracing === null ? null : await startTracing(config.tracing, { role, log });
   if (tracing !== null) stops.connections.push(() => tracing.stop());
-  await refuseOtherSessions(config, log);
   const db = connectDatabase({ ...databaseOptions(config), auditMac: auditMacs.ofRow });
   stops.connections.push(() => db.$disconnect());
+  await refuseOtherSessions(db, config, log);
   void warnOfPower(db, log);
   const payloadCodec =
     config.payloadKeys.length === 0 ? undefined : createPayloadCodec(config.payloadKeys);
@@ -82,10 +82,10 @@ export async function connect(
  * A process whose sessions lack a setting would write what it should not, and nothing else would
  * tell. A database that does not answer yet stops no start: readiness says so.
  */
-async function refuseOtherSessions(config: Config, log: Logger): Promise<void> {
+async function refuseOtherSessions(db: Database, config: Config, log: Logger): Promise<void> {
   const warning = addressWarning(config.databaseUrl);
   if (warning !== null) log.warn(warning);
-  const faults = await sessionFaults(config).catch((error: unknown) => {
+  const faults = await faultsOfSessions(db, config).catch((error: unknown) => {
     log.warn(
       { reason: connectionFault(codeOf(error)) },
       'what the sessions of the database are like was not checked: it did not answer',

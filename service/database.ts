@@ -1,7 +1,7 @@
 /** How the service connects to Postgres, and what is wrong with what it finds there. */
 import { readDatabaseAddress } from '../domain/database-address.ts';
-import type { Config } from '../platform/config.ts';
-import type { Values } from '../platform/config/settings.ts';
+import { whenUnset, type Config } from '../platform/config.ts';
+import type { SettingName, Values } from '../platform/config/settings.ts';
 import {
   connectDatabase,
   settingsOf,
@@ -37,31 +37,39 @@ export function databaseOptions(config: DatabaseSettings): DatabaseOptions {
   };
 }
 
-/** The same fields of settings that were read, for who has not all of them. */
+/** The same fields of settings that were read; one that has a fault counts as unset. */
 export function databaseSettings(values: Partial<Values>, databaseUrl: string): DatabaseSettings {
+  const of = <N extends SettingName>(name: N): Values[N] => values[name] ?? whenUnset(name);
   return {
     databaseUrl,
     databasePoolSize: 1,
-    databasePooler: values.SVC_DATABASE_POOLER ?? 'none',
-    databaseConnectSeconds: values.SVC_DATABASE_CONNECT_TIMEOUT_SECONDS ?? 5,
-    databaseStatementSeconds: values.SVC_DATABASE_STATEMENT_TIMEOUT_SECONDS ?? 60,
-    databaseIdleInTransactionSeconds: values.SVC_DATABASE_IDLE_IN_TRANSACTION_SECONDS ?? 60,
-    databaseKeepAliveSeconds: values.SVC_DATABASE_KEEP_ALIVE_SECONDS ?? 10,
-    callbackHosts: values.SVC_CALLBACK_ALLOWED_HOSTS_CSV ?? [],
+    databasePooler: of('SVC_DATABASE_POOLER'),
+    databaseConnectSeconds: of('SVC_DATABASE_CONNECT_TIMEOUT_SECONDS'),
+    databaseStatementSeconds: of('SVC_DATABASE_STATEMENT_TIMEOUT_SECONDS'),
+    databaseIdleInTransactionSeconds: of('SVC_DATABASE_IDLE_IN_TRANSACTION_SECONDS'),
+    databaseKeepAliveSeconds: of('SVC_DATABASE_KEEP_ALIVE_SECONDS'),
+    callbackHosts: of('SVC_CALLBACK_ALLOWED_HOSTS_CSV'),
   };
 }
 
-/** What is wrong with the sessions of a database that answers; each with what to do. */
+/** {@link faultsOfSessions}, over a connection of its own. */
 export async function sessionFaults(config: DatabaseSettings): Promise<readonly string[]> {
   const db = connectDatabase({ ...databaseOptions(config), poolSize: 1 });
   try {
-    return await faultsOf(db, config);
+    return await faultsOfSessions(db, config);
   } finally {
     await db.$disconnect();
   }
 }
 
-async function faultsOf(db: Database, config: DatabaseSettings): Promise<readonly string[]> {
+/**
+ * What is wrong with the sessions of a database that answers; each with what to do. `db` is
+ * connected as {@link databaseOptions} say.
+ */
+export async function faultsOfSessions(
+  db: Database,
+  config: DatabaseSettings,
+): Promise<readonly string[]> {
   const wanted = settingsOf(databaseOptions(config));
   const { role, settings } = await readSessionSettings(db, Object.keys(wanted));
   const missing = Object.entries(wanted).filter(([name, value]) =>

@@ -4,9 +4,7 @@ import type { Values } from '../platform/config/settings.ts';
 import type { TemporalAccess } from '../platform/config/temporal.ts';
 import { DashboardKeysError, readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { connectTemporal } from '../platform/temporal.ts';
-import { connectDatabase } from '../prisma/client.ts';
 import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
-import { ping } from '../store/ping.ts';
 import { codeOf, connectionFault, databaseSettings, sessionFaults } from './database.ts';
 import { openRegistries, RegistriesError } from './registries.ts';
 
@@ -67,17 +65,12 @@ function dashboardFaults(values: Partial<Values>): readonly string[] {
 async function databaseFaults(values: Partial<Values>): Promise<string[]> {
   const url = values.SVC_DATABASE_URL;
   if (url === undefined) return [];
-  const pooler = values.SVC_DATABASE_POOLER ?? 'none';
-  const db = connectDatabase({ url, poolSize: 1, applicationName: 'fundadmin', pooler });
   try {
-    await ping(db);
-    const fault = schemaFault(await readMigrationState(url));
     const faults = await sessionFaults(databaseSettings(values, url));
+    const fault = schemaFault(await readMigrationState(url));
     return fault === null ? [...faults] : [`SVC_DATABASE_URL: ${fault}`, ...faults];
   } catch (error) {
     return [`SVC_DATABASE_URL: ${connectionFault(codeOf(error))}`];
-  } finally {
-    await db.$disconnect();
   }
 }
 

@@ -112,6 +112,13 @@ export function readSetting<N extends SettingName>(
   );
 }
 
+/** What a setting is where nothing is said; for one that need not be set. */
+export function whenUnset<N extends SettingName>(name: N): Values[N] {
+  const setting: Setting<unknown> = SETTINGS[name];
+  // The value is what the schema of this very name makes of its default.
+  return setting.schema.parse(setting.default ?? undefined) as Values[N];
+}
+
 /** A net under the kinds: whatever a schema says about a secret, its text is not in it. */
 function shown(message: string, text: string | undefined, { secret }: Setting<unknown>): string {
   const parts =
