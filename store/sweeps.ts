@@ -91,6 +91,12 @@ export interface WaitingPlace {
   readonly id: string;
 }
 
+/** Some movements in order, and where the next page begins. */
+export interface Page<Row> {
+  readonly movements: readonly Row[];
+  readonly next: WaitingPlace | null;
+}
+
 const BEGINNING: WaitingPlace = {
   at: '-infinity',
   id: '00000000-0000-0000-0000-000000000000',
@@ -101,7 +107,7 @@ export async function listWaiting(
   db: Database,
   after: WaitingPlace | null,
   options: { readonly idleSeconds: number; readonly limit: number },
-): Promise<{ readonly movements: readonly Swept[]; readonly next: WaitingPlace | null }> {
+): Promise<Page<Swept>> {
   const { at, id } = after ?? BEGINNING;
   const rows = await run(
     () => db.sql<Swept & { readonly at: string }>`
@@ -113,9 +119,7 @@ export async function listWaiting(
         secs => ${options.idleSeconds}::double precision)
       ORDER BY created_at, movement_id LIMIT ${options.limit}::integer`,
   );
-  const last = rows.at(-1);
-  const isWhole = last !== undefined && rows.length === options.limit;
-  return { movements: rows, next: isWhole ? { at: last.at, id: last.movement_id } : null };
+  return pageOf(rows, options.limit);
 }
 
 /** Something open, with what its run is called by. */
@@ -134,7 +138,7 @@ export async function listOpen(
   db: Database,
   before: WaitingPlace | null,
   limit: number,
-): Promise<{ readonly movements: readonly Open[]; readonly next: WaitingPlace | null }> {
+): Promise<Page<Open>> {
   const { at, id } = before ?? NEWEST;
   const rows = await run(
     () => db.sql<Open & { readonly at: string }>`
@@ -144,6 +148,14 @@ export async function listOpen(
         AND (created_at, movement_id) < (${at}::timestamptz, ${id}::uuid)
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,
   );
+  return pageOf(rows, limit);
+}
+
+/** Rows with the place where the next page begins; null behind the last. */
+function pageOf<Row extends { readonly movement_id: string; readonly at: string }>(
+  rows: readonly Row[],
+  limit: number,
+): Page<Row> {
   const last = rows.at(-1);
   const isWhole = last !== undefined && rows.length === limit;
   return { movements: rows, next: isWhole ? { at: last.at, id: last.movement_id } : null };
