@@ -3,7 +3,7 @@ import pg from 'pg';
 import { grantService } from '../../prisma/grant.ts';
 import { createMovementBy } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { approvalOf, startStoreBench, type StoreBench } from './support.ts';
 
 const ROLE = 'stolen';
 const REFUSED = 'insufficient_privilege';
@@ -133,15 +133,7 @@ test('what refuses is neither switched off nor deceived by tables of the same na
 
 test('an approved movement goes on as before', async () => {
   const { movement_id } = await bench.movement();
-  const approved = await applyTransition(bench.db, {
-    movement_id,
-    from: ['PENDING_APPROVAL'],
-    to: 'APPROVED',
-    plan_hash: 'a'.repeat(64),
-    approval: { by: 'auth_off' },
-    nodes: [{ node_key: 'pay', from: 'BLOCKED', moves: ['READY'] }],
-    timeline: [],
-  });
+  const approved = await applyTransition(bench.db, approvalOf(movement_id));
   expect(approved).toMatchObject({ ok: true });
   expect(await setMovement(movement_id, "request_state = 'EXECUTING'")).toBe(1);
   for (const state of LEFT) expect(await setNode(movement_id, `state = '${state}'`)).toBe(1);

@@ -13,7 +13,7 @@ import {
 import { createMovement } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { HAS_PGBOUNCER, startPooler, type Pooler } from '../support/pgbouncer.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { approvalOf, startStoreBench, type StoreBench } from './support.ts';
 
 const withPgbouncer = HAS_PGBOUNCER ? test : test.skip;
 
@@ -67,15 +67,7 @@ withPgbouncer(
     const ids = await Promise.all(
       Array.from({ length: 60 }, async () => {
         const made = await createMovement(db, { ...bench.draft(), auto_approve_result: null });
-        const approved = await applyTransition(db, {
-          movement_id: made.movement_id,
-          from: ['PENDING_APPROVAL'],
-          to: 'APPROVED',
-          plan_hash: 'a'.repeat(64),
-          approval: { by: 'auth_off' },
-          nodes: [{ node_key: 'pay', from: 'BLOCKED', moves: ['READY'] }],
-          timeline: [],
-        });
+        const approved = await applyTransition(db, approvalOf(made.movement_id));
         expect(approved).toMatchObject({ ok: true });
         return made.movement_id;
       }),

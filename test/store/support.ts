@@ -5,6 +5,7 @@ import { rootNodes } from '../../domain/graph/shape.ts';
 import { compilePlan } from '../../domain/plan/compile.ts';
 import { NO_CHAINS, type ChainEntry } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan, PlanTemplate, TemplateNode } from '../../domain/plan/types.ts';
+import type { Transition } from '../../domain/transition.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { createMovement, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
@@ -103,6 +104,22 @@ const GUARDS: readonly (readonly [table: string, trigger: string])[] = [
   ['movement_nodes', 'movement_nodes_none_later'],
 ];
 
+/** Of every plan of {@link StoreBench.draft}. */
+const PLAN_HASH = 'a'.repeat(64);
+
+/** The approval of a movement that was made of such a draft, as the API writes it. */
+export function approvalOf(movement_id: string): Transition {
+  return {
+    movement_id,
+    from: ['PENDING_APPROVAL'],
+    to: 'APPROVED',
+    plan_hash: PLAN_HASH,
+    approval: { by: 'auth_off' },
+    nodes: [{ node_key: 'pay', from: 'BLOCKED', moves: ['READY'] }],
+    timeline: [],
+  };
+}
+
 /** Its tests run movements and change plans by hand; `guarded` is as it is outside. */
 export async function startStoreBench({ guarded = false } = {}): Promise<StoreBench> {
   const own = await startOwnDatabase();
@@ -132,7 +149,7 @@ export async function startStoreBench({ guarded = false } = {}): Promise<StoreBe
       input_params,
       executor_sends,
     ),
-    compiled_plan_hash: 'a'.repeat(64),
+    compiled_plan_hash: PLAN_HASH,
     strategy_id,
     labels: {},
     frontier: rootNodes(shape ?? TEMPLATE),
