@@ -167,7 +167,6 @@ async function compile(target, env, signal) {
   if (free.bavail * free.bsize < NEEDED_BYTES) {
     throw new Error(`the build needs 6 GB of free space in ${dirname(target)} while it runs`);
   }
-  for (const folder of ['mod', 'cache', 'tmp']) mkdirSync(join(work, folder), { recursive: true });
   const output = join(work, 'temporal');
   try {
     // Without debugging information, which the linker would drop anyway.
@@ -176,21 +175,32 @@ async function compile(target, env, signal) {
       cwd: MODULE_DIR,
       logFile: `${target}.build.log`,
       signal,
-      env: {
-        ...env,
-        CGO_ENABLED: '0',
-        GOWORK: 'off',
-        // Modules are written read-only unless asked otherwise, and then could not be removed.
-        GOFLAGS: '-modcacherw -buildvcs=false',
-        GOMODCACHE: join(work, 'mod'),
-        GOCACHE: join(work, 'cache'),
-        GOTMPDIR: join(work, 'tmp'),
-      },
+      env: goEnvironment(work, env),
     });
     renameSync(output, target);
   } finally {
     rmSync(work, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/**
+ * For a build with Go whose modules and caches lie in `work`, to be removed with it.
+ *
+ * @param {string} work
+ * @param {Record<string, string | undefined>} env
+ */
+export function goEnvironment(work, env = process.env) {
+  for (const folder of ['mod', 'cache', 'tmp']) mkdirSync(join(work, folder), { recursive: true });
+  return {
+    ...env,
+    CGO_ENABLED: '0',
+    GOWORK: 'off',
+    // Modules are written read-only unless asked otherwise, and then could not be removed.
+    GOFLAGS: '-modcacherw -buildvcs=false',
+    GOMODCACHE: join(work, 'mod'),
+    GOCACHE: join(work, 'cache'),
+    GOTMPDIR: join(work, 'tmp'),
+  };
 }
 
 /** Removes what a killed build left; only called while the lock is held. */

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runCommand } from '../bootstrap/command.mjs';
 import { report, startStep } from '../bootstrap/progress.mjs';
-import { cacheDir, findOnPath, isExecutable } from '../bootstrap/temporal-build.mjs';
+import { cacheDir, findOnPath, goEnvironment, isExecutable } from '../bootstrap/temporal-build.mjs';
 import { find, whyMissing } from '../image/packages.ts';
 import { ROOT } from '../stack/ports.ts';
 import { pythonFor } from '../../test/support/python.ts';
@@ -139,19 +139,13 @@ async function findHelm(): Promise<string | null> {
   if (found !== null || findOnPath('go') === null) return found;
   const step = startStep(`Building helm ${HELM_VERSION} with Go (once, 1 to 3 minutes)`);
   const folder = join(cacheDir(), `helm.work-${String(process.pid)}`);
-  for (const name of ['mod', 'cache', 'tmp', 'bin'])
-    mkdirSync(join(folder, name), { recursive: true });
+  mkdirSync(join(folder, 'bin'), { recursive: true });
   try {
     const module = `helm.sh/helm/v3/cmd/helm@v${HELM_VERSION}`;
     await runCommand('go', ['install', '-trimpath', '-ldflags', '-s -w', module], {
       cwd: folder,
       logFile: join(cacheDir(), 'helm.build.log'),
-      env: {
-        ...process.env,
-        ...{ CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-modcacherw' },
-        ...{ GOMODCACHE: join(folder, 'mod'), GOCACHE: join(folder, 'cache') },
-        ...{ GOTMPDIR: join(folder, 'tmp'), GOBIN: join(folder, 'bin') },
-      },
+      env: { ...goEnvironment(folder), GOBIN: join(folder, 'bin') },
     });
     renameSync(join(folder, 'bin', 'helm'), kept);
     step.done();
