@@ -59,7 +59,8 @@ export async function takeNonces(
 /**
  * The same, and counts each request whose nonce was new for the rate limit of its key. A window is
  * a minute from its first request on, by the database's clock. Windows are written once all nonces
- * of the statement are, and in one order, so that counting blocks nobody for good either.
+ * of the statement are, and in one order, so that counting blocks nobody for good either. A
+ * statement of its own, so that an API that counts alone pays nothing for it.
  */
 export async function takeCountedNonces(
   db: Database,
