@@ -448,7 +448,7 @@ export const ERROR_TABLE = {
   outcome_unknown: rule(
     503,
     'safe',
-    'The database connection broke and it is not known whether this was accepted; repeat it with the same key.',
+    'The database did not answer: this may have been accepted, or may yet be. Repeat it with the same idempotency key; without one, look what became of it first.',
   ),
   overloaded: rule(
     503,

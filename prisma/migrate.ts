@@ -66,7 +66,7 @@ export async function applyMigrations(
   const build = await readBuild(options.migrationsDir);
   return withConnection(databaseUrl, (client) =>
     withConnection(databaseUrl, async (observer) => {
-      const run = await startRun(client, observer, { ...options, build });
+      const run = await startRun({ client, observer, databaseUrl }, { ...options, build });
       await takeTurn(run);
       const missing = await prepare(run, build);
       for (const migration of missing) {
@@ -79,6 +79,7 @@ export async function applyMigrations(
 }
 
 interface Run {
+  readonly databaseUrl: string;
   /** Holds the turn and does the work, so that neither outlives the other. */
   readonly client: pg.Client;
   /** Sees who is in the way of the other connection. */
@@ -93,8 +94,7 @@ interface Run {
 }
 
 async function startRun(
-  client: pg.Client,
-  observer: pg.Client,
+  connections: Pick<Run, 'client' | 'observer' | 'databaseUrl'>,
   {
     lockTimeoutMs = 3_000,
     tries = 20,
@@ -103,6 +103,7 @@ async function startRun(
     build: { releases, migrations },
   }: MigrateOptions & { readonly build: Build },
 ): Promise<Run> {
+  const { client } = connections;
   // Limits that a role or a database sets for its sessions are meant for others than this one.
   const { rows } = await client.query<{ pid: number }>(
     `SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false),
@@ -112,7 +113,7 @@ async function startRun(
   const pid = rows[0]?.pid ?? 0;
   const before = releaseBefore(releases, migrations);
   const serves = before === null ? 'NULL' : client.escapeLiteral(servesFrom(before));
-  return { client, observer, pid, serves, lockTimeoutMs, tries, pauseMs, report };
+  return { ...connections, pid, serves, lockTimeoutMs, tries, pauseMs, report };
 }
 
 /**
@@ -200,6 +201,7 @@ async function applyWhole(run: Run, migration: Migration): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const watch = watchBlockers(run, lockTimeoutMs / 4);
     const startedAt = new Date();
+    let committing: string | null = null;
     try {
       await client.query('BEGIN');
       await client.query(`SET LOCAL lock_timeout = ${String(lockTimeoutMs)}`);
@@ -207,9 +209,11 @@ async function applyWhole(run: Run, migration: Migration): Promise<void> {
       const id = await noteStart(run, migration);
       await client.query(migration.sql);
       await noteEnd(client, id);
+      committing = id;
       await client.query('COMMIT');
       return;
     } catch (error) {
+      if (committing !== null && isLost(error)) throw await unanswered(run, migration, committing);
       await client.query('ROLLBACK').catch(() => undefined);
       if (error instanceof MigrationError) throw error;
       if (!TRIED_AGAIN.includes((error as Partial<pg.DatabaseError>).code)) {
@@ -228,6 +232,36 @@ async function applyWhole(run: Run, migration: Migration): Promise<void> {
     }
     await sleep(pauseMs);
   }
+}
+
+/** Whether the server has not said what became of a commit. */
+function isLost(error: unknown): boolean {
+  const { code = '' } = error as Partial<pg.DatabaseError>;
+  return !/^[0-9A-Z]{5}$/.test(code) || /^(08|57P0)/.test(code);
+}
+
+/** What is known of a commit whose answer was lost: looked up over a connection of its own. */
+async function unanswered(
+  { databaseUrl }: Run,
+  { name }: Migration,
+  id: string,
+): Promise<MigrationError> {
+  const found = await withConnection(databaseUrl, async (client) => {
+    const { rows } = await client.query(`SELECT FROM _prisma_migrations WHERE id = $1`, [id]);
+    return rows.length > 0;
+  }).catch(() => null);
+  const lost = `The connection was lost while ${name} was committed`;
+  if (found === true)
+    return new MigrationError(
+      `${lost}. It is applied: the database has it. ${MIGRATE_COMMAND} again applies what is left.`,
+    );
+  const looked =
+    found === null
+      ? 'the database cannot be asked now'
+      : 'the database does not show it, and will not before a commit that waits for a synchronous standby is over';
+  return new MigrationError(
+    `${lost}. It is not known whether it is applied: ${looked}. Look with fundadmin database status; ${MIGRATE_COMMAND} again is safe, and applies it only if it is missing.`,
+  );
 }
 
 /**

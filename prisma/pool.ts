@@ -18,6 +18,13 @@ export class PoolBusyError extends Error {
   }
 }
 
+const neverSent = new WeakSet<object>();
+
+/** Whether this is why a connection was not got: no statement was sent over it. */
+export function wasNeverSent(error: object): boolean {
+  return neverSent.has(error);
+}
+
 /** Everything that asks for connections in one process, or a share of it. */
 export interface ConnectionSource {
   readonly pool: pg.Pool;
@@ -123,13 +130,16 @@ abstract class LinedPool extends pg.Pool {
     const since = performance.now();
     const timer = setTimeout(() => {
       stop();
-      then(this.refusal(since), undefined, () => undefined);
+      const refusal = this.refusal(since);
+      neverSent.add(refusal);
+      then(refusal, undefined, () => undefined);
     }, this.#patienceMs);
     const stop = this.#line.enter(() => {
       clearTimeout(timer);
       this.give((error, client) => {
         if (client === undefined) {
           this.#line.leave();
+          if (error !== undefined) neverSent.add(error);
           then(error, undefined, () => undefined);
           return;
         }

@@ -73,8 +73,9 @@ export async function faultsOfSessions(
   const wanted = settingsOf(databaseOptions(config));
   const { role, settings } = await readSessionSettings(db, Object.keys(wanted));
   const missing = Object.entries(wanted).filter(([name, value]) =>
-    // A limit may be another than ours where the role has it: it has to be there.
-    name.startsWith('svc.') ? settings[name] !== value : ['', '0'].includes(settings[name] ?? ''),
+    // A role's own limit may be shorter than ours. A longer one lets a statement go on after its
+    // connection was given up.
+    name.startsWith('svc.') ? settings[name] !== value : !isWithin(settings[name], value),
   );
   if (missing.length === 0) return [];
   const names = missing.map(([name]) => name).join(', ');
@@ -89,6 +90,11 @@ export async function faultsOfSessions(
   return [
     `SVC_DATABASE_POOLER: behind a pooler of transactions the role ${role} has to bring its settings, and ${names} do not arrive as they should. As a superuser, or the role itself, run ${commands.join(' ')} then have the pooler connect anew (RECONNECT in pgbouncer).`,
   ];
+}
+
+/** Zero is no limit. */
+function isWithin(limit: string | undefined, most: string): boolean {
+  return Number(limit ?? 0) > 0 && Number(limit) <= Number(most);
 }
 
 function unitOf(name: string, value: string): string {

@@ -6,7 +6,7 @@ import { TRANSFER_TABLE } from '../domain/states/capital-transfer.ts';
 import { assertMove } from '../domain/states/table.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { run, writeOrFind } from './faults.ts';
+import { writeOrFind } from './faults.ts';
 
 /** `row` is the transfer as the step left or found it; null when there is none. */
 export interface StepOutcome {
@@ -17,7 +17,7 @@ export interface StepOutcome {
 /**
  * Applies `step` as compare-and-set. A refusal is a result, and its audit rows are committed.
  * Throws `IllegalMove` for a move that the table does not have, `dependency_unavailable` when
- * nothing was accepted, `outcome_unknown` when the connection broke and it could not be looked up;
+ * nothing was accepted, `outcome_unknown` when the answer was lost and the step is not, or not yet, to be found;
  * repeating the same step is always safe.
  */
 export async function applyTransferStep(db: Database, step: TransferStep): Promise<StepOutcome> {
@@ -29,8 +29,8 @@ export async function applyTransferStep(db: Database, step: TransferStep): Promi
     }>`SELECT apply_transfer_step(${text}::jsonb) AS answer`;
     return rows[0]?.answer ?? { ok: false, row: null };
   };
-  return run(() =>
-    writeOrFind(write, async () => ((await isRecorded(db, doc.event.event_id)) ? write() : null)),
+  return writeOrFind(write, async () =>
+    (await isRecorded(db, doc.event.event_id)) ? write() : null,
   );
 }
 

@@ -23,7 +23,10 @@ export async function readDatabaseRole(db: Database): Promise<DatabaseRole> {
   return rows[0] ?? { name: 'unknown', may_rewrite_audit: false };
 }
 
-/** The role of a session, and settings as it has them; one that is not known is left out. */
+/**
+ * The role of a session, and settings as it has them, times in milliseconds; one that is not known
+ * is left out.
+ */
 export async function readSessionSettings(
   db: Database,
   names: readonly string[],
@@ -31,8 +34,9 @@ export async function readSessionSettings(
   const rows = await run(
     () => db.sql<{ role: string; settings: Readonly<Record<string, string>> }>`
       SELECT current_user::text AS role, coalesce(jsonb_object_agg(name,
-          current_setting(name, true)), '{}') AS settings
-      FROM jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) AS name`,
+          coalesce(s.setting, current_setting(name, true))), '{}') AS settings
+      FROM jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) AS wanted (name)
+      LEFT JOIN pg_settings s USING (name)`,
   );
   return rows[0] ?? { role: 'unknown', settings: {} };
 }

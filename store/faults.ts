@@ -1,6 +1,7 @@
 /** What went wrong in the database, and whether the same statement may simply be run again. */
 import { openMovementsExceeded, templateVersionsExceeded } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
+import { wasNeverSent } from '../prisma/pool.ts';
 import { stored } from './json.ts';
 
 /** `busy`: the database is there, and no connection to it was free in time; nothing was sent. */
@@ -11,9 +12,17 @@ const CONFLICTS = new Set(['40001', '40P01']);
 /**
  * Postgres: connection exceptions, refused logins, shutdown, crash, starting up, too many
  * connections, a server that takes no writes, a statement or an idle transaction that took too
- * long. None of them has written anything, or the connection broke and nobody knows.
+ * long.
  */
 const UNREACHABLE = /^(08|28|57P0|53300|25006|57014|25P03)/;
+/**
+ * Those of them after which nothing of the statement stands, and Prisma's and the system's words
+ * for a connection that was not made. All others leave open what the server did, or will yet do: a
+ * commit that waits for a synchronous standby is seen by no look-up before the standby is back.
+ */
+const NOTHING_WRITTEN = /^(28|57P03|53300|25006|57014|25P03|P1001|ECONNREFUSED|ENOTFOUND)/;
+/** The driver's words for a connection that was known to be broken before the statement. */
+const NOT_SENT = /is not queryable/;
 /** Raised by prisma/functions/approval.sql: an amount does not fit a budget or a cap. */
 export const BUDGET_REFUSED = 'FM010';
 /**
@@ -56,6 +65,20 @@ export function databaseFault(error: unknown): DatabaseFault {
     if (SOCKET.test(message) || SOCKET.test(code) || TLS.test(code)) return 'unreachable';
   }
   return 'other';
+}
+
+/**
+ * Whether a statement that failed so may have been carried out, or may yet be: the database went
+ * out of reach, and nothing proves that the statement was undone or never sent.
+ */
+export function mayBeWritten(error: unknown): boolean {
+  if (databaseFault(error) !== 'unreachable') return false;
+  for (const each of chain(error)) {
+    const code = field(each, 'originalCode') ?? field(each, 'code') ?? '';
+    if (NOTHING_WRITTEN.test(code) || TLS.test(code) || wasNeverSent(each)) return false;
+    if (NOT_SENT.test(field(each, 'message') ?? '')) return false;
+  }
+  return true;
 }
 
 /** The SQLSTATE of a failed statement, where there is one. */
@@ -101,46 +124,54 @@ function field(value: object, key: string): string | undefined {
 
 const CONFLICT_RETRIES = 5;
 
-/**
- * Runs a read or a guarded write: deadlocks and serialization failures are run again, an
- * unreachable database becomes `dependency_unavailable` and a full pool `overloaded`. Not for
- * writes whose acceptance must be looked up.
- */
-export async function run<T>(work: () => Promise<T>): Promise<T> {
+/** Runs it again after deadlocks and serialization failures, which have written nothing. */
+async function pastConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      const fault = databaseFault(error);
-      if (fault === 'conflict' && attempt < CONFLICT_RETRIES) continue;
-      throw refusedBy(fault, error);
+      if (databaseFault(error) !== 'conflict' || attempt >= CONFLICT_RETRIES) throw error;
     }
   }
 }
 
 /**
- * Writes a row under an id of its own. When the connection breaks it is not known whether it was
- * accepted, so the row is looked up: null says `dependency_unavailable`, and a lookup that fails
- * too, `outcome_unknown`.
+ * Runs a read or a guarded write: deadlocks and serialization failures are run again, an
+ * unreachable database becomes `dependency_unavailable` and a full pool `overloaded`. Not for
+ * writes whose acceptance must be looked up; of any other write that a request makes, api/http/ says
+ * `outcome_unknown` where {@link mayBeWritten} says so of its error.
+ */
+export async function run<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await pastConflicts(work);
+  } catch (error) {
+    throw refusedBy(databaseFault(error), error);
+  }
+}
+
+/**
+ * Writes a row under an id of its own, and again after a conflict. Where it may be written although
+ * no answer says so, the row is looked up; one that is not found, or not looked for, is
+ * `outcome_unknown`, since it may still be committed. `dependency_unavailable` is left for what is
+ * known to have written nothing.
  */
 export async function writeOrFind<T>(
   write: () => Promise<T>,
   find: () => Promise<T | null>,
 ): Promise<T> {
   try {
-    return await write();
+    return await pastConflicts(write);
   } catch (error) {
-    const fault = databaseFault(error);
-    if (fault !== 'unreachable') throw refusedBy(fault, error);
-    const found = await find().catch(() => undefined);
-    if (found === undefined) throw new ServiceError('outcome_unknown', { cause: error });
-    if (found === null) throw new ServiceError('dependency_unavailable', { cause: error });
+    if (!mayBeWritten(error)) throw refusedBy(databaseFault(error), error);
+    const found = await find().catch(() => null);
+    if (found === null) throw new ServiceError('outcome_unknown', { cause: error });
     return found;
   }
 }
 
 /** What a caller is told of a statement that was not executed; every other error as it is. */
 export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
   if (fault === 'unreachable') return new ServiceError('dependency_unavailable', { cause: error });
   if (fault === 'busy') return new ServiceError('overloaded', { cause: error });
   const detail = (): string => faultDetail(error) ?? 'unknown';

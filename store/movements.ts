@@ -34,7 +34,7 @@ import type {
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { databaseFault, DECISION_OUTDATED, run, sqlState, writeOrFind } from './faults.ts';
+import { DECISION_OUTDATED, run, sqlState, writeOrFind } from './faults.ts';
 import { iso, isoOf, objectOrNull, stored } from './json.ts';
 import { transitionDocument, uncoveredHold } from './transition.ts';
 
@@ -196,10 +196,7 @@ async function written(
   result: AutoApproveResult | null,
 ): Promise<CreateOutcome> {
   const answered = async (): Promise<CreateOutcome> => {
-    const [row] = await write().catch((error: unknown) => {
-      if (databaseFault(error) === 'conflict') return write();
-      throw error;
-    });
+    const [row] = await write();
     if (row === undefined) throw new Error('the create answered nothing');
     return toOutcome(row.answer, result);
   };

@@ -98,19 +98,17 @@ export async function createProposal(
     ...{ limits: limitsDocument(limits), ttl_seconds, most_versions: AGENT_TEMPLATE_VERSIONS },
     audit: auditRows(db, audit(proposal_id)),
   });
-  return run(() =>
-    writeOrFind<CreateProposalOutcome>(
-      async () =>
-        toOutcome(
-          await db.sql<{
-            answer: Answer<'created' | 'used' | 'outdated'>;
-          }>`SELECT create_proposal(${doc}::jsonb) AS answer`,
-        ),
-      async () => {
-        const found = await findProposal(db, proposal_id);
-        return found === null ? null : { outcome: 'created', row: found };
-      },
-    ),
+  return writeOrFind<CreateProposalOutcome>(
+    async () =>
+      toOutcome(
+        await db.sql<{
+          answer: Answer<'created' | 'used' | 'outdated'>;
+        }>`SELECT create_proposal(${doc}::jsonb) AS answer`,
+      ),
+    async () => {
+      const found = await findProposal(db, proposal_id);
+      return found === null ? null : { outcome: 'created', row: found };
+    },
   );
 }
 

@@ -1,6 +1,5 @@
 /** The only writer of a state column: applies a transition in one statement, or refuses it. */
 import { CALLBACK_EVENTS } from '../domain/events.ts';
-import { ServiceError } from '../domain/errors.ts';
 import { MOVEMENT_TABLE } from '../domain/states/movement.ts';
 import { NODE_TABLE } from '../domain/states/node.ts';
 import { assertMove, allows } from '../domain/states/table.ts';
@@ -24,12 +23,11 @@ import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import {
   BUDGET_REFUSED,
-  databaseFault,
   NOT_COVERED,
-  refusedBy,
   run,
   SNAPSHOT_STALE,
   sqlState,
+  writeOrFind,
 } from './faults.ts';
 import type { PhaseRow } from './phases.ts';
 
@@ -47,8 +45,7 @@ interface Answer extends MovementHead {
  * Applies `transition` as compare-and-set. A refusal is a result, not an exception, and nothing was
  * written then. Throws {@link IllegalMove} for a move that no table has (a defect),
  * `dependency_unavailable` when the database is out of reach and nothing was accepted, and
- * `outcome_unknown` when the connection broke after the statement was sent and the command could
- * not be looked up.
+ * `outcome_unknown` when the answer was lost and the command is not, or not yet, to be found.
  */
 export async function applyTransition(
   db: Database,
@@ -170,29 +167,15 @@ export async function tryFence(
 }
 
 /**
- * A write that carries a command: when the connection breaks it is not known whether it was
- * accepted, so the command is looked up by its id before anything is repeated (the function answers
- * a repeated command id with the movement as it is).
+ * A write that carries a command: where its answer is lost, the command is looked up by its id
+ * before anything is repeated (the function answers a repeated command id with the movement as it
+ * is).
  */
-async function writeOnce<T>(db: Database, write: () => Promise<T>, commandId: string): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    const fault = databaseFault(error);
-    if (fault === 'conflict') return run(write);
-    if (fault !== 'unreachable') throw refusedBy(fault, error);
-    const known = await lookUp(db, commandId, error);
-    if (known) return write();
-    throw new ServiceError('dependency_unavailable', { cause: error });
-  }
-}
-
-async function lookUp(db: Database, commandId: string, cause: unknown): Promise<boolean> {
-  try {
-    return (await db.command.findUnique({ where: { command_id: commandId } })) !== null;
-  } catch {
-    throw new ServiceError('outcome_unknown', { cause });
-  }
+function writeOnce<T>(db: Database, write: () => Promise<T>, commandId: string): Promise<T> {
+  return writeOrFind(write, async () => {
+    const known = await db.command.findUnique({ where: { command_id: commandId } });
+    return known === null ? null : write();
+  });
 }
 
 /**

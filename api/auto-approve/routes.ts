@@ -26,7 +26,7 @@ export const policyRoutes: readonly Route[] = [
     body: policyCreate,
     response: policyResponse,
     status: 201,
-    errors: ['cap_consistency_violation', 'policy_exists', 'outcome_unknown'],
+    errors: ['cap_consistency_violation', 'policy_exists'],
     handler: create,
   }),
   defineRoute({

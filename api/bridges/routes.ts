@@ -78,7 +78,7 @@ export const bridgeRegistryRoutes: readonly Route[] = [
     params: noParams,
     body: chainCreate,
     response: chainResponse,
-    errors: ['chain_exists', 'endpoint_identity_conflict', 'outcome_unknown'],
+    errors: ['chain_exists', 'endpoint_identity_conflict'],
     handler: createChain,
   }),
   defineRoute({
@@ -109,7 +109,7 @@ export const bridgeRegistryRoutes: readonly Route[] = [
     summary: 'Remove a chain of the bridge',
     description: 'Answers the row as it was. A chain at which paths begin or end stays.',
     body: noBody,
-    errors: ['chain_not_found', 'chain_in_use', 'outcome_unknown'],
+    errors: ['chain_not_found', 'chain_in_use'],
     handler: deleteChain,
   }),
   defineRoute({
@@ -134,7 +134,7 @@ export const bridgeRegistryRoutes: readonly Route[] = [
     params: noParams,
     body: pathCreate,
     response: pathResponse,
-    errors: ['chain_not_found', 'path_baseline_exists', 'outcome_unknown'],
+    errors: ['chain_not_found', 'path_baseline_exists'],
     handler: createPath,
   }),
   defineRoute({
@@ -163,7 +163,7 @@ export const bridgeRegistryRoutes: readonly Route[] = [
     summary: 'Remove a path of the bridge',
     description: 'Answers the row as it was.',
     body: noBody,
-    errors: ['path_baseline_not_found', 'outcome_unknown'],
+    errors: ['path_baseline_not_found'],
     handler: deletePath,
   }),
   defineRoute({

@@ -40,7 +40,6 @@ export const capitalTransferRoutes: readonly Route[] = [
       'idempotency_conflict',
       'cutover_mode_active',
       'insufficient_effective_withdrawable',
-      'outcome_unknown',
     ],
     handler: create,
   }),
@@ -101,7 +100,7 @@ export const capitalTransferRoutes: readonly Route[] = [
     query: noQuery,
     body: transferResolve,
     response: transferView,
-    errors: ['capital_transfer_not_found', 'invalid_state', 'outcome_unknown'],
+    errors: ['capital_transfer_not_found', 'invalid_state'],
     handler: resolve,
   }),
 ];

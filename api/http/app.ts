@@ -10,6 +10,7 @@ import { parseBody } from './body.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { respondWithError } from './errors.ts';
 import type { Tracing } from '../../platform/tracing/handle.ts';
+import { mayBeWritten } from '../../store/faults.ts';
 import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
 import { createHostCheck, type HostCheck } from './host.ts';
 import { observeRequest } from '../operations/request-metrics.ts';
@@ -257,9 +258,21 @@ async function answer(
   const { request_id, span } = exchange;
   const log = deps.log.child({ request_id });
   const requester = { caller, request_id };
-  const handle = (): ReturnType<typeof route.handle> =>
-    route.handle({ ...input, headers, requester }, { ...deps, log });
+  const handle = (): ReturnType<typeof route.handle> => {
+    const reply = route.handle({ ...input, headers, requester }, { ...deps, log });
+    return route.method === 'GET' || input.dryRun ? reply : reply.catch(leaveOpen);
+  };
   return span === null ? handle() : span.run(handle);
+}
+
+/**
+ * Whoever asked for a write is told that nothing was accepted only where that is known: of a
+ * statement whose answer was lost it is not.
+ */
+function leaveOpen(error: unknown): never {
+  const isDoubtful =
+    error instanceof ServiceError && error.code === 'dependency_unavailable' && mayBeWritten(error);
+  throw isDoubtful ? new ServiceError('outcome_unknown', { cause: error }) : error;
 }
 
 function send(response: Response, reply: Reply<unknown> | TextReply): void {

@@ -79,7 +79,7 @@ export interface RouteSpec<
   readonly repeats?: true;
   /**
    * Every error of the closed table that the handler itself can give. Those of every route are
-   * added.
+   * added, and `outcome_unknown` where it is no GET.
    */
   readonly errors: readonly ErrorCode[];
   readonly handler: (
@@ -122,11 +122,12 @@ export function defineRoute<
   R extends z.ZodType,
   V extends z.ZodType = z.ZodNever,
 >(spec: RouteSpec<P, Q, B, R, V>): Route {
-  const { handler, status, description, preview, text, query, ...rest } = spec;
+  const { handler, status, description, preview, text, query, errors, ...rest } = spec;
   return {
     ...rest,
     // An unknown parameter is never ignored, whatever the schema was made with.
     query: query instanceof z.ZodObject ? query.strict() : query,
+    errors: rest.method === 'GET' ? errors : [...errors, 'outcome_unknown'],
     description,
     preview,
     text,

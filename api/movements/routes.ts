@@ -91,7 +91,6 @@ export const movementRoutes: readonly Route[] = [
       'open_movements_exceeded',
       'idempotency_conflict',
       'cutover_mode_active',
-      'outcome_unknown',
     ],
     handler: create,
   }),
@@ -161,7 +160,6 @@ export const movementRoutes: readonly Route[] = [
       'compiled_plan_hash_mismatch',
       'binding_unavailable',
       'insufficient_effective_withdrawable',
-      'outcome_unknown',
     ],
     handler: approve,
   }),
@@ -171,12 +169,7 @@ export const movementRoutes: readonly Route[] = [
     path: '/movements/{movement_id}/reject',
     summary: 'Reject a movement',
     body: rejectBody,
-    errors: [
-      'movement_not_found',
-      'invalid_state',
-      'compiled_plan_hash_mismatch',
-      'outcome_unknown',
-    ],
+    errors: ['movement_not_found', 'invalid_state', 'compiled_plan_hash_mismatch'],
     handler: reject,
   }),
   defineRoute({
@@ -187,7 +180,7 @@ export const movementRoutes: readonly Route[] = [
     description:
       'Releases the oldest manual gate, or has an UNKNOWN node observed again. Name the node that was shown, so that a click that comes twice releases no other.',
     body: namedNodeBody,
-    errors: ['movement_not_found', 'invalid_state', 'node_differs', 'outcome_unknown'],
+    errors: ['movement_not_found', 'invalid_state', 'node_differs'],
     handler: resume,
   }),
   defineRoute({
@@ -205,7 +198,6 @@ export const movementRoutes: readonly Route[] = [
       'no_retryable_node',
       'budget_exceeded',
       'insufficient_effective_withdrawable',
-      'outcome_unknown',
     ],
     handler: retry,
   }),
@@ -217,7 +209,7 @@ export const movementRoutes: readonly Route[] = [
     description:
       'Only plans with an on_cancel edge can be cancelled. What may already have had an effect is followed to its proven end.',
     body: noBody,
-    errors: ['movement_not_found', 'invalid_state', 'no_on_cancel_edge', 'outcome_unknown'],
+    errors: ['movement_not_found', 'invalid_state', 'no_on_cancel_edge'],
     handler: cancel,
   }),
   defineRoute({
@@ -239,7 +231,6 @@ export const movementRoutes: readonly Route[] = [
       'token_asset_mismatch',
       'completion_assurance_unsupported',
       'cutover_mode_active',
-      'outcome_unknown',
     ],
     handler: resetAllowances,
   }),
@@ -252,7 +243,7 @@ export const movementRoutes: readonly Route[] = [
       'Says that a person has dealt with the failure: the movement stays FAILED and leaves attention. The reason is kept on the timeline ' +
       'and in the audit. A retry undoes it; what is acknowledged already is `invalid_state`.',
     body: acknowledgeBody,
-    errors: ['movement_not_found', 'invalid_state', 'outcome_unknown'],
+    errors: ['movement_not_found', 'invalid_state'],
     handler: acknowledge,
   }),
   defineRoute({
@@ -281,7 +272,6 @@ export const movementRoutes: readonly Route[] = [
       'payment_mined',
       'resolution_incomplete',
       'already_claimed',
-      'outcome_unknown',
     ],
     handler: resolve,
   }),
@@ -304,7 +294,6 @@ export const movementRoutes: readonly Route[] = [
       'invalid_state',
       'not_reassignable',
       'insufficient_effective_withdrawable',
-      'outcome_unknown',
     ],
     handler: reassign,
   }),
@@ -319,13 +308,7 @@ export const movementRoutes: readonly Route[] = [
       'FAILED with `TRANSACTION_CANCELLED`; otherwise it goes on as if nobody had asked. A node in UNKNOWN is looked at within a minute.',
     params: nodeParams,
     body: cancelTransactionBody,
-    errors: [
-      'movement_not_found',
-      'node_not_found',
-      'invalid_state',
-      'nothing_signed',
-      'outcome_unknown',
-    ],
+    errors: ['movement_not_found', 'node_not_found', 'invalid_state', 'nothing_signed'],
     handler: cancelTransaction,
   }),
 ];

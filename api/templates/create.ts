@@ -33,7 +33,6 @@ export const createTemplateRoute = defineRoute({
     'graph_invalid',
     'reserved_template_family',
     'template_version_exists',
-    'outcome_unknown',
   ],
   handler: async ({ body, requester }, deps) => {
     const completion_assurance = body.completion_policy?.completion_assurance;

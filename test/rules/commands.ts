@@ -733,20 +733,53 @@ export const commandRules: readonly Rule[] = [
       file: STORE,
       name: 'after the database took it: it is looked up by its command and counts as done, once',
     },
-    broken: { file: 'store/transition.ts', find: '    if (known) return write();', replace: '' },
+    broken: {
+      file: 'store/transition.ts',
+      find: 'return known === null ? null : write();',
+      replace: 'return null;',
+    },
   },
   {
     id: 'unknown-outcomes-are-told',
     section,
-    rule: 'When even the look-up fails the answer is 503 `outcome_unknown`.',
+    rule: 'A write whose answer was lost, and that no look-up finds, is 503 `outcome_unknown`: it may yet be committed.',
     test: {
       file: STORE,
-      name: 'and stays broken: the outcome is unknown, and the caller is told so',
+      name: 'before the database took it: it may yet arrive, so its outcome is unknown',
     },
     broken: {
-      file: 'store/transition.ts',
-      find: "throw new ServiceError('outcome_unknown', { cause });",
-      replace: 'return false;',
+      file: 'store/faults.ts',
+      find: "if (found === null) throw new ServiceError('outcome_unknown', { cause: error });",
+      replace:
+        "if (found === null) throw new ServiceError('dependency_unavailable', { cause: error });",
+    },
+  },
+  {
+    id: 'refused-only-where-known',
+    section,
+    rule: 'No request that writes is answered that nothing was accepted while its commit may still wait, as for a synchronous standby that is away.',
+    test: {
+      file: 'test/api/lost-answers.test.ts',
+      name: 'an approval, and a write that nothing is looked up of, are not called refused either',
+    },
+    broken: {
+      file: 'api/http/app.ts',
+      find: "route.method === 'GET' || input.dryRun ? reply : reply.catch(leaveOpen)",
+      replace: 'reply',
+    },
+  },
+  {
+    id: 'lost-commits-are-not-called-failed',
+    section,
+    rule: 'Of a migration whose commit was not answered it is never said that nothing was kept.',
+    test: {
+      file: 'test/store/migrate.test.ts',
+      name: 'of a commit whose answer was lost it is looked up, or said to be unknown, never that nothing was kept',
+    },
+    broken: {
+      file: 'prisma/migrate.ts',
+      find: 'if (committing !== null && isLost(error)) throw await unanswered(run, migration, committing);',
+      replace: '',
     },
   },
   {

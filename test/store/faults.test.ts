@@ -3,7 +3,7 @@
  */
 import { ServiceError } from '../../domain/errors.ts';
 import { PoolBusyError } from '../../prisma/pool.ts';
-import { databaseFault, run, writeOrFind } from '../../store/faults.ts';
+import { databaseFault, mayBeWritten, run, writeOrFind } from '../../store/faults.ts';
 
 const prisma = (code: string): Error =>
   Object.assign(new Error('Transaction API error'), {
@@ -49,4 +49,38 @@ test('a look-up that finds no connection leaves the outcome open', async () => {
 test('a violated constraint is neither a conflict nor an unreachable database', () => {
   expect(databaseFault(prisma('P2002'))).toBe('other');
   expect(databaseFault(prisma('P2034'))).toBe('conflict');
+});
+
+const coded = (code: string, message = 'a fault'): Error =>
+  Object.assign(new Error(message), { code });
+
+test.each([
+  ['08006', coded('08006'), true],
+  ['a pooler that lost its server', coded('08P01', 'server conn crashed?'), true],
+  ['57P01', coded('57P01'), true],
+  ['57P02', coded('57P02'), true],
+  ['ECONNRESET', coded('ECONNRESET'), true],
+  ['EPIPE', coded('EPIPE'), true],
+  ['ETIMEDOUT', coded('ETIMEDOUT'), true],
+  ['a given up wait', new Error('Query read timeout'), true],
+  ['a lost connection', new Error('Connection terminated unexpectedly'), true],
+  ['no connection', coded('ECONNREFUSED'), false],
+  ['no such host', coded('ENOTFOUND'), false],
+  ['a refused login', coded('28P01'), false],
+  ['too many connections', coded('53300'), false],
+  ['a server that starts', coded('57P03'), false],
+  ['a server that takes no writes', coded('25006'), false],
+  ['a statement that took too long', coded('57014'), false],
+  ['a broken connection, known before', new Error('Client was closed and is not queryable'), false],
+  ['no trusted certificate', coded('SELF_SIGNED_CERT_IN_CHAIN'), false],
+  ['a full pool', new PoolBusyError(), false],
+  ['a violated constraint', coded('23505'), false],
+])('whether a write may be there after %s', async (_name, error, may) => {
+  expect(mayBeWritten(new Error('wrapped', { cause: error }))).toBe(may);
+  const written = writeOrFind(
+    () => Promise.reject(error),
+    () => Promise.resolve(may ? 'found' : Promise.reject(new Error('was looked up'))),
+  );
+  if (may) expect(await written).toBe('found');
+  else await expect(written).rejects.not.toThrow('was looked up');
 });

@@ -12,6 +12,9 @@ import { built } from '../../dev/bootstrap/programs.mjs';
 import { applyMigrations, type MigrateOptions } from '../../prisma/migrate.ts';
 import { readBuild, readMigrationState, schemaFault } from '../../prisma/migration-state.ts';
 import { RELEASES_FILE, withRelease } from '../../prisma/releases.ts';
+import { absentStandby } from '../support/absent-standby.ts';
+import { openCutConnections } from '../support/cut-connections.ts';
+import { eventually } from '../support/eventually.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
 
 let own: Awaited<ReturnType<typeof startOwnDatabase>>;
@@ -84,6 +87,49 @@ const names = async (): Promise<unknown> =>
 const TABLE = 'CREATE TABLE things (id integer PRIMARY KEY, kind text);';
 const INDEX =
   '-- online\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS things_kind ON things (kind);';
+
+test('of a commit whose answer was lost it is looked up, or said to be unknown, never that nothing was kept', async () => {
+  const standby = await absentStandby(own.url);
+  const between = await openCutConnections(Number(new URL(own.url).port));
+  try {
+    write('1_things', TABLE);
+    await migrate();
+    await standby.goAway();
+    write('2_seen', 'ALTER TABLE things ADD COLUMN seen integer;');
+    const seen = migrate();
+    seen.catch(() => undefined);
+    await standby.waiting();
+    await standby.endWaiting();
+    await expect(seen).rejects.toThrow(
+      /lost while 2_seen was committed\. It is applied.*again applies what is left/,
+    );
+
+    write('3_unseen', 'ALTER TABLE things ADD COLUMN unseen integer;');
+    const direct = url;
+    const through = new URL(url);
+    through.port = String(between.port);
+    url = through.href;
+    const unseen = migrate();
+    unseen.catch(() => undefined);
+    await standby.waiting();
+    between.cut();
+    await expect(unseen).rejects.toThrow(
+      /lost while 3_unseen was committed\. It is not known whether it is applied: the database does not show it/,
+    );
+    url = direct;
+    const again = migrate();
+    await eventually(async () => (/waiting for another migrator/.test(lines.join()) ? true : null));
+    await standby.comeBack();
+    expect(await again).toEqual([]);
+    expect(await names()).toMatchObject(
+      ['1_things', '2_seen', '3_unseen'].map((name) => ({ name })),
+    );
+  } finally {
+    await standby.comeBack();
+    await between.close();
+    await standby.close();
+  }
+});
 
 test('each is applied once, in order, and noted as Prisma notes it', async () => {
   write('2_rows', 'INSERT INTO things VALUES (1);\nSET LOCAL lock_timeout = 0;');

@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { connectDatabase, shareConnections, type Database } from '../../prisma/client.ts';
 import { PoolBusyError } from '../../prisma/pool.ts';
-import { databaseFault } from '../../store/faults.ts';
+import { databaseFault, mayBeWritten } from '../../store/faults.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
 
 let own: Awaited<ReturnType<typeof startOwnDatabase>>;
@@ -120,6 +120,20 @@ test('a database that takes connections and says nothing is out of reach, also t
 test('a port that nobody listens on is out of reach', async () => {
   const db = connected(1, { url: 'postgresql://nobody@127.0.0.1:1/nothing' });
   expect(databaseFault(await faultOf(db.sql`SELECT 1`))).toBe('unreachable');
+});
+
+test('a login that is cut off has sent no statement; a statement that is, has', async () => {
+  const cutting = createServer((socket) => socket.once('data', () => socket.destroy()));
+  await new Promise<void>((resolve) => cutting.listen(0, '127.0.0.1', resolve));
+  const { port } = cutting.address() as AddressInfo;
+  const db = connected(1, { url: `postgresql://nobody@127.0.0.1:${String(port)}/nothing` });
+  const faults = [
+    await faultOf(db.sql`SELECT 1`),
+    await faultOf(connected(1).sql`SELECT pg_terminate_backend(pg_backend_pid())`),
+  ];
+  expect(faults.map(databaseFault)).toEqual(['unreachable', 'unreachable']);
+  expect(faults.map(mayBeWritten)).toEqual([false, true]);
+  await new Promise((resolve) => cutting.close(resolve));
 });
 
 const settings = async (...texts: readonly string[]): Promise<void> => {

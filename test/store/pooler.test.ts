@@ -55,6 +55,15 @@ withPgbouncer('a start is refused until the role brings the settings, and says h
   expect(commands).toHaveLength(3);
   for (const command of commands) await bench.db.$executeRawUnsafe(command);
   expect(await sessionFaults(settings(await pooled(), 'transaction'))).toEqual([]);
+  // The client gives up a statement after its own limit, and the server would go on with it.
+  const role = /ALTER ROLE ("[^"]+")/.exec(fault)?.[1] ?? '';
+  const limited = (limit: string): Promise<unknown> =>
+    bench.db.$executeRawUnsafe(`ALTER ROLE ${role} SET statement_timeout = '${limit}'`);
+  await limited('61s');
+  const [longer = ''] = await sessionFaults(settings(await pooled(), 'transaction'));
+  expect(longer.match(/SET (\w+) = '(\w+)'/)?.slice(1)).toEqual(['statement_timeout', '60000ms']);
+  await limited('5s');
+  expect(await sessionFaults(settings(await pooled(), 'transaction'))).toEqual([]);
 });
 
 withPgbouncer(

@@ -255,10 +255,10 @@ describe('a connection that breaks during a write', () => {
     expect(await events(id)).toHaveLength(1);
   });
 
-  test('before the database took it: the caller is told that nothing was accepted', async () => {
+  test('before the database took it: it may yet arrive, so its outcome is unknown', async () => {
     const id = await created();
     await expect(applyTransition(breaking('before'), approved(id))).rejects.toMatchObject({
-      code: 'dependency_unavailable',
+      code: 'outcome_unknown',
     });
     expect(await events(id)).toHaveLength(0);
   });
