@@ -151,19 +151,34 @@ export async function tryFence(
   db: Database,
   args: PhaseArgs & {
     readonly executor_key: string;
+    /** Of the fence's line in the timeline, by which {@link findFence} finds it. */
+    readonly event_id: string;
     readonly window_seconds: number;
     readonly pays_nobody: readonly string[];
   },
 ): Promise<{ readonly passed: boolean; readonly row: PhaseRow | null }> {
-  const { movement_id, node_key, attempt, executor_key, window_seconds, pays_nobody } = args;
+  const { movement_id, node_key, attempt, executor_key, event_id } = args;
+  const { window_seconds, pays_nobody } = args;
   assertMove(NODE_TABLE, 'READY', 'SUBMITTING');
   const rows = await run(
     () => db.sql<{ answer: { passed: boolean; row: PhaseRow | null } }>`
       SELECT try_fence(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${executor_key},
         ${window_seconds}::double precision,
-                       ${newId()}, ${JSON.stringify(pays_nobody)}::jsonb) AS answer`,
+                       ${event_id}, ${JSON.stringify(pays_nobody)}::jsonb) AS answer`,
   );
   return rows[0]?.answer ?? { passed: false, row: null };
+}
+
+/** The node behind a fence whose answer was lost, while nothing has touched it since; else null. */
+export async function findFence(db: Database, eventId: string): Promise<PhaseRow | null> {
+  const rows = await run(
+    () => db.sql<{ row: PhaseRow }>`
+      SELECT read_phase(n.movement_id, n.node_key) AS row
+      FROM timeline_events e JOIN movement_nodes n USING (movement_id, node_key)
+      WHERE e.event_id = ${eventId}::uuid AND n.state = 'SUBMITTING'
+        AND n.updated_at = e.occurred_at`,
+  );
+  return rows[0]?.row ?? null;
 }
 
 /**

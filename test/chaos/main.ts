@@ -11,6 +11,7 @@ import { EXECUTOR_PHASES } from '../../domain/executor.ts';
 import { bridgeWeather } from './bridge-run.ts';
 import { createCaller, type Caller } from './caller.ts';
 import { planTransfers, transfer } from './capital.ts';
+import { failOver } from './failover.ts';
 import { figures } from './figures.ts';
 import { gather } from './gather.ts';
 import { contradictions } from './invariants.ts';
@@ -55,9 +56,12 @@ async function main(options: RunOptions): Promise<number> {
   setMaxListeners(0, signal);
   let clean = false;
   try {
-    if (options.rolling) {
-      say(`Rolling restart under ${options.movements} movements`);
-      const found = await rollingRestart(options, signal, say, (stack) => (rolled = stack));
+    if (options.rolling || options.failover) {
+      const [name, atDesk] = options.rolling
+        ? (['Rolling restart', rollingRestart] as const)
+        : (['Fail-over', failOver] as const);
+      say(`${name} under ${options.movements} movements`);
+      const found = await atDesk(options, signal, say, (stack) => (rolled = stack));
       clean = found === 0;
       return clean ? 0 : 1;
     }

@@ -16,7 +16,9 @@ export interface RunOptions {
   readonly perps: boolean;
   /** Everything is restarted politely, one after the other, instead of killed. */
   readonly rolling: boolean;
-  /** With `rolling`: how long a send takes. */
+  /** The primary of the database is killed, and its synchronous standby takes over. */
+  readonly failover: boolean;
+  /** With `rolling` or `failover`: how long a send takes. */
   readonly submitSeconds: number;
 }
 
@@ -35,6 +37,12 @@ const ROLLING = {
   short: { movements: 20, kills: 0, minutes: 8, submitSeconds: 8 },
 };
 
+/** With `--failover`: enough sends that they outlast it. */
+const FAILOVER = {
+  full: { movements: 200, kills: 0, minutes: 20, submitSeconds: 20 },
+  short: { movements: 12, kills: 0, minutes: 8, submitSeconds: 6 },
+};
+
 /** Reads the arguments after `--`; ends the process with a usage message when they are wrong. */
 export function readOptions(args: readonly string[]): RunOptions {
   const command = new Command('npm run chaos --')
@@ -49,21 +57,24 @@ export function readOptions(args: readonly string[]): RunOptions {
     .option('--bridges', 'both lanes between two chains, which are killed, too')
     .option('--perps', 'into the perps venue and out of it, which is killed, too')
     .option('--rolling', 'restarts every process, one after the other, and kills none')
+    .option('--failover', 'kills the primary of the database, and promotes its standby')
     .option('--keep', 'leaves logs and data behind, whatever was found')
     .parse([...args], { from: 'user' });
   const given = command.opts<Partial<RunOptions> & { short?: boolean }>();
-  const { bridges = false, perps = false, rolling = false } = given;
-  if ([bridges, perps, rolling].filter(Boolean).length > 1)
-    command.error('--bridges, --perps and --rolling are runs of their own.');
-  const forms = rolling ? ROLLING : bridges || perps ? ONE_LANE : { full: FULL, short: SHORT };
+  const { bridges = false, perps = false, rolling = false, failover = false } = given;
+  if ([bridges, perps, rolling, failover].filter(Boolean).length > 1)
+    command.error('--bridges, --perps, --rolling and --failover are runs of their own.');
+  const atDesk = failover ? FAILOVER : ROLLING;
+  const storms = bridges || perps ? ONE_LANE : { full: FULL, short: SHORT };
+  const forms = rolling || failover ? atDesk : storms;
   const base = given.short === true ? forms.short : forms.full;
   return {
     movements: given.movements ?? base.movements,
     kills: given.kills ?? base.kills,
     minutes: given.minutes ?? base.minutes,
     keep: given.keep ?? false,
-    ...{ bridges, perps, rolling },
-    submitSeconds: (given.short === true ? ROLLING.short : ROLLING.full).submitSeconds,
+    ...{ bridges, perps, rolling, failover },
+    submitSeconds: (given.short === true ? atDesk.short : atDesk.full).submitSeconds,
     seed: given.seed ?? randomInt(1, 1_000_000),
   };
 }

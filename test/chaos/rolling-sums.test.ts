@@ -1,4 +1,5 @@
-/** Each contradiction of a rolling restart is found in made-up books. */
+/** Each contradiction of a rolling restart, and the gap of a fail-over, is found in made-up books. */
+import { longestGap } from './failover-sums.ts';
 import { rollingContradictions } from './rolling-sums.ts';
 
 const accepted = [{ movement_id: 'm', amount: '1.01', nodes: ['a', 'b'] }];
@@ -24,4 +25,12 @@ test.each([
   ],
 ])('%s', (_name, payments, contradictions) => {
   expect(rollingContradictions(accepted, payments)).toEqual(contradictions);
+});
+
+test.each([
+  ['none', [], 0],
+  ['one', [5], 0],
+  ['answered out of order', [9, 1, 3, 2], 6],
+])('the longest gap between successes: %s', (_name, times, gap) => {
+  expect(longestGap(times)).toBe(gap);
 });

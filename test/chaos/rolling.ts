@@ -4,18 +4,20 @@
  * paid is computed from what callers were answered, and held against the books of the desk that
  * paid.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
-import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
-import { eventually } from '../support/eventually.ts';
+import type { Stack } from '../../dev/stack/stack.ts';
 import { NOTICED_SECONDS, openBalancer } from '../support/balancer.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { signedFetch } from '../support/signed-fetch.ts';
-import { deskEntry, deskNode, openSlowDesk, type SlowDesk } from '../support/slow-desk.ts';
+import {
+  endsOf,
+  runAtDesk,
+  sendsOf,
+  sendsUnderWay,
+  untilSendsAreUnderWay,
+  type DeskRun,
+} from './desk-run.ts';
 import type { RunOptions } from './options.ts';
 import { rollingContradictions, type Accepted } from './rolling-sums.ts';
 
@@ -27,57 +29,20 @@ const TRICKLE_MS = 1_000;
 const READERS = 4;
 const CREATORS = 8;
 
-export async function rollingRestart(
+export function rollingRestart(
   options: RunOptions,
   signal: AbortSignal,
   say: (line: string) => void,
   started: (stack: Stack) => void,
 ): Promise<number> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'rolling-'));
-  const desk = await openSlowDesk(options.submitSeconds * 1_000);
-  const processes: ServiceProcess[] = [];
-  let stack: Stack | null = null;
-  let found: number | null = null;
-  try {
-    const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
-    stack = await startStack({
-      settings: { dataDir, ports },
-      service: false,
-      restart: false,
-      more: { executors: [deskEntry(desk.url, options.submitSeconds + 20)] },
-      signal,
-      log: say,
-      env: { SVC_RATE_LIMIT_ENABLED: 'false', SVC_DRAIN_SECONDS: String(NOTICED_SECONDS) },
-    });
-    started(stack);
-    for (const role of ['api', 'api', 'worker', 'worker'] as const)
-      processes.push(await startServiceProcess(stack, role));
-    found = await restartAll(stack, { desk, processes, options, signal, say });
-    return found;
-  } finally {
-    for (const each of processes) each.signal('SIGKILL');
-    await Promise.all(processes.map(({ ended }) => ended));
-    await stack?.stop();
-    await desk.close();
-    const keep = (options.keep || found !== 0) && !signal.aborted;
-    if (keep) say(`Logs and data: ${dataDir}`);
-    else rmSync(dataDir, { recursive: true, force: true });
-  }
+  return runAtDesk({ options, signal, say }, started, restartAll);
 }
 
-interface Around {
-  readonly desk: SlowDesk;
-  /** Two APIs, then two workers; each gives way to its successor. */
-  readonly processes: ServiceProcess[];
-  readonly options: RunOptions;
-  readonly signal: AbortSignal;
-  readonly say: (line: string) => void;
-}
-
-async function restartAll(
-  stack: Stack,
-  { desk, processes, options, signal, say }: Around,
-): Promise<number> {
+/** Two APIs, then two workers; each gives way to its successor. */
+async function restartAll(run: DeskRun): Promise<number> {
+  const { stack, desk, processes, options, signal, say } = run;
+  for (const role of ['api', 'api', 'worker', 'worker'] as const)
+    processes.push(await startServiceProcess(stack, role));
   const balancer = await openBalancer(processes.slice(0, 2));
   const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 2 });
   pool.on('error', () => undefined);
@@ -90,10 +55,7 @@ async function restartAll(
     say(
       `  ${String(options.movements)} movements approved after ${seconds()} s, over ${balancer.kind}`,
     );
-    await eventually(
-      async () => (sendsUnderWay(desk) >= Math.min(options.movements / 2, 100) ? true : null),
-      { timeoutMs: 120_000, what: () => 'sends to be under way' },
-    );
+    await untilSendsAreUnderWay(run);
     const over = new AbortController();
     const talking = caller.goOn(over.signal);
     for (const [index, old] of processes.entries()) {
@@ -133,10 +95,6 @@ async function restartAll(
     await pool.end();
     await balancer.close();
   }
-}
-
-function sendsUnderWay({ payments }: SlowDesk): number {
-  return payments.filter(({ answered }) => !answered).length;
 }
 
 /** Callers that repeat nothing: what fails once has failed. */
@@ -196,14 +154,7 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
         'rolling/many': keys,
         'rolling/one': ['pay1'],
       }))
-        await ask(201, 'POST', '/plan-templates', {
-          ...{ template_key, version: 1, name: 'Slow sends, one after the other' },
-          nodes: nodes.map((key) => deskNode(key)),
-          edges: nodes
-            .slice(1)
-            .map((to, index) => ({ from: nodes[index], to, edge_type: 'on_success' })),
-          completion_policy: { completion_assurance: 'provider_completed' },
-        });
+        await ask(201, 'POST', '/plan-templates', sendsOf(template_key, nodes));
     },
     async createAll(count: number) {
       let left = count;
@@ -230,17 +181,10 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
     },
     /** Waits until every movement is COMPLETED, or another end is a complaint. */
     async allEnd() {
-      for (const { movement_id } of accepted) {
-        for (;;) {
-          const state = (await ask(200, 'GET', `/movements/${movement_id}`))?.['request_state'];
-          if (state === 'COMPLETED') break;
-          if (state !== 'EXECUTING' && state !== 'APPROVED') {
-            complaints.push(`${movement_id} is ${String(state)} at the end`);
-            break;
-          }
-          await sleep(500, undefined, { signal });
-        }
-      }
+      const ids = accepted.map(({ movement_id }) => movement_id);
+      const stateOf = async (id: string): Promise<unknown> =>
+        (await ask(200, 'GET', `/movements/${id}`))?.['request_state'];
+      complaints.push(...(await endsOf(ids, stateOf, signal)));
     },
   };
 }

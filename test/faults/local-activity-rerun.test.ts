@@ -246,6 +246,24 @@ function watched(): { readonly watching: Database; readonly said: boolean[] } {
   return { watching, said };
 }
 
+/** The database, but the answers to statements with these texts are lost, in this order. */
+function losing(...texts: readonly { readonly text: string; readonly done: boolean }[]): Database {
+  const left = [...texts];
+  return new Proxy(db, {
+    get(target, name) {
+      if (name !== 'sql') return Reflect.get(target, name) as unknown;
+      return async (strings: TemplateStringsArray, ...values: SqlValue[]) => {
+        const [next] = left;
+        if (next === undefined || !strings.join('').includes(next.text))
+          return target.sql(strings, ...values);
+        left.shift();
+        if (next.done) await target.sql(strings, ...values);
+        throw new Error('Connection terminated unexpectedly');
+      };
+    },
+  });
+}
+
 /**
  * The activities of one worker, which has all the time in the world. Each call runs in an activity
  * context of its own.
@@ -825,6 +843,50 @@ describe('phases that are chained in one activity', () => {
       observe: 1,
       recover: 0,
       cancel: 0,
+    });
+  });
+
+  describe('while the database is away for a moment', () => {
+    const prepared = async () => {
+      const { movement, args: place } = await executing(PLAIN);
+      const args = { ...place, executor_key: 'memory' };
+      await worker().preflight({ ...args, chained: true });
+      return { movement, args };
+    };
+    const written = { text: 'apply_transition(', done: true };
+    const refused = { text: 'apply_transition(', done: false };
+    const fenced = { text: 'try_fence(', done: true };
+    const asked = { text: 'FROM timeline_events e JOIN movement_nodes', done: false };
+
+    test('the answer of a send is kept and written once it is back, and no one is asked what became of it', async () => {
+      const { movement, args } = await prepared();
+      const db = losing(refused, refused);
+      expect(await worker(db).submit(args)).toMatchObject({ state: 'SUBMITTED', next: 'continue' });
+      expect(memory.calls).toMatchObject({ submit: 1, recover: 0 });
+      expect(await node(movement)).toMatchObject({ state: 'SUBMITTED', external_ref: 'ref-1' });
+    });
+
+    test('an answer that was written although no one heard of it is there, once', async () => {
+      const { movement, args } = await prepared();
+      expect((await worker(losing(written)).submit(args)).next).toBe('recover');
+      expect(await worker().recover(args)).toMatchObject({ state: 'SUBMITTED' });
+      expect(memory.calls).toMatchObject({ submit: 1, recover: 0 });
+      expect(await node(movement)).toMatchObject({ state: 'SUBMITTED', external_ref: 'ref-1' });
+    });
+
+    test('a fence that no one heard of is found again, and its send goes out, once', async () => {
+      const { movement, args } = await prepared();
+      const db = losing(fenced, asked, asked);
+      expect(await worker(db).submit(args)).toMatchObject({ state: 'SUBMITTED', next: 'continue' });
+      expect(memory.calls).toMatchObject({ submit: 1, recover: 0 });
+      expect((await node(movement)).state).toBe('SUBMITTED');
+    });
+
+    test('a fence that was not written lets nothing out', async () => {
+      const { movement, args } = await prepared();
+      await expect(worker(losing({ ...fenced, done: false })).submit(args)).rejects.toThrow();
+      expect(memory.calls.submit).toBe(0);
+      expect((await node(movement)).state).toBe('READY');
     });
   });
 

@@ -631,6 +631,7 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
 export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   applyTransition: 'approve and reject run it',
   tryFence: 'is that transition with its checks, all by key',
+  findFence: 'reads an event and its node by key',
   applyTransferStep: BY_KEY,
   fillNonce: BY_KEY,
   saveSigned: BY_KEY,

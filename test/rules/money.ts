@@ -10,6 +10,34 @@ const SENDS = 'test/domain/send/at-most-once.test.ts';
 
 export const moneyRules: readonly Rule[] = [
   {
+    id: 'answers-of-sends-are-kept',
+    section,
+    rule: 'The answer of a send that the database does not take is kept and written once it is back, as after a fail-over.',
+    test: {
+      file: RERUN,
+      name: 'the answer of a send is kept and written once it is back, and no one is asked what became of it',
+    },
+    broken: {
+      file: 'activities/phases/submit.ts',
+      find: 'return whileAway(() => recordAnswer(deps, row, answer));',
+      replace: 'return recordAnswer(deps, row, answer);',
+    },
+  },
+  {
+    id: 'lost-fences-are-found',
+    section,
+    rule: 'A fence whose answer was lost counts only while it stands in the database and no recovery has taken over.',
+    test: {
+      file: 'test/store/said-twice.test.ts',
+      name: 'who sends, and who takes over from a sender, raises the epoch',
+    },
+    broken: {
+      file: 'store/transition.ts',
+      find: '\n        AND n.updated_at = e.occurred_at',
+      replace: '',
+    },
+  },
+  {
     id: 'submit-has-one-attempt',
     section,
     rule: 'submit is never repeated by Temporal.',

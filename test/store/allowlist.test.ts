@@ -133,6 +133,7 @@ describe('the fence in one statement', () => {
       node_key: 'pay',
       attempt: 1,
       executor_key: 'acme.payouts',
+      event_id: randomUUID(),
       window_seconds: 5,
       pays_nobody,
     };

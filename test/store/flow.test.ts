@@ -2,6 +2,7 @@
  * What draws come to, in the database as in the plan; and the fence, which lets nobody move more
  * than was approved or had arrived.
  */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../domain/json.ts';
@@ -159,6 +160,7 @@ async function shortFence(movement_id: string, node_key: string, amount: string)
     node_key,
     attempt: 1,
     executor_key: 'acme.payouts',
+    event_id: randomUUID(),
     window_seconds: 5,
     pays_nobody: ['acme_payout'],
   };

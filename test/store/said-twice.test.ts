@@ -3,6 +3,7 @@
  * the same. Sums are compared in flow.test.ts, addresses in allowlist.test.ts, facts and claims of
  * action types in action-types.test.ts, the perps venue in perp-fence.test.ts.
  */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -27,7 +28,7 @@ import { NODE_STATES } from '../../domain/states/node.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 import { functionBodies } from '../../prisma/functions-migration.ts';
 import { takeOver } from '../../store/phases.ts';
-import { tryFence } from '../../store/transition.ts';
+import { findFence, tryFence } from '../../store/transition.ts';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
@@ -215,11 +216,17 @@ test('who sends, and who takes over from a sender, raises the epoch', async () =
       epoch,
     );
     const about = { movement_id, node_key: 'pay', attempt: 1 };
+    const event_id = randomUUID();
     const { passed } = await tryFence(bench.db, {
-      ...{ ...about, executor_key: 'acme.payouts', window_seconds: 90 },
+      ...{ ...about, executor_key: 'acme.payouts', window_seconds: 90, event_id },
       pays_nobody: ['acme_payout'],
     });
     expect(passed).toBe(true);
+    // Whose answer was lost finds it again, until somebody has taken over.
+    expect(await findFence(bench.db, event_id)).toMatchObject({
+      node_key: 'pay',
+      epoch: epoch + 1,
+    });
     const sending = await node();
     const rule = fenced(epoch, 90);
     expect(sending?.epoch).toBe(rule.epoch);
@@ -227,6 +234,7 @@ test('who sends, and who takes over from a sender, raises the epoch', async () =
     expect(Math.abs(left / 1000 - 90)).toBeLessThan(30);
     const { taken } = await takeOver(bench.db, about);
     expect(taken).toBe(true);
+    expect(await findFence(bench.db, event_id)).toBeNull();
     const after = await node();
     const over = takenOver(rule.epoch, { is_over: false });
     expect([after?.epoch, after?.send_not_after]).toEqual([over.epoch, sending?.send_not_after]);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Makes the synchronous standby of the service's Postgres the primary. As the user that Postgres runs
+# as, with its pg_ctl in the PATH, in this order:
+#
+#   failover.sh fence <data folder>     on the machine of the old primary: ends it, and whoever starts
+#                                       it again starts a standby, which takes no writes
+#   failover.sh promote <data folder>   on the machine of the standby: from now on it takes writes
+#
+# A machine that cannot be reached is fenced by taking its power or its network, and its folder
+# before Postgres is started there again. Never promote before the old primary is fenced.
+set -euo pipefail
+
+usage() {
+  echo "usage: $0 fence|promote <data folder>" >&2
+  exit 2
+}
+[ $# -eq 2 ] || usage
+data=$2
+[ -f "$data/PG_VERSION" ] || { echo "$data is no data folder of Postgres" >&2; exit 1; }
+
+case $1 in
+  fence)
+    # First, so that it holds for whoever starts it while it is being stopped.
+    touch "$data/standby.signal"
+    if pg_ctl status -D "$data" >/dev/null; then
+      pg_ctl stop -D "$data" -m immediate >/dev/null
+    fi
+    echo "$data is fenced: it starts as a standby"
+    ;;
+  promote)
+    [ -f "$data/standby.signal" ] || { echo "$data is no standby: nothing was done" >&2; exit 1; }
+    pg_ctl promote -D "$data" -w -t 60 >/dev/null
+    echo "$data is the primary"
+    ;;
+  *) usage ;;
+esac
