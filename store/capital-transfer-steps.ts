@@ -17,8 +17,8 @@ export interface StepOutcome {
 /**
  * Applies `step` as compare-and-set. A refusal is a result, and its audit rows are committed.
  * Throws `IllegalMove` for a move that the table does not have, `dependency_unavailable` when
- * nothing was accepted, `outcome_unknown` when the answer was lost and the step is not, or not yet, to be found;
- * repeating the same step is always safe.
+ * nothing was accepted, `outcome_unknown` when the answer was lost and the step is not, or not
+ * yet, to be found; repeating the same step is always safe.
  */
 export async function applyTransferStep(db: Database, step: TransferStep): Promise<StepOutcome> {
   const doc = stepDocument(db, step);

@@ -138,8 +138,8 @@ async function pastConflicts<T>(work: () => Promise<T>): Promise<T> {
 /**
  * Runs a read or a guarded write: deadlocks and serialization failures are run again, an
  * unreachable database becomes `dependency_unavailable` and a full pool `overloaded`. Not for
- * writes whose acceptance must be looked up; of any other write that a request makes, api/http/ says
- * `outcome_unknown` where {@link mayBeWritten} says so of its error.
+ * writes whose acceptance must be looked up; of any other write that a request makes, api/http/
+ * says `outcome_unknown` where {@link mayBeWritten} says so of its error.
  */
 export async function run<T>(work: () => Promise<T>): Promise<T> {
   try {

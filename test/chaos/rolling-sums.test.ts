@@ -1,4 +1,4 @@
-/** Each contradiction of a rolling restart, and the gap of a fail-over, is found in made-up books. */
+/** Contradictions of a rolling restart, and the gap of a fail-over, are found in made-up books. */
 import { longestGap } from './failover-sums.ts';
 import { rollingContradictions } from './rolling-sums.ts';
 

@@ -23,14 +23,14 @@ export interface Standby {
   /** The owner's addresses of each alone. */
   readonly first: string;
   readonly second: string;
-  /** Fences the first, which is down, and promotes the second; answers what the script said. */
+  /** Fences the first, which is down, and promotes the second; what the script said. */
   failOver(): Promise<string>;
   /** Starts the first again, as it is after its fence. */
   startFirst(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Copies the running Postgres of the stack; from then on each of its commits waits for the copy. */
+/** Copies the running Postgres of the stack; its commits wait for the copy from then on. */
 export async function addStandby(stack: Stack): Promise<Standby> {
   const { dataDir, databaseUrl: first, ports } = stack;
   const home = join(dataDir, 'standby');
