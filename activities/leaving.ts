@@ -16,7 +16,7 @@ export interface Leaves {
 }
 
 /** How soon another worker may take what this one gives up. */
-const AGAIN_SECONDS = 0.05;
+export const AGAIN_SECONDS = 0.05;
 
 export class Leaving {
   #left = false;

@@ -251,6 +251,8 @@ export const REFUSALS = [
   'binding',
   'budget',
   'withdrawable',
+  /** This process stops, and begins nothing; another one goes on. */
+  'leaving',
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

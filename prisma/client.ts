@@ -36,6 +36,11 @@ export interface Database extends PrismaClient {
   readonly sqlPlanned: Sql;
   /** Kept beside the statements because whatever writes may have to leave an audit row. */
   readonly auditMac: AuditMac;
+  /**
+   * False once this process stops: the store then declares no send, whoever asks for one. Kept here
+   * so that no way of sending can forget to ask.
+   */
+  readonly mayBegin: () => boolean;
 }
 
 /** What stands between the service and Postgres. */
@@ -70,6 +75,8 @@ export interface DatabaseOptions {
   readonly sessionSettings?: Readonly<Record<string, string>>;
   /** Given each audit row before it is written; without it rows have no MAC. */
   readonly auditMac?: AuditMac;
+  /** Whether a send may still begin; always, when left out. */
+  readonly mayBegin?: () => boolean;
   /** Given each connection when it is made. */
   readonly onConnect?: (connection: pg.PoolClient) => void;
 }
@@ -100,7 +107,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
   // uses it.
   source.pool.on('error', () => undefined);
   if (options.onConnect !== undefined) source.pool.on('connect', options.onConnect);
-  return clientOf(source, options.auditMac ?? (() => null), pooler === 'none');
+  const { auditMac = () => null, mayBegin = () => true } = options;
+  return clientOf(source, { auditMac, mayBegin }, pooler === 'none');
 }
 
 /** The settings of every session; see `sessionFaults` of service/database.ts. */
@@ -130,10 +138,14 @@ const sources = new WeakMap<
 export function shareConnections(db: Database, connections: number): Database {
   const known = sources.get(db);
   if (known === undefined) throw new Error('only a client of connectDatabase can be shared');
-  return clientOf(known.source.share(connections), db.auditMac, known.prepared);
+  return clientOf(known.source.share(connections), db, known.prepared);
 }
 
-function clientOf(source: ConnectionSource, auditMac: AuditMac, prepared: boolean): Database {
+function clientOf(
+  source: ConnectionSource,
+  { auditMac, mayBegin }: Pick<Database, 'auditMac' | 'mayBegin'>,
+  prepared: boolean,
+): Database {
   const { pool } = source;
   const adapter = new PrismaPg(
     pool,
@@ -145,7 +157,7 @@ function clientOf(source: ConnectionSource, auditMac: AuditMac, prepared: boolea
   const db = Object.assign(client, {
     sql: sqlOver(pool, prepared),
     sqlPlanned: sqlOver(pool, false),
-    auditMac,
+    ...{ auditMac, mayBegin },
     // Prisma would end only a pool that it has used itself, and statements go past it.
     $disconnect: async () => {
       await disconnect();

@@ -34,7 +34,11 @@ export async function connect(
   const tracing =
     config.tracing === null ? null : await startTracing(config.tracing, { role, log });
   if (tracing !== null) stops.connections.push(() => tracing.stop());
-  const db = connectDatabase({ ...databaseOptions(config), auditMac: auditMacs.ofRow });
+  const db = connectDatabase({
+    ...databaseOptions(config),
+    auditMac: auditMacs.ofRow,
+    mayBegin: () => !leaving.left,
+  });
   stops.connections.push(() => db.$disconnect());
   await refuseOtherSessions(db, config, log);
   void warnOfPower(db, log);

@@ -8,7 +8,10 @@ import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import { writeOrFind } from './faults.ts';
 
-/** `row` is the transfer as the step left or found it; null when there is none. */
+/**
+ * `row` is the transfer as the step left or found it; null when there is none, or when the process
+ * stops and no send may begin.
+ */
 export interface StepOutcome {
   readonly ok: boolean;
   readonly row: TransferRow | null;
@@ -21,6 +24,7 @@ export interface StepOutcome {
  * yet, to be found; repeating the same step is always safe.
  */
 export async function applyTransferStep(db: Database, step: TransferStep): Promise<StepOutcome> {
+  if (step.fence === true && !db.mayBegin()) return { ok: false, row: null };
   const doc = stepDocument(db, step);
   const text = JSON.stringify(doc);
   const write = async (): Promise<StepOutcome> => {

@@ -86,10 +86,11 @@ export interface Filling {
 }
 
 /**
- * Stores what fills a nonce that is no node's. False when somebody was quicker: what was signed is
- * then not to be sent.
+ * Stores what fills a nonce that is no node's. False when somebody was quicker, or this process
+ * stops: what was signed is then not to be sent.
  */
 export async function fillNonce(db: Database, filling: Filling): Promise<boolean> {
+  if (!db.mayBegin()) return false;
   const { replaces, ...rest } = filling;
   const doc = JSON.stringify({ ...rest, ...replaces, transaction_id: newId(), kind: 'cancel' });
   const rows = await run(

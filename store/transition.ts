@@ -51,6 +51,7 @@ export async function applyTransition(
   db: Database,
   transition: Transition,
 ): Promise<TransitionOutcome> {
+  if (begins(transition) && !db.mayBegin()) return LEAVING;
   const commandId = transition.command === undefined ? null : newId();
   const doc = JSON.stringify(transitionDocument(db, transition, commandId));
   const write = async (): Promise<Answer> => {
@@ -68,8 +69,18 @@ export async function applyTransition(
   return answer.ok ? doneOf(answer, commandId) : refusedOf(answer);
 }
 
+/** Whether something may leave by it that could not before: a send, or new bytes of one. */
+function begins({ nodes = [] }: Transition): boolean {
+  return nodes.some(({ moves, version }) => moves.includes('SUBMITTING') || version !== undefined);
+}
+
 type Done = Extract<TransitionOutcome, { ok: true }>;
 type Refused = Extract<TransitionOutcome, { ok: false }>;
+
+const LEAVING: Refused = {
+  ...{ ok: false, reason: 'leaving', head: null, problems: [] },
+  ...{ budget: null, uncovered: null, send: null, node: null },
+};
 
 function doneOf(answer: Answer, commandId: string | null): Done {
   return {
@@ -160,6 +171,7 @@ export async function tryFence(
   const { movement_id, node_key, attempt, executor_key, event_id } = args;
   const { window_seconds, pays_nobody } = args;
   assertMove(NODE_TABLE, 'READY', 'SUBMITTING');
+  if (!db.mayBegin()) return { passed: false, row: null };
   const rows = await run(
     () => db.sql<{ answer: { passed: boolean; row: PhaseRow | null } }>`
       SELECT try_fence(${movement_id}::uuid, ${node_key}, ${attempt}::integer, ${executor_key},

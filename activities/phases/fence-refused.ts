@@ -6,6 +6,7 @@ import type { MovementState } from '../../domain/states/movement.ts';
 import type { BindingProblem, TransitionOutcome } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { GUARDS } from '../requirements/list.ts';
+import { AGAIN_SECONDS } from '../leaving.ts';
 import { codeOf, sentenceOf } from './allowlist.ts';
 import { preSendFault } from './before-send.ts';
 import { waitForClock } from './clock-wait.ts';
@@ -25,6 +26,9 @@ export async function notFenced(
   if ('apart' in unfenced) return waitForClock(deps, row, unfenced.apart);
   if ('fault' in unfenced) return preSendFault(deps, row, unfenced.fault);
   const { refused } = unfenced;
+  // Another worker's, at once; nothing was tried.
+  if (refused.reason === 'leaving')
+    return { ...result('READY', 'again'), delay_ms: AGAIN_SECONDS * 1_000 };
   const lane = refused.problems.find(({ binding }) => binding === 'lane');
   if (lane !== undefined)
     return waitBeforeFence(deps, row, { code: LANE_BLOCKED, why: lane.reason });

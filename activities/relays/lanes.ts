@@ -66,30 +66,43 @@ interface Turn extends LaneTenderOptions {
   readonly missing: Map<string, number>;
   readonly lane: OpenLane;
   readonly connection: EvmConnection;
+  /** The worker stops. */
+  readonly ending: AbortSignal;
 }
 
 /** One process at a time looks after a lane; a lane that fails is looked at again the next time. */
 export function startLaneTender(options: LaneTenderOptions): Loop {
   const { db, log, pauseMs } = options;
   const missing = new Map<string, number>();
-  return startLoop({
+  const ending = new AbortController();
+  const loop = startLoop({
     name: 'lane tender',
     pauseMs,
     log,
     work: async () => {
       for (const lane of await takeLanes(db, pauseMs / 1_000, MOST_CLAIMS)) {
         const { chain_id, address } = lane;
-        await tend({ ...options, missing }, lane).catch((error: unknown) =>
+        if (ending.signal.aborted) return;
+        await tend({ ...options, missing, ending: ending.signal }, lane).catch((error: unknown) =>
           log.warn({ err: error, chain_id, address }, 'a lane of nonces could not be looked after'),
         );
       }
     },
   });
+  return {
+    ...loop,
+    stop: () => {
+      // Everything that it sends is stored before, and sent by whoever looks at the lane next.
+      ending.abort();
+      return loop.stop();
+    },
+  };
 }
 
 async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane): Promise<void> {
   const { chain_id, address, claims } = lane;
-  const call = { signal: AbortSignal.timeout(TURN_MS), requestId: 'lane-tender' };
+  const signal = AbortSignal.any([options.ending, AbortSignal.timeout(TURN_MS)]);
+  const call = { signal, requestId: 'lane-tender' };
   const connection = await options.chains.open(chain_id, call);
   const counted = await countLane(connection, address);
   const turn = { ...options, lane, connection };
@@ -114,6 +127,8 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
       if (why !== null) stuck.push({ nonce: nonceOf(duty), why });
     }
   }
+  // Cut off in the middle it says nothing about the lane.
+  if (turn.ending.aborted) return;
   const { latest: mined, final } = counted;
   const [lowest = null] = stuck.sort((a, b) => a.nonce - b.nonce);
   await noteLane(options.db, { chain_id, address, mined, final, settled, stuck: lowest });

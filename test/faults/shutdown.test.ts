@@ -2,9 +2,12 @@
  * A process that is told to stop: what is under way ends, what may be repeated is left to others,
  * and callers notice nothing.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signatureHeaders } from '../../clients/http/index.ts';
+import { openHeldRpc } from '../support/held-rpc.ts';
 import {
   eventually,
   MovementApi,
@@ -13,7 +16,8 @@ import {
   type OwnStack,
 } from '../support/own-stack.ts';
 import { slow, test } from '../support/pace.ts';
-import { noop, storeTemplate } from '../support/plans.ts';
+import { fund } from '../support/paying-signer.ts';
+import { noop, storeTemplate, transfer } from '../support/plans.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { deskEntry, deskNode, openSlowDesk, type SlowDesk } from '../support/slow-desk.ts';
 
@@ -115,6 +119,38 @@ test('a submit under way ends first, and the process then ends with status 0', a
   expect(await all.ended).toBe(0);
   expect(paid(movement)).toMatchObject([{ answered: true }]);
   expect(['SUBMITTED', 'OBSERVING', 'COMPLETED']).toContain((await node(movement))?.state);
+}, 90_000);
+
+test('a send whose last questions outlast the stop is left to the next worker', async () => {
+  const { chain, env } = own.stack;
+  await fund(chain, chain.accounts.signer.address);
+  const rpc = await openHeldRpc(chain.rpcUrl);
+  try {
+    const venues = join(own.stack.dataDir, 'venues-over-a-slow-endpoint.json');
+    const declared = readFileSync(env['SVC_VENUES_FILE'] ?? '', 'utf8');
+    writeFileSync(venues, declared.replaceAll(chain.rpcUrl, rpc.url));
+    // Nothing but the fence counts the account's transactions meanwhile.
+    const settings = { SVC_VENUES_FILE: venues, SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '600' };
+    const all = await start('all', settings);
+    const plan = await storeTemplate(apiOf(all), [transfer(chain, 'pay')]);
+    const movement = await apiOf(all).create(plan, { amount: '7' });
+    rpc.hold('eth_getTransactionCount');
+    await apiOf(all).approve(movement);
+    await eventually(async () => (rpc.held() > 0 ? true : null), {
+      what: () => 'the fence to ask',
+    });
+    all.signal('SIGTERM');
+    await drained(all);
+    rpc.hold(null);
+    expect(await all.ended).toBe(0);
+    expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 0, attempt: 1 });
+    expect(await own.query('SELECT FROM evm_transactions')).toEqual([]);
+    const next = await start('all');
+    await apiOf(next).reaches(movement.movement_id, 'COMPLETED');
+    expect(await node(movement)).toMatchObject({ error_count: 0, attempt: 1 });
+  } finally {
+    await rpc.close();
+  }
 }, 90_000);
 
 slow(

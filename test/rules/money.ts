@@ -340,6 +340,31 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-stop-begins-no-send',
+    section,
+    rule: 'A worker that is told to stop begins no send, also where its last questions were under way; another one makes it, as the same attempt.',
+    test: {
+      file: 'test/faults/shutdown.test.ts',
+      name: 'a send whose last questions outlast the stop is left to the next worker',
+    },
+    broken: {
+      file: 'service/connect.ts',
+      find: 'mayBegin: () => !leaving.left,',
+      replace: 'mayBegin: () => true,',
+    },
+  },
+  {
+    id: 'no-way-of-sending-forgets-a-stop',
+    section,
+    rule: 'A process that stops declares no send, whatever way it would leave by.',
+    test: { file: 'test/store/leaving.test.ts', name: 'no more: %s' },
+    broken: {
+      file: 'store/transition.ts',
+      find: "moves.includes('SUBMITTING') || version !== undefined",
+      replace: "moves.includes('SUBMITTING')",
+    },
+  },
+  {
     id: 'unknown-is-never-sent-again',
     section,
     rule: 'What recovery cannot tell becomes UNKNOWN and MANUAL_INTERVENTION; nothing is sent again by itself.',
