@@ -2,16 +2,27 @@
  * Fetches balances for whoever asks: one fetch a venue at a time, which all who ask meanwhile
  * share.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BalanceFetcher, PoolBalance } from '../domain/balances.ts';
 
 export interface BalanceDesk {
   readonly venues: readonly BalanceFetcher[];
   /**
    * Fetches and stores; null when nobody fetches this venue. Rejects when the venue gave no usable
-   * answer. A fetch that began within the last second is answered with, unless `anew`: then only
-   * one that is still under way.
+   * answer. A fetch that is under way, or began within the last second, is answered with.
    */
-  refresh(venueKey: string, options?: { readonly anew: boolean }): Promise<void> | null;
+  refresh(venueKey: string, options?: Wanted): Promise<void> | null;
+}
+
+/** Which fetches are no answer, although they are young. */
+export interface Wanted {
+  /** One that has ended. */
+  readonly anew?: boolean;
+  /**
+   * One that began before this moment of `performance.now()`. The next one begins a second after
+   * the last at the earliest, and is shared by all who wait for it.
+   */
+  readonly since?: number;
 }
 
 /** The desk of a process that is bound to no venue. */
@@ -29,28 +40,57 @@ export function createBalanceDesk(
   store: (venueKey: string, fetch: () => Promise<readonly PoolBalance[]>) => Promise<void>,
 ): BalanceDesk {
   const byKey = new Map(fetchers.map((fetcher) => [fetcher.venue_key, fetcher]));
-  const last = new Map<
-    string,
-    { readonly began: number; readonly done: Promise<void>; open: boolean }
-  >();
+  const last = new Map<string, Fetch>();
+  const next = new Map<string, Promise<void>>();
+
+  const begin = (fetcher: BalanceFetcher): Promise<void> => {
+    const began = performance.now();
+    const done = store(fetcher.venue_key, () =>
+      fetcher.fetch({ signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
+    );
+    const fetch: Fetch = { began, done, open: true };
+    const close = (): void => {
+      fetch.open = false;
+    };
+    done.then(close, close);
+    last.set(fetcher.venue_key, fetch);
+    return done;
+  };
+
+  /** One at a time; where the one under way fails, so has the venue answered. */
+  const nextOf = (fetcher: BalanceFetcher, before: Fetch): Promise<void> => {
+    const key = fetcher.venue_key;
+    const known = next.get(key);
+    if (known !== undefined) return known;
+    const done = (async () => {
+      try {
+        if (before.open) await before.done;
+        await sleep(before.began + AT_MOST_EVERY_MS - performance.now());
+      } finally {
+        next.delete(key);
+      }
+      return begin(fetcher);
+    })();
+    next.set(key, done);
+    return done;
+  };
+
   return {
     venues: fetchers,
-    refresh(venueKey, { anew } = { anew: false }) {
+    refresh(venueKey, { anew = false, since } = {}) {
       const fetcher = byKey.get(venueKey);
       if (fetcher === undefined) return null;
       const before = last.get(venueKey);
-      const young = before !== undefined && performance.now() - before.began < AT_MOST_EVERY_MS;
-      if (before !== undefined && (before.open || (young && !anew))) return before.done;
-      const done = store(venueKey, () =>
-        fetcher.fetch({ signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }),
-      );
-      const entry = { began: performance.now(), done, open: true };
-      const close = (): void => {
-        entry.open = false;
-      };
-      done.then(close, close);
-      last.set(venueKey, entry);
-      return done;
+      if (before === undefined) return begin(fetcher);
+      if (since !== undefined) return before.began >= since ? before.done : nextOf(fetcher, before);
+      const young = performance.now() - before.began < AT_MOST_EVERY_MS;
+      return before.open || (young && !anew) ? before.done : begin(fetcher);
     },
   };
+}
+
+interface Fetch {
+  readonly began: number;
+  readonly done: Promise<void>;
+  open: boolean;
 }

@@ -13,8 +13,8 @@ import {
 const POLL_MS = 100;
 /** A worker sees a request within half a second, and gives a signer four. */
 const IDENTITY_LIMIT_MS = 5_000;
-/** It gives a venue ten. */
-const BALANCES_LIMIT_MS = 12_000;
+/** It gives a venue ten, and asks it once a second at most. */
+const BALANCES_LIMIT_MS = 13_000;
 
 export interface Looks {
   /** The signer's live address as a worker found it; throws as the signer itself would. */

@@ -44,7 +44,7 @@ export async function startWork(parts: Parts): Promise<Work> {
         pendingSeconds: config.transferPendingSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         refreshBalances: (venueKey) =>
-          void desk.refresh(venueKey, { anew: true })?.catch(() => undefined),
+          void desk.refresh(venueKey, { since: performance.now() })?.catch(() => undefined),
       }),
     },
     workflowBundle: workflowBundle({

@@ -92,7 +92,7 @@ async function answerTo(
   const unknown = { ok: false, fault: 'failed', message: `${subject} is not known here` } as const;
   try {
     if (kind === 'balances') {
-      const refreshed = desk.refresh(subject, { anew: true });
+      const refreshed = desk.refresh(subject, { since: performance.now() });
       if (refreshed === null) return unknown;
       await refreshed;
       return { ok: true, address: null };

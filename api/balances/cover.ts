@@ -18,18 +18,21 @@ export function takeAt({ balances, settings }: Desk): Take {
 
 /**
  * Asks the venue before a hold is refused by what it said some time ago; answers whether there is a
- * new snapshot. One that is too old takes a new fetch; one that is merely used up is asked for once
- * a second at most.
+ * new snapshot. Where the one at hand is too old, any fetch makes a young one. Where it is merely
+ * used up, a refusal is by what the venue says after the request came in (`since`, by this process's
+ * clock): what arrived before must not be refused for a fetch of a moment ago.
  */
 export async function refreshBefore(
   uncovered: UncoveredHold | null,
+  since: number,
   { balances, log }: Desk,
 ): Promise<boolean> {
   if (uncovered === null) return false;
   try {
-    const asked = balances.refresh(uncovered.venue_key, {
-      anew: uncovered.effective_withdrawable === null,
-    });
+    const asked = balances.refresh(
+      uncovered.venue_key,
+      uncovered.effective_withdrawable === null ? { anew: true } : { since },
+    );
     await asked;
     return asked !== null;
   } catch (error) {

@@ -118,8 +118,10 @@ async function stored(
       }),
     ],
   } as const;
+  const since = performance.now();
   const outcome = await createTransfer(deps.db, transfer, about);
-  if (outcome.created !== null || !(await refreshBefore(outcome.uncovered, deps))) return outcome;
+  if (outcome.created !== null || !(await refreshBefore(outcome.uncovered, since, deps)))
+    return outcome;
   return createTransfer(deps.db, transfer, about);
 }
 

@@ -73,6 +73,7 @@ type Applied = Extract<TransitionOutcome, { ok: true }> & Pick<MovementSnapshot,
 
 async function applied(request: Action, deps: ApiDependencies): Promise<Applied> {
   const { action, movementId, decide } = request;
+  const since = performance.now();
   let refreshed = false;
   for (let attempt = 1; ; attempt += 1) {
     const snapshot = await readSnapshot(deps.db, movementId);
@@ -83,7 +84,7 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Applied>
       takes(action, snapshot) ? { ...transition, take: takeAt(deps) } : transition,
     );
     if (outcome.ok) return { ...outcome, plan: snapshot.plan };
-    if (!refreshed && (await refreshBefore(outcome.uncovered, deps))) {
+    if (!refreshed && (await refreshBefore(outcome.uncovered, since, deps))) {
       refreshed = true;
       continue;
     }

@@ -49,6 +49,7 @@ export async function createDecided(
   requester: Requester,
   deps: ApiDependencies,
 ): Promise<CreateOutcome> {
+  const since = performance.now();
   let refreshed = false;
   for (;;) {
     const evaluation = await evaluate(
@@ -73,7 +74,7 @@ export async function createDecided(
     // Somebody changed the policy or the template in between, so it is asked again.
     if (
       outcome.uncovered === null ||
-      (!refreshed && (await refreshBefore(outcome.uncovered, deps)))
+      (!refreshed && (await refreshBefore(outcome.uncovered, since, deps)))
     ) {
       refreshed ||= outcome.uncovered !== null;
       continue;

@@ -51,6 +51,7 @@ const targetOf = ({ to_movement_id, to_node_key }: ReassignBody): NodeRef => ({
 async function applied(request: Request, deps: ApiDependencies): Promise<Reply<ReassignResponse>> {
   const { holder, body, requester } = request;
   const target = targetOf(body);
+  const since = performance.now();
   let refreshed = false;
   for (let attempt = 1; ; attempt += 1) {
     const holding = await readSnapshot(deps.db, holder.movement_id);
@@ -84,7 +85,7 @@ async function applied(request: Request, deps: ApiDependencies): Promise<Reply<R
         },
       };
     }
-    if (!refreshed && (await refreshBefore(outcome.uncovered, deps))) {
+    if (!refreshed && (await refreshBefore(outcome.uncovered, since, deps))) {
       refreshed = true;
       continue;
     }

@@ -116,7 +116,7 @@ async function identityOf(
 async function refreshPools(key: string, { balances }: ApiDependencies): Promise<void> {
   const own = balances.venues.filter(({ venue_key }) => venue_key.endsWith(`:${key}`));
   await Promise.allSettled(
-    own.map(async ({ venue_key }) => balances.refresh(venue_key, { anew: true })),
+    own.map(async ({ venue_key }) => balances.refresh(venue_key, { since: performance.now() })),
   );
 }
 

@@ -9,6 +9,7 @@ import {
   approval,
   approve,
   create,
+  edge,
   expectInvalid,
   expectRefusal,
   gate,
@@ -22,10 +23,12 @@ import {
   sendAs,
   shared,
   sql,
+  transfer,
   waitFor,
   withdrawal,
 } from '../support/http.ts';
 import { subtract } from '../../domain/money.ts';
+import { fund } from '../support/paying-signer.ts';
 import { tool } from '../support/tool.ts';
 
 interface BalanceView {
@@ -159,6 +162,23 @@ test('an approved outflow is taken off until a snapshot from after it shows it',
     svc_effective_withdrawable: '998749.5',
   });
   expect(after.svc_effective_reason).toBeNull();
+});
+
+test('what arrived after the last fetch is no reason to refuse an approval', async () => {
+  const usdc = async (): Promise<BalanceView | undefined> =>
+    (await read(`venue_key=${TREASURY}&asset=USDC&fresh=true`))[0];
+  const pay = transfer('pay', { signer_selector: { chain_family: 'evm', profile: 'treasury' } });
+  const plan = await registered(
+    [gate('check'), pay, noop('undone', { node_kind: 'compensation' })],
+    { edges: [edge('check', 'pay'), edge('pay', 'undone', 'on_cancel')] },
+  );
+  const seen = await usdc();
+  const amount = subtract(seen?.withdrawable ?? '', '-500');
+  const movement = await create(plan, { intent: { asset: 'USDC', amount } });
+  await waitFor(async () => ((await usdc())?.fetched_at === seen?.fetched_at ? null : true));
+  await fund(shared.chain, shared.chain.accounts.signer.address);
+  await approve(movement);
+  await must(200, act(movement.movement_id, 'cancel'));
 });
 
 test('an amount that was held and never sent is free again at once', async () => {
