@@ -19,8 +19,8 @@ export function takeAt({ balances, settings }: Desk): Take {
 /**
  * Asks the venue before a hold is refused by what it said some time ago; answers whether there is a
  * new snapshot. Where the one at hand is too old, any fetch makes a young one. Where it is merely
- * used up, a refusal is by what the venue says after the request came in (`since`, by this process's
- * clock): what arrived before must not be refused for a fetch of a moment ago.
+ * used up, a refusal is by what the venue says after the request came in (`since`, by this
+ * process's clock): what arrived before must not be refused for a fetch of a moment ago.
  */
 export async function refreshBefore(
   uncovered: UncoveredHold | null,
