@@ -38,7 +38,7 @@ const WAYS: readonly [string, (on: Database) => Promise<unknown>, unknown][] = [
     (on) =>
       tryFence(on, {
         ...{ movement_id: ID, node_key: 'pay', attempt: 1, executor_key: 'x' },
-        ...{ window_seconds: 5, pays_nobody: [] },
+        ...{ window_seconds: 5, pays_nobody: [], event_id: ID },
       }),
     { passed: false },
   ],
