@@ -66,7 +66,8 @@ const TARGETS = {
   'rules:prove': { needsTemporal: true, run: runProgram('rules-prove') },
   'rules:table': { needsTemporal: false, run: runProgram('rules-table') },
   'sql:migration': { needsTemporal: false, run: runProgram('sql-migration') },
-  'release:migrations': { needsTemporal: false, run: runProgram('release-migrations') },
+  'release:migrations': { needsTemporal: true, run: releaseMigrations },
+  'release:state': { needsTemporal: true, run: runProgram('release-state') },
   prepare: { needsTemporal: true, run: () => findTemporal() },
 };
 
@@ -173,6 +174,12 @@ async function runJest(extra) {
 /** All but the slow ones, unless files or projects are named. */
 function runQuickTests(extra) {
   return runTests(extra.length > 0 ? extra : ['--selectProjects', 'unit', 'stack', 'faults']);
+}
+
+/** Lists the migrations as released, and records what this release leaves behind in a database. */
+async function releaseMigrations() {
+  const listed = await runNode([built('release-migrations')], process.env);
+  return listed === 0 ? runNode([built('release-state')], process.env) : listed;
 }
 
 /** The answers that the API's document shows, asked for anew; see test/support/seen.ts. */

@@ -54,6 +54,7 @@ export const PROGRAMS = {
   'sql-migration': 'prisma/write-functions-migration.ts',
   'check-migrations': 'dev/migrations/check.ts',
   'release-migrations': 'dev/migrations/release.ts',
+  'release-state': 'test/upgrade/main.ts',
 };
 
 /** Those that people call by name, as `bin` of package.json has it, and wait for. */

@@ -42,6 +42,8 @@ export interface StackOptions {
   restart?: boolean;
   /** `false`: no commit waits for the disk, for a stack that is thrown away. */
   durable?: boolean;
+  /** `false`: the database is migrated, perhaps by another build, and its role has its rights. */
+  migrate?: boolean;
   /** What the service is given to reach its database by another way; given both addresses. */
   database?: (serviceUrl: string, ownerUrl: string) => Promise<Record<string, string>>;
   /** More environment for the service; wins over what the stack gives. */
@@ -226,6 +228,7 @@ async function startPostgres(
     await context.supervisor.add(prepared.spec);
     return prepared;
   });
+  if (context.options.migrate === false) return part;
   await step(context, 'Database migrations', async () => {
     await applyMigrations(part.databaseUrl);
     await grantService(part.databaseUrl, SERVICE_ROLE);

@@ -11,6 +11,8 @@ import { RULES } from '../../dev/migrations/rules.ts';
 import { functionsMigration, needlessMigration } from '../../prisma/functions-migration.ts';
 import { MIGRATIONS_DIR, readBuild } from '../../prisma/migration-state.ts';
 import { RELEASES_FILE, releaseBefore, releaseFaults, withRelease } from '../../prisma/releases.ts';
+import { putMigrations } from '../upgrade/builds.ts';
+import { readStates, stateFaults, type StateFacts } from '../upgrade/state.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -34,6 +36,31 @@ const faults = async (): Promise<readonly string[]> => {
 
 test('of the project itself nothing that is released was changed, and nothing new is refused', async () => {
   expect(await lintFaults(MIGRATIONS_DIR)).toEqual([]);
+});
+
+test('of each release a database with data in it is recorded, for the upgrades from it', async () => {
+  const { releases } = await readBuild();
+  expect(stateFaults(releases, readStates())).toEqual([]);
+  const made = { migrations: { '1_things': 'a' }, version: '1.0.0' };
+  const then = [{ version: '1.1.0', migrations: { '2_more': 'b' } }];
+  const state = (version: string, migrations: Record<string, string>): StateFacts =>
+    ({ version, migrations }) as StateFacts;
+  expect(stateFaults([made], [])).toEqual([
+    expect.stringMatching(
+      /^1\.0\.0 is released and its data is not recorded: npm run release:state/,
+    ),
+  ]);
+  const first = state('1.0.0', { '1_things': 'a' });
+  const second = { '2_more': 'b', '1_things': 'a' };
+  expect(stateFaults([made, ...then], [first, state('1.1.0', second)])).toEqual([]);
+  expect(
+    stateFaults([made, ...then], [first, state('1.1.0', { ...second, '1_things': 'c' })]),
+  ).toEqual([expect.stringMatching(/states\/1\.1\.0 was recorded from other migrations/)]);
+});
+
+test('the made-up next release, over which upgrades are tested, is one that would be taken', async () => {
+  putMigrations('next', dir);
+  expect(await lintFaults(dir)).toEqual([]);
 });
 
 test('a released migration is not changed, removed or gone before', async () => {

@@ -32,8 +32,8 @@ export interface FaultyReceiver {
   close(): void;
 }
 
-/** Listens on a free port of this machine. */
-export async function startReceiver(): Promise<FaultyReceiver> {
+/** Listens on a port of this machine, a free one when left out. */
+export async function startReceiver(port = 0): Promise<FaultyReceiver> {
   const receiver = createReceiver(CALLBACK_SECRET);
   let open = 0;
   const front = createServer((request, response) => {
@@ -54,7 +54,7 @@ export async function startReceiver(): Promise<FaultyReceiver> {
       else response.writeHead(verdict).end();
     }, state.delayMs);
   });
-  front.listen(0, '127.0.0.1');
+  front.listen(port, '127.0.0.1');
   await once(front, 'listening');
   const address = front.address();
   const state: FaultyReceiver = {

@@ -198,6 +198,11 @@ export interface OwnStackOptions extends Pick<
   readonly signers?: readonly object[];
   /** Local signers beside it, by key, each with a profile of its own name. */
   readonly localSigners?: Readonly<Record<string, `0x${string}`>>;
+  /**
+   * A data folder to go on from, whose database is migrated, perhaps by another build; without it
+   * the stack begins empty.
+   */
+  readonly from?: string;
 }
 
 /** Tests poll faster than callers may. */
@@ -211,13 +216,14 @@ export async function startOwnStack({
   executors = () => [],
   signers = [],
   localSigners = {},
+  from,
   ...options
 }: OwnStackOptions = {}): Promise<OwnStack> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'own-stack-'));
+  const dataDir = from ?? mkdtempSync(join(tmpdir(), 'own-stack-'));
   const lines: string[] = [];
   let stack: Stack;
   try {
-    await copyCluster(dataDir);
+    if (from === undefined) await copyCluster(dataDir);
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
     const folder = join(dataDir, 'test-config');
     mkdirSync(folder, { recursive: true });
@@ -233,6 +239,7 @@ export async function startOwnStack({
       settings: { dataDir, ports },
       restart: false,
       durable: false,
+      migrate: from === undefined,
       more: (paperVenueUrl) => ({
         executors: executors(paperVenueUrl),
         signers: [...signers, ...local],
@@ -249,7 +256,7 @@ export async function startOwnStack({
   pool.on('error', () => undefined);
   const connection = Connection.lazy({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
-  if (options.service !== false)
+  if (options.service !== false && from === undefined)
     for (const template of starterTemplates(stack.chain, stack.bridges, stack.perp))
       await api.expect(201, 'POST', '/plan-templates', template);
   return {

@@ -33,12 +33,14 @@ export async function startServiceProcess(
     readonly settings?: Readonly<Record<string, string>>;
     readonly apiPort?: number;
     readonly opsPort?: number;
+    /** The program of another build; this one's when left out. */
+    readonly program?: string;
   } = {},
 ): Promise<ServiceProcess> {
   const taken = Object.values(stack.ports);
   const apiPort = options.apiPort ?? (await freePort(taken));
   const opsPort = options.opsPort ?? (await freePort([...taken, apiPort]));
-  const child = spawn(process.execPath, [built('main'), role], {
+  const child = spawn(process.execPath, [options.program ?? built('main'), role], {
     cwd: ROOT,
     env: {
       ...process.env,

@@ -1,0 +1,2 @@
+-- online
+ALTER TABLE callbacks VALIDATE CONSTRAINT callbacks_attempts;
