@@ -89,12 +89,10 @@ async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
     await standby.startFirst();
     say(`  the old primary was started again after ${seconds()} s`);
     const [before] = await counted(standby.first);
-    const newcomers = [
-      await startServiceProcess(stack, 'api', { settings }),
-      await startServiceProcess(stack, 'worker', { settings }),
-    ] as const;
-    processes.push(...newcomers);
-    const newcomer = createCallers(`${newcomers[0].apiUrl}/v3`, stack, signal);
+    const newApi = await startServiceProcess(stack, 'api', { settings });
+    processes.push(newApi);
+    processes.push(await startServiceProcess(stack, 'worker', { settings }));
+    const newcomer = createCallers(`${newApi.apiUrl}/v3`, stack, signal);
     await newcomer.createAll(CREATORS, 'failover/one');
     caller.take(newcomer);
     over.abort();
