@@ -58,6 +58,7 @@ const TARGETS = {
   'docs:examples': { needsTemporal: true, run: recordExamples },
   'docs:pictures': { needsTemporal: true, run: runProgram('docs-pictures') },
   'deploy:check': { needsTemporal: false, run: runProgram('deploy-check') },
+  'deploy:follow': { needsTemporal: true, run: runProgram('deploy-follow') },
   'image:check': { needsTemporal: true, run: runProgram('image-check') },
   'kit:pack': { needsTemporal: false, run: runProgram('kit-pack') },
   'docs:tables': { needsTemporal: false, run: runProgram('docs-tables') },

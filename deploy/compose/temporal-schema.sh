@@ -3,10 +3,9 @@
 set -eu
 SQL_PASSWORD=$(cat /run/secrets/temporal_password)
 export SQL_PASSWORD
-schema=/etc/temporal/schema/postgresql/v12
 for each in temporal:temporal temporal_visibility:visibility; do
   tool="temporal-sql-tool --plugin postgres12 --ep postgres -p 5432 -u temporal --db ${each%:*}"
   # Refused where the tables of versions are there already; update-schema says what is wrong else.
   $tool setup-schema -v 0.0 || true
-  $tool update-schema -d "$schema/${each#*:}/versioned"
+  $tool update-schema --schema-name "postgresql/v12/${each#*:}"
 done

@@ -25,6 +25,8 @@ export const PROGRAMS = {
   'temporal-download': 'dev/stack/temporal-download.ts',
   'image-check': 'dev/image/check.ts',
   'deploy-check': 'dev/deploy/check.ts',
+  'deploy-follow': 'dev/deploy/follow.ts',
+  'deploy-follow-inside': 'dev/deploy/follow-inside.ts',
   // Examples for executor teams and receivers of callbacks.
   'executor-http': 'examples/executor-http/main.ts',
   'executor-task-queue': 'examples/executor-task-queue/main.ts',

@@ -3,23 +3,15 @@
  * at by the program that reads it. What a machine cannot do is said and left out.
  */
 import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { runCommand } from '../bootstrap/command.mjs';
-import { report, startStep } from '../bootstrap/progress.mjs';
-import { cacheDir, findOnPath, goEnvironment, isExecutable } from '../bootstrap/temporal-build.mjs';
+import { report } from '../bootstrap/progress.mjs';
+import { findOnPath } from '../bootstrap/temporal-build.mjs';
 import { find, whyMissing } from '../image/packages.ts';
 import { ROOT } from '../stack/ports.ts';
+import { goPrograms } from './go-programs.ts';
 import { pythonFor } from '../../test/support/python.ts';
 
 const run = promisify(execFile);
@@ -134,26 +126,8 @@ async function refusals(helm: string): Promise<void> {
 
 /** On PATH, else built once with Go and kept. */
 async function findHelm(): Promise<string | null> {
-  const kept = join(cacheDir(), `helm-${HELM_VERSION}`);
-  const found = findOnPath('helm') ?? (isExecutable(kept) ? kept : null);
-  if (found !== null || findOnPath('go') === null) return found;
-  const step = startStep(`Building helm ${HELM_VERSION} with Go (once, 1 to 3 minutes)`);
-  const folder = join(cacheDir(), `helm.work-${String(process.pid)}`);
-  mkdirSync(join(folder, 'bin'), { recursive: true });
-  try {
-    const module = `helm.sh/helm/v3/cmd/helm@v${HELM_VERSION}`;
-    await runCommand('go', ['install', '-trimpath', '-ldflags', '-s -w', module], {
-      cwd: folder,
-      logFile: join(cacheDir(), 'helm.build.log'),
-      env: { ...goEnvironment(folder), GOBIN: join(folder, 'bin') },
-    });
-    renameSync(join(folder, 'bin', 'helm'), kept);
-    step.done();
-    return kept;
-  } catch (error) {
-    step.fail();
-    throw error;
-  } finally {
-    if (existsSync(folder)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
+  const found = findOnPath('helm');
+  if (found !== null) return found;
+  const packages = { helm: 'helm.sh/helm/v3/cmd/helm' };
+  return (await goPrograms({ label: 'helm', version: HELM_VERSION, packages }))?.['helm'] ?? null;
 }

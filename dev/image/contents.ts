@@ -49,18 +49,25 @@ export function lookThrough(root: string): {
     if (file.endsWith('.map') && 'sourcesContent' in readJson(join(app, file)))
       faults.push(`/app/${file} holds sources`);
   }
-  const lock = readJson(join(app, 'package-lock.json')) as unknown as Lock;
-  const installed = readJson(join(app, 'node_modules/.package-lock.json')) as unknown as Lock;
-  const names = Object.keys(installed.packages);
-  for (const name of names) {
-    const { dev = false, optional = false, devOptional = false } = lock.packages[name] ?? {};
-    if (lock.packages[name] === undefined || dev || optional || devOptional)
-      faults.push(`/app/${name} is none of the packages of production`);
-  }
+  const packages = packagesOf(app);
+  for (const name of packages.foreign)
+    faults.push(`/app/${name} is none of the packages of production`);
   for (const folder of ['root', 'home', 'tmp', 'var/tmp', 'build'])
     for (const file of filesOf(join(root, folder)))
       if (!/^\.(bashrc|profile)$/.test(file)) faults.push(`/${folder}/${file} was left behind`);
-  return { faults, files: files.length, bytes, packages: names.length };
+  return { faults, files: files.length, bytes, packages: packages.count };
+}
+
+/** What is installed for a production build, and what of it production does without. */
+export function packagesOf(app: string): { count: number; foreign: string[] } {
+  const lock = readJson(join(app, 'package-lock.json')) as unknown as Lock;
+  const installed = readJson(join(app, 'node_modules/.package-lock.json')) as unknown as Lock;
+  const names = Object.keys(installed.packages);
+  const foreign = names.filter((name) => {
+    const { dev = false, optional = false, devOptional = false } = lock.packages[name] ?? {};
+    return lock.packages[name] === undefined || dev || optional || devOptional;
+  });
+  return { count: names.length, foreign };
 }
 
 const isLink = (mode: number): boolean => (mode & 0o170000) === 0o120000;

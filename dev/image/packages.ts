@@ -9,14 +9,18 @@ export function find(name: string): string | null {
   return findOnPath(name) ?? findOnPath(name, { PATH: '/usr/sbin:/sbin' });
 }
 
+/** Debian's packages of programs that are called otherwise. */
+const PACKAGE_OF: Readonly<Record<string, string>> = { ip: 'iproute2', unshare: 'util-linux' };
+
 /**
- * Makes sure of programs that are called as their packages are; installs what is missing where we
- * may. Answers why some are not there, or null.
+ * Makes sure of programs; installs what is missing where we may. Answers why some are not there, or
+ * null.
  */
 export async function whyMissing(names: readonly string[]): Promise<string | null> {
   const missing = names.filter((name) => find(name) === null);
   if (missing.length === 0) return null;
   const list = missing.join(', ');
+  const packages = missing.map((name) => PACKAGE_OF[name] ?? name);
   if (findOnPath('apt-get') === null) return `${list} not found, and no apt-get to install with`;
   if (process.getuid?.() !== 0) return `${list} not found, and only root may install packages`;
   const step = startStep(`Installing ${list} (Debian's packages)`);
@@ -26,7 +30,7 @@ export async function whyMissing(names: readonly string[]): Promise<string | nul
     runCommand('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=120', ...args], { env, logFile });
   try {
     await apt('update');
-    await apt('install', '-y', '--no-install-recommends', ...missing);
+    await apt('install', '-y', '--no-install-recommends', ...packages);
     step.done();
     return null;
   } catch {

@@ -71,7 +71,9 @@ async function adapted(blocks: readonly string[]): Promise<string[]> {
   const ports = new Map<string, string>();
   for (const port of ['8100', '8101', '8102', '9471', '9472', '9481', '9482'])
     ports.set(port, String(await freePort([...ports.values()].map(Number))));
-  return blocks.map((block) =>
+  // This Temporal has no TLS; `npm run deploy:follow` follows the page with it.
+  const here = blocks.filter((block) => !block.includes('SVC_TEMPORAL_TLS'));
+  return here.map((block) =>
     block
       .replace(/\b(8100|8101|8102|9471|9472|9481|9482)\b/g, (port) => ports.get(port) ?? port)
       .replaceAll('fund_movements', 'fund_deployed'),

@@ -1,0 +1,19 @@
+/** The blocks of shell of docs/deploy.md, by the section that they stand in. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../stack/ports.ts';
+
+export interface Section {
+  readonly title: string;
+  readonly blocks: readonly string[];
+}
+
+export function sectionsOf(file: string): readonly Section[] {
+  const [, ...parts] = readFileSync(join(ROOT, file), 'utf8').split(/^## /m);
+  return parts
+    .map((part) => ({
+      title: part.slice(0, part.indexOf('\n')),
+      blocks: [...part.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block),
+    }))
+    .filter(({ blocks }) => blocks.length > 0);
+}

