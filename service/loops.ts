@@ -13,6 +13,7 @@ import { startLaneTender } from '../activities/relays/lanes.ts';
 import { startCountFolder } from '../activities/relays/counts.ts';
 import { startProposalExpirer } from '../activities/relays/proposals.ts';
 import { NONCES_LEASE, startNonceCleaner } from '../activities/relays/request-nonces.ts';
+import { RETENTION_LEASE, startRetention } from '../activities/relays/retention.ts';
 import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startScout, UNPOKED_MS } from '../activities/relays/scout.ts';
 import { mayReplaceLost } from '../activities/phases/replacement.ts';
@@ -51,7 +52,7 @@ export function startLoops({
   const sealer = startSealer({ db, log, pauseMs, macs: auditMacs });
   const proposals = startProposalExpirer({ db, log, pauseMs });
   const looks = startLooks({ db, log, signers, desk, pauseMs });
-  const names = [ATTENTION_LEASE, NONCES_LEASE, balancesLease(desk)];
+  const names = [ATTENTION_LEASE, NONCES_LEASE, RETENTION_LEASE, balancesLease(desk)];
   const holder = `${hostname()} ${String(process.pid)} ${randomUUID().slice(0, 8)}`;
   const leases = startLeases({ db, log, names, holder });
   const loops = [
@@ -77,6 +78,10 @@ export function startLoops({
       pauseMs: Math.max(1_000, config.sweepIdleSeconds * 250),
     }),
     startNonceCleaner({ db, log, leases }),
+    startRetention({
+      ...{ db, log, leases },
+      days: { commands: config.commandRetentionDays, callbacks: config.callbackRetentionDays },
+    }),
     startCountFolder({ db, log }),
     startLaneTender({
       ...{ db, log, chains: bound.chains, signers },

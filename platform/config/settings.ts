@@ -188,6 +188,12 @@ const DEPENDENCIES = {
     'false',
     'Lets the Temporal UI show where a run waits, at the cost of more CPU in workers.',
   ),
+  SVC_COMMAND_RETENTION_DAYS: standard(
+    'commandRetentionDays',
+    whole(1, 36_500),
+    '30',
+    'Days that the note of a command is kept that its run has applied. The audit trail and the timeline keep the command itself.',
+  ),
 };
 
 const PROCESS = {
@@ -425,6 +431,12 @@ const CALLBACKS = {
     whole(1, 1_000),
     '20',
     'Failed attempts that make a callback a dead letter.',
+  ),
+  SVC_CALLBACK_RETENTION_DAYS: standard(
+    'callbackRetentionDays',
+    whole(1, 36_500),
+    '365',
+    'Days that a delivered callback is listed; then its row is removed. Others stay.',
   ),
 };
 

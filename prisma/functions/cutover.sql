@@ -32,7 +32,7 @@ BEGIN
       UPDATE movement_nodes SET started_at = started_at + (at - frozen_since), frozen_since = NULL
       WHERE frozen_since IS NOT NULL RETURNING movement_id)
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-    SELECT gen_random_uuid(), movement_id, 'wake', at, at
+    SELECT svc_new_id(at), movement_id, 'wake', at, at
     FROM (SELECT DISTINCT movement_id FROM thawed) t;
     UPDATE capital_transfers SET version = version + 1, claimed_until = at, wakes = 0
     WHERE request_state = 'CREATED';

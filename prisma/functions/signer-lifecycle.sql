@@ -215,7 +215,7 @@ BEGIN
     -- Whoever decided by the movement as it was decides again.
     UPDATE movements SET version = version + 1 WHERE movement_id = movement;
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-    SELECT gen_random_uuid(), movement, 'wake', at, at
+    SELECT svc_new_id(at), movement, 'wake', at, at
     WHERE EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = movement
       AND n.state = 'READY' AND ties ? n.node_key AND ties ->> n.node_key IS NULL);
   END LOOP;

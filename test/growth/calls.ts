@@ -61,6 +61,7 @@ import {
   takeNonces,
 } from '../../store/request-nonces.ts';
 import { isRestoreKnown } from '../../store/restore.ts';
+import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
 import {
   claimIdle,
   listOpen,
@@ -422,6 +423,8 @@ export const CALLS: readonly Call[] = [
   own('dropOldNonces', (db) =>
     dropOldNonces(db, { keepSeconds: 2 * LARGEST_SKEW_SECONDS + 60, atMost: 5_000 }),
   ),
+  own('dropOldCommands', (db) => dropOldCommands(db, { keepDays: 30, atMost: 1_000 })),
+  own('dropOldCallbacks', (db) => dropOldCallbacks(db, { keepDays: 365, atMost: 1_000 })),
   own(['takeLanes', 'noteLane'], async (db) => {
     const [lane] = await takeLanes(db, 0, 200);
     if (lane === undefined) throw new Error('no lane has open claims');

@@ -70,4 +70,18 @@ export const processRules: readonly Rule[] = [
       replace: 'WHERE l.holder <> excluded.name',
     },
   },
+  {
+    id: 'what-is-owed-is-kept',
+    section,
+    rule: 'Retention removes no command that no run has applied and no callback that was not delivered, however old.',
+    test: {
+      file: 'test/store/retention.test.ts',
+      name: 'applied commands and delivered callbacks go when their days are over, and what is owed stays',
+    },
+    broken: {
+      file: 'store/retention.ts',
+      find: "WHERE status = 'delivered'",
+      replace: "WHERE status <> 'pending'",
+    },
+  },
 ];

@@ -1596,7 +1596,7 @@ BEGIN
       UPDATE movement_nodes SET started_at = started_at + (at - frozen_since), frozen_since = NULL
       WHERE frozen_since IS NOT NULL RETURNING movement_id)
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-    SELECT gen_random_uuid(), movement_id, 'wake', at, at
+    SELECT svc_new_id(at), movement_id, 'wake', at, at
     FROM (SELECT DISTINCT movement_id FROM thawed) t;
     UPDATE capital_transfers SET version = version + 1, claimed_until = at, wakes = 0
     WHERE request_state = 'CREATED';
@@ -3859,7 +3859,7 @@ BEGIN
     -- Whoever decided by the movement as it was decides again.
     UPDATE movements SET version = version + 1 WHERE movement_id = movement;
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
-    SELECT gen_random_uuid(), movement, 'wake', at, at
+    SELECT svc_new_id(at), movement, 'wake', at, at
     WHERE EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = movement
       AND n.state = 'READY' AND ties ? n.node_key AND ties ->> n.node_key IS NULL);
   END LOOP;

@@ -12,6 +12,13 @@ CREATE TRIGGER timeline_events_append_only BEFORE UPDATE
 CREATE TRIGGER signer_events_append_only BEFORE UPDATE
   OR DELETE ON signer_events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
+-- What somebody still has to be told, or a run has to see, is never removed, whoever tries.
+CREATE TRIGGER callbacks_owed BEFORE DELETE ON callbacks FOR EACH ROW
+  WHEN (OLD.status <> 'delivered') EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER commands_owed BEFORE DELETE ON commands FOR EACH ROW
+  WHEN (OLD.applied_at IS NULL) EXECUTE FUNCTION refuse_change();
+
 CREATE TRIGGER plan_nodes_immutable BEFORE UPDATE
   OR DELETE ON plan_nodes FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
