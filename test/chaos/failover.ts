@@ -30,7 +30,7 @@ import { rollingContradictions, type Accepted } from './rolling-sums.ts';
 const NODES = 4;
 /** Between the end of the primary and the script: whoever starts it has to notice. */
 const NOTICED_MS = 2_000;
-/** Before the primary is killed and after the standby was promoted, callers go on for so long. */
+/** After the standby was promoted, and after the old primary is back, callers go on for so long. */
 const AROUND_MS = 3_000;
 /** Longest that callers may be without an answer. */
 const MOST_SECONDS = 15;
@@ -71,15 +71,19 @@ async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
     await untilSendsAreUnderWay(run);
     const over = new AbortController();
     const talking = caller.goOn(over.signal);
-    await sleep(AROUND_MS, undefined, { signal });
+    // From then on sends end all the time, also while there is no primary.
+    await sleep(options.submitSeconds * 1_000, undefined, { signal });
 
+    const answered = (): number => desk.payments.length - sendsUnderWay(desk);
+    const before = answered();
     const busy = sendsUnderWay(desk);
     const killed = performance.now();
     await stack.kill('postgres');
     await sleep(NOTICED_MS, undefined, { signal });
+    const kept = answered() - before;
     await standby.failOver();
     say(
-      `  the primary was killed after ${seconds()} s with ${String(busy)} sends under way; the standby was promoted ${seconds(killed)} s later`,
+      `  the primary was killed after ${seconds()} s with ${String(busy)} sends under way, of which ${String(kept)} ended while there was none; the standby was promoted ${seconds(killed)} s later`,
     );
     // Whoever is served again goes on for a while.
     await caller.servedSince(killed);
@@ -88,7 +92,7 @@ async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
 
     await standby.startFirst();
     say(`  the old primary was started again after ${seconds()} s`);
-    const [before] = await counted(standby.first);
+    const [fenced] = await counted(standby.first);
     const newApi = await startServiceProcess(stack, 'api', { settings });
     processes.push(newApi);
     processes.push(await startServiceProcess(stack, 'worker', { settings }));
@@ -101,12 +105,13 @@ async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
 
     const ids = caller.accepted.map(({ movement_id }) => movement_id);
     const found = [
+      ...(kept === 0 ? ['no send ended while there was no primary: nothing was shown'] : []),
       ...caller.complaints,
       ...(await endsOf(ids, caller.stateOf, signal)),
       ...rollingContradictions(caller.accepted, desk.payments),
     ];
     const [after] = await counted(standby.first);
-    if (before?.standby !== true || after?.standby !== true || before.movements !== after.movements)
+    if (fenced?.standby !== true || after?.standby !== true || fenced.movements !== after.movements)
       found.push('the old primary was written to');
     const [now] = await counted(standby.second);
     if (now?.movements !== String(caller.accepted.length))
