@@ -16,6 +16,7 @@ export function writeAudited<Answer>(
 ): Promise<Answer | null> {
   const row = auditRow(db, audit);
   return writeOrFind(
+    db,
     async () => (await write(row))[0]?.answer ?? null,
     async () => {
       const found = await db.sql<{ answer: Answer }>`

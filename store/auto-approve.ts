@@ -50,7 +50,7 @@ export async function createPolicy(
     if (row === undefined) throw new Error('create_policy answered nothing');
     return row.answer.ok ? { ok: true, policy: toPolicy(row.answer.policy) } : row.answer;
   };
-  return writeOrFind(write, async () => {
+  return writeOrFind(db, write, async () => {
     const policy = await readPolicy(db, policyId);
     return policy === null ? null : { ok: true, policy };
   });

@@ -33,7 +33,7 @@ export async function applyTransferStep(db: Database, step: TransferStep): Promi
     }>`SELECT apply_transfer_step(${text}::jsonb) AS answer`;
     return rows[0]?.answer ?? { ok: false, row: null };
   };
-  return writeOrFind(write, async () =>
+  return writeOrFind(db, write, async () =>
     (await isRecorded(db, doc.event.event_id)) ? write() : null,
   );
 }

@@ -83,7 +83,7 @@ export async function createTransfer(
     return rows.length === 0 ? null : { created: true, transfer_id };
   };
   try {
-    return await writeOrFind(write, find);
+    return await writeOrFind(db, write, find);
   } catch (error) {
     const uncovered = uncoveredHold(error);
     if (uncovered === null) throw error;

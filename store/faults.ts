@@ -1,6 +1,7 @@
 /** What went wrong in the database, and whether the same statement may simply be run again. */
 import { openMovementsExceeded, templateVersionsExceeded } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
+import type { Database } from '../prisma/client.ts';
 import { wasNeverSent } from '../prisma/pool.ts';
 import { stored } from './json.ts';
 
@@ -150,12 +151,26 @@ export async function run<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
+ * What is read after a lost answer, once it is as safe as an answer would have made it. A commit
+ * whose session was ended while it waited for the synchronous standby is seen by every reader, and
+ * is gone if the standby takes over before it has it. A commit of our own, made after the read,
+ * waits until the standby has both.
+ */
+export async function readKept<T>(db: Database, read: () => Promise<T | null>): Promise<T | null> {
+  const found = await read();
+  // Of all that commits, the least: it leaves a record in the log of the server and no row.
+  if (found !== null) await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;
+  return found;
+}
+
+/**
  * Writes a row under an id of its own, and again after a conflict. Where it may be written although
- * no answer says so, the row is looked up; one that is not found, or not looked for, is
- * `outcome_unknown`, since it may still be committed. `dependency_unavailable` is left for what is
- * known to have written nothing.
+ * no answer says so, the row is looked up ({@link readKept}); one that is not found, or not looked
+ * for, is `outcome_unknown`, since it may still be committed. `dependency_unavailable` is left for
+ * what is known to have written nothing.
  */
 export async function writeOrFind<T>(
+  db: Database,
   write: () => Promise<T>,
   find: () => Promise<T | null>,
 ): Promise<T> {
@@ -163,7 +178,7 @@ export async function writeOrFind<T>(
     return await pastConflicts(write);
   } catch (error) {
     if (!mayBeWritten(error)) throw refusedBy(databaseFault(error), error);
-    const found = await find().catch(() => null);
+    const found = await readKept(db, find).catch(() => null);
     if (found === null) throw new ServiceError('outcome_unknown', { cause: error });
     return found;
   }

@@ -200,7 +200,7 @@ async function written(
     if (row === undefined) throw new Error('the create answered nothing');
     return toOutcome(row.answer, result);
   };
-  return writeOrFind(answered, () => findCreated(db, movementId));
+  return writeOrFind(db, answered, () => findCreated(db, movementId));
 }
 
 function toOutcome(answer: CreateAnswer, result: AutoApproveResult | null): CreateOutcome {

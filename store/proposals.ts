@@ -99,6 +99,7 @@ export async function createProposal(
     audit: auditRows(db, audit(proposal_id)),
   });
   return writeOrFind<CreateProposalOutcome>(
+    db,
     async () =>
       toOutcome(
         await db.sql<{
@@ -136,6 +137,7 @@ export async function promoteProposal(
     expired_audit: auditRows(db, [expiryAudit(of.proposal_id)]),
   });
   return writeOrFind<PromoteOutcome>(
+    db,
     async () =>
       toOutcome(
         await db.sql<{

@@ -63,7 +63,7 @@ export async function createTemplate(
     }>`SELECT create_template(${doc}::jsonb) AS answer`;
     return rows[0]?.answer.created === true ? created : { created: false };
   };
-  return writeOrFind(write, async () => {
+  return writeOrFind(db, write, async () => {
     const found = await db.planTemplateVersion.findUnique({ where: { template_id: templateId } });
     return found === null ? null : created;
   });

@@ -27,6 +27,7 @@ import {
   run,
   SNAPSHOT_STALE,
   sqlState,
+  readKept,
   writeOrFind,
 } from './faults.ts';
 import type { PhaseRow } from './phases.ts';
@@ -181,16 +182,21 @@ export async function tryFence(
   return rows[0]?.answer ?? { passed: false, row: null };
 }
 
-/** The node behind a fence whose answer was lost, while nothing has touched it since; else null. */
-export async function findFence(db: Database, eventId: string): Promise<PhaseRow | null> {
-  const rows = await run(
-    () => db.sql<{ row: PhaseRow }>`
-      SELECT read_phase(n.movement_id, n.node_key) AS row
-      FROM timeline_events e JOIN movement_nodes n USING (movement_id, node_key)
-      WHERE e.event_id = ${eventId}::uuid AND n.state = 'SUBMITTING'
-        AND n.updated_at = e.occurred_at`,
+/**
+ * The node behind a fence whose answer was lost, while nothing has touched it since; else null. What
+ * is answered is on the synchronous standby too: a fail-over would else forget the fence of a send.
+ */
+export function findFence(db: Database, eventId: string): Promise<PhaseRow | null> {
+  return run(() =>
+    readKept(db, async () => {
+      const rows = await db.sql<{ row: PhaseRow }>`
+        SELECT read_phase(n.movement_id, n.node_key) AS row
+        FROM timeline_events e JOIN movement_nodes n USING (movement_id, node_key)
+        WHERE e.event_id = ${eventId}::uuid AND n.state = 'SUBMITTING'
+          AND n.updated_at = e.occurred_at`;
+      return rows[0]?.row ?? null;
+    }),
   );
-  return rows[0]?.row ?? null;
 }
 
 /**
@@ -199,7 +205,7 @@ export async function findFence(db: Database, eventId: string): Promise<PhaseRow
  * is).
  */
 function writeOnce<T>(db: Database, write: () => Promise<T>, commandId: string): Promise<T> {
-  return writeOrFind(write, async () => {
+  return writeOrFind(db, write, async () => {
     const known = await db.command.findUnique({ where: { command_id: commandId } });
     return known === null ? null : write();
   });

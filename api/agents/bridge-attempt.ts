@@ -3,6 +3,7 @@ import type { Requester } from '../../domain/commands/context.ts';
 import type { ProposalRecord } from '../../store/proposals.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { afterAccepting } from '../http/accepted.ts';
 import type { Reply } from '../http/route.ts';
 import { createDecided } from '../movements/auto-approval.ts';
 import { makeMovement } from '../movements/make.ts';
@@ -27,7 +28,10 @@ export async function attempt(
   const { row, repeated } = await proposed({ ...input, operation: 'bridge_attempt' }, deps);
   const requester = asAgent(input.requester, row.authority_key);
   const movement_id =
-    row.movement_id ?? (row.status === 'auto_promoted' ? await make(row, requester, deps) : null);
+    row.movement_id ??
+    (row.status === 'auto_promoted'
+      ? await afterAccepting(() => make(row, requester, deps))
+      : null);
   const { proposal_id, status, template_key, template_version } = row;
   return {
     status: 200,

@@ -18,10 +18,10 @@ import {
   type CreateTransferOutcome,
   type TransferKeyUse,
 } from '../../store/capital-transfers.ts';
-import { afterAccepting } from './accepted.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import { refreshBefore, takeAt, uncoveredError } from '../balances/cover.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { afterAccepting } from '../http/accepted.ts';
 import { differingFields } from '../http/differences.ts';
 import type { Reply } from '../http/route.ts';
 import { toView } from './read.ts';

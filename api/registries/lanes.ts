@@ -5,6 +5,7 @@ import { isWithinBounds, mostOf } from '../../domain/lanes/caps.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
 import { raiseLaneCaps, readLanes } from '../../store/lanes.ts';
 import { auditedRefusal } from '../audit/refused.ts';
+import { afterAccepting } from '../http/accepted.ts';
 import { defineRoute } from '../http/route.ts';
 import { noQuery } from '../http/schemas.ts';
 import { laneParams, laneView, raiseLaneCapsRequest } from './schema.ts';
@@ -53,7 +54,7 @@ export const raiseLaneCapsRoute = defineRoute({
         audit: auditOf(requester, { ...about, reason }),
       });
       if (!raised) throw missing;
-      const lanes = await readLanes(deps.db);
+      const lanes = await afterAccepting(() => readLanes(deps.db));
       const lane = lanes.find((each) => each.chain_id === chain_id && each.address === address);
       if (lane === undefined) throw missing;
       return { status: 200, body: laneViewOf(lane, deps.chains) };

@@ -7,6 +7,7 @@ import { SWITCHED_STATUSES } from '../../domain/states/signer.ts';
 import { readLanes } from '../../store/lanes.ts';
 import { listSignerRows, setSignerStatus } from '../../store/registry.ts';
 import { auditedRefusal } from '../audit/refused.ts';
+import { afterAccepting } from '../http/accepted.ts';
 import { defineRoute } from '../http/route.ts';
 import { listOf, noBody, noParams, noQuery } from '../http/schemas.ts';
 import { registryKey, signerView, updateRegistryStatus } from './schema.ts';
@@ -80,7 +81,7 @@ export const updateSignerRoute = defineRoute({
           throw new ServiceError('invalid_state', { context });
         }
         const { chains } = deps;
-        const lanes = await readLanes(deps.db);
+        const lanes = await afterAccepting(() => readLanes(deps.db));
         return { status: 200, body: signerViewOf(key, outcome.row, declared, { lanes, chains }) };
       },
     );

@@ -8,6 +8,7 @@ import { edgeOf, nodeOf } from '../../domain/plan/template.ts';
 import { ADMIN_ROLES } from '../../domain/roles.ts';
 import { createTemplate, judged } from '../../store/templates.ts';
 import { auditedRefusal } from '../audit/refused.ts';
+import { afterAccepting } from '../http/accepted.ts';
 import { defineRoute } from '../http/route.ts';
 import { noParams, noQuery } from '../http/schemas.ts';
 import { planTemplateCreate, planTemplateCreated } from './schema.ts';
@@ -73,7 +74,9 @@ export const createTemplateRoute = defineRoute({
       if (!outcome.created)
         throw new ServiceError('template_version_exists', { context: { template_key, version } });
       const { template_id } = outcome;
-      const non_executable_reasons = await judged(deps.db, template_id, graph);
+      const non_executable_reasons = await afterAccepting(() =>
+        judged(deps.db, template_id, graph),
+      );
       return {
         status: 201,
         body: createdView({ ...template, template_id, non_executable_reasons }),

@@ -99,6 +99,20 @@ test('an approval, and a write that nothing is looked up of, are not called refu
   expect((await movements()).map((each) => each.request_state)).toContain('APPROVED');
 });
 
+test('what a session that was ended has left behind counts once the standby has it', async () => {
+  const before = (await movements()).length;
+  await standby.goAway();
+  const answer = create();
+  await standby.waiting();
+  await standby.endWaiting();
+  // It is seen by everybody now, and would be gone if the standby took over.
+  expect(await movements()).toHaveLength(before + 1);
+  await standby.waiting();
+  between.cut();
+  const { status, body } = await answer;
+  expect([status, body.detail.error]).toEqual(UNKNOWN);
+});
+
 test('where no connection was made, nothing was accepted, and that is said', async () => {
   await between.close();
   const { status, body } = await create();

@@ -33,7 +33,35 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'store/transition.ts',
-      find: '\n        AND n.updated_at = e.occurred_at',
+      find: '\n          AND n.updated_at = e.occurred_at',
+      replace: '',
+    },
+  },
+  {
+    id: 'found-fences-are-on-the-standby',
+    section,
+    rule: 'A fence that is found after a lost answer counts once the synchronous standby has it: a fail-over would else forget it.',
+    test: {
+      file: 'test/store/said-twice.test.ts',
+      name: 'a fence whose answer was lost counts once the standby has it, too',
+    },
+    broken: {
+      file: 'store/transition.ts',
+      find: 'readKept(db, async () => {',
+      replace: 'Promise.resolve().then(async () => {',
+    },
+  },
+  {
+    id: 'found-writes-are-on-the-standby',
+    section,
+    rule: 'A write that is found after a lost answer is answered for once the synchronous standby has it.',
+    test: {
+      file: 'test/api/lost-answers.test.ts',
+      name: 'what a session that was ended has left behind counts once the standby has it',
+    },
+    broken: {
+      file: 'store/faults.ts',
+      find: "  if (found !== null) await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;\n",
       replace: '',
     },
   },

@@ -3,6 +3,7 @@
  */
 import { ServiceError } from '../../domain/errors.ts';
 import { PoolBusyError } from '../../prisma/pool.ts';
+import type { Database } from '../../prisma/client.ts';
 import { databaseFault, mayBeWritten, run, writeOrFind } from '../../store/faults.ts';
 
 const prisma = (code: string): Error =>
@@ -31,7 +32,7 @@ test('a full pool is no unreachable database: the statement was not sent, and no
   expect(databaseFault(new Error('wrapped', { cause: full }))).toBe('busy');
   await expect(run(() => Promise.reject(full))).rejects.toMatchObject({ code: 'overloaded' });
   const find = (): Promise<null> => Promise.reject(new Error('was looked up'));
-  await expect(writeOrFind(() => Promise.reject(full), find)).rejects.toMatchObject({
+  await expect(writeOrFind(db, () => Promise.reject(full), find)).rejects.toMatchObject({
     code: 'overloaded',
   });
 });
@@ -41,7 +42,7 @@ test('a look-up that finds no connection leaves the outcome open', async () => {
     code: 'ECONNRESET',
   });
   const find = (): Promise<null> => Promise.reject(new PoolBusyError());
-  await expect(writeOrFind(() => Promise.reject(broken), find)).rejects.toMatchObject({
+  await expect(writeOrFind(db, () => Promise.reject(broken), find)).rejects.toMatchObject({
     code: 'outcome_unknown',
   });
 });
@@ -51,6 +52,8 @@ test('a violated constraint is neither a conflict nor an unreachable database', 
   expect(databaseFault(prisma('P2034'))).toBe('conflict');
 });
 
+/** It commits what it is asked to. */
+const db = { sql: () => Promise.resolve([]) } as unknown as Database;
 const coded = (code: string, message = 'a fault'): Error =>
   Object.assign(new Error(message), { code });
 
@@ -78,6 +81,7 @@ test.each([
 ])('whether a write may be there after %s', async (_name, error, may) => {
   expect(mayBeWritten(new Error('wrapped', { cause: error }))).toBe(may);
   const written = writeOrFind(
+    db,
     () => Promise.reject(error),
     () => Promise.resolve(may ? 'found' : Promise.reject(new Error('was looked up'))),
   );

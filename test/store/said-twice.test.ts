@@ -30,6 +30,7 @@ import { functionBodies } from '../../prisma/functions-migration.ts';
 import { takeOver } from '../../store/phases.ts';
 import { findFence, tryFence } from '../../store/transition.ts';
 import { ROOT } from '../../dev/stack/ports.ts';
+import { absentStandby } from '../support/absent-standby.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
@@ -239,6 +240,37 @@ test('who sends, and who takes over from a sender, raises the epoch', async () =
     const over = takenOver(rule.epoch, { is_over: false });
     expect([after?.epoch, after?.send_not_after]).toEqual([over.epoch, sending?.send_not_after]);
     expect(over.send_not_after).toBeUndefined();
+  }
+}, 60_000);
+
+test('a fence whose answer was lost counts once the standby has it, too', async () => {
+  const { movement_id } = await bench.movement();
+  await bench.approve(movement_id);
+  await bench.sql(
+    "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
+    movement_id,
+  );
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'READY', preflight_passed = true, started_at = svc_now(),
+      amount = 1, prepared_action = '{}' WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  const event_id = randomUUID();
+  const { passed } = await tryFence(bench.db, {
+    ...{ movement_id, node_key: 'pay', attempt: 1, executor_key: 'acme.payouts' },
+    ...{ window_seconds: 90, event_id, pays_nobody: ['acme_payout'] },
+  });
+  expect(passed).toBe(true);
+  const standby = await absentStandby(bench.url);
+  try {
+    await standby.goAway();
+    const looked = findFence(bench.db, event_id);
+    await standby.waiting();
+    await standby.comeBack();
+    expect(await looked).toMatchObject({ node_key: 'pay' });
+  } finally {
+    await standby.comeBack();
+    await standby.close();
   }
 }, 60_000);
 
