@@ -48,7 +48,7 @@ const LONGEST_SECONDS = 30;
 /** Without any success for this long the relay, perhaps of another process, may do better. */
 const PATIENCE_MS = 10_000;
 /** The longest that a stop goes on sending what is queued. */
-const FLUSH_MS = 10_000;
+export const FLUSH_MS = 10_000;
 /** Ids in one statement. */
 const MOST_IDS = 1_000;
 

@@ -12,7 +12,7 @@ const SAME_SIGNAL_MS = 1_000;
 /** For each connection to close, once nothing works with it any more. */
 const CLOSE_MS = 5_000;
 /** Beyond its longest call, for an answer to be recorded. */
-const RECORD_SECONDS = 5;
+export const RECORD_SECONDS = 5;
 
 export function createStops(): Stops {
   return { stopping: false, work: [], connections: [], listener: null };

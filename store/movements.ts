@@ -239,10 +239,6 @@ async function findCreated(db: Database, movementId: string): Promise<CreateOutc
 /** What of each node is not said by the compiled plan itself, in the plan's order. */
 interface NodeDocument extends NodeFacts {
   readonly flow?: NodeFlow & { readonly pool: Pool | null };
-  /** Some on_cancel edge leads here. */
-  readonly on_cancel_target: boolean;
-  /** Some edge that leaves here has a condition. */
-  readonly conditional: boolean;
   /** Of a bridge's second leg: the node whose funds it brings. */
   readonly brings: string | null;
   readonly usual_seconds: number;
@@ -250,17 +246,10 @@ interface NodeDocument extends NodeFacts {
 
 function nodeDocuments({ plan, chains, declared_seconds }: NewMovement): readonly NodeDocument[] {
   const flows = flowsOf(plan);
-  const { edges } = plan;
   return plan.nodes.map((node) => {
     const flow = flows.get(node.node_key);
     return {
       ...(flow === undefined ? {} : { flow: { ...flow, pool: poolOf(node, chains) } }),
-      on_cancel_target: edges.some(
-        ({ to, edge_type }) => to === node.node_key && edge_type === 'on_cancel',
-      ),
-      conditional: edges.some(
-        ({ from, condition_expr }) => from === node.node_key && condition_expr !== null,
-      ),
       brings: firstLegOf(node),
       ...nodeFacts(node),
       usual_seconds: usualSeconds(node.action_type, {

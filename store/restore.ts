@@ -46,8 +46,11 @@ export async function afterRestore(
   return row.answer;
 }
 
-/** Whether the step was done for this incident. */
-export async function isRestoreKnown(db: Database, incident: string): Promise<boolean> {
-  const rows = await run(() => db.sql`SELECT FROM restores WHERE incident = ${incident}`);
-  return rows.length > 0;
+/** The incident for which the step was done last; null where it never was. */
+export async function readNewestRestore(db: Database): Promise<string | null> {
+  const rows = await run(
+    () => db.sql<{ incident: string }>`
+      SELECT incident FROM restores ORDER BY at DESC, incident LIMIT 1`,
+  );
+  return rows[0]?.incident ?? null;
 }

@@ -18,3 +18,7 @@ for name in postgres_password owner_password service_password temporal_password;
 put owner_url "postgresql://fund_owner:$(cat owner_password)@postgres:5432/fund_movements?sslmode=disable"
 put database_url "postgresql://fund_service:$(cat service_password)@postgres:5432/fund_movements?sslmode=disable"
 put secrets_key "$(head -c 32 /dev/urandom | base64 | tr -d '\n')"
+# What `fundadmin keys audit-key` derives from it, for workers: it vouches for audit rows and opens no
+# caller's secret.
+key="$(base64 -d <secrets_key | od -An -v -tx1 | tr -d ' \n')"
+put audit_key "$(openssl kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt "hexkey:$key" -kdfopt info:audit -binary HKDF | base64 | tr -d '\n')"

@@ -60,7 +60,7 @@ import {
   takeNonce,
   takeNonces,
 } from '../../store/request-nonces.ts';
-import { isRestoreKnown } from '../../store/restore.ts';
+import { readNewestRestore } from '../../store/restore.ts';
 import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
 import {
   claimIdle,
@@ -389,7 +389,7 @@ export const CALLS: readonly Call[] = [
     await listOpen(db, next, 200);
   }),
   own('listOpenTransfers', listOpenTransfers),
-  own('isRestoreKnown', (db) => isRestoreKnown(db, 'none')),
+  own('readNewestRestore', (db) => readNewestRestore(db)),
   own('claimIdle', (db) => claimIdle(db, { idleSeconds: 30, limit: 50 })),
   own('claimTransfers', (db) => claimTransfers(db, { idleSeconds: 30, limit: 50 })),
   own(['claimCallbacks', 'settleCallback'], async (db) => {

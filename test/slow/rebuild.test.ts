@@ -177,6 +177,12 @@ test('after a backup was restored too, what had been sent is asked about and not
     err: expect.stringContaining('Run `fundadmin after-restore --incident flood` first'),
   });
   expect(await fundadmin('after-restore', '--incident', 'flood')).toMatchObject({ status: 0 });
+  // Of a restore before this one.
+  await own.query("INSERT INTO restores (incident, at) VALUES ('fire', now() - interval '1 day')");
+  expect(await fundadmin('movements', 'rebuild', '--after-restore', 'fire')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('The newest one is of "flood"'),
+  });
   const done = await rebuild('--after-restore', 'flood');
   expect(done.movements).toMatchObject({ started: [sent.movement_id], failed: {} });
   await own.stack.startChild('api');

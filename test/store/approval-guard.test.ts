@@ -3,7 +3,7 @@ import pg from 'pg';
 import { grantService } from '../../prisma/grant.ts';
 import { createMovementBy } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { approvalOf, startStoreBench, type StoreBench } from './support.ts';
+import { paying, approvalOf, startStoreBench, type StoreBench } from './support.ts';
 
 const ROLE = 'stolen';
 const REFUSED = 'insufficient_privilege';
@@ -298,3 +298,38 @@ test('what runs with the owner’s rights is not deceived by temporary tables, n
     })),
   );
 });
+
+test('a movement that contradicts its plan is not made, and edges alone say where a cancel leads', async () => {
+  const made = (change: (doc: Doc) => void) =>
+    createMovementBy(bench.db, { ...bench.draft(), auto_approve_result: null }, async (text) => {
+      const doc = JSON.parse(text) as Doc;
+      change(doc);
+      const { rows } = await service.query<{ answer: never }>(
+        'SELECT create_movement($1::jsonb) AS answer',
+        [JSON.stringify(doc)],
+      );
+      return rows;
+    });
+  const lies: readonly object[] = [
+    { asset: 'USDT' },
+    { amount: '0.01' },
+    { outflow: [] },
+    { template_version: 99 },
+    { template_key: 'another' },
+  ];
+  for (const lie of lies)
+    await expect(made(({ movement }) => Object.assign(movement, lie))).rejects.toThrow(
+      /contradicts its plan/,
+    );
+  const { movement_id: id } = await made(({ nodes }) => {
+    for (const node of nodes) Object.assign(node, { on_cancel_target: true, conditional: true });
+  });
+  const facts =
+    'SELECT on_cancel_target, conditional FROM movement_nodes WHERE movement_id = $1::uuid';
+  expect(await bench.sql(facts, id)).toEqual([{ on_cancel_target: false, conditional: false }]);
+});
+
+interface Doc {
+  readonly movement: object;
+  readonly nodes: readonly object[];
+}

@@ -1,6 +1,6 @@
 /** `fundadmin movements …` */
 import type { Command } from 'commander';
-import { isRestoreKnown } from '../../store/restore.ts';
+import { readNewestRestore } from '../../store/restore.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
@@ -44,10 +44,7 @@ export function movementCommands(program: Command, io: ToolIo): void {
         import('./rebuild.ts'),
       ]);
       const result = await withDatabase(options, io, async (db) => {
-        if (afterRestore !== undefined && !(await isRestoreKnown(db, afterRestore)))
-          throw new ToolError(
-            `No after-restore was run for "${afterRestore}". Run \`fundadmin after-restore --incident ${afterRestore}\` first: without it, what was sent after the backup would be sent again.`,
-          );
+        if (afterRestore !== undefined) refuseOther(afterRestore, await readNewestRestore(db));
         return withTemporal(io, (temporal) => rebuildRuns(db, temporal, { dryRun }));
       });
       io.out(`${JSON.stringify(result, null, 2)}\n`);
@@ -59,4 +56,16 @@ export function movementCommands(program: Command, io: ToolIo): void {
           `${String(failed.length)} runs could not be begun. Run the command again once Temporal answers.`,
         );
     });
+}
+
+/** An earlier incident says nothing about what the database has forgotten since. */
+function refuseOther(incident: string, newest: string | null): void {
+  if (incident === newest) return;
+  const last =
+    newest === null
+      ? 'It was never run on this database.'
+      : `The newest one is of "${newest}"; give that where the database was not restored since.`;
+  throw new ToolError(
+    `"${incident}" is not the incident of the newest after-restore. ${last} After another restore run \`fundadmin after-restore --incident ${incident}\` first: without it, what was sent after the backup would be sent again.`,
+  );
 }

@@ -3747,6 +3747,9 @@ CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestampt
     WHERE replaced_by IS NOT NULL) s
   WHERE n.movement_id = movement AND n.signer_binding ->> 'signer_key' = s.old_key
     AND ties ? n.node_key AND ties ->> n.node_key IS NULL
+    -- Whatever `ties` says: what is under way or has ended stays with who signed it.
+    AND n.state IN ('BLOCKED', 'READY')
+    AND EXISTS (SELECT FROM movements m WHERE m.movement_id = movement AND m.ended_at IS NULL)
 $$;
 
 REVOKE ALL ON FUNCTION rebind_nodes(uuid, jsonb, timestamptz) FROM PUBLIC;
@@ -4640,11 +4643,24 @@ DECLARE
   agent_of text := substring(d ->> 'template_key' FROM '^agent/([^/]+)/');
   mode text := cutover_now();
   at timestamptz := svc_now();
+  -- Where cancels lead, and what has conditions: as the edges of the plan say it.
+  cancels text[] := ARRAY(SELECT e ->> 'to' FROM jsonb_array_elements(compiled -> 'edges') e
+    WHERE e ->> 'edge_type' = 'on_cancel');
+  conditions text[] := ARRAY(SELECT e ->> 'from' FROM jsonb_array_elements(compiled -> 'edges') e
+    WHERE nullif(e -> 'condition_expr', 'null') IS NOT NULL);
   expires timestamptz := at
     + make_interval(secs => (d ->> 'approval_ttl_seconds')::double precision);
   whole boolean;
   retired boolean;
 BEGIN
+  -- What stands beside the plan and in it: its hash is of the plan alone.
+  IF (d ->> 'template_id', d ->> 'template_key', d ->> 'template_version', d ->> 'asset',
+      (d ->> 'amount')::numeric, d -> 'outflow') IS DISTINCT FROM
+    (compiled -> 'template' ->> 'template_id', compiled -> 'template' ->> 'template_key',
+      compiled -> 'template' ->> 'version', compiled -> 'intent' ->> 'asset',
+      (compiled -> 'intent' ->> 'amount')::numeric, compiled -> 'outflow') THEN
+    RAISE EXCEPTION 'movement % contradicts its plan', id;
+  END IF;
   -- Whatever a process remembers of the version: this is what it is now, until the movement is
   -- there. Before the row, whose foreign key would lock the version once more.
   SELECT v.status = 'retired' INTO retired FROM plan_template_versions v
@@ -4701,9 +4717,11 @@ BEGIN
     SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
       n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
       nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
-      (f ->> 'on_cancel_target')::boolean, f ->> 'brings', (f ->> 'conditional')::boolean,
+      n.value ->> 'node_key' = ANY (cancels), f ->> 'brings',
+      n.value ->> 'node_key' = ANY (conditions),
       (f ->> 'usual_seconds')::double precision, f -> 'flow', f ->> 'pays', f ->> 'claims_when',
-      f ->> 'sent_field', f ->> 'tied_by', (f ->> 'may_send')::boolean, at
+      f ->> 'sent_field', f ->> 'tied_by', (f ->> 'may_send')::boolean
+        AND n.value ->> 'node_kind' NOT IN ('observe', 'manual_gate'), at
     FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
     CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
     RETURNING position, own_plan

@@ -95,7 +95,7 @@ spec:
       # A send is waited for and never called off (docs/operations.md). The API answers what it took
       # for up to 30 s after its drain; a worker waits for its longest call and 5 s for the record.
       # Ten more are for connections to close and the process to end by itself.
-      terminationGracePeriodSeconds: {{ add $root.Values.drainSeconds (ternary 30 (add $root.Values.longestTimeoutSeconds 5) (eq .role "api")) 10 }}
+      terminationGracePeriodSeconds: {{ add $root.Values.drainSeconds (ternary 40 (add $root.Values.longestTimeoutSeconds 5) (eq .role "api")) 10 }}
       topologySpreadConstraints:
         {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
         - maxSkew: 1
