@@ -103,9 +103,6 @@ CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestampt
     WHERE replaced_by IS NOT NULL) s
   WHERE n.movement_id = movement AND n.signer_binding ->> 'signer_key' = s.old_key
     AND ties ? n.node_key AND ties ->> n.node_key IS NULL
-    -- Whatever `ties` says: what is under way or has ended stays with who signed it.
-    AND n.state IN ('BLOCKED', 'READY')
-    AND EXISTS (SELECT FROM movements m WHERE m.movement_id = movement AND m.ended_at IS NULL)
 $$;
 
 REVOKE ALL ON FUNCTION rebind_nodes(uuid, jsonb, timestamptz) FROM PUBLIC;
