@@ -3,7 +3,7 @@ import pg from 'pg';
 import { grantService } from '../../prisma/grant.ts';
 import { createMovementBy } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { paying, approvalOf, startStoreBench, type StoreBench } from './support.ts';
+import { approvalOf, startStoreBench, type StoreBench } from './support.ts';
 
 const ROLE = 'stolen';
 const REFUSED = 'insufficient_privilege';
