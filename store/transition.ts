@@ -183,8 +183,9 @@ export async function tryFence(
 }
 
 /**
- * The node behind a fence whose answer was lost, while nothing has touched it since; else null. What
- * is answered is on the synchronous standby too: a fail-over would else forget the fence of a send.
+ * The node behind a fence whose answer was lost, while nothing has touched it since; else null.
+ * What is answered is on the synchronous standby too: a fail-over would else forget the fence of a
+ * send.
  */
 export function findFence(db: Database, eventId: string): Promise<PhaseRow | null> {
   return run(() =>

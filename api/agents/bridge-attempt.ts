@@ -28,10 +28,7 @@ export async function attempt(
   const { row, repeated } = await proposed({ ...input, operation: 'bridge_attempt' }, deps);
   const requester = asAgent(input.requester, row.authority_key);
   const movement_id =
-    row.movement_id ??
-    (row.status === 'auto_promoted'
-      ? await afterAccepting(() => make(row, requester, deps))
-      : null);
+    row.movement_id ?? (row.status === 'auto_promoted' ? await make(row, requester, deps) : null);
   const { proposal_id, status, template_key, template_version } = row;
   return {
     status: 200,
@@ -52,22 +49,25 @@ async function make(
     entity_key: `${body.template_key}@${String(body.template_version)}`,
     details: { proposal_id: row.proposal_id },
   } as const;
-  return auditedRefusal(deps, requester, subject, async () => {
-    const compiled = await planOf(body, deps, { caller: requester.caller });
-    const made = await makeMovement(
-      {
-        ...compiled,
-        ...{ requester, subject, request: normalForm(body) },
-        used: { scope: SCOPE, key: row.proposal_id },
-        ...{ strategy_id: null, labels: {}, callback_url: body.callback_url ?? null },
-        approval_ttl_seconds: deps.settings.approvalTtlSeconds,
-        message: `Made by a bridge attempt, proposal ${row.proposal_id}; waits for approval`,
-        write: (movement) => createDecided(movement, requester, deps),
-      },
-      deps,
-    );
-    return made.body.movement_id;
-  });
+  // The proposal is written by now.
+  return afterAccepting(() =>
+    auditedRefusal(deps, requester, subject, async () => {
+      const compiled = await planOf(body, deps, { caller: requester.caller });
+      const made = await makeMovement(
+        {
+          ...compiled,
+          ...{ requester, subject, request: normalForm(body) },
+          used: { scope: SCOPE, key: row.proposal_id },
+          ...{ strategy_id: null, labels: {}, callback_url: body.callback_url ?? null },
+          approval_ttl_seconds: deps.settings.approvalTtlSeconds,
+          message: `Made by a bridge attempt, proposal ${row.proposal_id}; waits for approval`,
+          write: (movement) => createDecided(movement, requester, deps),
+        },
+        deps,
+      );
+      return made.body.movement_id;
+    }),
+  );
 }
 
 /**
