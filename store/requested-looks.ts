@@ -51,14 +51,26 @@ export async function forgetLook(db: Database, lookId: string): Promise<void> {
   await run(() => db.sql`DELETE FROM requested_looks WHERE look_id = ${lookId}::uuid`);
 }
 
+/** What a worker can look at. */
+export interface Known {
+  readonly signers: readonly string[];
+  readonly venues: readonly string[];
+}
+
 /**
- * Takes what no worker looks at, for so long; requests whose callers have gone are dropped. A look
+ * Takes what no worker looks at and this one knows, for so long: a worker of another registry
+ * leaves the rest to those that can answer. Requests whose callers have gone are dropped. A look
  * that two workers come to make changes nothing: the first answer is kept.
  */
 export async function takeLooks(
   db: Database,
-  { atMost, seconds }: { readonly atMost: number; readonly seconds: number },
+  {
+    known,
+    atMost,
+    seconds,
+  }: { readonly known: Known; readonly atMost: number; readonly seconds: number },
 ): Promise<readonly TakenLook[]> {
+  const subjects = JSON.stringify({ signer_identity: known.signers, balances: known.venues });
   return run(
     () => db.sql<TakenLook>`
       WITH clock AS (SELECT svc_now() AS at), gone AS (
@@ -69,6 +81,7 @@ export async function takeLooks(
       SET taken_until = clock.at + make_interval(secs => ${seconds}::integer)
       FROM clock WHERE look_id IN (SELECT look_id FROM requested_looks, clock
           WHERE answer IS NULL AND taken_until <= clock.at
+            AND ${subjects}::jsonb -> kind ? subject
             AND requested_at >= clock.at - make_interval(secs => ${KEPT_SECONDS}::integer)
           ORDER BY requested_at LIMIT ${atMost}::integer FOR UPDATE OF requested_looks SKIP LOCKED)
       RETURNING l.look_id::text, l.kind, l.subject`,

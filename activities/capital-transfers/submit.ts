@@ -18,6 +18,7 @@ import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { tryAgain } from '../failures.ts';
 import { callOptions, within } from '../call.ts';
+import { whileAway } from '../kept.ts';
 import { sending } from '../leaving.ts';
 import {
   applyStep,
@@ -53,7 +54,7 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
     const answer = await provider.submit(orderOf(fenced.row), within(callOptions(), left));
     const step = answered(fenced.row, answer, deps.pendingSeconds);
     // Refused: a look has taken over meanwhile, and it is the one that tells.
-    if (step !== null) await applyStep(deps, step);
+    if (step !== null) await whileAway(() => applyStep(deps, step));
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
     deps.log.warn(

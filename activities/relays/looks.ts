@@ -27,21 +27,28 @@ const TAKEN_SECONDS = 15;
 export interface LookOptions {
   readonly db: Database;
   readonly log: Logger;
-  readonly signers: { get(key: string): Signer | undefined };
+  readonly signers: {
+    list(): readonly { readonly signer_key: string }[];
+    get(key: string): Signer | undefined;
+  };
   readonly desk: BalanceDesk;
   readonly pauseMs: number;
 }
 
 /** Any number of processes may do this: a request is one worker's at a time. */
 export function startLooks(options: LookOptions): Loop {
-  const { db, log, pauseMs } = options;
+  const { db, log, signers, desk, pauseMs } = options;
+  const known = {
+    signers: signers.list().map(({ signer_key }) => signer_key),
+    venues: desk.venues.map(({ venue_key }) => venue_key),
+  };
   const running = new Set<Promise<unknown>>();
   const loop = startLoop({
     name: 'requested looks',
     pauseMs,
     log,
     work: async () => {
-      const taken = await takeLooks(db, { atMost: MOST, seconds: TAKEN_SECONDS });
+      const taken = await takeLooks(db, { known, atMost: MOST, seconds: TAKEN_SECONDS });
       // Not waited for: a venue that is slow keeps no signer's answer back.
       const looking = settleEach([...bySubject(taken).values()], AT_ONCE, async (same) => {
         const [first] = same;

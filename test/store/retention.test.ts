@@ -36,7 +36,7 @@ async function command(kind: string, isApplied: boolean): Promise<void> {
 const left = async (): Promise<readonly string[]> =>
   (
     await bench.sql<{ readonly what: string }>(
-      `SELECT status AS what FROM callbacks UNION ALL SELECT kind FROM commands
+      `SELECT status AS what FROM callbacks WHERE sequence < 200 UNION ALL SELECT kind FROM commands
        WHERE kind IN ('seen', 'unseen') ORDER BY what`,
     )
   ).map(({ what }) => what);
@@ -78,6 +78,36 @@ test('applied commands and delivered callbacks go when their days are over, and 
   expect(await left()).toEqual(['dead_letter', 'pending', 'unseen']);
   // A repeat of the create is the same movement, whatever of its commands is kept.
   expect(await readKeyUse(bench.db, 'tests', 'once')).toMatchObject({ movement_id: movement });
+});
+
+test('what was applied or delivered lately stays, however long ago it was made', async () => {
+  await bench.sql(
+    `INSERT INTO commands (command_id, movement_id, kind, created_at, applied_at, claimed_until)
+     SELECT svc_new_id(at - interval '400 days'), $1::uuid, kind, at - interval '400 days',
+       at - applied, at
+     FROM svc_now() at, (VALUES ('late', interval '1 day'), ('long ago', interval '31 days'))
+       AS made (kind, applied)`,
+    movement,
+  );
+  await bench.sql(
+    `INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload, nonce, status,
+       attempts, next_attempt_at, created_at, updated_at)
+     SELECT svc_new_id(at), $1::uuid, kind, number, 'https://a.example', '{}', kind, 'delivered',
+       1, at, at - interval '400 days', at - delivered
+     FROM svc_now() at, (VALUES ('redelivered', 200, interval '1 day'),
+       ('long delivered', 201, interval '366 days')) AS made (kind, number, delivered)`,
+    movement,
+  );
+  const rows = async (): Promise<readonly string[]> =>
+    (
+      await bench.sql<{ readonly what: string }>(
+        `SELECT kind AS what FROM commands WHERE kind IN ('late', 'long ago') UNION ALL
+         SELECT event_type FROM callbacks WHERE sequence >= 200 ORDER BY what`,
+      )
+    ).map(({ what }) => what);
+  expect(await rows()).toEqual(['late', 'long ago', 'long delivered', 'redelivered']);
+  await after(0, async () => (await rows()).length <= 2);
+  expect(await rows()).toEqual(['late', 'redelivered']);
 });
 
 test('nobody removes what is owed', async () => {
