@@ -7,7 +7,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { readReleases, type Release } from './releases.ts';
+import { readReleases, releasedNames, type Release } from './releases.ts';
 import { connectOnce } from './servers.ts';
 
 /** The migrations of this build. */
@@ -107,11 +107,16 @@ export async function stateOf(
   const done = rows.filter(({ finished, rolled_back }) => finished && !rolled_back);
   const applied = new Set(done.map(({ name }) => name));
   const pending = [...checksums.keys()].filter((name) => !applied.has(name));
+  const unknown = [...applied].filter((name) => !checksums.has(name));
+  const last = [...releasedNames(releases)].sort().at(-1) ?? '';
   return {
     applied: [...applied],
     pending,
-    served: releases.some(({ version }) => found[0]?.serves === servesFrom(version)),
-    unknown: [...applied].filter((name) => !checksums.has(name)),
+    // What a newer release brings stands behind what was released before it.
+    served:
+      releases.some(({ version }) => found[0]?.serves === servesFrom(version)) &&
+      unknown.every((name) => name > last),
+    unknown,
     changed: done.flatMap(({ name, checksum }) =>
       checksums.has(name) && checksums.get(name) !== checksum ? [name] : [],
     ),

@@ -158,9 +158,11 @@ export async function run<T>(work: () => Promise<T>): Promise<T> {
  */
 export async function readKept<T>(db: Database, read: () => Promise<T | null>): Promise<T | null> {
   const found = await read();
+  if (found === null) return null;
   // Of all that commits, the least: it leaves a record in the log of the server and no row.
-  if (found !== null) await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;
-  return found;
+  await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;
+  // It may have been another server that took it, which then is the primary and has to have it.
+  return read();
 }
 
 /**

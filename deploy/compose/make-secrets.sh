@@ -21,4 +21,6 @@ put secrets_key "$(head -c 32 /dev/urandom | base64 | tr -d '\n')"
 # What `fundadmin keys audit-key` derives from it, for workers: it vouches for audit rows and opens no
 # caller's secret.
 key="$(base64 -d <secrets_key | od -An -v -tx1 | tr -d ' \n')"
-put audit_key "$(openssl kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt "hexkey:$key" -kdfopt info:audit -binary HKDF | base64 | tr -d '\n')"
+audit="$(openssl kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt "hexkey:$key" -kdfopt info:audit -binary HKDF | base64 | tr -d '\n')"
+[ "${#audit}" -eq 44 ] || { echo "the audit key was not made: this needs OpenSSL 3" >&2; exit 1; }
+put audit_key "$audit"

@@ -22,14 +22,19 @@ case $1 in
   fence)
     # First, so that it holds for whoever starts it while it is being stopped.
     touch "$data/standby.signal" "$data/fenced"
-    if pg_ctl status -D "$data" >/dev/null; then
-      pg_ctl stop -D "$data" -m immediate >/dev/null
-    fi
+    # 3: it does not run. Anything else says nothing of that, and a primary that runs is not fenced.
+    status=0
+    pg_ctl status -D "$data" >/dev/null || status=$?
+    case $status in
+      0) pg_ctl stop -D "$data" -m immediate >/dev/null ;;
+      3) ;;
+      *) echo "pg_ctl does not say whether $data runs ($status): it may take writes" >&2; exit 1 ;;
+    esac
     echo "$data is fenced: it starts as a standby"
     ;;
   promote)
     # What the other machine has taken since is not in it: two primaries would each have a part.
-    [ ! -f "$data/fenced" ] || { echo "$data was fenced: promote the other, and make this a new standby of it (pg_basebackup, or pg_rewind and then remove the file fenced)" >&2; exit 1; }
+    [ ! -f "$data/fenced" ] || { echo "$data was fenced: promote the other, and make this a new standby of it (pg_basebackup -R, or pg_rewind -R, and no file fenced)" >&2; exit 1; }
     [ -f "$data/standby.signal" ] || { echo "$data is no standby: nothing was done" >&2; exit 1; }
     pg_ctl promote -D "$data" -w -t 60 >/dev/null
     echo "$data is the primary"

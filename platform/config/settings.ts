@@ -190,7 +190,7 @@ const DEPENDENCIES = {
   ),
   SVC_COMMAND_RETENTION_DAYS: standard(
     'commandRetentionDays',
-    whole(1, 36_500),
+    whole(1, 10_000),
     '30',
     'Days that the note of a command is kept that its run has applied. The audit trail and the timeline keep the command itself.',
   ),
@@ -434,7 +434,7 @@ const CALLBACKS = {
   ),
   SVC_CALLBACK_RETENTION_DAYS: standard(
     'callbackRetentionDays',
-    whole(1, 36_500),
+    whole(1, 10_000),
     '365',
     'Days that a delivered callback is listed; then its row is removed. Others stay.',
   ),

@@ -99,17 +99,27 @@ test('an approval, and a write that nothing is looked up of, are not called refu
   expect((await movements()).map((each) => each.request_state)).toContain('APPROVED');
 });
 
-test('what a session that was ended has left behind counts once the standby has it', async () => {
-  const before = (await movements()).length;
-  await standby.goAway();
+/** A create whose session is ended while its commit waits; whoever asks for it then waits as well. */
+async function ended(): Promise<{ readonly answer: Promise<Answer> }> {
   const answer = create();
   await standby.waiting();
   await standby.endWaiting();
-  // It is seen by everybody now, and would be gone if the standby took over.
-  expect(await movements()).toHaveLength(before + 1);
   await standby.waiting();
+  return { answer };
+}
+
+test('what a session that was ended has left behind counts once the standby has it', async () => {
+  const before = (await movements()).length;
+  await standby.goAway();
+  const first = await ended();
+  await standby.comeBack();
+  expect((await first.answer).status).toBe(201);
+  await standby.goAway();
+  const second = await ended();
+  // It is seen by everybody now, and would be gone if the standby took over.
+  expect(await movements()).toHaveLength(before + 2);
   between.cut();
-  const { status, body } = await answer;
+  const { status, body } = await second.answer;
   expect([status, body.detail.error]).toEqual(UNKNOWN);
 });
 

@@ -61,7 +61,7 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'store/faults.ts',
-      find: "  if (found !== null) await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;\n",
+      find: "  await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;\n",
       replace: '',
     },
   },

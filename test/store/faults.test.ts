@@ -47,6 +47,15 @@ test('a look-up that finds no connection leaves the outcome open', async () => {
   });
 });
 
+test('what was found on a server that was lost, and is not on the one after it, is not found', async () => {
+  const broken = Object.assign(new Error('Connection terminated unexpectedly'), { code: '57P01' });
+  const looks = ['found', null];
+  const find = (): Promise<string | null> => Promise.resolve(looks.shift() ?? null);
+  await expect(writeOrFind(db, () => Promise.reject(broken), find)).rejects.toMatchObject({
+    code: 'outcome_unknown',
+  });
+});
+
 test('a violated constraint is neither a conflict nor an unreachable database', () => {
   expect(databaseFault(prisma('P2002'))).toBe('other');
   expect(databaseFault(prisma('P2034'))).toBe('conflict');
