@@ -99,7 +99,7 @@ test('an approval, and a write that nothing is looked up of, are not called refu
   expect((await movements()).map((each) => each.request_state)).toContain('APPROVED');
 });
 
-/** A create whose session is ended while its commit waits; whoever asks for it then waits as well. */
+/** A create whose session is ended while its commit waits: whoever looks for it then waits too. */
 async function ended(): Promise<{ readonly answer: Promise<Answer> }> {
   const answer = create();
   await standby.waiting();

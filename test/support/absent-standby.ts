@@ -21,10 +21,14 @@ export async function absentStandby(databaseUrl: string): Promise<AbsentStandby>
   const count = async (): Promise<number> =>
     (await client.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rows.length;
   const endWaiting = async (): Promise<void> => {
-    await client.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+    const { rows } = await client.query<{ pid: number }>(
+      "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
     );
-    await eventually(async () => ((await count()) === 0 ? true : null));
+    const pids = rows.map(({ pid }) => pid);
+    // Others may wait by then: whoever looks for what these have left behind.
+    const left = (): Promise<pg.QueryResult> =>
+      client.query('SELECT FROM pg_stat_activity WHERE pid = ANY ($1::integer[])', [pids]);
+    await eventually(async () => ((await left()).rows.length === 0 ? true : null));
   };
   const set = async (statement: string): Promise<void> => {
     await client.query(statement);
