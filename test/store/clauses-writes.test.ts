@@ -20,6 +20,7 @@ import {
   withMadeUpRows,
 } from './clause.ts';
 import { ADDRESS, doc, ID, MASTER } from './made-up.ts';
+import { agreedPlan } from './support.ts';
 
 withMadeUpRows();
 const walletIs = (fields: string): string => `UPDATE perp_agent_wallets SET ${fields};`;
@@ -1181,18 +1182,19 @@ const NEW = {
   ...{ current_frontier: ['pay'], pooled: false },
 };
 const create = (fields: object = {}, digit = '5'): string =>
-  `create_movement(jsonb_build_object('compiled_plan', ${PLAN}) || ${doc({
-    movement: { ...NEW, movement_id: ID(digit), ...fields },
-    nodes: [
-      {
-        ...{ on_cancel_target: false, conditional: false, usual_seconds: 5, brings: 'b' },
-        ...nodeFacts({ node_kind: 'action', action_type: 'x' }),
-      },
-    ],
-    timeline: digit === '5' ? twoEvents : [],
-    command_id: ID(digit),
-    ...{ audit: [], signed: false },
-  })})`;
+  `create_movement(jsonb_build_object('compiled_plan', ${PLAN} || ${doc(agreedPlan({ ...NEW, ...fields }))})
+    || ${doc({
+      movement: { ...NEW, movement_id: ID(digit), ...fields },
+      nodes: [
+        {
+          ...{ on_cancel_target: false, conditional: false, usual_seconds: 5, brings: 'b' },
+          ...nodeFacts({ node_kind: 'action', action_type: 'x' }),
+        },
+      ],
+      timeline: digit === '5' ? twoEvents : [],
+      command_id: ID(digit),
+      ...{ audit: [], signed: false },
+    })})`;
 const isCreated = "-> 'created'";
 const AGENTS = { template_key: 'agent/authority/k', most_open: 1 };
 const once = `SELECT ${create({}, '6')};`;

@@ -20,7 +20,7 @@ import {
   withMadeUpRows,
 } from './clause.ts';
 import { ADDRESS, doc, ID, MASTER } from './made-up.ts';
-import { TEMPLATE } from './support.ts';
+import { agreedPlan, TEMPLATE } from './support.ts';
 
 withMadeUpRows();
 
@@ -1021,15 +1021,16 @@ holds('a namespace has room', [
   namespaced(3),
 ]);
 
-const madeOf = (fields: object = {}): object => ({
-  movement: {
+const madeOf = (fields: object = {}): object => {
+  const movement = {
     ...{ movement_id: ID('3'), template_id: TEMPLATE.template_id, template_key: 'test/store' },
     ...{ template_version: 1, asset: 'USDC', amount: '1', current_frontier: [], outflow: [] },
     ...{ client_scope: 's', approval_ttl_seconds: 1, limit_amount: '1', pooled: false },
     ...fields,
-  },
-  ...{ compiled_plan: { intent: {}, input_params: {} }, timeline: [], nodes: [], audit: [] },
-});
+  };
+  const compiled_plan = { ...agreedPlan(movement), input_params: {} };
+  return { movement, compiled_plan, timeline: [], nodes: [], audit: [] };
+};
 holds('a movement of a retired version', [
   [
     'a create of a retired version is refused',

@@ -119,6 +119,7 @@ test.each([
 ])('with clocks %d ms apart the fence of an unsigned node begins with %s', async (ms, first) => {
   const asked: string[] = [];
   const db = {
+    mayBegin: () => true,
     sql: (texts: readonly string[]) => {
       asked.push(texts.join('?'));
       return Promise.reject(new Error('no database here'));

@@ -7,7 +7,7 @@
 import pg from 'pg';
 import { functionBodies } from '../../prisma/functions-migration.ts';
 import { ADDRESS, doc, ID, MASTER, startMadeUp, type MadeUp } from './made-up.ts';
-import { TEMPLATE } from './support.ts';
+import { agreedPlan, TEMPLATE } from './support.ts';
 
 interface Lock {
   /** `<function>: <what is locked, and how>`, by which its case is found. */
@@ -112,14 +112,15 @@ const agentKey = {
   authority: { authority_key: 'authority', allowed_assets: null, allowed_chains: null },
 };
 /** A movement of an agent's plan. */
+const drafted = {
+  ...{ movement_id: ID('3'), template_id: ID('1'), template_key: 'agent/authority/x' },
+  ...{ template_version: 1, asset: 'USDC', amount: '1', current_frontier: [], most_open: 0 },
+  ...{ client_scope: 's', approval_ttl_seconds: 1, outflow: [], limit_amount: '1' },
+  pooled: false,
+};
 const draft = {
-  movement: {
-    ...{ movement_id: ID('3'), template_id: ID('1'), template_key: 'agent/authority/x' },
-    ...{ template_version: 1, asset: 'USDC', amount: '1', current_frontier: [], most_open: 0 },
-    ...{ client_scope: 's', approval_ttl_seconds: 1, outflow: [], limit_amount: '1' },
-    pooled: false,
-  },
-  ...{ compiled_plan: { intent: {}, input_params: {} }, timeline: [] },
+  movement: drafted,
+  ...{ compiled_plan: { ...agreedPlan(drafted), input_params: {} }, timeline: [] },
 };
 
 /** By the lock's name. */
@@ -162,7 +163,10 @@ const cases = (): Readonly<Record<string, Case>> => ({
   },
   'create_movement: plan_template_versions FOR SHARE': {
     held: 'true',
-    call: `create_movement(${doc({ movement: { template_id: TEMPLATE.template_id } })})`,
+    call: `create_movement(${doc({
+      movement: { template_id: TEMPLATE.template_id },
+      compiled_plan: { template: { template_id: TEMPLATE.template_id } },
+    })})`,
   },
   'with_version: plan_template_versions FOR SHARE': {
     held: 'true',

@@ -193,3 +193,16 @@ export async function waitForLocks(bench: StoreBench, count: number): Promise<vo
   }
   throw new Error(`${String(count)} statements should wait for a lock, and do not`);
 }
+
+/** What of a compiled plan a create has to agree with, beside the plan itself. */
+export function agreedPlan(movement: {
+  readonly template_id: string;
+  readonly template_key: string;
+  readonly template_version: number;
+  readonly asset: string;
+  readonly amount: string;
+  readonly outflow: readonly unknown[];
+}): object {
+  const { template_id, template_key, template_version: version, asset, amount, outflow } = movement;
+  return { template: { template_id, template_key, version }, intent: { asset, amount }, outflow };
+}
