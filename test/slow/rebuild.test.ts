@@ -174,7 +174,7 @@ test('after a backup was restored too, what had been sent is asked about and not
 
   expect(await fundadmin('movements', 'rebuild', '--after-restore', 'flood')).toMatchObject({
     status: 1,
-    err: expect.stringContaining('Run `fundadmin after-restore --incident flood` first'),
+    err: expect.stringContaining('run `fundadmin after-restore --incident flood` first'),
   });
   expect(await fundadmin('after-restore', '--incident', 'flood')).toMatchObject({ status: 0 });
   // Of a restore before this one.
