@@ -294,8 +294,15 @@ describe('a withdrawal', () => {
       expect(await signed.recover(later)).toMatchObject({
         ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
       });
+    // By the venue's clock, too.
+    await desk.perp.faults({ clock_ahead_ms: 500 * HOUR });
+    expect(await signed.recover(500 * HOUR)).toMatchObject({
+      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+      error_message: expect.stringContaining('only once it is paid'),
+    });
     // Nothing is sent once it is a day old.
     expect(await heard(signed)).toHaveLength(1);
+    await desk.perp.faults({});
   });
 
   it('waits for a payment that is held and for a ledger that lags', async () => {
