@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './command.mjs';
-import { takeLock } from './lock.mjs';
+import { waitForLock } from './lock.mjs';
 import { startStep } from './progress.mjs';
 
 /** The project's folder. */
@@ -15,7 +15,7 @@ const MODULES = join(ROOT, 'node_modules');
 export async function ensureDependencies(logDir) {
   const reason = dependencyFault();
   if (reason === null) return;
-  const lock = await waitForLock(join(logDir, 'npm-ci.lock'));
+  const release = await waitForLock(join(logDir, 'npm-ci.lock'));
   try {
     if (dependencyFault() === null) return; // another process did it meanwhile
     const step = startStep(`Installing dependencies (${reason})`);
@@ -32,7 +32,7 @@ export async function ensureDependencies(logDir) {
     }
     step.done();
   } finally {
-    lock.release();
+    release();
   }
 }
 
@@ -82,7 +82,7 @@ export async function ensurePrismaClient(logDir) {
   const version = read(join(MODULES, 'prisma', 'package.json')) ?? '';
   const wanted = createHash('sha256').update(read(schema)).update(version).digest('hex');
   if (read(stamp) === wanted) return;
-  const lock = await waitForLock(join(logDir, 'prisma-generate.lock'));
+  const release = await waitForLock(join(logDir, 'prisma-generate.lock'));
   try {
     if (read(stamp) === wanted) return;
     const step = startStep('Generating the database client');
@@ -100,7 +100,7 @@ export async function ensurePrismaClient(logDir) {
     writeFileSync(stamp, wanted);
     step.done();
   } finally {
-    lock.release();
+    release();
   }
 }
 
@@ -114,14 +114,6 @@ export function npmCommand() {
   return own !== undefined && basename(own).startsWith('npm-cli')
     ? [process.execPath, own]
     : ['npm'];
-}
-
-async function waitForLock(path) {
-  for (;;) {
-    const lock = await takeLock(path);
-    if (lock.release !== undefined) return lock;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
 }
 
 function stampFile() {

@@ -39,6 +39,22 @@ export async function takeLock(path) {
 }
 
 /**
+ * Takes the lock as soon as no live process has it; answers what releases it.
+ *
+ * @param {string} path
+ * @param {AbortSignal} [signal] whose end ends the waiting
+ * @returns {Promise<() => void>}
+ */
+export async function waitForLock(path, signal) {
+  for (;;) {
+    signal?.throwIfAborted();
+    const lock = await takeLock(path);
+    if (lock.release !== undefined) return lock.release;
+    await pause(300);
+  }
+}
+
+/**
  * Who the lock file names, alive or not.
  *
  * @param {string} path

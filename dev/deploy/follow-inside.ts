@@ -14,6 +14,7 @@ import { report, startStep } from '../bootstrap/progress.mjs';
 import { Supervisor } from '../stack/supervise/supervisor.ts';
 import { sectionsOf } from './page.ts';
 import { ask, openNetwork, surround, type Given, type Surroundings } from './surroundings.ts';
+import { timing } from './timed.ts';
 
 const CONFIG = '/etc/fund';
 /** Of the base's `useradd`. */
@@ -32,7 +33,7 @@ const supervisor = new Supervisor({ dataDir: given.work, restart: false, log: ()
 
 try {
   await openNetwork(given);
-  const around = await surround(given, supervisor, timed);
+  const around = await surround(given, supervisor, timing(seconds));
   await follow(around);
   const evidence = await lookAround(around.adminUrl);
   writeFileSync(join(given.work, 'done.json'), JSON.stringify({ ...evidence, seconds }));
@@ -94,12 +95,12 @@ async function inRoot(script: string, env: Record<string, string>): Promise<stri
   });
   let printed = '';
   let title = '';
-  let begun = Date.now();
+  let since = performance.now();
   let step: ReturnType<typeof startStep> | undefined;
   const turn = (next: string): void => {
     step?.done();
-    if (title !== '') seconds[title] = (Date.now() - begun) / 1000;
-    [title, begun] = [next, Date.now()];
+    if (title !== '') seconds[title] = (performance.now() - since) / 1_000;
+    [title, since] = [next, performance.now()];
     step = next === '' ? undefined : startStep(next);
   };
   child.stdout.on('data', (data: Buffer) => {
@@ -137,17 +138,4 @@ async function lookAround(adminUrl: string) {
   if (runs?.['count'] !== '2')
     throw new Error(`Temporal keeps ${runs?.['count'] ?? 'no'} runs in Postgres, not 2`);
   return { connections };
-}
-
-async function timed(what: string, task: () => Promise<void>): Promise<void> {
-  const step = startStep(what);
-  const begun = Date.now();
-  try {
-    await task();
-  } catch (error) {
-    step.fail();
-    throw error;
-  }
-  step.done();
-  seconds[what] = (Date.now() - begun) / 1000;
 }

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { npmCommand } from '../bootstrap/install.mjs';
-import { takeLock } from '../bootstrap/lock.mjs';
+import { waitForLock } from '../bootstrap/lock.mjs';
 import { built } from '../bootstrap/programs.mjs';
 import { report, startStep } from '../bootstrap/progress.mjs';
 import { cacheDir } from '../bootstrap/temporal-build.mjs';
@@ -32,6 +32,7 @@ import { findTemporalServer } from '../stack/temporal-binary.ts';
 import { NAMESPACES, type Given } from './surroundings.ts';
 import { sectionsOf } from './page.ts';
 import { clusterPrograms, composeVersion } from './temporal-cluster.ts';
+import { timing } from './timed.ts';
 
 const run = promisify(execFile);
 /** What the page asks of a machine, beside Node and Temporal's command line. */
@@ -62,12 +63,13 @@ async function main(): Promise<number> {
   if (cli.kind !== 'binary') throw new Error("Temporal's command line is needed as a program");
   const base = await ensureBase();
   const seconds: Record<string, number> = {};
+  const timed = timing(seconds);
   const root = join(work, 'root');
-  await timed(seconds, 'a copy of the empty root', async () => {
+  await timed('a copy of the empty root', async () => {
     await run('cp', ['-a', '--reflink=auto', base, root]);
     cpSync(cli.path, join(root, 'usr/local/bin/temporal'));
   });
-  await timed(seconds, '1. Build (build, npm ci)', () => build(join(root, APP)));
+  await timed('1. Build (build, npm ci)', () => build(join(root, APP)));
   const { foreign, count } = packagesOf(join(root, APP));
   if (foreign.length > 0) throw new Error(`not of production: ${foreign.join(', ')}`);
   if (foreground.status !== null) return foreground.status;
@@ -125,14 +127,6 @@ async function ensureBase(): Promise<string> {
   }
 }
 
-async function waitForLock(path: string): Promise<() => void> {
-  for (;;) {
-    const lock = await takeLock(path);
-    if (lock.release !== undefined) return lock.release;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-}
-
 /** The page's block, where the clone is. */
 async function build(app: string): Promise<void> {
   const block = sectionsOf('docs/deploy.md')
@@ -165,21 +159,4 @@ async function inNamespaces(given: Given): Promise<number> {
   return new Promise((resolve) => {
     child.once('exit', (code) => resolve(code ?? 1));
   });
-}
-
-async function timed(
-  seconds: Record<string, number>,
-  what: string,
-  work: () => Promise<unknown>,
-): Promise<void> {
-  const step = startStep(what);
-  const begun = Date.now();
-  try {
-    await work();
-  } catch (error) {
-    step.fail();
-    throw error;
-  }
-  step.done();
-  seconds[what] = (Date.now() - begun) / 1000;
 }

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runCommand } from '../bootstrap/command.mjs';
-import { takeLock } from '../bootstrap/lock.mjs';
+import { waitForLock } from '../bootstrap/lock.mjs';
 import { startStep } from '../bootstrap/progress.mjs';
 import { cacheDir, findOnPath, goEnvironment, isExecutable } from '../bootstrap/temporal-build.mjs';
 
@@ -59,12 +59,4 @@ async function build(
     env: { ...goEnvironment(work), GOBIN: join(work, 'bin') },
   });
   for (const [name, path] of entries) renameSync(join(work, 'bin', basename(path)), kept(name));
-}
-
-async function waitForLock(path: string): Promise<() => void> {
-  for (;;) {
-    const lock = await takeLock(path);
-    if (lock.release !== undefined) return lock.release;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
 }

@@ -1,6 +1,7 @@
 /** The blocks of shell of docs/deploy.md, by the section that they stand in. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { blocksIn } from '../../test/support/guide.ts';
 import { ROOT } from '../stack/ports.ts';
 
 export interface Section {
@@ -13,7 +14,7 @@ export function sectionsOf(file: string): readonly Section[] {
   return parts
     .map((part) => ({
       title: part.slice(0, part.indexOf('\n')),
-      blocks: [...part.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block),
+      blocks: blocksIn(part, 'sh'),
     }))
     .filter(({ blocks }) => blocks.length > 0);
 }

@@ -21,6 +21,7 @@ import {
   type Certificate,
   type ClusterPrograms,
 } from './temporal-cluster.ts';
+import type { Timed } from './timed.ts';
 
 const run = promisify(execFile);
 
@@ -76,7 +77,7 @@ export async function openNetwork({ work, root }: Given): Promise<void> {
 export async function surround(
   { work, programs }: Given,
   supervisor: Supervisor,
-  timed: (what: string, task: () => Promise<void>) => Promise<void>,
+  timed: Timed,
 ): Promise<Surroundings> {
   const tls = join(work, 'tls');
   mkdirSync(tls);

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { npmCommand } from '../bootstrap/install.mjs';
-import { takeLock } from '../bootstrap/lock.mjs';
+import { waitForLock } from '../bootstrap/lock.mjs';
 import { startStep } from '../bootstrap/progress.mjs';
 import { cacheDir } from '../bootstrap/temporal-build.mjs';
 import { ROOT } from '../stack/ports.ts';
@@ -32,7 +32,7 @@ export async function whyNoContainers(): Promise<string | null> {
 export async function buildImage(args: Readonly<Record<string, string>>): Promise<number> {
   mkdirSync(join(folder, 'tmp'), { recursive: true });
   writeFileSync(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }));
-  const lock = await waitForLock();
+  const lock = await waitForLock(join(folder, 'build.lock'));
   try {
     await ensureBase();
     const step = startStep('Building the image');
@@ -59,14 +59,6 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
     return (Date.now() - begun) / 1000;
   } finally {
     lock();
-  }
-}
-
-async function waitForLock(): Promise<() => void> {
-  for (;;) {
-    const lock = await takeLock(join(folder, 'build.lock'));
-    if (lock.release !== undefined) return lock.release;
-    await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 

@@ -28,7 +28,11 @@ const NOT_AS_IT_STANDS = /<[a-z][^>]*>|…|\$OWNER_URL|^\s*temporal /;
 
 /** The blocks of one language of a page of the project. */
 export function blocksOf(file: string, language: string): readonly string[] {
-  const page = readFileSync(join(ROOT, file), 'utf8');
+  return blocksIn(readFileSync(join(ROOT, file), 'utf8'), language);
+}
+
+/** The same of a part of a page. */
+export function blocksIn(page: string, language: string): readonly string[] {
   const block = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
   return [...page.matchAll(block)].map(([, text = '']) => text);
 }

@@ -5,9 +5,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '../../dev/bootstrap/command.mjs';
-import { takeLock } from '../../dev/bootstrap/lock.mjs';
+import { waitForLock } from '../../dev/bootstrap/lock.mjs';
 import { findOnPath, cacheDir } from '../../dev/bootstrap/temporal-build.mjs';
 
 export interface PythonProgram {
@@ -74,10 +73,6 @@ async function prepared(
 }
 
 /** One at a time sets it up; a second run waits for the first. */
-async function lock({ name }: PythonProgram, signal: AbortSignal): Promise<() => void> {
-  for (;;) {
-    const taken = await takeLock(join(cacheDir(), `${name}.lock`));
-    if (taken.release !== undefined) return taken.release;
-    await sleep(500, undefined, { signal });
-  }
+function lock({ name }: PythonProgram, signal: AbortSignal): Promise<() => void> {
+  return waitForLock(join(cacheDir(), `${name}.lock`), signal);
 }

@@ -1,0 +1,20 @@
+/** How long each part of the guide takes, shown as a step. */
+import { startStep } from '../bootstrap/progress.mjs';
+
+export type Timed = (what: string, work: () => Promise<unknown>) => Promise<void>;
+
+/** Notes seconds by what took them. */
+export function timing(seconds: Record<string, number>): Timed {
+  return async (what, work) => {
+    const step = startStep(what);
+    const since = performance.now();
+    try {
+      await work();
+    } catch (error) {
+      step.fail();
+      throw error;
+    }
+    step.done();
+    seconds[what] = (performance.now() - since) / 1_000;
+  };
+}
