@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Run, edge, node } from './build.ts';
-import { reopened } from '../../../domain/graph/retry.ts';
+import { isRetryable, reopened } from '../../../domain/graph/retry.ts';
 import type { WalkEdge } from '../../../domain/graph/walk-types.ts';
 
 const run = (nodes: string, edges: (string | WalkEdge)[]): Run => {
@@ -215,6 +215,31 @@ describe('cancel', () => {
     expect(plan.settle('b', 'COMPLETED')).toEqual(['j']);
     plan.settle('j', 'COMPLETED');
     expect([plan.state, plan.states()['x']]).toEqual(['COMPLETED', 'SKIPPED']);
+  });
+});
+
+describe('a compensation that failed', () => {
+  const edges = ['a>c', 'a>b', 'a>c:on_cancel', 'c>pay:on_failure'];
+  const failed = (): Run => {
+    const plan = run('a c:compensation pay b', edges);
+    plan.settle('a', 'COMPLETED');
+    return plan;
+  };
+
+  it('is retried after a cancel while nothing was done in its place', () => {
+    const plan = failed();
+    plan.cancel();
+    plan.settle('c', 'FAILED');
+    expect([plan.state, isRetryable(plan.input, plan.at('c'))]).toEqual(['CANCELLED', true]);
+  });
+
+  it('stays failed once its way out has paid, however soon a cancel follows', () => {
+    const plan = failed();
+    expect(plan.settle('c', 'FAILED')).toContain('pay');
+    plan.settle('pay', 'COMPLETED');
+    expect(isRetryable(plan.input, plan.at('c'))).toBe(false);
+    plan.cancel();
+    expect([plan.state, isRetryable(plan.input, plan.at('c'))]).toEqual(['CANCELLED', false]);
   });
 });
 
