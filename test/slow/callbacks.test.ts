@@ -9,6 +9,7 @@ import {
   type FaultyReceiver,
 } from '../support/callback-receiver.ts';
 import { assertConsistent } from '../support/evidence.ts';
+import { PATIENCE_MS } from '../support/patience.mjs';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 
 let own: OwnStack;
@@ -94,7 +95,7 @@ async function callbacksOf({ movement_id }: Created): Promise<readonly Listed[]>
 async function told(
   movement: Created,
   last: string,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<readonly string[]> {
   let seen: readonly Listed[] = [];
   await eventually(

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { capitalTransferWorkflowId } from '../../domain/messages.ts';
 import type { TransferEntry } from '../../dev/simulators/paper-venue/transfer-views.ts';
+import { PATIENCE_MS } from '../support/patience.mjs';
 import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { verifyReservations } from '../../tools/reservations/verify.ts';
@@ -54,7 +55,7 @@ const resolve = (id: string, resolution: string, more: object = {}): Promise<Jso
     ...more,
   });
 
-function reaches(id: string, state: string, timeoutMs = 30_000): Promise<View> {
+function reaches(id: string, state: string, timeoutMs = PATIENCE_MS): Promise<View> {
   let last = '';
   return eventually(
     async () => {
@@ -149,6 +150,12 @@ describe('an answer that is lost', () => {
   });
 
   test('of a refused one: it fails with the code of the record', async () => {
+    // Without a worker the API goes by what is stored, so there has to be something.
+    await eventually(async () => {
+      const path = '/balances?venue_key=paper-sub-b&fresh=true';
+      const { balances } = await own.api.expect(200, 'GET', path);
+      return (balances as readonly { stale: boolean }[]).some(({ stale }) => !stale) ? true : null;
+    });
     await own.stack.kill('worker');
     const { transfer_id } = await create({
       source_venue: 'paper-sub-b',

@@ -1,5 +1,6 @@
 /** Waiting for what comes true by itself. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE_MS } from './patience.mjs';
 
 /** A condition that can no longer come true. */
 export class Stop extends Error {}
@@ -17,7 +18,7 @@ export async function eventually<T>(
   ask: () => Promise<T | null>,
   options: { timeoutMs?: number; everyMs?: number; what?: () => string } = {},
 ): Promise<T> {
-  const { timeoutMs = 30_000, everyMs, what = () => 'something' } = options;
+  const { timeoutMs = PATIENCE_MS, everyMs, what = () => 'something' } = options;
   let last: unknown;
   for (
     const start = Date.now();

@@ -10,6 +10,7 @@ import { signatureHeaders } from '../../clients/http/index.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import type { LedgerEntry } from '../../dev/simulators/paper-venue/views.ts';
 import { untilNextLook } from './eventually.ts';
+import { PATIENCE_MS } from './patience.mjs';
 import type { TimelineView } from './evidence.ts';
 import { SHARED_STACK, TEST_SIGNER, type SharedStack } from './shared-stack-facts.ts';
 
@@ -152,7 +153,7 @@ export async function waitFor<T>(
   condition: () => Promise<T | null | undefined | false>,
   options: { readonly timeoutMs?: number; readonly what?: () => string } = {},
 ): Promise<T> {
-  const { timeoutMs = 20_000, what = () => 'a condition' } = options;
+  const { timeoutMs = PATIENCE_MS, what = () => 'a condition' } = options;
   const start = Date.now();
   for (; Date.now() < start + timeoutMs; await sleep(untilNextLook(Date.now() - start))) {
     const answer = await condition();
@@ -460,7 +461,7 @@ export const timeline = (movementId: string): Promise<readonly EventView[]> =>
 export function reaches(
   movementId: string,
   state: string,
-  timeoutMs = 20_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<DetailView> {
   let last = '';
   return waitFor(

@@ -20,6 +20,7 @@ import type { SigningKey } from '../../dev/stack/keys.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import type { MovementView, TimelineView } from './evidence.ts';
 import { eventually, Stop } from './eventually.ts';
+import { PATIENCE_MS } from './patience.mjs';
 import { copyCluster } from './migrated-cluster.ts';
 
 export { eventually, Stop };
@@ -153,7 +154,7 @@ export class MovementApi {
     movementId: string,
     nodeKey: string,
     states: readonly string[],
-    timeoutMs = 30_000,
+    timeoutMs = PATIENCE_MS,
   ): Promise<MovementView> {
     return eventually(
       async () => {
