@@ -299,4 +299,4 @@ test('nothing that a stranger schedules, signals or starts moves anything', asyn
   );
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   expect(await standing()).toEqual(before);
-}, 400_000);
+}, 900_000);
