@@ -37,7 +37,7 @@ beforeAll(async () => {
     completion_policy: { completion_assurance: 'provider_completed' },
   });
   expect([made.status, made.body]).toMatchObject([201, {}]);
-}, 60_000);
+});
 beforeEach(() => {
   waiting = 0;
 });
@@ -49,7 +49,7 @@ afterAll(async () => {
   await standby?.close();
   await owner?.$disconnect();
   await own?.close();
-}, 30_000);
+});
 
 const create = (more: object = {}): Promise<Answer> =>
   post(`${api}/movements`, {

@@ -91,7 +91,7 @@ beforeAll(async () => {
     ...{ SVC_KEY_ID: 'loud', SVC_HMAC_SECRET: 'loud', SVC_AGENT_NAMESPACE: 'agent/loud' },
     SVC_API_URL: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
   });
-}, 60_000);
+});
 afterAll(async () => {
   await tools?.close();
   server.closeAllConnections();

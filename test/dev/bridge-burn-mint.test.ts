@@ -31,7 +31,7 @@ beforeAll(async () => {
   lanes = await startLanes();
   await Promise.all([approveBurns(lanes.near), approveBurns(lanes.far)]);
   attester = await startAttester({ port: 0, dataDir: lanes.folder, urls: lanes.urls });
-}, 60_000);
+});
 afterAll(async () => {
   await attester.close();
   await lanes.stop();

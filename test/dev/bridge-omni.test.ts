@@ -28,7 +28,7 @@ let deliverer: Running;
 beforeAll(async () => {
   lanes = await startLanes();
   deliverer = await startDeliverer({ port: 0, urls: lanes.urls });
-}, 60_000);
+});
 afterAll(async () => {
   await deliverer.close();
   await lanes.stop();

@@ -31,7 +31,7 @@ const restart = async (): Promise<void> => {
 beforeAll(async () => {
   chain = await startChain();
   venue = await startVenueHere(folder.path, chain.settings);
-}, 60_000);
+});
 afterEach(async () => {
   await venue.faults(null);
 });

@@ -204,7 +204,7 @@ test('whatever blocks come, go and come again and whenever the venue is started 
     }),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 test('that a transaction brings nothing is believed only when its block was read and is final', async () => {
   const look = async (block: bigint, finalized: bigint, scanned: bigint) => {

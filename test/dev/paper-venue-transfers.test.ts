@@ -358,7 +358,7 @@ describe('after kill -9', () => {
       expect.objectContaining({ account_type: 'SPOT', asset: 'USDT', available: '999980' }),
     );
     await second.end('SIGKILL');
-  }, 60_000);
+  });
 
   test('at any moment under load, each reference is moved once', async () => {
     const data = tempFolder();

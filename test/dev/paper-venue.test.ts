@@ -22,7 +22,7 @@ let venue: VenueProcess;
 beforeAll(async () => {
   chain = await startChain();
   venue = await startVenueProcess(folder.path, chain.settings);
-}, 60_000);
+});
 afterEach(async () => {
   await venue.faults(null);
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   stack = await startPerpChain();
   venue = await startPerpVenue(stack.settings);
   perp = callerOf(venue.url);
-}, 60_000);
+});
 afterAll(async () => {
   await venue.close();
   await stack.stop();

@@ -39,7 +39,7 @@ beforeAll(async () => {
   port = await freePort();
   perp = callerOf(`http://127.0.0.1:${String(port)}`);
   await start();
-}, 60_000);
+});
 afterAll(async () => {
   await endProgram(child);
   await stack.stop();

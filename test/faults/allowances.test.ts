@@ -215,4 +215,4 @@ test('only what a movement that has ended allows is taken back', async () => {
   expect(
     await own.api.send('POST', `/movements/${made.movement_id}/actions/reset-allowances`),
   ).toMatchObject({ status: 409, body: { detail: { error: 'invalid_state' } } });
-}, 60_000);
+});

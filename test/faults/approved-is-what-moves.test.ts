@@ -102,7 +102,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await own?.close();
   await served?.stop();
-}, 60_000);
+});
 
 const labelOf = (movement: number): string => `m${movement}`;
 const query = <R extends object>(sql: string): Promise<R[]> => own.query(sql) as Promise<R[]>;

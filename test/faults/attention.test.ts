@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await own?.close();
   await served?.stop();
-}, 60_000);
+});
 
 const pay = {
   node_key: 'pay',
@@ -164,7 +164,7 @@ test('a gate says what its resume begins', async () => {
   await own.api.act('resume', id);
   await own.api.reaches(id, 'COMPLETED');
   expect((await needing()).has(id)).toBe(false);
-}, 60_000);
+});
 
 test('an unknown outcome tells the last answer and when it is asked next', async () => {
   const lost: Script = {
@@ -246,7 +246,7 @@ describe('a person has an unknown outcome looked at', () => {
     await own.api.act('retry', id);
     await own.api.reaches(id, 'COMPLETED');
     expect(desk.calls(id, 'submit')).toEqual([`${id}:pay:1`, `${id}:pay:1`]);
-  }, 60_000);
+  });
 
   test('where it is found it counts as accepted, and is followed to its end', async () => {
     const id = await unknownOne();
@@ -261,7 +261,7 @@ describe('a person has an unknown outcome looked at', () => {
     desk.say(id, {});
     await own.api.reaches(id, 'COMPLETED');
     expect(desk.calls(id, 'submit')).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 test('a failure offers what can still be done, and nothing where nothing can', async () => {
@@ -382,7 +382,7 @@ test('a node whose executor was switched off names it, and who switches it on ag
   );
   desk.say(id, {});
   await own.api.reaches(id, 'COMPLETED');
-}, 60_000);
+});
 
 test('a payment behind one that nobody can say the end of names it', async () => {
   const { chain } = own.stack;
@@ -440,7 +440,7 @@ test('lists filter by what is moved, by template, and say which filters there ar
   expect(JSON.stringify(body)).toContain(
     'there are state, strategy_id, template_key, asset, needs_attention, limit, cursor',
   );
-}, 60_000);
+});
 
 test('a cancellation requested in the Temporal UI moves no money and stops nothing', async () => {
   const sends: (() => void)[] = [];
@@ -475,4 +475,4 @@ test('a cancellation requested in the Temporal UI moves no money and stops nothi
   await own.api.reaches(id, 'COMPLETED');
   expect(desk.calls(id, 'submit')).toHaveLength(1);
   expect((await own.runOf(id))?.run_id).toBe(run?.run_id);
-}, 60_000);
+});

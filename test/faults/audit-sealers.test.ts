@@ -26,7 +26,7 @@ const open: Database[] = [];
 const loops: Loop[] = [];
 beforeAll(async () => {
   database = await startOwnDatabase();
-}, 60_000);
+});
 afterEach(async () => {
   await Promise.all(loops.splice(0).map((loop) => loop.stop()));
   await Promise.all(open.splice(0).map((db) => db.$disconnect()));

@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 
 /**
  * Holds every new movement until it is released; `waiting` is the backend that waits to write one,

@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 
 function burst(count: number): Promise<readonly Created[]> {
   return Promise.all(

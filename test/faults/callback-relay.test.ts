@@ -94,12 +94,12 @@ beforeAll(async () => {
     edges: [],
     completion_policy: { completion_assurance: 'provider_completed' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await server?.close();
   await Promise.all([db, elsewhere, untold].map((each) => each?.$disconnect()));
   await database?.close();
-}, 30_000);
+});
 beforeEach(async () => {
   target = await startReceiver();
 });

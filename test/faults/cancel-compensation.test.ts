@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (own?.stack.children['worker']?.pid != null) await own.stack.kill('worker', 'SIGCONT');
   await own?.close();
-}, 60_000);
+});
 afterEach(async () => {
   await own.venueFaults(null);
   await own.chainFaults({ mining: 'automatic' });

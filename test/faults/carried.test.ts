@@ -132,7 +132,7 @@ afterAll(async () => {
   await service?.stop();
   await db?.$disconnect();
   await stack?.stop();
-}, 30_000);
+});
 
 const callsOf = (id: string, call: Call): string[] =>
   asked.filter((each) => each.id === id && each.call === call).map(({ node }) => node);

@@ -106,7 +106,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
   await team?.stop();
   await own?.close();
-}, 60_000);
+});
 
 function entry(type: string, timeout_seconds: number): object {
   return {

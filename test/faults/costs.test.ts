@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await stack?.stop();
-}, 30_000);
+});
 
 describe(`a movement of ${COST_NODES} nodes with an instant executor in process`, () => {
   test('keeps its history small', () => {

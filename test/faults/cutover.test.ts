@@ -41,7 +41,7 @@ afterAll(async () => {
   await parts?.stop();
   await own?.close();
   await served?.stop();
-}, 60_000);
+});
 afterEach(() => switchTo('normal'));
 
 interface Cutover {
@@ -158,7 +158,7 @@ test('who may switch it, and what is on record', async () => {
       }),
     ]),
   });
-}, 60_000);
+});
 
 test('frozen: what was sent is followed, what was not waits outside of its time and goes on', async () => {
   let answer: (() => void) | undefined;
@@ -221,7 +221,7 @@ test('a freeze is answered behind the fence that was being passed', async () => 
   } finally {
     await holder.end();
   }
-}, 60_000);
+});
 
 test('frozen under load, again and again: no send begins while it is, and all end', async () => {
   const template = await plan();

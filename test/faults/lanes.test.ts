@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await examples?.write();
   await own?.close();
-}, 60_000);
+});
 afterEach(async () => {
   await own.chainFaults({ mining: 'automatic', reject_rate: 0, base_fee_gwei: 0 });
 });

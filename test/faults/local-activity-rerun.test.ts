@@ -218,12 +218,12 @@ beforeAll(async () => {
       completion_policy: { completion_assurance: 'provider_completed' },
     });
   }
-}, 60_000);
+});
 afterAll(async () => {
   await server?.close();
   await db?.$disconnect();
   await database?.close();
-}, 30_000);
+});
 beforeEach(() => {
   memory = countingExecutor();
   slow = slowSigner();

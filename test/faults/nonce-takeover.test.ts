@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await held?.close();
   await own?.close();
-}, 60_000);
+});
 afterEach(async () => {
   await held.release();
   await own.chainFaults({ mining: 'automatic' });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 
 async function readiness(): Promise<Readiness> {
   const answer = await fetch(`${own.stack.opsUrl}/readyz`);

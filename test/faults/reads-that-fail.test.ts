@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await own?.close();
   await served?.stop();
-}, 60_000);
+});
 
 /** A payment, and what follows it when it succeeds, fails or comes too late. */
 function paying(more: object = {}, action_type = 'scripted'): Promise<string> {

@@ -46,7 +46,7 @@ afterAll(async () => {
   await connection?.close();
   await supervisor.stopAll();
   rmSync(dataDir, { recursive: true, force: true });
-}, 30_000);
+});
 
 async function namespaceWith(namespace: string, attributes: Record<string, number>): Promise<void> {
   if (namespace !== 'default')

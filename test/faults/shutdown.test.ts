@@ -53,11 +53,11 @@ afterEach(async () => {
     await each.ended;
   }
   desk.takes.observe = 0;
-}, 30_000);
+});
 afterAll(async () => {
   await own?.close();
   await desk?.close();
-}, 60_000);
+});
 
 const apiOf = (running: ServiceProcess) => new MovementApi(running.apiUrl, own.stack.keys.admin);
 

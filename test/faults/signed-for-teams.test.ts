@@ -254,7 +254,7 @@ afterAll(async () => {
   await held?.close();
   await own?.close();
   await served?.stop();
-}, 60_000);
+});
 afterEach(async () => {
   await own.chainFaults({ mining: 'automatic', reject_rate: 0 });
 });

@@ -101,7 +101,7 @@ test('the inventory tells what an account has on each chain, and is kept unless 
     status: 404,
     body: { detail: { error: 'signer_not_found', signer_key: 'nobody' } },
   });
-}, 60_000);
+});
 
 test('allowances are found by their logs, and what is zero again is not told', async () => {
   const { treasury, deployer } = own.stack.chain.accounts;
@@ -128,7 +128,7 @@ test('allowances are found by their logs, and what is zero again is not told', a
   expect(await own.api.expect(200, 'POST', at('looked', 'allowances'), {})).toMatchObject({
     allowances: [],
   });
-}, 60_000);
+});
 
 test('a chain without answers is told, and the scan of it is partial', async () => {
   await own.stack.kill('chain');
@@ -146,7 +146,7 @@ test('a chain without answers is told, and the scan of it is partial', async () 
   } finally {
     await own.stack.startChild('chain');
   }
-}, 60_000);
+});
 
 test('a retirement passes each gate in its order, and nothing forces it', async () => {
   const { api } = own;
@@ -292,7 +292,7 @@ test('drift: what is stored and not here, here and not stored, and who is not wh
       expect.objectContaining({ action: 'registry.verify_drift', details: found_of(found) }),
     ]),
   });
-}, 60_000);
+});
 
 const found_of = ({ ok, drift }: { ok: boolean; drift: readonly unknown[] }) => ({ ok, drift });
 

@@ -191,7 +191,7 @@ test('refused: every row of the table, in its order', async () => {
   expect((denied['events'] as readonly { reason: string }[]).map(({ reason }) => reason)).toContain(
     'signer_identity_mismatch',
   );
-}, 60_000);
+});
 
 test.each([
   ['its pin', `UPDATE signers SET expected_signer_address = $1 WHERE signer_key = 'late-next'`],
@@ -410,7 +410,7 @@ test('where the replacement has no room the hold stays, and its node with it', a
   await own.api.act('resume', movement_id);
   await own.api.reaches(movement_id, 'COMPLETED');
   expect(await payers(movement_id)).toEqual([addressOf('poor').toLowerCase()]);
-}, 60_000);
+});
 
 test('a retry behind a rotation goes to the replacement', async () => {
   const template = await gated('failed');
@@ -424,7 +424,7 @@ test('a retry behind a rotation goes to the replacement', async () => {
   await own.api.act('retry', movement_id);
   await own.api.reaches(movement_id, 'COMPLETED');
   expect(await payers(movement_id)).toEqual([addressOf('failed-next').toLowerCase()]);
-}, 60_000);
+});
 
 /** Runs `work` while another session holds what `holds` takes; `work` lets it go. */
 async function held<T>(holds: string, work: (release: () => Promise<unknown>) => Promise<T>) {
@@ -464,7 +464,7 @@ test('a create that is under way when a rotation begins is not left behind', asy
     signer_binding: { signer_key: 'made-next' },
     original_signer_binding: { signer_key: 'made' },
   });
-}, 60_000);
+});
 
 test('a plan that was compiled before a rotation is stored with the replacement', async () => {
   const template = await storeTemplate(own.api, [pay('stale')]);
@@ -484,7 +484,7 @@ test('a plan that was compiled before a rotation is stored with the replacement'
   await own.api.approve(movement);
   await own.api.reaches(movement.movement_id, 'COMPLETED');
   expect(await payers(movement.movement_id)).toEqual([addressOf('stale-next').toLowerCase()]);
-}, 60_000);
+});
 
 test('what is prepared and waits at its fence while its signer is replaced is prepared anew', async () => {
   const mode = (to: string) =>
@@ -505,7 +505,7 @@ test('what is prepared and waits at its fence while its signer is replaced is pr
   await own.api.reaches(movement_id, 'COMPLETED');
   expect(await payers(movement_id)).toEqual([addressOf('frozen-next').toLowerCase()]);
   expect(await prepared()).toBe(2);
-}, 60_000);
+});
 
 test('what was prepared for the old signer and comes to its fence behind the rotation is prepared anew', async () => {
   const movement_id = await waiting(await gated('fence'));
@@ -527,7 +527,7 @@ test('what was prepared for the old signer and comes to its fence behind the rot
     'signer_remapped',
     'node_prepared',
   ]);
-}, 60_000);
+});
 
 test('under load nothing is sent twice and no node is left behind', async () => {
   const direct = await storeTemplate(own.api, [pay('busy')]);

@@ -91,7 +91,7 @@ afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
   await own?.close();
   rmSync(data, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function approved(
   kind: Kind,

@@ -86,7 +86,7 @@ afterAll(async () => {
   await stopDesk('SIGTERM');
   await own?.close();
   rmSync(data, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** The example's own program, as its team would run it. */
 async function startDesk(): Promise<void> {
@@ -266,4 +266,4 @@ test('the registry tells whose queue is polled', async () => {
       executors.find((each) => each['executor_key'] === executor)?.['health_state'];
     return state('team.payouts') === 'up' && state('team.nobody') === 'down' ? true : null;
   });
-}, 40_000);
+});

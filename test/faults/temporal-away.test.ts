@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 afterEach(async () => {
   await own.chainFaults({ mining: 'automatic' });
 });
@@ -136,7 +136,7 @@ describe('a wake', () => {
       [movement.movement_id],
     );
     expect(command).toEqual({ wakes: 1, applied: true });
-  }, 60_000);
+  });
 
   test('that comes late, for a movement that has ended, begins a run that closes at once', async () => {
     const rejected = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '22.02' });
@@ -150,7 +150,7 @@ describe('a wake', () => {
     // Started, signalled, one task with one load, closed.
     expect(run.events).toBeLessThanOrEqual(9);
     expect(await own.api.timeline(rejected.movement_id)).toEqual(before);
-  }, 60_000);
+  });
 
   test('that comes late, for a movement whose approval has expired, changes nothing', async () => {
     const expired = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '22.03', ttl: 1 });
@@ -166,7 +166,7 @@ describe('a wake', () => {
     const movement = await own.api.movement(expired.movement_id);
     expect(movement.request_state).toBe('EXPIRED');
     assertConsistent(movement, await own.api.timeline(expired.movement_id));
-  }, 60_000);
+  });
 });
 
 test('a run that was terminated is revived by the sweeper, wherever its movement stands', async () => {
@@ -205,7 +205,7 @@ test('a run that waits for an approval which is not nearly over is revived by th
   await own.query('UPDATE turns SET due_at = now()');
   const revived = await runBecomes(waiting.movement_id, 'RUNNING');
   expect(revived.run_id).not.toBe(run.run_id);
-}, 60_000);
+});
 
 test('a movement whose run is well is never woken without a reason', async () => {
   await own.chainFaults({ mining: 'paused' });
@@ -236,7 +236,7 @@ test('a movement whose run is well is never woken without a reason', async () =>
   expect(await signalsOf(flying)).toBe(2);
   await own.chainFaults({ mining: 'automatic' });
   await expectPaidOnce(flying, '24.02');
-}, 60_000);
+});
 
 async function signalsOf({ movement_id }: Created): Promise<number> {
   const { events } = await own.temporal.workflow

@@ -62,7 +62,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (own?.stack.children['worker']?.pid != null) await own.stack.kill('worker', 'SIGCONT');
   await own?.close();
-}, 60_000);
+});
 afterEach(async () => {
   await own.venueFaults(null);
   await own.chainFaults({ mining: 'automatic' });
@@ -459,7 +459,7 @@ describe('an approve at the moment of its expiry', () => {
     );
     // Both ends were seen, or the moment was missed.
     expect(new Set(outcomes)).toEqual(new Set([200, 409]));
-  }, 60_000);
+  });
 });
 
 test('a retry of a movement whose run has closed as failed begins a new run under the same workflow id', async () => {
@@ -605,7 +605,7 @@ describe('a cancel', () => {
         .filter((count) => count > 0),
     ).toEqual([]);
     assertConsistent(end, await own.api.timeline(movement.movement_id));
-  }, 60_000);
+  });
 
   test('at a gate releases what was never spent', async () => {
     const movement = await at(gated, 'WAITING_MANUAL_ACTION');

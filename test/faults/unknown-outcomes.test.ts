@@ -147,7 +147,7 @@ test('show and timeline say by which key to ask, the last words, and how to answ
   expect((await resolve(id, 'completed')).status).toBe(200);
   const after = await runFundctl(env, ['movements', 'timeline', id]);
   expect(after.out).not.toContain('fundctl movements resolve');
-}, 60_000);
+});
 
 test('a person resolves it as completed, and the success path goes on', async () => {
   const id = await unknown(SILENT);
@@ -171,7 +171,7 @@ test('a person resolves it as completed, and the success path goes on', async ()
     },
   ]);
   expect((await resolve(id, 'failed')).status).toBe(409);
-}, 60_000);
+});
 
 test('a person resolves it as failed, and the failure path goes on', async () => {
   const id = await unknown(DEAD);
@@ -180,7 +180,7 @@ test('a person resolves it as failed, and the failure path goes on', async () =>
   expect(await nodeStates(id)).toEqual({ out: 'FAILED', then: 'SKIPPED', instead: 'COMPLETED' });
   expect(await ledgerOf(own.stack.paperVenueUrl, id)).toEqual([]);
   await consistent(id);
-}, 60_000);
+});
 
 test('only an unknown node can be resolved, and two people at once resolve it once', async () => {
   const id = await unknown(SILENT);
@@ -207,7 +207,7 @@ test('only an unknown node can be resolved, and two people at once resolve it on
   expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409]);
   await own.api.reaches(id, 'COMPLETED');
   await consistent(id);
-}, 60_000);
+});
 
 test('resume observes it again, and what landed meanwhile is seen', async () => {
   const id = await unknown(SILENT);
@@ -217,7 +217,7 @@ test('resume observes it again, and what landed meanwhile is seen', async () => 
   const [entry] = await ledgerOf(own.stack.paperVenueUrl, id);
   expect(entry).toMatchObject({ effects: 1, submit_calls: 1 });
   await consistent(id);
-}, 60_000);
+});
 
 test('a retry asks about the earlier send first: landed is not sent again', async () => {
   const id = await unknown(SILENT);
@@ -232,7 +232,7 @@ test('a retry asks about the earlier send first: landed is not sent again', asyn
     { effects: 1, submit_calls: 1 },
   ]);
   await consistent(id);
-}, 60_000);
+});
 
 test('a retry of one that never landed sends once, under the same key', async () => {
   const id = await unknown(DEAD);
@@ -242,7 +242,7 @@ test('a retry of one that never landed sends once, under the same key', async ()
   const entries = await ledgerOf(own.stack.paperVenueUrl, id);
   expect(entries).toMatchObject([{ effects: 1, idempotency_key: `${id}:out:1` }]);
   await consistent(id);
-}, 60_000);
+});
 
 test('a retry while the venue is still silent is unknown again', async () => {
   const id = await unknown(SILENT);
@@ -257,7 +257,7 @@ test('a retry while the venue is still silent is unknown again', async () => {
     { effects: 1, submit_calls: 1 },
   ]);
   await consistent(id);
-}, 60_000);
+});
 
 describe('nobody can know yet', () => {
   const tooEarly = (answer: JsonAnswer): number => {
@@ -289,7 +289,7 @@ describe('nobody can know yet', () => {
     expect(await ledgerOf(own.stack.paperVenueUrl, id)).toMatchObject([
       { effects: 1, submit_calls: 1 },
     ]);
-  }, 60_000);
+  });
 
   test('while the effect may still appear at the venue', async () => {
     const [chain, venue] = [
@@ -311,7 +311,7 @@ describe('nobody can know yet', () => {
     await sendEnds(id, -3_600);
     expect((await say(id, 'failed')).status).toBe(200);
     await own.api.reaches(id, 'FAILED');
-  }, 60_000);
+  });
 
   test('that it failed, while what was signed may still be mined', async () => {
     const { chain } = own.stack;
@@ -416,7 +416,7 @@ describe('what it has put out', () => {
       output: { received_amount: amount },
     });
     expect(await nodeOf(id, 'then')).toMatchObject({ amount });
-  }, 60_000);
+  });
 
   test('is what a person says', async () => {
     const id = await unknown(SILENT, await passingOn());
@@ -433,5 +433,5 @@ describe('what it has put out', () => {
       output: { received_amount: '7.25', fee_amount: '1' },
     });
     expect(await nodeOf(id, 'then')).toMatchObject({ amount: '7.25' });
-  }, 60_000);
+  });
 });

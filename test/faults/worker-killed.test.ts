@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 afterEach(async () => {
   await own.venueFaults(null);
   await own.chainFaults({

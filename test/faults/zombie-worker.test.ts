@@ -193,7 +193,7 @@ afterAll(async () => {
   await held?.close();
   await more?.stop();
   await own?.close();
-}, 60_000);
+});
 
 function executors(paperUrl: string, otherUrl: string): readonly object[] {
   const remote = (

@@ -89,7 +89,7 @@ afterAll(async () => {
     await place?.db.$disconnect();
   }
   await server?.close();
-}, 60_000);
+});
 
 async function seeded(url: string, movements: number): Promise<Place> {
   const db = connectDatabase({ url });

@@ -53,7 +53,7 @@ test('one authority has at most 200 movements that have not ended, however many 
   await must(201, create(of, key));
   const other = await agent();
   await must(201, create(other, await own(other)));
-}, 60_000);
+});
 
 test('an agent adds versions until its namespace has 200, and an administrator goes beyond', async () => {
   const of = await agent({ most: '100' });
@@ -69,4 +69,4 @@ test('an agent adds versions until its namespace has 200, and an administrator g
   const beyond = await must(200, propose(of, { requested_notional: '101' }));
   expect(beyond.status).toBe('submitted');
   expect((await must(200, promote(beyond.proposal_id))).template_version).toBe(201);
-}, 60_000);
+});

@@ -65,7 +65,7 @@ test('of 1,000 at once none goes beyond the limits of its moment, and versions a
     [of.authority, of.keyId],
   );
   expect(kept).toEqual({ proposals: 1_000, audited: 1_000 });
-}, 60_000);
+});
 
 describe('a movement of an agent', () => {
   let of: Agent;
@@ -167,7 +167,7 @@ describe('a movement of an agent', () => {
       [of.authority],
     );
     expect(decided?.count).toBe(0);
-  }, 60_000);
+  });
 });
 
 interface PlanNode {

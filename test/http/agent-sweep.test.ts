@@ -105,7 +105,7 @@ beforeAll(async () => {
     ...[strategy_id, label, callback, idempotency_key, proposal_key, common.movement_id],
     ...[stranger.clientId, '777777'],
   ];
-}, 60_000);
+});
 
 let secrets: readonly string[] = [];
 

@@ -489,7 +489,7 @@ test('the perps venue is bound, and agents trade there', async () => {
   } finally {
     await desk.stop();
   }
-}, 60_000);
+});
 
 test('balances are read', async () => {
   const path = '/balances?venue_key=paper-sub-b&asset=USDT&fresh=true';

@@ -98,7 +98,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     expect(ended).toMatchObject({ request_state: 'COMPLETED', labels: { desk: 'treasury' } });
     const events = await json.run<readonly { event_type: string }[]>('movements timeline', [id]);
     expect(events.map((event) => event.event_type)).toContain('request_resumed');
-  }, 60_000);
+  });
 
   test('movements that are refused, cancelled and tried again', async () => {
     const { movement_id: refused } = await created();
@@ -119,7 +119,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     expect(reset).toMatchObject({ open_allowances: [], resets: [] });
     await json.run('movements retry', [failed, '--yes']);
     await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
-  }, 60_000);
+  });
 
   test('a payment of another movement', async () => {
     const { holder, target } = await wrongPayment();
@@ -128,7 +128,7 @@ describe('what is printed for programs fits the schema of its command', () => {
       ...['--reason', 'it is theirs', '--evidence', 'letter=2026-11-25', '--yes'],
     ]);
     expect(moved).toMatchObject({ movement_id: holder, to: { movement_id: target } });
-  }, 60_000);
+  });
 
   test('templates', async () => {
     const plan = template([noop('only')]);
@@ -166,7 +166,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('transfers show', [made.transfer_id]);
     await json.run('transfers timeline', [made.transfer_id]);
     await json.run('transfers list', ['--asset', 'USDT', '--limit', '1']);
-  }, 60_000);
+  });
 
   test('funds, routes, policies, registries', async () => {
     await json.run('balances', ['--venue', 'paper-main']);
@@ -211,7 +211,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('callbacks dead-letters', ['--limit', '3']);
     await json.run('audit list', ['--action', 'movement.create', '--limit', '3']);
     await json.run('keys whoami');
-  }, 60_000);
+  });
 
   test('bridges', async () => {
     const [from, to] = [unique('chain'), unique('chain')];
@@ -233,7 +233,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('bridges remove-baseline', [...path, '--yes']);
     await json.run('bridges remove-chain', [from, '--yes']);
     await json.run('bridges remove-chain', [to, '--yes']);
-  }, 60_000);
+  });
 
   test('the allowlist, changed with the key of an operator', async () => {
     const address = freshAddress();
@@ -335,7 +335,7 @@ describe('how it ends', () => {
       expect([out, err]).toEqual(['', expect.stringMatching(line)]);
     expect(option.err).toContain('Did you mean --state?');
     expect(key.err + key.out).not.toContain(wrong.secret);
-  }, 60_000);
+  });
 
   test('what is refused is 3, what is not there too, and a wait that is over 5', async () => {
     const { movement_id: id } = await created();
@@ -349,7 +349,7 @@ describe('how it ends', () => {
     ]);
     await run('movements', 'reject', id, '--yes');
     expect(await run('movements', 'approve', id, '--yes')).toMatchObject({ status: 3 });
-  }, 30_000);
+  });
 
   test('an id may be shortened where it is unique, to look and not to move', async () => {
     // The first eight characters stand for about a minute.
@@ -385,7 +385,7 @@ describe('how it ends', () => {
     expect(await json.run('movements show', [id])).toMatchObject({
       request_state: 'PENDING_APPROVAL',
     });
-  }, 60_000);
+  });
 
   test('without a terminal and without --yes nothing that asks is done', async () => {
     const { movement_id: id } = await created();
@@ -395,7 +395,7 @@ describe('how it ends', () => {
     expect(await json.run('movements show', [id])).toMatchObject({
       request_state: 'PENDING_APPROVAL',
     });
-  }, 30_000);
+  });
 
   test('another hash than the one that was read is not approved', async () => {
     const { movement_id: id } = await created();
@@ -425,7 +425,7 @@ test('a plan beyond its own limit ends a preview with 1 and is approved only wit
   expect(await state()).toBe('PENDING_APPROVAL');
   await json.run('movements approve', [id, '--over-limit', '--yes']);
   await reaches(id, 'FAILED');
-}, 30_000);
+});
 
 test("a team's payee is shown with its standing, and no address stands in a table", async () => {
   const { template_key } = await register(
@@ -453,7 +453,7 @@ test("a team's payee is shown with its standing, and no address stands in a tabl
     expect(shown).toMatch(/tag +17\n/);
   }
   await run('movements', 'reject', id, '--yes');
-}, 30_000);
+});
 
 test('a gate says what a person is to look at, in plan, detail and attention; its template alone', async () => {
   const look = 'Is the beneficiary the one of the contract?';
@@ -483,7 +483,7 @@ test('a gate says what a person is to look at, in plan, detail and attention; it
   expect(shown.out).toContain(`fundctl movements resume ${id} --node look\n`);
   const long = template([gate('look', { config: { description: 'x'.repeat(1_001) } })]);
   expectInvalid(await post('/plan-templates', long), 'nodes[0].config.description');
-}, 30_000);
+});
 
 describe('what people see', () => {
   test('an approval repeats amounts, destinations with their labels, signer and executors', async () => {
@@ -534,7 +534,7 @@ describe('what people see', () => {
     expect(out).toContain('desk\\u001b[2Jwallet\\u202e');
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
     await run('movements', 'reject', made.movement_id, '--yes');
-  }, 30_000);
+  });
 
   test('piped, nothing has colour and nothing moves the cursor', async () => {
     const { movement_id: id } = await created();
@@ -549,7 +549,7 @@ describe('what people see', () => {
       expect([args, status]).toEqual([args, 0]);
       expect(out + err).not.toContain('\u001b');
     }
-  }, 60_000);
+  });
 
   test('a label of a movement is shown without its control characters, in JSON too', async () => {
     const label = `desk=${'\u001b'}]0;owned${'\u0007'}${'\u009b'}31m`;
@@ -579,7 +579,7 @@ test('a create whose answer is lost tells the key with which a repeat is safe', 
   } finally {
     await proxy.close();
   }
-}, 30_000);
+});
 
 test('a plan that is not what its hash says is never approved', async () => {
   const proxy = await startBadProxy(shared.apiUrl, ({ path }, text) =>
@@ -597,7 +597,7 @@ test('a plan that is not what its hash says is never approved', async () => {
   } finally {
     await proxy.close();
   }
-}, 30_000);
+});
 
 test('profiles: a file that holds a secret is read with mode 600 alone, and never shown', async () => {
   const { keyId, secret: hmac } = shared.keys.operator;

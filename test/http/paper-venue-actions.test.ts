@@ -109,7 +109,7 @@ test('each node moves what really arrived, through fee, chain, deposit and inter
     ['spread', '9.25', 1],
   ]);
   assertConsistent(await detail(ended.movement_id), await timeline(ended.movement_id));
-}, 40_000);
+});
 
 test('a deposit is waited for until its transaction brings it, and a withdrawal straight to the venue is one', async () => {
   const direct = withdrawal('out', {
@@ -126,7 +126,7 @@ test('a deposit is waited for until its transaction brings it, and a withdrawal 
     usdt('5'),
   );
   expect(outputOf(ended, 'arrive')).toMatchObject({ requested_amount: '5', received_amount: '4' });
-}, 40_000);
+});
 
 test('a transaction that brings the account nothing ends the observation, and the movement says why', async () => {
   const movement = await create(
@@ -140,7 +140,7 @@ test('a transaction that brings the account nothing ends the observation, and th
     { state: 'COMPLETED' },
     { state: 'FAILED', error_code: 'DEPOSIT_NOT_IN_TRANSACTION' },
   ]);
-}, 40_000);
+});
 
 test('an internal transfer that the topology forbids fails before anything is sent', async () => {
   const ended = await run(

@@ -136,4 +136,4 @@ test('beyond its authority it moves nothing: the service refuses, also what is p
   );
   expect([created.status, created.out]).toEqual([3, '']);
   expect(created.err).toMatch(/^fundagent: max_notional_exceeded/);
-}, 60_000);
+});

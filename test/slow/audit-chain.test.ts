@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await own?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const verify = (...args: string[]) =>
   admin<Verified>(['audit', 'verify', '--database-url', owner, ...args], { SVC_SECRETS_KEY: KEY });

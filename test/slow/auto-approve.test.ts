@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await parts?.stop();
   await own?.close();
-}, 60_000);
+});
 
 /** Another API process over the same database. */
 const another = async (
@@ -683,7 +683,7 @@ describe('other settings', () => {
     expect(await create(movement(templates.plain, policy.strategy_id), free)).toMatchObject({
       auto_approve_result: { reason: 'template_auto_approve_disabled' },
     });
-  }, 60_000);
+  });
 });
 
 test('the daily cap counts its own asset, of whatever else the same movements move', async () => {

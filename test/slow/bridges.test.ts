@@ -33,7 +33,7 @@ let lanes: TestLanes;
 beforeAll(async () => {
   lanes = await startLanes();
   await approveBurns(lanes.near);
-}, 60_000);
+});
 afterAll(() => lanes.stop());
 
 /** A part of the bridges on a port that it keeps. */

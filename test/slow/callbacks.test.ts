@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(async () => {
   target?.close();
   await own?.close();
-}, 60_000);
+});
 
 async function create(
   template_key: string,
@@ -187,7 +187,7 @@ test('a host off the list is a dead letter from the start, whoever writes the ev
     await own.api.movement(movement.movement_id),
     await own.api.timeline(movement.movement_id),
   );
-}, 60_000);
+});
 
 test('a worker killed while it delivers loses nothing, and delivers at most again', async () => {
   const [untaken, taken] = await Promise.all([create('gated'), create('gated')]);

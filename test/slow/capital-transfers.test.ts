@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 afterEach(() => own.venueFaults(null));
 
 const create = async (more: object = {}): Promise<View> =>
@@ -174,7 +174,7 @@ describe('an answer that is lost', () => {
     expect(await expectEnd(transfer_id, 'FAILED', 'released', 0)).toMatchObject({
       error_code: 'INSUFFICIENT_BALANCE',
     });
-  }, 60_000);
+  });
 
   test('before anything was booked: the same reference is sent again once that is proven', async () => {
     await own.venueFaults({ error_rate: 1, phases: ['transfer_submit'], remaining: 1 });
@@ -195,7 +195,7 @@ describe('an answer that is lost', () => {
       what: () => 'the late call',
     });
     expect(await record(transfer_id)).toMatchObject({ effects: 1 });
-  }, 60_000);
+  });
 });
 
 describe('a provider that does not confirm', () => {
@@ -240,7 +240,7 @@ describe('a provider that does not confirm', () => {
         },
       },
     });
-  }, 60_000);
+  });
 
   test('and then says that it failed: the hold is released', async () => {
     await own.venueFaults({
@@ -318,7 +318,7 @@ describe('a provider that does not confirm', () => {
     expect(await holdOf(transfer_id)).toBe('held');
     expect(await resolve(transfer_id, 'completed')).toMatchObject({ status: 200 });
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
-  }, 60_000);
+  });
 
   test('two people at once: one resolves it, the other is told that it is over', async () => {
     await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
@@ -333,7 +333,7 @@ describe('a provider that does not confirm', () => {
       resolve(transfer_id, 'failed'),
     ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-  }, 60_000);
+  });
 });
 
 describe('a process that dies', () => {
@@ -402,7 +402,7 @@ describe('a process that dies', () => {
     });
     await settle(transfer_id, 'completed');
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
-  }, 60_000);
+  });
 });
 
 test('balances tell what transfers hold, beside movements, and verify finds nothing', async () => {

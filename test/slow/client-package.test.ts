@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await own?.close();
   rmSync(room, { recursive: true, force: true });
-}, 60_000);
+});
 
 test('it is named as this project, needs nothing, and imports nothing', () => {
   const read = (file: string) => readFileSync(join(client.library, file), 'utf8');

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack?.stop();
   rmSync(data, { recursive: true, force: true });
-}, 60_000);
+});
 
 here(
   `the deployment guide leads to a movement that completes${missing.length > 0 ? ` (skipped: no ${missing.join(', ')})` : ''}`,

@@ -73,7 +73,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await own?.close();
   await desk?.close();
-}, 60_000);
+});
 
 const books = () => desk.exchange.books;
 

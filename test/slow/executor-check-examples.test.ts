@@ -99,7 +99,7 @@ test('faults of usage, and nobody there, end with 2 and say what to do', async (
   ]);
   for (const { stderr, stdout } of [noType, badConfig, badEffects, noServer])
     expect(stderr + stdout).not.toMatch(/ at .*\.(ts|js):\d/);
-}, 60_000);
+});
 
 test('what was not covered is no plain pass, and one cause is told once', async () => {
   const served = await serveExecutor(scriptedDesk().executor, { port: 0, log: () => undefined });
@@ -129,7 +129,7 @@ test('what was not covered is no plain pass, and one cause is told once', async 
     broken.close();
     await served.stop();
   }
-}, 60_000);
+});
 
 test('a command that does not stay, or an address that is taken, is a fault of usage', async () => {
   const ends = await runCheck([

@@ -73,7 +73,7 @@ afterAll(async () => {
   await worker.stop();
   await caller.close();
   await stopServer();
-}, 60_000);
+});
 
 function ask(phase: string, input: unknown): Promise<QueueOutcome> {
   return caller.call({ phase, input, task_queue: QUEUE, timeout_ms: 20_000, pickup_ms: 20_000 });
@@ -102,7 +102,7 @@ test('every phase is an activity; a passed preflight is null', async () => {
     ok: true,
     answer: { next_state: 'COMPLETED' },
   });
-}, 60_000);
+});
 
 test('a refusal has its own type; other failures may be tried again, and only the log has the words of an accident', async () => {
   expect(await ask('prepare', {})).toMatchObject({
@@ -122,7 +122,7 @@ test('a refusal has its own type; other failures may be tried again, and only th
   expect(accident).toMatchObject({ ok: false, type: 'EXECUTOR_ERROR' });
   expect(JSON.stringify(accident)).not.toMatch(/password/);
   expect(logged).toEqual(['observe: Error: password of the database']);
-}, 60_000);
+});
 
 test('a submit is aborted at send_not_after, and not begun after it', async () => {
   const context = contextOf({ idempotency_key: 'late' });
@@ -136,7 +136,7 @@ test('a submit is aborted at send_not_after, and not begun after it', async () =
   });
   expect(await submit('quick', 'tomorrow')).toMatchObject({ ok: false, type: REJECTED_FAILURE });
   expect(await ask('recover', context)).toEqual({ ok: true, answer: { next_state: 'READY' } });
-}, 60_000);
+});
 
 test('the payout desk passes the whole check, kill -9 included', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'executor-queue-'));
@@ -173,4 +173,4 @@ test('a worker that sends after send_not_after is caught, and so is a queue that
   expect(failed(results)).toEqual(['too-late']);
   const nobody = await checkTarget({ ...options, target: 'nobody is here' });
   expect(troubles(nobody)).toEqual(['health: no worker polls task queue nobody is here']);
-}, 60_000);
+});

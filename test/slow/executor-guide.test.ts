@@ -63,7 +63,7 @@ afterAll(async () => {
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 function example(name: string): unknown {
   return JSON.parse(readFileSync(join(ROOT, 'examples', 'executor-http', name), 'utf8'));

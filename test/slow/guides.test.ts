@@ -13,7 +13,7 @@ beforeAll(async () => {
     // A page is read slower than a shell runs it.
     SVC_RATE_LIMIT_ENABLED: 'false',
   }));
-}, 60_000);
+});
 afterAll(() => close?.(), 60_000);
 
 test('README: its commands are steps of CI', () => {

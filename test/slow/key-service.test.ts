@@ -222,5 +222,5 @@ describe('movements', () => {
     expect(failed.nodes[0]?.error_code).toBe('SIGNER_IDENTITY_MISMATCH');
     expect(await sentBy(id)).toEqual([]);
     expect(isAddressEqual((await signer.identity()) as Address, address)).toBe(false);
-  }, 60_000);
+  });
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await own?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 interface Ran {
   readonly status: number | null;

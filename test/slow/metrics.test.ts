@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 
 async function page(): Promise<string> {
   const answer = await fetch(`${own.stack.opsUrl}/metrics`, { signal: AbortSignal.timeout(8_000) });

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await caller?.destroy();
   await own?.close();
-}, 60_000);
+});
 
 interface Heard {
   readonly key: string;

@@ -141,7 +141,7 @@ afterAll(async () => {
   await team?.stop();
   await own?.close();
   await served?.stop();
-}, 60_000);
+});
 
 async function template(type: string, config: object = {}, key = type): Promise<void> {
   const node = {

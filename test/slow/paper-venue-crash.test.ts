@@ -27,7 +27,7 @@ const folder = (): string => {
 
 beforeAll(async () => {
   chain = await startChain();
-}, 60_000);
+});
 afterAll(async () => {
   await chain.stop();
   for (const made of folders) made.remove();
@@ -46,7 +46,7 @@ test('an order that was accepted but not signed is sent once by the next process
   await settled(second, context);
   await second.end('SIGKILL');
   expect((await chain.received()) - before).toBe(3_000_000n);
-}, 60_000);
+});
 
 test('an order that was signed but has not reached the chain is sent with the same bytes', async () => {
   const data = folder();
@@ -67,7 +67,7 @@ test('an order that was signed but has not reached the chain is sent with the sa
   expect(await settled(second, context)).toMatchObject({ output: { tx_hash: hash } });
   await second.end('SIGKILL');
   expect((await chain.received()) - before).toBe(4_000_000n);
-}, 60_000);
+});
 
 test('killed at any moment under load, the venue pays every accepted order exactly once', async () => {
   const data = folder();
@@ -106,7 +106,7 @@ test('a chain put back to an older state gets the lost transfers again', async (
   expect(await settled(venue, context)).toMatchObject({ output: done.output });
   expect((await chain.received()) - before).toBe(2_000_000n);
   await venue.end();
-}, 60_000);
+});
 
 test('orders accepted while the chain is away are paid when it is back', async () => {
   const data = folder();
@@ -124,7 +124,7 @@ test('orders accepted while the chain is away are paid when it is back', async (
   expect(await own.received()).toBe(2_000_000n);
   await second.end();
   await own.stop();
-}, 60_000);
+});
 
 test('a last line cut off by a crash is dropped, a damaged one in the middle stops the start', async () => {
   const data = folder();

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await parts?.stop();
   await own?.close();
-}, 60_000);
+});
 
 interface Waiting {
   readonly movement_id: string;

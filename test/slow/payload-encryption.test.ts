@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 
 /** The newest run's history as the server has it: this client has no codec. */
 async function rawHistory(movementId: string): Promise<object> {
@@ -135,7 +135,7 @@ test("a failed movement's message and stack are encrypted too", async () => {
   expect(JSON.parse(text ?? '')).toMatchObject({
     message: `movement failed at withdraw: ${error_code ?? ''}`,
   });
-}, 60_000);
+});
 
 test('the UI knows the endpoint, and the link of a movement leads to it', async () => {
   const settings = (await (await fetch(`${own.stack.uiUrl ?? ''}/api/v1/settings`)).json()) as {

@@ -53,7 +53,7 @@ afterAll(async () => {
   await supervisor?.stopAll();
   await own?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 function ancestorsOf(path: string): readonly string[] {
   return dirname(path) === path ? [path] : [path, ...ancestorsOf(dirname(path))];
@@ -219,4 +219,4 @@ test('what a role needs stops its start where it cannot be read', async () => {
   expect(await check('worker')).not.toContain('SVC_SECRETS_KEY');
   expect(await check('api')).toMatch(/SVC_SECRETS_KEY_FILE: .*ENOENT/);
   expect(await check('api')).not.toContain('SVC_CALLBACK');
-}, 60_000);
+});

@@ -68,7 +68,7 @@ afterAll(async () => {
   await own?.close();
   await proxy?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const begun = async (): Promise<string> => {
   const movement = await own.api.create(template, { amount: '0.01', intent: { asset: 'ETH' } });

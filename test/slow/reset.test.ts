@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await own?.close();
-}, 60_000);
+});
 
 /** Somebody whose balance nothing else changes. */
 const PAYEE = '0x00000000000000000000000000000000000a11ce';

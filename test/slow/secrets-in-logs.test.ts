@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   receiver?.close();
   await own?.close();
-}, 60_000);
+});
 
 const logs = (): string => join(own.stack.dataDir, 'logs');
 

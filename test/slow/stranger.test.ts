@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stranger?.close();
   await own?.close();
-}, 60_000);
+});
 
 /** A gate, a payment, and what follows when it completes, fails or is cancelled. */
 async function plan(provider: string, config: object = {}): Promise<string> {

@@ -67,7 +67,7 @@ afterAll(async () => {
   await held?.close();
   await team?.stop();
   await own?.close();
-}, 60_000);
+});
 
 interface Case {
   readonly phase: string;

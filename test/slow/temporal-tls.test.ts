@@ -72,7 +72,7 @@ afterAll(async () => {
   await proxy?.close();
   await own?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function moves(amount: string): Promise<void> {
   const movement = await own.api.create(WITHDRAW_TO_TREASURY, { amount });

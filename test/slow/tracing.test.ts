@@ -126,7 +126,7 @@ afterAll(async () => {
   collector?.close();
   front?.closeAllConnections();
   front?.close();
-}, 60_000);
+});
 
 async function create(headers: Record<string, string>): Promise<Created> {
   const body = {
@@ -197,7 +197,7 @@ test('request, wake, activities and the calls of the executor are one trace', as
   expect(
     new Set(ofMovement.map(({ headers }) => String(headers['traceparent']).split('-')[1])),
   ).toEqual(new Set([TRACE]));
-}, 60_000);
+});
 
 test('baggage goes nowhere, the collector is told who sends, and spans hold no amount or address', () => {
   expect(JSON.stringify(calls)).not.toContain(BAGGAGE);
@@ -216,4 +216,4 @@ test('a trace that its caller does not keep is not sent', async () => {
   expect(spans.filter(({ traceId }) => traceId === other)).toEqual([]);
   // Its id still goes along, so that somebody else's logs can name it.
   expect(calls.some(({ headers }) => String(headers['traceparent']).includes(other))).toBe(true);
-}, 60_000);
+});

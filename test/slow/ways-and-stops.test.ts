@@ -169,7 +169,7 @@ afterAll(async () => {
   await team?.stop();
   await own?.close();
   await served?.stop();
-}, 60_000);
+});
 
 afterEach(async () => {
   await own.chainFaults({ mining: 'automatic', reject_rate: 0 });

@@ -44,7 +44,7 @@ afterAll(async () => {
   await service?.stop();
   await db?.$disconnect();
   await stack?.stop();
-}, 30_000);
+});
 
 test('a movement of three nodes writes no more than it has to', async () => {
   const { pool } = stack!;

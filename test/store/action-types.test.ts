@@ -16,7 +16,7 @@ const TYPES = [...ACTION_NAMES, TEAMS];
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 /** A value that SQL computes of the row of a node of this type, as its create has left it. */

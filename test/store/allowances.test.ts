@@ -14,7 +14,7 @@ import { BURNING, startStoreBench, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const TOKEN = `0x${'bb'.repeat(20)}`;

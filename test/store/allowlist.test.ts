@@ -23,7 +23,7 @@ const B = `0x${'b2'.repeat(20)}`;
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const anyRow = fc.record({
@@ -71,7 +71,7 @@ test('an address is judged by the fence as by the rule', async () => {
     ),
     { numRuns: 150, endOnFailure: true },
   );
-}, 60_000);
+});
 
 describe('the fence in one statement', () => {
   const change: AllowlistChange = {

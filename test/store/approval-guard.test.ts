@@ -22,12 +22,12 @@ beforeAll(async () => {
   await service.query(`SET ROLE ${ROLE}`);
   owner = new pg.Client({ connectionString: bench.url });
   await owner.connect();
-}, 60_000);
+});
 afterAll(async () => {
   await service?.end();
   await owner?.end();
   await bench?.close();
-}, 30_000);
+});
 
 /** What the statement does as the service's role: the message of its refusal, or how many rows. */
 const write = (text: string, ...values: unknown[]) => writeAs(service, text, values);

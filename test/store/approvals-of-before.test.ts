@@ -8,7 +8,7 @@ const MIGRATION = '20261126000300_approvals_of_before';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 test('what was approved before has its row, marked as such, and goes on; nothing else has one', async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
     `INSERT INTO executors (executor_key, kind, action_types, created_at, updated_at)
       VALUES ('acme.payouts', 'local', '{acme_payout}', now(), now())`,
   );
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 /** A movement whose node `pay` is in this state since so long, with a claim of this nonce. */

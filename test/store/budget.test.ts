@@ -29,7 +29,7 @@ import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const CLIENT = randomUUID();

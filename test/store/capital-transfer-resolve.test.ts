@@ -11,7 +11,7 @@ import { transferDesk, type NewTransferOfTest } from './capital-transfer-desk.ts
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const SETTLE_SECONDS = 60;

@@ -12,7 +12,7 @@ import { transferDesk } from './capital-transfer-desk.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const lost = new ExecutorFault('unreachable', 'LOST', 'no answer');

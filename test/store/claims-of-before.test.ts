@@ -11,7 +11,7 @@ const MIGRATION = '20261126000400_claims_of_before';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const node = (node_key: string, action_type: string, config: JsonObject = {}): TemplateNode => ({

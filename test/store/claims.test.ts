@@ -21,11 +21,11 @@ let api: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
   bench = await startStoreBench();
   api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
-}, 60_000);
+});
 afterAll(async () => {
   await api?.close();
   await bench?.close();
-}, 30_000);
+});
 
 /** A message of this source domain and nonce; nothing else of it is of interest here. */
 const message = (domain: number, nonce: string): Hex => {

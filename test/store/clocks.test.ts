@@ -13,7 +13,7 @@ import { startStoreBench, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const MINUTES = 120_000;

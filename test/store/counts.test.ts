@@ -7,7 +7,7 @@ import { startStoreBench, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const STATES = ['APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;

@@ -16,7 +16,7 @@ import { createEvmSigning } from '../../venues/evm/signing.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 function entry(more: Partial<ExecutorDescriptor>): ExecutorDescriptor {

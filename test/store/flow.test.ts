@@ -18,7 +18,7 @@ import { BURNING, paying, startStoreBench, type DraftOptions, type StoreBench } 
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const state = fc.constantFrom<NodeState>(
@@ -91,7 +91,7 @@ test('an outflow says the same of an asset in the database', async () => {
     ),
     { numRuns: 60, endOnFailure: true },
   );
-}, 60_000);
+});
 
 const edge = (
   from: string,
@@ -316,7 +316,7 @@ describe('the fence', () => {
       { numRuns: 25, endOnFailure: true },
     );
     expect([...seen].sort()).toEqual(['long: false', 'long: true', 'short: false', 'short: true']);
-  }, 60_000);
+  });
 });
 
 describe('an allowance', () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
     'SELECT template_id::text FROM movements',
   );
   templateId = movement?.template_id ?? '';
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 /**
@@ -221,7 +221,7 @@ test('a recommendation takes as many statements for a thousand templates as for 
   expect([few.routes, many.routes]).toEqual([10, 1_000]);
   expect(few).toEqual({ routes: 10, cold: 3, warm: 2, catalog: 2 });
   expect(many).toEqual({ ...few, routes: 1_000 });
-}, 60_000);
+});
 
 test('a version that is registered later is found, and the kept ones are what they were', async () => {
   const before = await listFundRoutes(bench.db, undefined);

@@ -26,7 +26,7 @@ import { slow, test } from '../support/pace.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const REQUESTER = {

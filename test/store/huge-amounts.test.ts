@@ -11,7 +11,7 @@ import { transferDesk } from './capital-transfer-desk.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const LARGEST = `${'9'.repeat(20)}.${'9'.repeat(18)}`;

@@ -15,7 +15,7 @@ import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const CHAIN = 31_337;

@@ -28,7 +28,7 @@ const builds: string[] = [];
 
 beforeAll(async () => {
   own = await startOwnDatabase();
-}, 60_000);
+});
 afterAll(() => own?.close(), 30_000);
 
 beforeEach(async () => {
@@ -210,7 +210,7 @@ test('a migration does not queue behind a long transaction: it gives way, says w
   while (!lines.some((line) => blocked.test(line))) await readMs();
   await holder.query('COMMIT');
   expect(await later).toEqual(['2_column']);
-}, 60_000);
+});
 
 test('an online migration that was cut off is repeated, and what it left behind is removed', async () => {
   write('1_things', `${TABLE}\nINSERT INTO things VALUES (1, 'a'), (2, 'a');`);
@@ -336,4 +336,4 @@ test('the service does not start on missing or unknown migrations, and says what
   expect(newer.err).toMatch(/does not know: 99999999000000_newer/);
   const away = await startService(url.replace(/:\d+\//, ':1/'));
   expect(away.err).toMatch(/Postgres does not answer \(ECONNREFUSED\).*waits for the database/);
-}, 60_000);
+});

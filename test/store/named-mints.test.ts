@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   api = await serve(createApi({ ...deps, db, mints }, movementRoutes));
   unbound = await serve(createApi(deps, movementRoutes));
-}, 60_000);
+});
 afterEach(async () => {
   shown.clear();
   beforeOpenBurns = () => Promise.resolve();
@@ -58,7 +58,7 @@ afterEach(async () => {
 afterAll(async () => {
   await Promise.all([api?.close(), unbound?.close()]);
   await bench?.close();
-}, 30_000);
+});
 
 const hashOf = (text: string): Hex => keccak256(toHex(text));
 /** A message of this nonce; `terms` stands for all that two burns may differ in. */

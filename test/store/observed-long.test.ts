@@ -11,7 +11,7 @@ beforeAll(async () => {
     `INSERT INTO executors (executor_key, kind, action_types, health_state, created_at, updated_at)
       VALUES ('acme.payouts', 'local', '{acme_payout}', 'up', now(), now())`,
   );
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const begun = async (state: string, ago: string, code: string | null, more: DraftOptions = {}) => {

@@ -43,11 +43,11 @@ beforeAll(async () => {
     `INSERT INTO executors (executor_key, kind, action_types, created_at, updated_at)
       VALUES ('acme.payouts', 'local', '{evm_balance_observe}', now(), now())`,
   );
-}, 60_000);
+});
 afterAll(async () => {
   await chain?.stop();
   await bench?.close();
-}, 30_000);
+});
 
 const PERSON: Requester = {
   caller: { key_id: 'k', client_id: 'desk', role: 'operator' },
@@ -260,4 +260,4 @@ test('however many nodes and payments there are, no payment is claimed beyond it
     { numRuns: 12 },
   );
   expect(judged).toBeGreaterThan(12);
-}, 60_000);
+});

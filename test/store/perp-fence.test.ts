@@ -39,7 +39,7 @@ let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
   await openMaster(bench);
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 let strategies = 0;

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await openMaster(bench);
   await bindStrategy(bench, 'with-the-master');
   await bindStrategy(bench, 'apart', { sub: someone('is apart').address.toLowerCase() });
-}, 60_000);
+});
 afterEach(async () => {
   for (const strategy of ['with-the-master', 'apart']) await pause(bench, strategy, false);
   await bench.sql('DELETE FROM perp_lanes');

@@ -41,7 +41,7 @@ afterAll(async () => {
   await venue?.close();
   await stack?.stop();
   await bench?.close();
-}, 30_000);
+});
 beforeEach(() => perp().faults(SOON));
 
 const SOON = { withdrawal_seconds: 0, confirmations: 1 };

@@ -13,10 +13,10 @@ let own: Awaited<ReturnType<typeof startOwnDatabase>>;
 const open: Database[] = [];
 beforeAll(async () => {
   own = await startOwnDatabase();
-}, 60_000);
+});
 afterEach(async () => {
   await Promise.all(open.splice(0).map((db) => db.$disconnect()));
-}, 30_000);
+});
 afterAll(() => own?.close(), 30_000);
 
 const connected = (

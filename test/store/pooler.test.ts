@@ -22,12 +22,12 @@ const poolers: Pooler[] = [];
 const clients: Database[] = [];
 beforeAll(async () => {
   if (HAS_PGBOUNCER) bench = await startStoreBench({ guarded: true });
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(clients.map((db) => db.$disconnect()));
   await Promise.all(poolers.map((pooler) => pooler.close()));
   await bench?.close();
-}, 30_000);
+});
 
 async function pooled(ignored?: string): Promise<string> {
   const pooler = await startPooler(bench.url, ignored);

@@ -17,11 +17,11 @@ let api: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
   bench = await startStoreBench();
   api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
-}, 60_000);
+});
 afterAll(async () => {
   await api?.close();
   await bench?.close();
-}, 30_000);
+});
 
 const ADDRESS = '0x00000000000000000000000000000000000000a1';
 const PLACE: JsonObject = {
@@ -494,4 +494,4 @@ test('however payments are moved at once, each completed node has its own and no
     { numRuns: 10 },
   );
   expect(moved).toBeGreaterThan(3);
-}, 60_000);
+});

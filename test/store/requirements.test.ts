@@ -8,7 +8,7 @@ import { startStoreBench, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const guardsOf = (action_type: string, config: object = {}) =>

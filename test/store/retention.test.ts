@@ -12,7 +12,7 @@ beforeAll(async () => {
   bench = await startStoreBench();
   const made = await bench.movement({ idempotency_key: 'once' });
   movement = made.movement_id;
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const DAY = 86_400_000;

@@ -36,7 +36,7 @@ import { startStoreBench, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const asked = async <T>(text: string, ...values: unknown[]): Promise<T | undefined> =>
@@ -74,7 +74,7 @@ test('an amount is within a plan’s limits', async () => {
     { numRuns: 300, endOnFailure: true },
   );
   expect(Math.min(seen.within, seen.beyond)).toBeGreaterThan(30);
-}, 60_000);
+});
 
 /** With its checksum, which only the long fence reads again. */
 const HEX = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
@@ -162,7 +162,7 @@ test('a pool belongs to the successor of its signer', async () => {
     }),
     { numRuns: 60, endOnFailure: true },
   );
-}, 60_000);
+});
 
 test('a send may still land for so long', async () => {
   const { movement_id } = await bench.movement();
@@ -191,7 +191,7 @@ test('a send may still land for so long', async () => {
     ),
     { numRuns: 150, endOnFailure: true },
   );
-}, 60_000);
+});
 
 test('who sends, and who takes over from a sender, raises the epoch', async () => {
   const { movement_id } = await bench.movement();
@@ -241,7 +241,7 @@ test('who sends, and who takes over from a sender, raises the epoch', async () =
     expect([after?.epoch, after?.send_not_after]).toEqual([over.epoch, sending?.send_not_after]);
     expect(over.send_not_after).toBeUndefined();
   }
-}, 60_000);
+});
 
 test('a fence whose answer was lost counts once the standby has it, too', async () => {
   const { movement_id } = await bench.movement();
@@ -272,7 +272,7 @@ test('a fence whose answer was lost counts once the standby has it, too', async 
     await standby.comeBack();
     await standby.close();
   }
-}, 60_000);
+});
 
 test('a code means that waiting changes nothing', async () => {
   const sources = ['activities', 'domain', 'venues', 'executors'].flatMap((folder) =>

@@ -22,7 +22,7 @@ beforeAll(async () => {
     `INSERT INTO executors (executor_key, kind, action_types, created_at, updated_at)
       VALUES ('acme.payouts', 'local', '{cctp_mint}', now(), now())`,
   );
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 const ENTRY: ExecutorDescriptor = {

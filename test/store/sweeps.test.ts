@@ -10,7 +10,7 @@ const log = pino({ level: 'silent' });
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 beforeEach(async () => {
   await endAll();

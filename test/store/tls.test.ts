@@ -28,11 +28,11 @@ beforeAll(async () => {
   client = ours.issue('service');
   own = await startOwnDatabase();
   await takeTlsOnly();
-}, 60_000);
+});
 afterAll(async () => {
   await own?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 30_000);
+});
 
 /** From here on the server asks for TLS, and for a client certificate of the authority. */
 async function takeTlsOnly(): Promise<void> {
@@ -116,4 +116,4 @@ test('a server without TLS is not talked to in the clear', async () => {
   const url = `${plain.url.replace('127.0.0.1', 'localhost')}?sslmode=verify-full`;
   expect(await answer(url)).toMatch(/the server has no TLS/);
   await plain.close();
-}, 60_000);
+});

@@ -18,7 +18,7 @@ let policy: PolicyRecord;
 beforeAll(async () => {
   bench = await startStoreBench();
   policy = await storePolicy(bench, CLIENT, { window_hours: 24, max_amount_per_window: '1000000' });
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 /** 100 in each pool of the world's venues. */

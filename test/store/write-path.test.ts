@@ -11,7 +11,7 @@ import { paying, startStoreBench, type StoreBench } from './support.ts';
 let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
-}, 60_000);
+});
 afterAll(() => bench?.close(), 30_000);
 
 /** A movement that pays from each of these pools at once. */

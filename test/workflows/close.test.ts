@@ -71,4 +71,4 @@ test('a wake that comes during the last load makes the run load once more before
   } finally {
     await environment.teardown();
   }
-}, 60_000);
+});

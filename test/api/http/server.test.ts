@@ -118,7 +118,7 @@ test('a connection that pipelines without end gets so many answers and no more',
   expect(said.match(/HTTP\/1.1 200/g)).toHaveLength(REQUESTS_A_CONNECTION);
   expect(most).toBeLessThanOrEqual(REQUESTS_A_CONNECTION);
   expect(await answersOthers()).toBe(true);
-}, 30_000);
+});
 
 test('an idle connection is closed', async () => {
   const said = await talk(served.port, [[0, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n']]);

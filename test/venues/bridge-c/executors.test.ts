@@ -37,7 +37,7 @@ import { startAnswering } from '../answering.ts';
 let lanes: TestLanes;
 beforeAll(async () => {
   lanes = await startLanes();
-}, 60_000);
+});
 afterAll(() => lanes.stop());
 
 interface Side {

@@ -36,7 +36,7 @@ let says: ToldHere;
 beforeAll(async () => {
   lanes = await startLanes();
   await approveBurns(lanes.near);
-}, 60_000);
+});
 beforeEach(() => {
   says = { told: [], anew: [] };
 });

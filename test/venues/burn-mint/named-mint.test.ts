@@ -23,7 +23,7 @@ let lanes: TestLanes;
 beforeAll(async () => {
   lanes = await startLanes();
   await approveBurns(lanes.near);
-}, 60_000);
+});
 afterAll(() => lanes.stop());
 
 const says = { told: [], anew: [] };

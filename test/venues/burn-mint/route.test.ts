@@ -9,7 +9,7 @@ let lanes: TestLanes;
 beforeAll(async () => {
   lanes = await startLanes();
   await approveBurns(lanes.near);
-}, 60_000);
+});
 afterAll(() => lanes.stop());
 
 const NOBODY: Hex = '0x00000000000000000000000000000000000000ee';

@@ -12,7 +12,7 @@ const NO_TOKEN = '0x00000000000000000000000000000000000000aa';
 let chain: TestChain;
 beforeAll(async () => {
   chain = await startChain();
-}, 30_000);
+});
 afterAll(() => chain.stop());
 
 function fetchersOf(account: Account, venue: object = {}): readonly BalanceFetcher[] {

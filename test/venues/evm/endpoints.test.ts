@@ -12,11 +12,11 @@ let other: Liar;
 beforeAll(async () => {
   chain = await startChain();
   [one, other] = await Promise.all([startLiar(chain.url), startLiar(chain.url)]);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([one?.stop(), other?.stop()]);
   await chain?.stop();
-}, 30_000);
+});
 afterEach(() => {
   for (const liar of [one, other]) liar.twist((_asked, answer) => answer);
 });

@@ -24,7 +24,7 @@ import {
 let desk: Desk;
 beforeAll(async () => {
   desk = await openDesk();
-}, 60_000);
+});
 afterAll(() => desk?.close());
 beforeEach(() => desk.perp.faults({ confirmations: 1 }));
 

@@ -23,7 +23,7 @@ let desk: Desk;
 beforeAll(async () => {
   desk = await openDesk();
   await deposit(desk.chain, usdb('5000'));
-}, 60_000);
+});
 afterAll(() => desk?.close());
 beforeEach(() => desk.perp.faults({ withdrawal_seconds: 0, confirmations: 1 }));
 
