@@ -5,6 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
@@ -42,6 +43,9 @@ export interface Created {
 /** For a service whose requests need no signature. */
 const UNKNOWN_KEY: SigningKey = { keyId: 'nobody', secret: 'nothing' };
 
+const isOverloaded = ({ status, body }: JsonAnswer): boolean =>
+  status === 503 && (body['detail'] as { error?: unknown } | undefined)?.error === 'overloaded';
+
 /** The API as these tests use it; nothing is checked but what a method says. */
 export class MovementApi {
   readonly #base: string;
@@ -72,14 +76,22 @@ export class MovementApi {
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   }
 
-  /** Sends and fails unless the status is as expected. */
+  /**
+   * Sends and fails unless the status is as expected. What a busy API has not accepted is sent
+   * again, as its answer says.
+   */
   async expect(
     status: number,
     method: string,
     path: string,
     body?: unknown,
   ): Promise<Record<string, unknown>> {
-    const answer = await this.send(method, path, body);
+    const until = Date.now() + PATIENCE_MS;
+    let answer = await this.send(method, path, body);
+    while (status !== 503 && isOverloaded(answer) && Date.now() < until) {
+      await sleep(1_000);
+      answer = await this.send(method, path, body);
+    }
     if (answer.status !== status)
       throw new Error(
         `${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`,
