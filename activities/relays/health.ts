@@ -13,6 +13,12 @@ import { clearOrphans, saveExecutorHealth, saveObservedIdentity } from '../../st
 
 /** How long one of them may take to answer. */
 const ANSWER_LIMIT_MS = 5_000;
+/**
+ * The pause after a refresh of which the database took less than all: a process that has just
+ * started on a busy machine may not reach it at first, and what it is bound to is in no list until
+ * then.
+ */
+const REPEAT_MS = 1_000;
 
 export interface HealthRefresherOptions {
   readonly db: Database;
@@ -44,8 +50,11 @@ export interface HealthRefresher {
   start(): void;
   /** Ends after the refresh that is going on. */
   stop(): Promise<void>;
-  /** One refresh of everything; faults are logged and leave the rest alone. */
-  refreshOnce(): Promise<void>;
+  /**
+   * One refresh of everything; faults are logged and leave the rest alone. Whether all that was
+   * found was recorded.
+   */
+  refreshOnce(): Promise<boolean>;
 }
 
 /** The only writer of `observed_signer_address`; what it cannot record it records the next time. */
@@ -53,10 +62,11 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> = Promise.resolve();
   let running = false;
-  const refreshOnce = (): Promise<void> => refresh(options);
+  const refreshOnce = (): Promise<boolean> => refresh(options);
   const turn = (): void => {
-    current = refreshOnce().then(() => {
-      if (running) timer = setTimeout(turn, options.intervalSeconds * 1_000);
+    current = refreshOnce().then((recorded) => {
+      const pauseMs = options.intervalSeconds * 1_000;
+      if (running) timer = setTimeout(turn, recorded ? pauseMs : Math.min(pauseMs, REPEAT_MS));
     });
   };
   return {
@@ -77,16 +87,19 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
   };
 }
 
-async function refresh(options: HealthRefresherOptions): Promise<void> {
+async function refresh(options: HealthRefresherOptions): Promise<boolean> {
   const { db, executors, signers, log } = options;
-  const recorded = async (what: Record<string, string>, work: Promise<void>): Promise<void> => {
-    await work.catch((error: unknown) =>
-      log.warn({ ...what, err: error }, 'a health refresh was not recorded'),
+  const recorded = (what: Record<string, string>, work: Promise<void>): Promise<boolean> =>
+    work.then(
+      () => true,
+      (error: unknown) => {
+        log.warn({ ...what, err: error }, 'a health refresh was not recorded');
+        return false;
+      },
     );
-  };
   const descriptors = signers.list();
   const addresses: { readonly signer_key: string; readonly address: string }[] = [];
-  await Promise.all([
+  const done = await Promise.all([
     ...executors.list().map((descriptor) =>
       recorded(
         { executor_key: descriptor.executor_key },
@@ -112,6 +125,7 @@ async function refresh(options: HealthRefresherOptions): Promise<void> {
   ]);
   if (options.balances !== undefined)
     await recorded({ step: 'balances' }, options.balances.refresh(addresses));
+  return !done.includes(false);
 }
 
 async function healthOf(

@@ -269,6 +269,7 @@ export async function startOwnStack({
   pool.on('error', () => undefined);
   const connection = Connection.lazy({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
+  if (options.service !== false) await isWrittenDown(api);
   if (options.service !== false && from === undefined)
     for (const template of starterTemplates(stack.chain, stack.bridges, stack.perp))
       await api.expect(201, 'POST', '/plan-templates', template);
@@ -296,6 +297,20 @@ export async function startOwnStack({
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * What a worker is bound to is in the database once it was asked how it is, which takes seconds on
+ * a busy machine; tests switch it off there, and rely on what is said of it.
+ */
+async function isWrittenDown(api: MovementApi): Promise<void> {
+  await eventually(
+    async () => {
+      const { drift } = await api.expect(200, 'POST', '/registry/verify-drift');
+      return JSON.stringify(drift).includes('missing_in_database') ? null : true;
+    },
+    { what: () => 'the registry to know what the worker is bound to' },
+  );
 }
 
 async function setFaults(url: string, faults: object | null): Promise<void> {

@@ -68,7 +68,7 @@ export interface PerpDesk {
   /** Begins to approve agents, as one more worker; stopped by the end of the test. */
   work(options?: DeskOptions): Pick<Loop, 'stop'>;
   /** Asks the executors how they are, as a worker does now and then, and records it. */
-  refreshHealth(): Promise<void>;
+  refreshHealth(): Promise<unknown>;
   /** Approvals that the venue has heard. */
   approvals(): Promise<readonly Approval[]>;
   /** Takes away everything that a test has made; the venue stays. */

@@ -1,0 +1,36 @@
+/** What a process is bound to is written down soon after its start, whatever fails at first. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { createHealthRefresher } from '../../activities/relays/health.ts';
+import { createNoopExecutor } from '../../executors/local/noop.ts';
+import { eventually } from '../support/eventually.ts';
+import { startStoreBench, type StoreBench } from './support.ts';
+
+let bench: StoreBench;
+beforeAll(async () => {
+  bench = await startStoreBench();
+});
+afterAll(() => bench?.close());
+
+test('a database that takes no record at a start is not left alone for the usual pause', async () => {
+  const { db } = bench;
+  await db.$executeRaw`ALTER FUNCTION save_executor_health RENAME TO away`;
+  const noop = createNoopExecutor();
+  const said: string[] = [];
+  const health = createHealthRefresher({
+    ...{ db, log: pino({}, { write: (line) => said.push(line) }), intervalSeconds: 3_600 },
+    signers: { list: () => [], get: () => null },
+    executors: { list: () => [noop.descriptor], get: () => noop },
+    temporal: { hasPollers: () => Promise.resolve(true) },
+  });
+  health.start();
+  try {
+    await eventually(() => Promise.resolve(said.length > 0 || null));
+    expect(said[0]).toContain('a health refresh was not recorded');
+    await db.$executeRaw`ALTER FUNCTION away RENAME TO save_executor_health`;
+    const found = await eventually(() => db.executor.findFirst(), { timeoutMs: 20_000 });
+    expect(found).toMatchObject({ executor_key: noop.descriptor.executor_key, health_state: 'up' });
+  } finally {
+    await health.stop();
+  }
+});
