@@ -102,7 +102,7 @@ test('an attestation that has expired is refused, and taken once it is given aga
   const old = await complete(attester.url, near, transaction);
   const refused = await far.refusal(mintCall(far, old.message, old.attestation));
   expect(refused).toContain('Message expired and must be re-signed');
-  await faults({ delay_ms: 300 });
+  await faults({ delay_ms: 60_000 });
   expect((await post(`${attester.url}/v2/reattest/${old.eventNonce}`)).status).toBe(200);
   expect((await complete(attester.url, near, transaction)).message).toBe(old.message);
   await faults({});
