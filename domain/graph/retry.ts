@@ -1,20 +1,21 @@
 /** Which node an operator's retry takes, and what becomes possible again because of it. */
-import { settleEdges } from './edges.ts';
+import { onCancelTargets, settleEdges } from './edges.ts';
 import { failureTargets } from './failure.ts';
 import type { WalkInput, WalkNode } from './walk-types.ts';
 import { walk } from './walk.ts';
 
 /**
- * Whether a node may be retried: UNKNOWN always; FAILED while its failure path has not begun, before
- * the cancel either. In a CANCELLED movement only a compensation, a second leg of a bridge or an
- * UNKNOWN node can be. Of a second leg a gate has not begun the path: what is owed is brought, once,
- * and nothing was paid.
+ * Whether a node may be retried: UNKNOWN always; FAILED while its failure path has not started,
+ * before a cancel either. In a CANCELLED movement only a compensation, a second leg of a bridge or
+ * an UNKNOWN node can be. A gate does not count as the start of a second leg's failure path:
+ * nothing was paid by it, and what is owed is brought once.
  */
 export function isRetryable(input: WalkInput, node: WalkNode): boolean {
   if (node.state === 'UNKNOWN') return true;
   if (node.state !== 'FAILED') return false;
   const cancelled = input.state === 'CANCELLED';
-  if (cancelled && node.brings == null && !isOnCancel(node, input)) return false;
+  const isCompensation = onCancelTargets(input.edges).has(node.node_key);
+  if (cancelled && node.brings == null && !isCompensation) return false;
   const statuses = settleEdges({ nodes: input.nodes, edges: input.edges, cancelled: false });
   const byKey = new Map(input.nodes.map((each) => [each.node_key, each]));
   const begun = failureTargets(node, byKey, { edges: input.edges, statuses });
@@ -25,10 +26,6 @@ export function isRetryable(input: WalkInput, node: WalkNode): boolean {
       target.state === 'CANCELLED' ||
       (node.brings != null && isGateToNowhere(target, input)),
   );
-}
-
-function isOnCancel(node: WalkNode, { edges }: WalkInput): boolean {
-  return edges.some((edge) => edge.to === node.node_key && edge.edge_type === 'on_cancel');
 }
 
 /** A gate that waits, or that was resumed and had nothing behind it. */

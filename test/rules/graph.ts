@@ -284,22 +284,22 @@ export const graphRules: readonly Rule[] = [
     },
     broken: {
       file: 'domain/graph/retry.ts',
-      find: 'edges.some((edge) => edge.to === node.node_key && edge.edge_type ===',
-      replace: 'edges.some((edge) => edge.from === node.node_key && edge.edge_type ===',
+      find: 'onCancelTargets(input.edges).has(node.node_key)',
+      replace: 'onCancelTargets([]).has(node.node_key)',
     },
   },
   {
     id: 'a-cancel-forgets-no-failure-path',
     section,
-    rule: 'A compensation whose failure path has begun is not retried after a cancel, either.',
+    rule: 'A compensation whose failure path has started is not retried after a cancel, either.',
     test: {
       file: 'test/domain/graph/walk.test.ts',
       name: 'stays failed once its way out has paid, however soon a cancel follows',
     },
     broken: {
       file: 'domain/graph/retry.ts',
-      find: 'if (cancelled && node.brings == null && !isOnCancel(node, input)) return false;',
-      replace: 'if (cancelled) return node.brings != null || isOnCancel(node, input);',
+      find: 'if (cancelled && node.brings == null && !isCompensation) return false;',
+      replace: 'if (cancelled) return node.brings != null || isCompensation;',
     },
   },
   {

@@ -24,7 +24,7 @@ import { auditKeys } from '../../platform/audit-chain.ts';
 import { parseSecretsKey } from '../../platform/secrets.ts';
 import { fundadmin } from '../../tools/command-line.ts';
 import {
-  eventually,
+  driftOnceKnown,
   startOwnStack,
   WITHDRAW_TO_TREASURY,
   type OwnStack,
@@ -183,12 +183,9 @@ test('a movement is approved over an API and runs on a worker, each without the 
     '/balances?venue_key=local-chain:dev-treasury&fresh=true',
   )) as { balances: readonly { asset: string }[] };
   expect(balances.map(({ asset }) => asset)).toContain('USDC');
-  // The worker writes down what it is bound to soon after its start.
-  const drift = await eventually(async () => {
-    const found = (await api.expect(200, 'POST', '/registry/verify-drift'))['drift'];
-    return JSON.stringify(found).includes('missing_in_database') ? null : found;
-  });
-  expect(drift).toMatchObject([{ key: 'remote', problem: 'identity_unavailable' }]);
+  expect(await driftOnceKnown(api)).toMatchObject([
+    { key: 'remote', problem: 'identity_unavailable' },
+  ]);
 
   const movement = await api.create(WITHDRAW_TO_TREASURY, { amount: '5' });
   await api.approve(movement);

@@ -269,7 +269,7 @@ export async function startOwnStack({
   pool.on('error', () => undefined);
   const connection = Connection.lazy({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
-  if (options.service !== false) await isWrittenDown(api);
+  if (options.service !== false) await driftOnceKnown(api);
   if (options.service !== false && from === undefined)
     for (const template of starterTemplates(stack.chain, stack.bridges, stack.perp))
       await api.expect(201, 'POST', '/plan-templates', template);
@@ -301,13 +301,14 @@ export async function startOwnStack({
 
 /**
  * What a worker is bound to is in the database once it was asked how it is, which takes seconds on
- * a busy machine; tests switch it off there, and rely on what is said of it.
+ * a busy machine; tests switch it off there, and rely on what is said of it. Returns the drift that
+ * is left.
  */
-async function isWrittenDown(api: MovementApi): Promise<void> {
-  await eventually(
+export async function driftOnceKnown(api: MovementApi): Promise<unknown> {
+  return eventually(
     async () => {
       const { drift } = await api.expect(200, 'POST', '/registry/verify-drift');
-      return JSON.stringify(drift).includes('missing_in_database') ? null : true;
+      return JSON.stringify(drift).includes('missing_in_database') ? null : drift;
     },
     { what: () => 'the registry to know what the worker is bound to' },
   );

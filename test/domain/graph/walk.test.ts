@@ -220,21 +220,21 @@ describe('cancel', () => {
 
 describe('a compensation that failed', () => {
   const edges = ['a>c', 'a>b', 'a>c:on_cancel', 'c>pay:on_failure'];
-  const failed = (): Run => {
+  const running = (): Run => {
     const plan = run('a c:compensation pay b', edges);
     plan.settle('a', 'COMPLETED');
     return plan;
   };
 
   it('is retried after a cancel while nothing was done in its place', () => {
-    const plan = failed();
+    const plan = running();
     plan.cancel();
     plan.settle('c', 'FAILED');
     expect([plan.state, isRetryable(plan.input, plan.at('c'))]).toEqual(['CANCELLED', true]);
   });
 
   it('stays failed once its way out has paid, however soon a cancel follows', () => {
-    const plan = failed();
+    const plan = running();
     expect(plan.settle('c', 'FAILED')).toContain('pay');
     plan.settle('pay', 'COMPLETED');
     expect(isRetryable(plan.input, plan.at('c'))).toBe(false);
