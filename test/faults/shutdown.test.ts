@@ -106,7 +106,7 @@ const drained = (running: ServiceProcess) =>
       const said = await running.readiness();
       return said?.status === 'draining' && said.httpStatus === 503 ? true : null;
     },
-    { timeoutMs: 5_000, everyMs: 20, what: () => 'readiness to say draining' },
+    { everyMs: 20, what: () => 'readiness to say draining' },
   );
 
 test('a submit under way ends first, and the process then ends with status 0', async () => {
@@ -185,7 +185,7 @@ slow(
     const api = await start('api');
     const worker = await start('worker');
     desk.takes.submit = 100;
-    desk.takes.observe = 25_000;
+    desk.takes.observe = 60_000;
     const movement = await create(apiOf(api));
     await apiOf(api).approve(movement);
     const seen = desk.observed();
@@ -194,7 +194,8 @@ slow(
     const signalled = Date.now();
     worker.signal('SIGTERM');
     expect(await worker.ended).toBe(0);
-    expect(Date.now() - signalled).toBeLessThan(3_000);
+    // Against the forty seconds after which the request itself gives up.
+    expect(Date.now() - signalled).toBeLessThan(20_000);
     expect(await node(movement)).toMatchObject({ error_count: 0, attempt: 1 });
     desk.takes.observe = 0;
     await start('worker');
@@ -208,7 +209,7 @@ slow(
   async () => {
     const api = await start('api');
     const worker = await start('worker');
-    desk.takes.submit = SUBMIT_MS;
+    desk.takes.submit = 25_000;
     const movement = await create(apiOf(api));
     await apiOf(api).approve(movement);
     await beingPaid(movement);
@@ -218,7 +219,7 @@ slow(
     const signalled = Date.now();
     worker.signal('SIGTERM');
     expect(await worker.ended).toBe(3);
-    expect(Date.now() - signalled).toBeLessThan(1_000);
+    expect(Date.now() - signalled).toBeLessThan(10_000);
     const left = worker.lines().find(({ left_to_recovery }) => left_to_recovery !== undefined);
     expect(left?.['left_to_recovery']).toEqual([
       `movement ${movement.movement_id} node pay: submit`,
@@ -252,7 +253,7 @@ slow(
     const left = Date.now();
     api.abandon();
     expect(await api.ended).toBe(0);
-    expect(Date.now() - left).toBeLessThan(5_000);
+    expect(Date.now() - left).toBeLessThan(30_000);
   },
   60_000,
 );
