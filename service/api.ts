@@ -4,7 +4,8 @@ import { createApi } from '../api/http/app.ts';
 import { freeHook } from '../api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from '../api/auth/guard.ts';
 import { dashboardRoutes } from '../api/dashboard/routes.ts';
-import { createWriterAuthentication } from '../api/dashboard/writer.ts';
+import { createOperatorAuthentication } from '../api/dashboard/authenticate.ts';
+import { fileKeys } from '../api/dashboard/operators.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { commercial } from '../api/commercial.ts';
 import { autoApproveOf, withExtensions, type ApiExtension } from '../api/extension.ts';
@@ -95,10 +96,10 @@ export async function startApi(
       ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
       dashboard: {
         routes: dashboardRoutes(config.allowlistCoolingSeconds),
-        authenticate: createWriterAuthentication({
+        authentication: createOperatorAuthentication({
           db,
           log,
-          keys: plan.dashboardKeys,
+          keys: fileKeys(plan.dashboardKeys),
           maxSkewSeconds: config.authMaxSkewSeconds,
         }),
       },

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { auditOf } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { agentNamespace, type Caller } from '../../domain/roles.ts';
+import { agentNamespace, mayCall, type Caller } from '../../domain/roles.ts';
 import { openSecret, type SecretsKeys } from '../../platform/secrets.ts';
 import type { Database } from '../../prisma/client.ts';
 import { writeAudit, writeAuditOnce } from '../../store/audit.ts';
@@ -124,7 +124,7 @@ export function refusalOf(
   caller: Caller,
 ): ServiceError | null {
   if (route.roles.length === 0) return new ServiceError('route_role_unmapped');
-  if (!route.roles.includes(caller.role)) return new ServiceError('forbidden');
+  if (!mayCall(caller.role, route)) return new ServiceError('forbidden');
   if (route.namespaceParam === undefined || caller.role !== 'agent') return null;
   const asked = agentNamespace(params[route.namespaceParam] ?? '');
   return asked === caller.namespace ? null : otherNamespace(caller, asked);

@@ -5,6 +5,7 @@ import { AGENT_BODY_BYTES } from '../../domain/agents/bounds.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
 import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.ts';
+import type { OperatorAuthentication } from '../dashboard/authenticate.ts';
 import type { Guard } from '../auth/guard.ts';
 import { parseBody } from './body.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -24,7 +25,7 @@ import { singleHeaders, validate } from './validate.ts';
 /** The dashboard at the root: routes of its own, and who may write. */
 export interface DashboardOptions {
   readonly routes: readonly Route[];
-  readonly authenticate: (request: SignedRequest) => Promise<Caller>;
+  readonly authentication: OperatorAuthentication;
 }
 
 export interface ApiOptions {
@@ -163,7 +164,7 @@ export function createApi(
 /** The dashboard's requests: reads from this machine alone, writes signed by an operator. */
 function createDashboard(
   deps: ApiDependencies,
-  { routes, authenticate }: DashboardOptions,
+  { routes, authentication }: DashboardOptions,
   checkHost: HostCheck,
 ) {
   const find = createRouter(routes);
@@ -184,9 +185,14 @@ function createDashboard(
         message: 'The allowlist is read from the machine that the service runs on.',
       });
     }
-    const caller = await authenticate(signed);
+    const caller = await authentication.signed(signed);
     body.release();
     exchange.caller = caller;
+    if (caller.dashboard?.allowlist !== true) {
+      throw new ServiceError('forbidden', {
+        message: 'This operator does not write the allowlist.',
+      });
+    }
     return answer({ route, params, caller }, signed, exchange, deps);
   };
 }

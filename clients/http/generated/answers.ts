@@ -6528,11 +6528,28 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "enum": [
      "admin",
      "operator",
-     "agent"
+     "agent",
+     "allowlist"
     ]
    },
    "namespace": {
     "type": "string"
+   },
+   "dashboard": {
+    "type": "object",
+    "properties": {
+     "operator": {
+      "type": "string"
+     },
+     "allowlist": {
+      "type": "boolean"
+     }
+    },
+    "required": [
+     "operator",
+     "allowlist"
+    ],
+    "additionalProperties": false
    }
   },
   "required": [

@@ -1274,8 +1274,12 @@ export interface components {
             readonly client_id: string | null;
             readonly key_id: string | null;
             /** @enum {string} */
-            readonly role: "admin" | "operator" | "agent";
+            readonly role: "admin" | "operator" | "agent" | "allowlist";
             readonly namespace?: string;
+            readonly dashboard?: {
+                readonly operator: string;
+                readonly allowlist: boolean;
+            };
         };
         readonly RotateSignerResponse: {
             /** @enum {string} */

@@ -1,0 +1,145 @@
+/**
+ * Who a request under `/dashboard/` is from: an operator with a key of their own, who signs eight
+ * lines, or whose session reads. In the order of the API: headers, key, clock, signature, and only
+ * then the nonce.
+ */
+import type { Logger } from 'pino';
+import { ServiceError } from '../../domain/errors.ts';
+import { dashboardId, operatorCaller, type Caller } from '../../domain/roles.ts';
+import { OPERATOR_NAME } from '../../platform/dashboard-keys.ts';
+import type { Database } from '../../prisma/client.ts';
+import { writeAuditOnce } from '../../store/audit.ts';
+import { takeNonce } from '../../store/request-nonces.ts';
+import type { SignedRequest } from '../http/signed-request.ts';
+import { dashboardCanonicalString } from '../auth/canonical.ts';
+import { NONCE, readHeaders, TIMESTAMP } from '../auth/credentials.ts';
+import { createRefusalRecorder } from '../auth/record-refusal.ts';
+import { AuthenticationError } from '../auth/refusal.ts';
+import { assertKnown, assertSigned } from '../auth/verify.ts';
+import type { OperatorKey, OperatorKeys } from './operators.ts';
+
+export interface OperatorAuthenticationOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly keys: OperatorKeys;
+  /**
+   * The caller whose session a read carries; null where it carries none, and `unauthenticated` for
+   * one that is not taken.
+   */
+  readonly sessions?: (request: SignedRequest) => Promise<Caller | null>;
+  readonly maxSkewSeconds: number;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/** Who sent a request, and by what that is known: a session has no effect on anything. */
+export interface Authenticated {
+  readonly caller: Caller;
+  readonly by: 'signature' | 'session';
+}
+
+/** Each throws `unauthenticated`; for a write `dashboard_writes_disabled` where there is no key. */
+export interface OperatorAuthentication {
+  /**
+   * Refuses a request that cannot be a signed one whatever its body is; asked before that is read.
+   */
+  recognise(request: Pick<SignedRequest, 'method' | 'headers' | 'request_id'>): Promise<void>;
+  /** The operator who signed. */
+  signed(request: SignedRequest): Promise<Caller>;
+  /** The operator who signed, or whose session a GET carries. A signature goes before a session. */
+  known(request: SignedRequest): Promise<Authenticated>;
+}
+
+export function createOperatorAuthentication({
+  db,
+  log,
+  keys,
+  sessions = () => Promise.resolve(null),
+  maxSkewSeconds,
+  now = Date.now,
+}: OperatorAuthenticationOptions): OperatorAuthentication {
+  const record = createRefusalRecorder({
+    log,
+    write: (eventId, entry) => writeAuditOnce(db, eventId, entry),
+  });
+  const clock = () => ({ maxSkewSeconds, now: now() });
+  const recorded = async <T>(
+    { method, request_id }: Pick<SignedRequest, 'method' | 'request_id'>,
+    work: () => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AuthenticationError)) throw error;
+      // Who can write nothing whatever they sign is not sent to look at their signature.
+      if (method !== 'GET' && !(await keys.any()))
+        throw new ServiceError('dashboard_writes_disabled', { cause: error });
+      record(error, request_id);
+      throw error;
+    }
+  };
+  const verified = async (request: SignedRequest): Promise<Caller> => {
+    const { operator, timestamp, nonce, signature } = credentialsOf(request.headers);
+    const key = await keys.find(operator);
+    const { method, target, body } = request;
+    const text = dashboardCanonicalString({ method, ...target, body, timestamp, nonce, operator });
+    const keyId = dashboardId(operator);
+    assertSigned({ keyId, secret: key?.secret ?? null, text, signature, timestamp }, clock());
+    if (!(await takeNonce(db, { key_id: keyId, nonce })))
+      throw new AuthenticationError('nonce_replayed', keyId);
+    return callerOf(operator, found(key));
+  };
+  const signed = (request: SignedRequest): Promise<Caller> =>
+    recorded(request, () => verified(request));
+  return {
+    recognise: (request) =>
+      recorded(request, async () => {
+        const { operator, timestamp } = credentialsOf(request.headers);
+        const secret = (await keys.find(operator))?.secret ?? null;
+        assertKnown({ keyId: dashboardId(operator), secret, timestamp }, clock());
+      }),
+    signed,
+    known: async (request) => {
+      const session =
+        request.method !== 'GET' || isSigned(request.headers)
+          ? null
+          : await recorded(request, () => sessions(request));
+      return session === null
+        ? { caller: await signed(request), by: 'signature' }
+        : { caller: session, by: 'session' };
+    },
+  };
+}
+
+/** The operator as the caller that its key makes of it. */
+export function callerOf(operator: string, { role, allowlist }: OperatorKey): Caller {
+  return operatorCaller(role, { operator, allowlist });
+}
+
+/** What {@link assertSigned} has found to be there. */
+function found(key: OperatorKey | null): OperatorKey {
+  if (key === null) throw new AuthenticationError('key_unknown');
+  return key;
+}
+
+const FORMS = {
+  'x-svc-dashboard-operator': OPERATOR_NAME,
+  'x-svc-dashboard-timestamp': TIMESTAMP,
+  'x-svc-dashboard-nonce': NONCE,
+  'x-svc-dashboard-signature': /^v3=[0-9a-f]{64}$/,
+} as const;
+
+/** Whether a request means to be signed; what it says for that may still be worth nothing. */
+function isSigned(headers: SignedRequest['headers']): boolean {
+  return Object.keys(FORMS).some((name) => headers[name] !== undefined);
+}
+
+function credentialsOf(headers: SignedRequest['headers']) {
+  const read = readHeaders(headers, FORMS);
+  return {
+    operator: read['x-svc-dashboard-operator'],
+    timestamp: read['x-svc-dashboard-timestamp'],
+    nonce: read['x-svc-dashboard-nonce'],
+    signature: Buffer.from(read['x-svc-dashboard-signature'].slice('v3='.length), 'hex'),
+  };
+}
