@@ -1,6 +1,7 @@
 /** The API of a process: routes, who may call them, and the socket. */
 import type { Logger } from 'pino';
 import { createApi } from '../api/http/app.ts';
+import { readConsole, serveConsole, type ConsoleFiles } from '../api/console/serve.ts';
 import { freeHook } from '../api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from '../api/auth/guard.ts';
 import { dashboardRoutes } from '../api/dashboard/routes.ts';
@@ -30,6 +31,8 @@ export interface ApiPlan {
   readonly extensions: readonly ApiExtension[];
   readonly table: readonly Route[];
   readonly dashboardKeys: ReturnType<typeof readDashboardKeys> | null;
+  /** The operators' page; null where it is not served. */
+  readonly console: ConsoleFiles | null;
 }
 
 /** Throws where the API could not start. A process without an API only describes its routes. */
@@ -40,7 +43,8 @@ export function planApi(config: Config): ApiPlan {
     dashboardKeysFile === undefined
       ? null
       : readDashboardKeys(dashboardKeysFile, dashboardExpectedKeys);
-  return { extensions, table: withExtensions(routes, extensions), dashboardKeys };
+  const files = config.consoleEnabled ? readConsole() : null;
+  return { extensions, table: withExtensions(routes, extensions), dashboardKeys, console: files };
 }
 
 /** Answers the port that it listens on. */
@@ -103,6 +107,7 @@ export async function startApi(
           maxSkewSeconds: config.authMaxSkewSeconds,
         }),
       },
+      ...(plan.console === null ? {} : { console: serveConsole(plan.console) }),
       tracing: tracing ?? undefined,
       checkHost: createHostCheck([config.host, ...config.allowedHosts]),
     },

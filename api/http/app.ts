@@ -8,6 +8,7 @@ import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.t
 import type { OperatorAuthentication } from '../dashboard/authenticate.ts';
 import type { Guard } from '../auth/guard.ts';
 import { parseBody } from './body.ts';
+import type { ServeConsole } from '../console/serve.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { respondWithError } from './errors.ts';
 import type { Tracing } from '../../platform/tracing/handle.ts';
@@ -35,6 +36,8 @@ export interface ApiOptions {
   readonly dashboard?: DashboardOptions;
   /** Without one, nobody passes while authentication is on. */
   readonly guard?: Guard;
+  /** The operators' page; without it there is none. */
+  readonly console?: ServeConsole | undefined;
   readonly tracing?: Pick<Tracing, 'request'> | undefined;
   /** Other bounds, for tests. */
   readonly admission?: AdmissionOptions;
@@ -120,6 +123,10 @@ export function createApi(
     if (target.path === '/healthz') {
       exchange.route = 'healthz';
       health(request, response, deps);
+      return;
+    }
+    if (options.console?.(target.path, request, response) === true) {
+      exchange.route = 'console';
       return;
     }
     const { apiPrefix, authEnabled } = deps.settings;

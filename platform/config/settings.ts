@@ -412,6 +412,12 @@ const ALLOWLIST = {
     '8',
     'How many keys that file must hold; another number stops the start.',
   ),
+  SVC_CONSOLE_ENABLED: standard(
+    'consoleEnabled',
+    FLAG,
+    'true',
+    'Whether the API serves the operators’ page under `/console/` ([console](console.md)).',
+  ),
 };
 
 const CALLBACKS = {
