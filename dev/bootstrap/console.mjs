@@ -20,7 +20,7 @@ const ALWAYS = [
 ];
 
 /** Our folders of which code may be in a page; of anything else it takes types alone. */
-const TAKEN_IN = /^(console|clients\/http|node_modules)\//;
+const TAKEN_IN = /^(console|domain|clients\/http|node_modules)\//;
 
 /**
  * @param {string} root
