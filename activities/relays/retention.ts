@@ -1,8 +1,12 @@
-/** Removes commands and callbacks that are done with, once the days are over that they are kept. */
+/**
+ * Removes commands and callbacks that are done with, once the days are over that they are kept, and
+ * what consoles were to read again an hour ago.
+ */
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
+import { removeConsoleEvents } from '../../store/console-events.ts';
 import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
 import type { Leases } from './leases.ts';
 
@@ -10,10 +14,12 @@ const PAUSE_MS = 60_000;
 /** So small that no statement of others waits for its locks or its log to be written. */
 const BATCH = 1_000;
 export const RETENTION_LEASE = 'retention';
+/** A console that was away for longer reads everything again. */
+const CONSOLE_EVENTS_SECONDS = 3_600;
 
 const removed = new Counter({
   name: 'svc_retention_removed_total',
-  help: 'Rows that were removed because the days were over that they are kept, by table.',
+  help: 'Rows that were removed because the time was over that they are kept, by table.',
   labelNames: ['table'],
 });
 
@@ -36,7 +42,7 @@ export function startRetention({
 }): Loop {
   const drops = { commands: dropOldCommands, callbacks: dropOldCallbacks };
   const tables = Object.keys(drops) as (keyof RetentionDays)[];
-  for (const table of tables) removed.inc({ table }, 0);
+  for (const table of [...tables, 'console_events']) removed.inc({ table }, 0);
   return startLoop({
     name: 'retention',
     pauseMs: PAUSE_MS,
@@ -50,6 +56,12 @@ export function startRetention({
         log.info({ table, rows, kept_days: days[table] }, 'removed what is kept no longer');
         isMore ||= rows === BATCH;
       }
+      const events = await removeConsoleEvents(db, {
+        keepSeconds: CONSOLE_EVENTS_SECONDS,
+        atMost: BATCH,
+      });
+      removed.inc({ table: 'console_events' }, events);
+      isMore ||= events === BATCH;
       return isMore;
     }),
   });

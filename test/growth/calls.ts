@@ -18,6 +18,7 @@ import { claimTransfers, loadTransfer, readTransferRow } from '../../store/capit
 import { claimCommands, keepCommands, noteTaken } from '../../store/commands.ts';
 import { readDue } from '../../store/due.ts';
 import { foldCounts } from '../../store/counts.ts';
+import { readConsoleEvents, removeConsoleEvents } from '../../store/console-events.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { readOpenOfAgent } from '../../store/movement-reads.ts';
@@ -424,6 +425,13 @@ export const CALLS: readonly Call[] = [
     dropOldNonces(db, { keepSeconds: 2 * LARGEST_SKEW_SECONDS + 60, atMost: 5_000 }),
   ),
   own('dropOldCommands', (db) => dropOldCommands(db, { keepDays: 30, atMost: 1_000 })),
+  own('removeConsoleEvents', (db) =>
+    removeConsoleEvents(db, { keepSeconds: 3_600, atMost: 1_000 }),
+  ),
+  own('readConsoleEvents', async (db) => {
+    const { position } = await readConsoleEvents(db, null, 1);
+    await readConsoleEvents(db, { ...position, xid: 0n }, 1_000);
+  }),
   own('dropOldCallbacks', (db) => dropOldCallbacks(db, { keepDays: 365, atMost: 1_000 })),
   own(['takeLanes', 'noteLane'], async (db) => {
     const [lane] = await takeLanes(db, 0, 200);

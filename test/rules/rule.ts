@@ -15,6 +15,7 @@ export const SECTIONS = [
   'The perps venue',
   'Agents propose',
   'Several processes',
+  'The console',
   'Said twice',
 ] as const;
 export type Section = (typeof SECTIONS)[number];

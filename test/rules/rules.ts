@@ -3,6 +3,7 @@ import { agentRules } from './agents.ts';
 import { agentProgramRules } from './agent-programs.ts';
 import { bridgeRules } from './bridges.ts';
 import { commandRules } from './commands.ts';
+import { consoleStreamRules } from './console-stream.ts';
 import { finalityRules } from './finality.ts';
 import { graphRules } from './graph.ts';
 import { laneRules } from './lanes.ts';
@@ -35,5 +36,6 @@ export const RULES: readonly Rule[] = [
   ...agentRules,
   ...agentProgramRules,
   ...processRules,
+  ...consoleStreamRules,
   ...saidTwiceRules,
 ];
