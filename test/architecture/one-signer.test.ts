@@ -10,6 +10,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'executors/result-signature.ts': "what a team's worker answers, which passes through Temporal",
   'platform/audit-chain.ts': 'seals of the audit',
   'platform/callback-signature.ts': 'callbacks',
+  'platform/one-time.ts': 'the fingerprint of an enrolled key',
 };
 /** Who may ask canonical.ts for one: it is checked, shown as an example, and a dashboard's. */
 const MAY_ASK = ['api/auth/verify.ts', 'api/openapi/signing.ts', 'clients/fundctl/dashboard.ts'];

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { encodeCursor } from '../../api/http/paging.ts';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
+import { tokenHash } from '../../platform/one-time.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readListed } from '../../store/allowlist.ts';
 import { noteAttention, readEndedBadly, readTold } from '../../store/attention.ts';
@@ -17,6 +18,8 @@ import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 import { claimTransfers, loadTransfer, readTransferRow } from '../../store/capital-transfers.ts';
 import { claimCommands, keepCommands, noteTaken } from '../../store/commands.ts';
 import { readDue } from '../../store/due.ts';
+import { dropOldSessions, openSession, useSession } from '../../store/dashboard-sessions.ts';
+import { fillKey, readEnrolment, readOperatorKey } from '../../store/dashboard-keys.ts';
 import { foldCounts } from '../../store/counts.ts';
 import { readConsoleEvents, removeConsoleEvents } from '../../store/console-events.ts';
 import { readConditionScope } from '../../store/conditions.ts';
@@ -433,6 +436,7 @@ export const CALLS: readonly Call[] = [
     await readConsoleEvents(db, { ...position, xid: 0n }, 1_000);
   }),
   own('dropOldCallbacks', (db) => dropOldCallbacks(db, { keepDays: 365, atMost: 1_000 })),
+  own('dropOldSessions', (db) => dropOldSessions(db, { keepDays: 30, atMost: 1_000 })),
   own(['takeLanes', 'noteLane'], async (db) => {
     const [lane] = await takeLanes(db, 0, 200);
     if (lane === undefined) throw new Error('no lane has open claims');
@@ -531,6 +535,17 @@ export const CALLS: readonly Call[] = [
       await takeNonce(db, { key_id: 'dashboard', nonce: `${String(turn)}-${randomUUID()}` });
     },
   ),
+  own(['readOperatorKey', 'readEnrolment', 'fillKey'], async (db) => {
+    await readOperatorKey(db, 'operator-7');
+    await readEnrolment(db, tokenHash('code'));
+    await fillKey(db, randomUUID(), Buffer.from('sealed'), []);
+  }),
+  own(['openSession', 'useSession'], async (db) => {
+    const token_hash = tokenHash(randomUUID());
+    const session = { session_id: randomUUID(), token_hash, operator: 'operator-7', key_mark: 'k' };
+    await openSession(db, session, []);
+    await useSession(db, token_hash);
+  }),
   own('writeAuditOnce', (db) =>
     writeAuditOnce(db, randomUUID(), {
       ...{ action: 'auth.refused', entity_type: 'request', entity_key: 'x', outcome: 'denied' },

@@ -14,6 +14,7 @@ export const SECTIONS = [
   'Bridges',
   'The perps venue',
   'Agents propose',
+  "The console's door",
   'Several processes',
   'The console',
   'Said twice',

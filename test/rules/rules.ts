@@ -2,6 +2,7 @@
 import { agentRules } from './agents.ts';
 import { agentProgramRules } from './agent-programs.ts';
 import { bridgeRules } from './bridges.ts';
+import { consoleRules } from './console.ts';
 import { commandRules } from './commands.ts';
 import { consoleStreamRules } from './console-stream.ts';
 import { finalityRules } from './finality.ts';
@@ -35,6 +36,7 @@ export const RULES: readonly Rule[] = [
   ...perpLaneRules,
   ...agentRules,
   ...agentProgramRules,
+  ...consoleRules,
   ...processRules,
   ...consoleStreamRules,
   ...saidTwiceRules,
