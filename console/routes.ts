@@ -23,4 +23,34 @@ export const PAGES: readonly PageEntry[] = [
     navigation: 'Needs you',
     load: () => import('./pages/needs-you/page.tsx'),
   },
+  {
+    path: '/approvals',
+    title: 'Approvals',
+    navigation: 'Approvals',
+    load: () => import('./pages/approvals/page.tsx'),
+  },
+  {
+    path: '/movements',
+    title: 'Movements',
+    navigation: 'Movements',
+    load: () => import('./pages/movements/page.tsx'),
+  },
+  {
+    path: '/transfers',
+    title: 'Transfers',
+    navigation: 'Transfers',
+    load: () => import('./pages/transfers/page.tsx'),
+  },
+  {
+    path: '/allowlist',
+    title: 'Allowlist',
+    navigation: 'Allowlist',
+    load: () => import('./pages/allowlist/page.tsx'),
+  },
+  {
+    path: '/callbacks',
+    title: 'Callbacks',
+    navigation: 'Callbacks',
+    load: () => import('./pages/callbacks/page.tsx'),
+  },
 ];
