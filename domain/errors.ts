@@ -314,6 +314,11 @@ export const ERROR_TABLE = {
     'after_change',
     'This idempotency key was used for a different request.',
   ),
+  external_reference_exists: rule(
+    409,
+    'after_change',
+    'Another movement of this client holds this external_reference as unique: look at that one (`movement_id`), or send another reference.',
+  ),
   previous_expected_address_mismatch: rule(
     409,
     'after_change',

@@ -5,6 +5,7 @@ import { namespaceOf } from '../../domain/roles.ts';
 import { listMovements } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { fetchPage } from '../http/paging.ts';
+import { shownNaming } from './redact.ts';
 import type { Reply } from '../http/route.ts';
 import type { listResponse } from './responses.ts';
 import type { listQuery } from './schema.ts';
@@ -21,5 +22,11 @@ export async function list(
     (at) => listMovements(deps.db, { ...filter, namespace }, at),
     (row) => ({ created_at: row.created_at, id: row.movement_id }),
   );
-  return { status: 200, body: { movements: page.items, next_cursor: page.next_cursor } };
+  return {
+    status: 200,
+    body: {
+      movements: page.items.map((row) => ({ ...row, ...shownNaming(row, deps.redact) })),
+      next_cursor: page.next_cursor,
+    },
+  };
 }

@@ -75,6 +75,7 @@ export const ERRORS = {
   node_differs: { status: 409, retry: 'never' },
   no_retryable_node: { status: 409, retry: 'never' },
   idempotency_conflict: { status: 409, retry: 'after_change' },
+  external_reference_exists: { status: 409, retry: 'after_change' },
   previous_expected_address_mismatch: { status: 409, retry: 'after_change' },
   signer_identity_not_applicable: { status: 422, retry: 'never' },
   signer_runtime_identity_unavailable: { status: 409, retry: 'safe' },

@@ -42,6 +42,9 @@ export interface components {
             /** @description Each node that moves funds, with its terms and whom it pays. */
             readonly sends: readonly components["schemas"]["ReviewedSend"][];
             readonly limits: readonly components["schemas"]["LimitPreview"][];
+            readonly external_reference: string | null;
+            /** @description Pairs of texts. */
+            readonly metadata: components["schemas"]["JsonObject"];
             readonly expires_at: components["schemas"]["Timestamp"];
             readonly created_at: components["schemas"]["Timestamp"];
         };
@@ -159,6 +162,9 @@ export interface components {
             readonly outflow: readonly components["schemas"]["OutflowEntry"][];
             /** @description Keys of the nodes that can run or are running. */
             readonly current_frontier: readonly string[];
+            readonly external_reference: string | null;
+            /** @description Pairs of texts. */
+            readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
             readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
@@ -182,6 +188,9 @@ export interface components {
             readonly outflow: readonly components["schemas"]["OutflowEntry"][];
             /** @description Keys of the nodes that can run or are running. */
             readonly current_frontier: readonly string[];
+            readonly external_reference: string | null;
+            /** @description Pairs of texts. */
+            readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
             readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
@@ -1395,6 +1404,9 @@ export interface components {
             readonly bindings: readonly components["schemas"]["BindingPreview"][];
             /** @description Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not, but are asked again, as all are, before anything is sent. */
             readonly allowlist: readonly components["schemas"]["AddressPreview"][];
+            readonly external_reference: string | null;
+            /** @description Pairs of texts. */
+            readonly metadata: components["schemas"]["JsonObject"];
             /** @description Each node that moves funds, with its terms and whom it pays. */
             readonly sends: readonly components["schemas"]["ReviewedSend"][];
             readonly limits: readonly components["schemas"]["LimitPreview"][];
@@ -1454,6 +1466,10 @@ export interface components {
          *       "idempotency_key": "rebalance-2026-11-21-1",
          *       "labels": {
          *         "desk": "treasury"
+         *       },
+         *       "external_reference": "INV-2026-1187",
+         *       "metadata": {
+         *         "cost_center": "emea"
          *       }
          *     }
          */
@@ -1472,6 +1488,20 @@ export interface components {
             readonly idempotency_key?: string;
             /** @default {} */
             readonly labels?: {
+                readonly [key: string]: string;
+            };
+            /** @description What your own books name the movement by. Lists and the search find it; it is no part of the plan. */
+            readonly external_reference?: string;
+            /**
+             * @description Refuses the create (`external_reference_exists`) where another movement of this client holds the reference with this flag.
+             * @default false
+             */
+            readonly unique_reference?: boolean;
+            /**
+             * @description At most 20 pairs that lists can be filtered by; no part of the plan.
+             * @default {}
+             */
+            readonly metadata?: {
                 readonly [key: string]: string;
             };
         };

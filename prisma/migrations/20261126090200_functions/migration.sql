@@ -227,3 +227,142 @@ BEGIN
   PERFORM write_audit(doc -> 'audit', at);
   RETURN true;
 END $$;
+
+-- prisma/functions/write-path.sql
+
+-- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
+-- the shape of `doc`. A key that was used before is answered with who used it, and nothing is written.
+-- With the owner's rights: the service's role may insert none of these rows by itself.
+CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  d jsonb := doc -> 'movement';
+  compiled jsonb := doc -> 'compiled_plan';
+  params jsonb := compiled -> 'input_params';
+  id uuid := (d ->> 'movement_id')::uuid;
+  agent_of text := substring(d ->> 'template_key' FROM '^agent/([^/]+)/');
+  mode text := cutover_now();
+  at timestamptz := svc_now();
+  -- Where cancels lead, and what has conditions: as the edges of the plan say it.
+  cancels text[] := ARRAY(SELECT e ->> 'to' FROM jsonb_array_elements(compiled -> 'edges') e
+    WHERE e ->> 'edge_type' = 'on_cancel');
+  conditions text[] := ARRAY(SELECT e ->> 'from' FROM jsonb_array_elements(compiled -> 'edges') e
+    WHERE nullif(e -> 'condition_expr', 'null') IS NOT NULL);
+  expires timestamptz := at
+    + make_interval(secs => (d ->> 'approval_ttl_seconds')::double precision);
+  pairs jsonb := coalesce(d -> 'metadata', '{}');
+  used jsonb;
+  whole boolean;
+  retired boolean;
+BEGIN
+  -- What stands beside the plan and in it: its hash is of the plan alone.
+  IF (d ->> 'template_id', d ->> 'template_key', d ->> 'template_version', d ->> 'asset',
+      (d ->> 'amount')::numeric, d -> 'outflow') IS DISTINCT FROM
+    (compiled -> 'template' ->> 'template_id', compiled -> 'template' ->> 'template_key',
+      compiled -> 'template' ->> 'version', compiled -> 'intent' ->> 'asset',
+      (compiled -> 'intent' ->> 'amount')::numeric, compiled -> 'outflow') THEN
+    RAISE EXCEPTION 'movement % contradicts its plan', id;
+  END IF;
+  -- Whatever a process remembers of the version: this is what it is now, until the movement is
+  -- there. Before the row, whose foreign key would lock the version once more.
+  SELECT v.status = 'retired' INTO retired FROM plan_template_versions v
+    WHERE v.template_id = (d ->> 'template_id')::uuid FOR SHARE;
+  -- What a create writes of the timeline is known before: the counter is right from the start.
+  INSERT INTO movements (movement_id, template_id, template_key, template_version, strategy_id,
+    request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
+    current_frontier, auto_approve_result, callback_url, client_scope, idempotency_key, expires_at,
+    created_at, updated_at, outflow, limit_amount, pooled, agent, external_reference,
+    unique_reference, metadata)
+  VALUES (id, (d ->> 'template_id')::uuid, d ->> 'template_key',
+    (d ->> 'template_version')::integer, d ->> 'strategy_id', 'PENDING_APPROVAL', 'pending', 'none',
+    1 + jsonb_array_length(doc -> 'timeline'), d ->> 'asset', (d ->> 'amount')::numeric,
+    compiled -> 'intent', ARRAY(SELECT jsonb_array_elements_text(d -> 'current_frontier')),
+    nullif(d -> 'auto_approve_result', 'null'), d ->> 'callback_url', d ->> 'client_scope',
+    d ->> 'idempotency_key', expires, at, at, d -> 'outflow', (d ->> 'limit_amount')::numeric,
+    (d ->> 'pooled')::boolean, agent_of, d ->> 'external_reference',
+    coalesce((d ->> 'unique_reference')::boolean, false), pairs)
+  ON CONFLICT DO NOTHING;
+  -- A key or a reference that was used: a repeat is answered before a reference is refused.
+  IF NOT FOUND THEN
+    SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
+        'request', joined_request(p.own_request, p.input_params, p.labels)) INTO used
+      FROM movements m JOIN movement_plans p USING (movement_id)
+      WHERE m.client_scope = d ->> 'client_scope'
+        AND m.idempotency_key = d ->> 'idempotency_key';
+    IF used IS NULL THEN
+      SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
+          'holder', m.template_key) INTO STRICT used
+        FROM movements m
+        WHERE m.unique_reference AND m.client_scope = d ->> 'client_scope'
+          AND m.external_reference = d ->> 'external_reference';
+    END IF;
+    RETURN used;
+  END IF;
+  -- A repeat is answered whatever the switch says; what is new is not let in.
+  IF mode <> 'normal' THEN
+    RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
+  IF retired THEN
+    RAISE EXCEPTION 'template_version_retired' USING ERRCODE = 'FM019',
+      DETAIL = jsonb_build_object('template_key', d ->> 'template_key', 'template_version',
+        (d ->> 'template_version')::integer, 'latest_active_version',
+        latest_active_version(d ->> 'template_key'))::text;
+  END IF;
+  -- The row above is among those that are counted, and one authority's creates wait for each other.
+  IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN
+    PERFORM lock_authority(agent_of);
+    IF (d ->> 'most_open')::integer < open_movements_of(agent_of) THEN
+      RAISE EXCEPTION 'open_movements_exceeded' USING ERRCODE = 'FM016', DETAIL = agent_of;
+    END IF;
+  END IF;
+  IF pairs <> '{}' THEN
+    INSERT INTO movement_metadata (key, value, created_at, movement_id)
+      SELECT key, value, at, id FROM jsonb_each_text(pairs);
+  END IF;
+  WITH plan AS (
+    INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,
+      input_params, draw_terms, labels, own_request, created_by)
+    VALUES (id, d ->> 'compiled_plan_hash', plan_frame(compiled), plan_head(compiled), params,
+      d -> 'draw_terms', d -> 'labels', own_request(d -> 'request', params, d -> 'labels'),
+      d -> 'created_by')
+    RETURNING plan_frame, input_params
+  ), nodes AS (
+    INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+      executor_binding, signer_binding, own_plan, on_cancel_target, brings,
+      conditional, usual_seconds, flow, pays, claims_when, sent_field, tied_by, may_send, updated_at)
+    SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
+      n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
+      nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
+      n.value ->> 'node_key' = ANY (cancels), f ->> 'brings',
+      n.value ->> 'node_key' = ANY (conditions),
+      (f ->> 'usual_seconds')::double precision, f -> 'flow', f ->> 'pays', f ->> 'claims_when',
+      f ->> 'sent_field', f ->> 'tied_by', (f ->> 'may_send')::boolean
+        AND n.value ->> 'node_kind' NOT IN ('observe', 'manual_gate'), at
+    FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
+    CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
+    RETURNING position, own_plan
+  ), events AS (
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt,
+      from_state, to_state, actor, message, data, occurred_at)
+    SELECT (e.value ->> 'event_id')::uuid, id, e.nr, e.value ->> 'event_type',
+      e.value ->> 'node_key', (e.value ->> 'attempt')::integer, e.value ->> 'from_state',
+      e.value ->> 'to_state', e.value -> 'actor', e.value ->> 'message',
+      coalesce(e.value -> 'data', '{}'), at
+    FROM jsonb_array_elements(doc -> 'timeline') WITH ORDINALITY AS e (value, nr)
+  ), command AS (
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    VALUES ((doc ->> 'command_id')::uuid, id, 'create', at, at + interval '2 seconds')
+  )
+  SELECT joined_plan(p.plan_frame, compiled -> 'intent', p.input_params, (
+      SELECT jsonb_agg(node_plan(n.own_plan, p.input_params) ORDER BY n.position) FROM nodes n))
+    IS NOT DISTINCT FROM compiled INTO whole FROM plan p;
+  IF NOT whole THEN
+    RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', id;
+  END IF;
+  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
+    'expires_at', expires);
+END $$;
+
+REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;
