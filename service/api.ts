@@ -6,6 +6,8 @@ import { freeHook } from '../api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from '../api/auth/guard.ts';
 import { dashboardRoutes } from '../api/dashboard/routes.ts';
 import { createOperatorAuthentication } from '../api/dashboard/authenticate.ts';
+import { createConsoleFeed } from '../api/dashboard/console-feed.ts';
+import { createStreamDoor, streamRoute } from '../api/dashboard/stream.ts';
 import { fileKeys } from '../api/dashboard/operators.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { commercial } from '../api/commercial.ts';
@@ -19,6 +21,7 @@ import type { Config } from '../platform/config.ts';
 import { readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { createHandOver } from '../platform/handover.ts';
 import { shareConnections, type Database } from '../prisma/client.ts';
+import { readConsoleEvents } from '../store/console-events.ts';
 import { keepCommands, noteTaken } from '../store/commands.ts';
 import { createAccountReader } from '../venues/evm/account-reader.ts';
 import type { Parts } from './parts.ts';
@@ -63,6 +66,18 @@ export async function startApi(
       taken: (ids) => noteTaken(whole, ids),
     },
   });
+  const feed = createConsoleFeed({
+    log,
+    read: (after, atMost) => readConsoleEvents(db, after, atMost),
+  });
+  const keys = fileKeys(plan.dashboardKeys);
+  const authentication = createOperatorAuthentication({
+    db,
+    log,
+    keys,
+    maxSkewSeconds: config.authMaxSkewSeconds,
+  });
+  const door = createStreamDoor(authentication, keys);
   const app = createApi(
     {
       db,
@@ -100,12 +115,11 @@ export async function startApi(
       ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
       dashboard: {
         routes: dashboardRoutes(config.allowlistCoolingSeconds),
-        authentication: createOperatorAuthentication({
-          db,
-          log,
-          keys: fileKeys(plan.dashboardKeys),
-          maxSkewSeconds: config.authMaxSkewSeconds,
-        }),
+        authentication,
+        stream: {
+          door,
+          route: streamRoute({ feed, mayStay: door.mayStay, most: config.consoleStreamsMax }),
+        },
       },
       ...(plan.console === null ? {} : { console: serveConsole(plan.console) }),
       tracing: tracing ?? undefined,
@@ -126,6 +140,8 @@ export async function startApi(
     stop: async (drained) => {
       api.sayGoodbye();
       await drained;
+      // By now nobody is sent here any more, so their readers come to another process.
+      feed.close();
       const cut = await api.close();
       await handOver.stop();
       return cut;

@@ -6,6 +6,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
 import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.ts';
 import type { OperatorAuthentication } from '../dashboard/authenticate.ts';
+import type { StreamDoor } from '../dashboard/stream.ts';
 import type { Guard } from '../auth/guard.ts';
 import { parseBody } from './body.ts';
 import type { ServeConsole } from '../console/serve.ts';
@@ -18,6 +19,7 @@ import { createHostCheck, type HostCheck } from './host.ts';
 import { observeRequest } from '../operations/request-metrics.ts';
 import { createBodyReader, hasBody, UNVERIFIED_BYTES, type HeldBody } from './read-body.ts';
 import type { Reply, Route, TextReply } from './route.ts';
+import { EVENT_STREAM, sendStream } from './stream-reply.ts';
 import { createRouter, type Match } from './router.ts';
 import { parseTarget, targetOf, type Target } from './target.ts';
 import type { SignedRequest } from './signed-request.ts';
@@ -27,6 +29,8 @@ import { singleHeaders, validate } from './validate.ts';
 export interface DashboardOptions {
   readonly routes: readonly Route[];
   readonly authentication: OperatorAuthentication;
+  /** The console's stream; without it there is none. */
+  readonly stream?: { readonly route: Route; readonly door: StreamDoor };
 }
 
 export interface ApiOptions {
@@ -171,10 +175,10 @@ export function createApi(
 /** The dashboard's requests: reads from this machine alone, writes signed by an operator. */
 function createDashboard(
   deps: ApiDependencies,
-  { routes, authentication }: DashboardOptions,
+  { routes, authentication, stream }: DashboardOptions,
   checkHost: HostCheck,
 ) {
-  const find = createRouter(routes);
+  const find = createRouter([...routes, ...(stream === undefined ? [] : [stream.route])]);
   return async (
     request: Request,
     response: Response,
@@ -184,6 +188,11 @@ function createDashboard(
     const { route, params } = found(find(request.method, target.path), response);
     exchange.route = route.id;
     const signed = signedRequest(request, { target, body }, exchange);
+    if (stream !== undefined && route.id === stream.route.id) {
+      const caller = await stream.door.authenticate(signed);
+      exchange.caller = caller;
+      return answer({ route, params, caller }, signed, exchange, deps);
+    }
     if (route.method === 'GET') {
       checkHost(request);
       if (isLoopback(request.socket.remoteAddress))
@@ -290,7 +299,10 @@ function leaveOpen(error: unknown): never {
 
 function send(response: Response, reply: Reply<unknown> | TextReply): void {
   response.status(reply.status);
-  if ('text' in reply) response.type(reply.type ?? 'text/plain; charset=utf-8').send(reply.text);
+  if ('text' in reply && reply.goesOn !== undefined)
+    sendStream(response, { text: reply.text, goesOn: reply.goesOn });
+  else if ('text' in reply)
+    response.type(reply.type ?? 'text/plain; charset=utf-8').send(reply.text);
   else response.set(reply.headers ?? {}).json(reply.body);
 }
 
@@ -315,7 +327,10 @@ function record(
 ): void {
   const seconds = Number(process.hrtime.bigint() - exchange.started) / 1e9;
   const { method } = request;
-  const status = response.writableFinished ? response.statusCode : 499;
+  // A stream is over when its reader goes.
+  const isAnswered =
+    response.writableFinished || response.getHeader('content-type') === EVENT_STREAM;
+  const status = isAnswered ? response.statusCode : 499;
   observeRequest({ method, route: exchange.route, status, seconds });
   exchange.span?.end({ route: exchange.route, status, request_id: exchange.request_id });
   deps.log.info(

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import type { Role } from '../../domain/roles.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import type { EVENT_STREAM, EventStream } from './stream-reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -37,7 +38,9 @@ export interface Reply<R> {
 export interface TextReply {
   readonly status: number;
   readonly text: string;
-  readonly type?: 'application/json';
+  readonly type?: 'application/json' | typeof EVENT_STREAM;
+  /** The text is only how it begins: {@link sendStream}. */
+  readonly goesOn?: (stream: EventStream) => () => void;
 }
 
 export interface RouteSpec<

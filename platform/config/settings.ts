@@ -418,6 +418,12 @@ const ALLOWLIST = {
     'true',
     'Whether the API serves the operators’ page under `/console/` ([console](console.md)).',
   ),
+  SVC_CONSOLE_STREAMS_MAX: standard(
+    'consoleStreamsMax',
+    whole(1, 10_000),
+    '200',
+    'Streams of the console that a process keeps open at once; one more is answered 503.',
+  ),
 };
 
 const CALLBACKS = {

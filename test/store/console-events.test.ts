@@ -95,7 +95,7 @@ test('each reader has every committed change exactly once, all in one order', as
       fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }),
       async (steps) => {
         const committed = new Set<string>();
-        // Before what: a change that was committed before the transaction of another began comes before it.
+        // What was committed before the transaction of another began comes before that one.
         const before = new Map<string, ReadonlySet<string>>();
         const readers = await Promise.all(pages.map(async (page) => new Reader(await now(), page)));
         const late: { readonly reader: Reader; readonly known: ReadonlySet<string> }[] = [];
@@ -149,6 +149,76 @@ test('each reader has every committed change exactly once, all in one order', as
     { numRuns: 40 },
   );
 }, 120_000);
+
+test('each change that a reader would see is one event, and others are none', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  const { movement_id } = await bench.movement({ unheld: true });
+  const of = { where: `WHERE movement_id = '${movement_id}'` };
+  await bench.sql(`INSERT INTO agent_authorities (authority_key, allowed_assets, allowed_chains,
+    created_at, updated_at) VALUES ('authority', '{}', '{}', now(), now())`);
+  const callback = { kind: 'callback', shown: { event_id: id, state: 'pending' } };
+  const transfer = {
+    kind: 'capital_transfer',
+    shown: { transfer_id: id, version: 1, state: 'CREATED' },
+  };
+  const proposal = { kind: 'proposal', shown: { proposal_id: id, state: 'submitted' } };
+  const movement = (more: object) => ({
+    kind: 'movement',
+    shown: { ...{ movement_id, version: 1, state: 'PENDING_APPROVAL' }, ...more },
+  });
+  const waits = movement({ attention_reason: 'approval' });
+  const balance = { kind: 'balance', shown: { venue_key: 'venue' } };
+  const writes: readonly (readonly [sql: string, ...events: object[]])[] = [
+    [`UPDATE movements SET next_sequence = next_sequence + 1 ${of.where}`, waits],
+    [`UPDATE movements SET swept_at = now(), updated_at = now(), run_id = 'r' ${of.where}`],
+    [`UPDATE movements SET attention_told = 'failed' ${of.where}`, waits],
+    [
+      `INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload, nonce,
+        status, next_attempt_at, created_at, updated_at) VALUES ('${id}', '${movement_id}', 'e', 99,
+        'https://a.example', '{}', 'n', 'pending', now(), now(), now())`,
+      callback,
+    ],
+    [`UPDATE callbacks SET claimed_until = now()`],
+    [`UPDATE callbacks SET attempts = 1`, callback],
+    [
+      `INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
+        request_state, source_venue, source_account_type, destination_venue,
+        destination_account_type, asset, amount, reason, provider, created_by, claimed_until,
+        created_at, updated_at) VALUES ('${id}', 's', 'k', '{}', 'CREATED', 'a', 'a', 'b', 'b',
+        'USDC', 1, 'r', 'p', '{}', now(), now(), now())`,
+      transfer,
+    ],
+    ['UPDATE capital_transfers SET wakes = 1, claimed_until = now(), seen_version = 1'],
+    ['UPDATE capital_transfers SET next_sequence = 2', transfer],
+    [
+      `INSERT INTO template_proposals (proposal_id, authority_key, status, proposal_kind, asset,
+        requested_notional, request, bridge_attempt, reasons, client_scope, created_by, expires_at,
+        created_at, updated_at) VALUES ('${id}', 'authority', 'submitted', 'static', 'USDC', 1,
+        '{}', false, '{}', 's', '{}', now(), now(), now())`,
+      proposal,
+    ],
+    ["UPDATE template_proposals SET updated_at = now(), reasons = '{a}'"],
+    [
+      `INSERT INTO balance_snapshots SELECT 'venue', 'SPOT', asset, 1, 1, 1, NULL, now()
+       FROM unnest(ARRAY['A', 'B', 'C']) asset`,
+      balance,
+    ],
+    ["UPDATE balance_snapshots SET fetched_at = now() WHERE venue_key = 'venue'"],
+    ["UPDATE balance_snapshots SET total = 2 WHERE venue_key = 'venue'", balance],
+    ["UPDATE cutover SET reason = 'other'", { kind: 'cutover', shown: { mode: 'normal' } }],
+    ['UPDATE cutover SET reason = reason'],
+    ["DELETE FROM balance_snapshots WHERE venue_key = 'venue'"],
+  ];
+  for (const [write, ...expected] of writes) {
+    const start = await now();
+    await bench.sql(write);
+    const { events } = await readConsoleEvents(bench.db, start, 10);
+    expect({ write, events: events.map(({ kind, shown }) => ({ kind, shown })) }).toEqual({
+      write,
+      events: expected,
+    });
+  }
+});
 
 const change = (): Promise<unknown> =>
   bench.sql("UPDATE cutover SET reason = coalesce(reason, '') || 'x'");
