@@ -53,4 +53,10 @@ export const PAGES: readonly PageEntry[] = [
     navigation: 'Callbacks',
     load: () => import('./pages/callbacks/page.tsx'),
   },
+  {
+    path: '/movements/$movement_id',
+    title: 'Movement',
+    navigation: null,
+    load: () => import('./pages/movement/page.tsx'),
+  },
 ];

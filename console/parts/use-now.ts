@@ -20,7 +20,9 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
+const read = (): number => now;
+
 /** Milliseconds since the epoch, by this machine's clock. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now);
+  return useSyncExternalStore(subscribe, read, read);
 }

@@ -44,6 +44,7 @@ export function node(over: Partial<Node> = {}): Node {
 export function movement(over: Partial<Movement> = {}): Movement {
   return {
     ...{ movement_id: ID, template_key: 'starter/pay', template_version: 1, strategy_id: null },
+    ...{ external_reference: null, metadata: {} },
     ...{ request_state: 'PENDING_APPROVAL', approval_status: 'pending' },
     ...{ reservation_status: 'none', intent: { asset: 'USDC', amount: '250.5' } },
     outflow: [{ asset: 'USDC', amount: '250.5' }],

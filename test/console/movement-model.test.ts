@@ -17,12 +17,8 @@ import {
   statementOf,
 } from '../../console/pages/movement/model/decision.ts';
 import { placed } from '../../console/pages/movement/model/graph.ts';
-import {
-  amountsInWords,
-  feesOf,
-  outflowOf,
-  sumByAsset,
-} from '../../console/pages/movement/model/outflow.ts';
+import { amountsInWords, feesOf, outflowOf } from '../../console/pages/movement/model/outflow.ts';
+import { sumByAsset } from '../../console/parts/sums.ts';
 import { payeesOf } from '../../console/pages/movement/model/payees.ts';
 import { readPlan } from '../../console/pages/movement/model/plan.ts';
 import { sentenceOf } from '../../console/pages/movement/model/sentence.ts';

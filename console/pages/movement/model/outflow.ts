@@ -1,23 +1,12 @@
 /** What leaves at most: exact decimals in strings, added up by asset. */
-import { add } from '../../../../domain/money.ts';
 import type { CompiledPlan } from '../../../../domain/plan/types.ts';
 import type { PlannedSend } from '../../../../domain/plan/planned-sends.ts';
+import { sumByAsset } from '../../../parts/sums.ts';
 
 /** `amount` in units of the asset; null where an output decides and nothing bounds it. */
 export interface AssetAmount {
   readonly asset: string;
   readonly amount: string | null;
-}
-
-/** One entry for each asset, in the order of their first; one unbounded amount leaves all so. */
-export function sumByAsset(entries: readonly AssetAmount[]): readonly AssetAmount[] {
-  const sums = new Map<string, string | null>();
-  for (const { asset, amount } of entries) {
-    const sum = sums.get(asset);
-    const isBounded = sum !== null && amount !== null;
-    sums.set(asset, isBounded ? add(sum ?? '0', amount) : null);
-  }
-  return [...sums].map(([asset, amount]) => ({ asset, amount }));
 }
 
 /** What the plan says that it moves at most; null where it says nothing, which is not "nothing". */
