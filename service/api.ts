@@ -1,7 +1,7 @@
 /** The API of a process: routes, who may call them, and the socket. */
 import type { Logger } from 'pino';
 import { createApi } from '../api/http/app.ts';
-import { readConsole, serveConsole, type ConsoleFiles } from '../api/console/serve.ts';
+import { serveConsole } from '../api/console/serve.ts';
 import { freeHook } from '../api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from '../api/auth/guard.ts';
 import { dashboardRoutes } from '../api/dashboard/routes.ts';
@@ -18,6 +18,7 @@ import { routes } from '../api/routes.ts';
 import { apiSettings } from '../api/settings.ts';
 import { providerOf } from '../domain/capital-transfers/provider.ts';
 import type { Config } from '../platform/config.ts';
+import { readConsole, type ConsoleFiles } from '../platform/console-files.ts';
 import { readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { createHandOver } from '../platform/handover.ts';
 import { shareConnections, type Database } from '../prisma/client.ts';

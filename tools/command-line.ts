@@ -10,6 +10,7 @@ import { auditCommands } from './audit/commands.ts';
 import { addBridgeCommands } from './bridge/commands.ts';
 import { addConfigCommands } from './config/commands.ts';
 import { countCommands } from './counts/commands.ts';
+import { addConsoleCommands } from './console/commands.ts';
 import { addDashboardCommands } from './dashboard/commands.ts';
 import { databaseCommands } from './database/commands.ts';
 import { ToolError, type ToolIo } from './io.ts';

@@ -11,7 +11,7 @@ import type { Reply } from './transport.ts';
 
 const PREFIX = '/dashboard/api';
 const NONCE = '/dashboard/nonce';
-/** The service takes a session only of a page of its own; older browsers say that in no other way. */
+/** A session is taken of a page of its own alone; older browsers say that in no other way. */
 const OWN_PAGE = { 'X-SVC-Console': '1' } as const;
 
 export interface DashboardClientOptions extends TransportChoices {

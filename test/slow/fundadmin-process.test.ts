@@ -12,13 +12,17 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import pg from 'pg';
+import { serveConsole } from '../../api/console/serve.ts';
 import { freePort, ROOT } from '../../dev/stack/ports.ts';
 import { SERVICE_ROLE } from '../../dev/stack/postgres.ts';
 import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
+import { readConsole } from '../../platform/console-files.ts';
 import { parseSecretsKey, sealSecret } from '../../platform/secrets.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { fillKey } from '../../store/dashboard-keys.ts';
@@ -127,6 +131,18 @@ test('allowlist', async () => {
     });
   }
   expect(await fundadmin('allowlist list')).toMatchObject([{ id }]);
+}, 600_000);
+
+test('console', async () => {
+  const serve = serveConsole(readConsole());
+  const server = createServer((request, response) => serve(request.url ?? '', request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  expect(await fundadmin(`console verify --url http://127.0.0.1:${String(port)}`)).toMatchObject({
+    ok: true,
+    faults: [],
+  });
+  server.close();
 }, 600_000);
 
 test('dashboard', async () => {
