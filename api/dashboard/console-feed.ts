@@ -38,6 +38,7 @@ export interface ConsoleFeed {
   close(): void;
 }
 
+/** The head, and whether there is more behind it. */
 interface Advance {
   readonly position: EventPosition;
   readonly more: boolean;
@@ -62,7 +63,7 @@ export function createConsoleFeed({
   let closed = false;
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** One at a time: who joins is sent what lies before the head, and all are sent what follows. */
+  /** One at a time: who joins is sent what lies before the head, all are sent what follows. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work);
     turn = mine.catch(() => undefined);
@@ -73,11 +74,8 @@ export function createConsoleFeed({
     if (text !== '') for (const listener of listeners) listener.send(text);
   };
 
-  /** Brings the head to now, or a page nearer to it; answers the head, and whether there is more. */
-  const advance = async (): Promise<{
-    readonly position: EventPosition;
-    readonly more: boolean;
-  }> => {
+  /** Brings the head to now, or a page nearer to it. */
+  const advance = async (): Promise<Advance> => {
     const { events, position, isLost } = await readInTime(head, PAGE);
     lastRead = performance.now();
     if (head === null || isLost) {
