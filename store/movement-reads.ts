@@ -183,6 +183,9 @@ export async function listMovements(
               ...(filter.state === undefined ? {} : { request_state: filter.state }),
               ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
               ...(filter.template_key === undefined ? {} : { template_key: filter.template_key }),
+              ...(filter.external_reference === undefined
+                ? {}
+                : { external_reference: filter.external_reference }),
               ...(agent === null ? {} : { agent }),
               ...(page.after === null ? {} : olderThan(page.after, 'movement_id')),
             },
@@ -205,6 +208,7 @@ async function listOfAsset(
   { limit, after }: MovementPage,
 ): Promise<readonly string[]> {
   const { asset, state = null, strategy_id = null, template_key = null } = filter;
+  const { external_reference: reference = null } = filter;
   const agent = agentOf(filter.namespace);
   const { at, id } = beforePosition(after);
   const rows = await run(
@@ -217,6 +221,7 @@ async function listOfAsset(
             AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
             AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
             AND (${agent}::text IS NULL OR m.agent = ${agent})
+            AND (${reference}::text IS NULL OR m.external_reference = ${reference})
           ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer)
         UNION ALL
         (SELECT o.created_at, o.movement_id FROM movement_other_assets o
@@ -227,6 +232,7 @@ async function listOfAsset(
             AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
             AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
             AND (${agent}::text IS NULL OR m.agent = ${agent})
+            AND (${reference}::text IS NULL OR m.external_reference = ${reference})
           ORDER BY o.created_at DESC, o.movement_id DESC LIMIT ${limit}::integer)) page
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,
   );

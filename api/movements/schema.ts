@@ -155,6 +155,7 @@ export const listQuery = z.strictObject({
   asset: assetCode
     .optional()
     .meta({ description: 'What the movement is for, or what its plan can move.' }),
+  external_reference: externalReference.optional(),
   needs_attention: z
     .literal('true')
     .transform(() => true as const)

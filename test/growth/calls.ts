@@ -237,6 +237,7 @@ const cursor = ({ at, movement_id }: Samples): string =>
   encodeCursor({ created_at: at, id: movement_id });
 const MIDDLE: Filters = { cursor };
 const PAGE: Filters = { limit: '50' };
+const SPAN: Filters = { created_from: () => '2000-01-01T00:00:00Z', created_to: ({ at }) => at };
 
 const movement: PathOf = ({ movement_id }) => `/movements/${movement_id}`;
 const transfer: PathOf = ({ transfer_id }) => `/capital-transfers/${transfer_id}`;
@@ -271,6 +272,9 @@ export const CALLS: readonly Call[] = [
   ...get('listMovements', '/movements', [
     PAGE,
     MIDDLE,
+    SPAN,
+    { external_reference: 'none' },
+    { external_reference: 'none', asset: 'USDC' },
     { state: 'COMPLETED' },
     { state: 'FAILED', cursor },
     { state: 'EXPIRED' },
@@ -300,6 +304,7 @@ export const CALLS: readonly Call[] = [
   ]),
   ...get('listPlanTemplates', '/plan-templates', [
     PAGE,
+    SPAN,
     { template_key: 'growth/t3' },
     { executable: 'true', cursor },
     { status: 'retired' },
@@ -321,6 +326,7 @@ export const CALLS: readonly Call[] = [
   ...get('listCapitalTransfers', '/capital-transfers', [
     PAGE,
     MIDDLE,
+    SPAN,
     { state: 'COMPLETED' },
     { state: 'FAILED' },
     { strategy_id: SEEDED.strategy },
@@ -339,6 +345,7 @@ export const CALLS: readonly Call[] = [
   ...get('listCallbacks', '/callbacks', [
     PAGE,
     MIDDLE,
+    SPAN,
     { status: 'delivered' },
     { status: 'dead_letter' },
     { status: 'pending' },
@@ -355,6 +362,7 @@ export const CALLS: readonly Call[] = [
   ...get('listTemplateProposals', '/template-proposals', [
     PAGE,
     MIDDLE,
+    SPAN,
     { status: 'submitted' },
     { authority_key: SEEDED.agent, status: 'expired' },
   ]),

@@ -205,3 +205,74 @@ test('the largest of all is taken', async () => {
   const { movement_id } = await create(plain, { ...only(`${fresh()}${'é'.repeat(80)}`), metadata });
   expect((await detail(movement_id))['metadata']).toEqual(metadata);
 });
+
+describe('a list', () => {
+  test('finds a reference beside its other filters', async () => {
+    const reference = fresh();
+    const own = await registered([noop('a')]);
+    const [one, two] = [
+      await create(plain, { external_reference: reference }),
+      await create(own, { external_reference: reference }),
+    ];
+    const found = async (more: string): Promise<readonly string[]> => {
+      const query = `external_reference=${encodeURIComponent(reference)}${more}`;
+      const { movements } = await must<{ movements: CreatedView[] }>(
+        200,
+        get(`/movements?${query}`),
+      );
+      return movements.map(({ movement_id }) => movement_id);
+    };
+    expect(await found('')).toEqual([two.movement_id, one.movement_id]);
+    expect(await found('&needs_attention=true')).toEqual([two.movement_id, one.movement_id]);
+    expect(await found(`&template_key=${own.template_key}&asset=usdc`)).toEqual([two.movement_id]);
+    expect(await found('&state=FAILED')).toEqual([]);
+  });
+
+  test('keeps to created_from, inclusive, and created_to, exclusive, through its pages', async () => {
+    const of = await registered([noop('a')]);
+    const made: CreatedView[] = [];
+    for (let nr = 0; nr < 6; nr += 1) made.push(await create(of));
+    const newest = made.toReversed();
+    const ids = async (query: string): Promise<readonly string[]> => {
+      const all: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const path = `/movements?template_key=${of.template_key}&limit=2${query}`;
+        const { movements, next_cursor } = await must<{
+          movements: CreatedView[];
+          next_cursor: string | null;
+        }>(200, get(cursor === '' ? path : `${path}&cursor=${cursor}`));
+        all.push(...movements.map(({ movement_id }) => movement_id));
+        cursor = next_cursor;
+      }
+      return all;
+    };
+    for (const from of [undefined, 0, 2, 5])
+      for (const to of [undefined, 0, 3, 5]) {
+        const [least, most] = [from, to].map((at) =>
+          at === undefined ? undefined : (made[at]?.created_at ?? ''),
+        );
+        const query =
+          (least === undefined ? '' : `&created_from=${least}`) +
+          (most === undefined ? '' : `&created_to=${most.replace('Z', '%2B00:00')}`);
+        const expected = newest.filter(
+          ({ created_at: at }) =>
+            (least === undefined || at >= least) && (most === undefined || at < most),
+        );
+        expect(await ids(query)).toEqual(expected.map(({ movement_id }) => movement_id));
+      }
+    const finer = (made[2]?.created_at ?? '').replace('Z', '0001Z');
+    const later = newest.filter(({ created_at: at }) => at > (made[2]?.created_at ?? ''));
+    expect(await ids(`&created_from=${finer}`)).toEqual(later.map((row) => row.movement_id));
+  });
+
+  test.each(['/capital-transfers', '/callbacks', '/plan-templates', '/template-proposals'])(
+    '%s has the same bounds',
+    async (path) => {
+      await must(200, get(`${path}?created_from=2026-01-01T00:00:00Z`));
+      const body = await must(200, get(`${path}?created_to=2026-01-01T00:00:00Z`));
+      expect(Object.values(body as object)).toEqual(expect.arrayContaining([[], null]));
+      expectInvalid(await get(`${path}?created_from=yesterday`), 'created_from');
+      expectInvalid(await get(`${path}?created_to=2026-01-01`), 'created_to');
+    },
+  );
+});

@@ -2326,7 +2326,10 @@ export interface operations {
                 readonly strategy_id?: string;
                 readonly template_key?: string;
                 readonly asset?: string;
+                readonly external_reference?: string;
                 readonly needs_attention?: "true";
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -2842,6 +2845,8 @@ export interface operations {
                 readonly template_key?: string;
                 readonly executable?: boolean;
                 readonly status?: "active" | "retired";
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -3350,6 +3355,8 @@ export interface operations {
                 readonly source_venue?: string;
                 readonly destination_venue?: string;
                 readonly asset?: string;
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -3865,6 +3872,8 @@ export interface operations {
                 readonly status?: "pending" | "delivered" | "dead_letter";
                 readonly movement_id?: components["schemas"]["Id"];
                 readonly transfer_id?: components["schemas"]["Id"];
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -4088,6 +4097,8 @@ export interface operations {
             readonly query?: {
                 readonly status?: "submitted" | "auto_promoted" | "rejected" | "expired";
                 readonly authority_key?: string;
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
