@@ -1,4 +1,5 @@
 /** The API of a process: routes, who may call them, and the socket. */
+import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createApi } from '../api/http/app.ts';
 import { serveConsole } from '../api/console/serve.ts';
@@ -8,6 +9,7 @@ import { dashboardRoutes } from '../api/dashboard/routes.ts';
 import { createOperatorAuthentication } from '../api/dashboard/authenticate.ts';
 import { createConsoleFeed } from '../api/dashboard/console-feed.ts';
 import { createStreamDoor, streamRoute } from '../api/dashboard/stream.ts';
+import { createNonces } from '../api/dashboard/nonces.ts';
 import { fileKeys } from '../api/dashboard/operators.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { commercial } from '../api/commercial.ts';
@@ -21,6 +23,7 @@ import type { Config } from '../platform/config.ts';
 import { readConsole, type ConsoleFiles } from '../platform/console-files.ts';
 import { readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { createHandOver } from '../platform/handover.ts';
+import { deriveKeys } from '../platform/secrets.ts';
 import { shareConnections, type Database } from '../prisma/client.ts';
 import { readConsoleEvents } from '../store/console-events.ts';
 import { keepCommands, noteTaken } from '../store/commands.ts';
@@ -67,6 +70,11 @@ export async function startApi(
       taken: (ids) => noteTaken(whole, ids),
     },
   });
+  // Derived, so that the processes of a service know each other's nonces without a table of them;
+  // without authentication there may be no secret, and is one process.
+  const shared = deriveKeys(config.secretsKeys, 'dashboard-nonce');
+  const nonces = createNonces(shared.length > 0 ? shared : [createSecretKey(randomBytes(32))]);
+  let { port } = config;
   const feed = createConsoleFeed({
     log,
     read: (after, atMost) => readConsoleEvents(db, after, atMost),
@@ -76,6 +84,7 @@ export async function startApi(
     db,
     log,
     keys,
+    nonces,
     maxSkewSeconds: config.authMaxSkewSeconds,
   });
   const door = createStreamDoor(authentication, keys);
@@ -115,12 +124,15 @@ export async function startApi(
     {
       ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
       dashboard: {
-        routes: dashboardRoutes(config.allowlistCoolingSeconds),
+        routes: [
+          ...dashboardRoutes(config.allowlistCoolingSeconds, nonces),
+          {
+            route: streamRoute({ feed, mayStay: door.mayStay, most: config.consoleStreamsMax }),
+            access: (request) => door.authenticate(request),
+          },
+        ],
+        origin: () => config.consoleOrigin ?? `http://localhost:${String(port)}`,
         authentication,
-        stream: {
-          door,
-          route: streamRoute({ feed, mayStay: door.mayStay, most: config.consoleStreamsMax }),
-        },
       },
       ...(plan.console === null ? {} : { console: serveConsole(plan.console) }),
       tracing: tracing ?? undefined,
@@ -136,6 +148,7 @@ export async function startApi(
     ...{ app, host: config.host, port: config.port, setting: 'SVC_PORT' },
     graceMs: FINISH_SECONDS * 1_000,
   });
+  ({ port } = api);
   stops.work.push({
     name: 'api',
     stop: async (drained) => {

@@ -12,6 +12,8 @@ export const REFUSAL_REASONS = [
   'timestamp_out_of_range',
   'signature_mismatch',
   'nonce_replayed',
+  'nonce_not_issued',
+  'nonce_expired',
   'key_revoked',
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];

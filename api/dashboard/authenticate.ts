@@ -16,17 +16,23 @@ import { NONCE, readHeaders, TIMESTAMP } from '../auth/credentials.ts';
 import { createRefusalRecorder } from '../auth/record-refusal.ts';
 import { AuthenticationError } from '../auth/refusal.ts';
 import { assertKnown, assertSigned } from '../auth/verify.ts';
+import type { Nonces } from './nonces.ts';
 import type { OperatorKey, OperatorKeys } from './operators.ts';
+
+/** A second way to say who reads: by a session. */
+export interface SessionReader {
+  /** Whether a request carries one, whatever it is worth. */
+  claims(request: SignedRequest): boolean;
+  /** Whose it is; null where there is none, `unauthenticated` for one that is not taken. */
+  read(request: SignedRequest): Promise<Caller | null>;
+}
 
 export interface OperatorAuthenticationOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly keys: OperatorKeys;
-  /**
-   * The caller whose session a read carries; null where it carries none, and `unauthenticated` for
-   * one that is not taken.
-   */
-  readonly sessions?: (request: SignedRequest) => Promise<Caller | null>;
+  readonly sessions?: SessionReader;
+  readonly nonces: Nonces;
   readonly maxSkewSeconds: number;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -38,15 +44,24 @@ export interface Authenticated {
   readonly by: 'signature' | 'session';
 }
 
-/** Each throws `unauthenticated`; for a write `dashboard_writes_disabled` where there is no key. */
+/**
+ * Each throws `unauthenticated`; for a write `dashboard_writes_disabled` where there is no key.
+ */
 export interface OperatorAuthentication {
   /**
    * Refuses a request that cannot be a signed one whatever its body is; asked before that is read.
    */
   recognise(request: Pick<SignedRequest, 'method' | 'headers' | 'request_id'>): Promise<void>;
-  /** The operator who signed. */
-  signed(request: SignedRequest): Promise<Caller>;
-  /** The operator who signed, or whose session a GET carries. A signature goes before a session. */
+  /**
+   * The operator who signed; `issued`: with a nonce of the service, as enrolled keys always must.
+   */
+  signed(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Caller>;
+  /** Whether a request is signed, or carries a session, whatever that is worth. */
+  claims(request: SignedRequest): boolean;
+  /**
+   * The operator who signed with a nonce of the service, or whose session a GET carries. A
+   * signature goes before a session.
+   */
   known(request: SignedRequest): Promise<Authenticated>;
 }
 
@@ -54,7 +69,8 @@ export function createOperatorAuthentication({
   db,
   log,
   keys,
-  sessions = () => Promise.resolve(null),
+  sessions = { claims: () => false, read: () => Promise.resolve(null) },
+  nonces,
   maxSkewSeconds,
   now = Date.now,
 }: OperatorAuthenticationOptions): OperatorAuthentication {
@@ -78,19 +94,30 @@ export function createOperatorAuthentication({
       throw error;
     }
   };
-  const verified = async (request: SignedRequest): Promise<Caller> => {
+  const verified = async (
+    request: SignedRequest,
+    { issued }: { readonly issued: boolean },
+  ): Promise<Caller> => {
     const { operator, timestamp, nonce, signature } = credentialsOf(request.headers);
     const key = await keys.find(operator);
     const { method, target, body } = request;
     const text = dashboardCanonicalString({ method, ...target, body, timestamp, nonce, operator });
     const keyId = dashboardId(operator);
     assertSigned({ keyId, secret: key?.secret ?? null, text, signature, timestamp }, clock());
-    if (!(await takeNonce(db, { key_id: keyId, nonce })))
+    const used = found(key);
+    const worth = nonces.check(nonce);
+    if (worth !== 'good' && (issued || used.enrolled))
+      throw new AuthenticationError(
+        worth === 'expired' ? 'nonce_expired' : 'nonce_not_issued',
+        keyId,
+      );
+    // One that was issued is used once by whomever it be, others once by each.
+    if (!(await takeNonce(db, { key_id: worth === 'good' ? ISSUED : keyId, nonce })))
       throw new AuthenticationError('nonce_replayed', keyId);
-    return callerOf(operator, found(key));
+    return callerOf(operator, used);
   };
-  const signed = (request: SignedRequest): Promise<Caller> =>
-    recorded(request, () => verified(request));
+  const signed: OperatorAuthentication['signed'] = (request, options) =>
+    recorded(request, () => verified(request, options));
   return {
     recognise: (request) =>
       recorded(request, async () => {
@@ -99,13 +126,14 @@ export function createOperatorAuthentication({
         assertKnown({ keyId: dashboardId(operator), secret, timestamp }, clock());
       }),
     signed,
+    claims: (request) => isSigned(request.headers) || sessions.claims(request),
     known: async (request) => {
       const session =
         request.method !== 'GET' || isSigned(request.headers)
           ? null
-          : await recorded(request, () => sessions(request));
+          : await recorded(request, () => sessions.read(request));
       return session === null
-        ? { caller: await signed(request), by: 'signature' }
+        ? { caller: await signed(request, { issued: true }), by: 'signature' }
         : { caller: session, by: 'session' };
     },
   };
@@ -121,6 +149,9 @@ function found(key: OperatorKey | null): OperatorKey {
   if (key === null) throw new AuthenticationError('key_unknown');
   return key;
 }
+
+/** As whose nonces those of the service are kept once they were used. */
+const ISSUED = dashboardId('');
 
 const FORMS = {
   'x-svc-dashboard-operator': OPERATOR_NAME,

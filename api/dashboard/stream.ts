@@ -101,6 +101,7 @@ export function streamRoute({ feed, mayStay, most }: StreamOptions): Route {
   return defineRoute({
     id: 'streamConsoleEvents',
     method: 'GET',
+    acts: 'never',
     path: '/dashboard/stream',
     roles: [],
     tag: 'Dashboard',

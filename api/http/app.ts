@@ -5,33 +5,21 @@ import { AGENT_BODY_BYTES } from '../../domain/agents/bounds.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
 import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.ts';
-import type { OperatorAuthentication } from '../dashboard/authenticate.ts';
-import type { StreamDoor } from '../dashboard/stream.ts';
 import type { Guard } from '../auth/guard.ts';
-import { parseBody } from './body.ts';
 import type { ServeConsole } from '../console/serve.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { respondWithError } from './errors.ts';
 import type { Tracing } from '../../platform/tracing/handle.ts';
-import { mayBeWritten } from '../../store/faults.ts';
+import { answer, found, signedRequest, type Arrived } from './answer.ts';
+import { createDoor, DASHBOARD, type DashboardOptions } from '../dashboard/door.ts';
 import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
 import { createHostCheck, type HostCheck } from './host.ts';
 import { observeRequest } from '../operations/request-metrics.ts';
-import { createBodyReader, hasBody, UNVERIFIED_BYTES, type HeldBody } from './read-body.ts';
+import { createBodyReader, hasBody, UNVERIFIED_BYTES } from './read-body.ts';
 import type { Reply, Route, TextReply } from './route.ts';
 import { EVENT_STREAM, sendStream } from './stream-reply.ts';
-import { createRouter, type Match } from './router.ts';
-import { parseTarget, targetOf, type Target } from './target.ts';
-import type { SignedRequest } from './signed-request.ts';
-import { singleHeaders, validate } from './validate.ts';
-
-/** The dashboard at the root: routes of its own, and who may write. */
-export interface DashboardOptions {
-  readonly routes: readonly Route[];
-  readonly authentication: OperatorAuthentication;
-  /** The console's stream; without it there is none. */
-  readonly stream?: { readonly route: Route; readonly door: StreamDoor };
-}
+import { createRouter } from './router.ts';
+import { parseTarget, targetOf } from './target.ts';
 
 export interface ApiOptions {
   /** Whether an unsigned request is for us; loopback names and addresses when left out. */
@@ -50,7 +38,6 @@ export interface ApiOptions {
 }
 
 const NAME = 'fund-movement-orchestrator';
-const DASHBOARD = '/dashboard/';
 const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
 
 /**
@@ -72,7 +59,7 @@ export function createApi(
   const find = createRouter(routes);
   const { checkHost = createHostCheck([]) } = options;
   const dashboard =
-    options.dashboard === undefined ? null : createDashboard(deps, options.dashboard, checkHost);
+    options.dashboard === undefined ? null : createDoor(deps, find, options.dashboard, checkHost);
   const bodies = createBodyReader(options.unverifiedBytes ?? UNVERIFIED_BYTES);
   const admission = createAdmission(options.admission ?? ADMISSION, deps.log);
 
@@ -143,6 +130,7 @@ export function createApi(
         headers: request.headersDistinct,
         request_id: exchange.request_id,
       });
+    if (isDashboard) await dashboard.recognise(request, target, follows);
     const body = await bodies.read(request);
     try {
       const leave = await admission.enter(goneSignal(response));
@@ -151,7 +139,7 @@ export function createApi(
         send(
           response,
           isDashboard
-            ? await dashboard(request, response, arrived)
+            ? await dashboard.answer(request, response, arrived)
             : await routed(request, response, arrived),
         );
       } finally {
@@ -172,53 +160,6 @@ export function createApi(
   return app;
 }
 
-/** The dashboard's requests: reads from this machine alone, writes signed by an operator. */
-function createDashboard(
-  deps: ApiDependencies,
-  { routes, authentication, stream }: DashboardOptions,
-  checkHost: HostCheck,
-) {
-  const find = createRouter([...routes, ...(stream === undefined ? [] : [stream.route])]);
-  return async (
-    request: Request,
-    response: Response,
-    { target, body }: Arrived,
-  ): Promise<Reply<unknown> | TextReply> => {
-    const exchange = exchangeOf(request);
-    const { route, params } = found(find(request.method, target.path), response);
-    exchange.route = route.id;
-    const signed = signedRequest(request, { target, body }, exchange);
-    if (stream !== undefined && route.id === stream.route.id) {
-      const caller = await stream.door.authenticate(signed);
-      exchange.caller = caller;
-      return answer({ route, params, caller }, signed, exchange, deps);
-    }
-    if (route.method === 'GET') {
-      checkHost(request);
-      if (isLoopback(request.socket.remoteAddress))
-        return answer({ route, params, caller: OPEN_CALLER }, signed, exchange, deps);
-      throw new ServiceError('forbidden', {
-        message: 'The allowlist is read from the machine that the service runs on.',
-      });
-    }
-    const caller = await authentication.signed(signed);
-    body.release();
-    exchange.caller = caller;
-    if (caller.dashboard?.allowlist !== true) {
-      throw new ServiceError('forbidden', {
-        message: 'This operator does not write the allowlist.',
-      });
-    }
-    return answer({ route, params, caller }, signed, exchange, deps);
-  };
-}
-
-/** A request that has arrived in full. */
-interface Arrived {
-  readonly target: Target;
-  readonly body: HeldBody;
-}
-
 /** Every response ends in a close: a reason that is made anew each time costs a stack. */
 const GONE = new Error('the caller has gone');
 
@@ -231,70 +172,6 @@ function goneSignal(response: Response): AbortSignal {
   if (response.closed) hangUp();
   else response.once('close', hangUp);
   return gone.signal;
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address === '::1' || /^(::ffff:)?127\./.test(address ?? '');
-}
-
-function signedRequest(
-  request: Request,
-  { target, body }: Arrived,
-  exchange: Exchange,
-): SignedRequest {
-  return {
-    method: request.method,
-    target,
-    headers: request.headersDistinct,
-    body: body.bytes,
-    request_id: exchange.request_id,
-  };
-}
-
-/** The route of a match; 404 or 405 without one. */
-function found(match: Match, response: Response): Extract<Match, { kind: 'route' }> {
-  if (match.kind === 'none') throw new ServiceError('route_not_found');
-  if (match.kind === 'route') return match;
-  response.setHeader('Allow', match.allow.join(', '));
-  throw new ServiceError('method_not_allowed', { context: { allow: match.allow } });
-}
-
-/** Validates the request for its route, and lets the route answer. */
-async function answer(
-  {
-    route,
-    params,
-    caller,
-  }: Pick<Extract<Match, { kind: 'route' }>, 'route' | 'params'> & { readonly caller: Caller },
-  { headers: sent, body: bytes, target: { query } }: SignedRequest,
-  exchange: Exchange,
-  deps: ApiDependencies,
-): Promise<Reply<unknown> | TextReply> {
-  const headers = singleHeaders(sent);
-  const body = parseBody({
-    bytes,
-    contentType: headers['content-type'],
-    contentEncoding: exchange.encoding,
-  });
-  const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
-  const { request_id, span } = exchange;
-  const log = deps.log.child({ request_id });
-  const requester = { caller, request_id };
-  const handle = (): ReturnType<typeof route.handle> => {
-    const reply = route.handle({ ...input, headers, requester }, { ...deps, log });
-    return route.method === 'GET' || input.dryRun ? reply : reply.catch(leaveOpen);
-  };
-  return span === null ? handle() : span.run(handle);
-}
-
-/**
- * Whoever asked for a write is told that nothing was accepted only where that is known: of a
- * statement whose answer was lost it is not.
- */
-function leaveOpen(error: unknown): never {
-  const isDoubtful =
-    error instanceof ServiceError && error.code === 'dependency_unavailable' && mayBeWritten(error);
-  throw isDoubtful ? new ServiceError('outcome_unknown', { cause: error }) : error;
 }
 
 function send(response: Response, reply: Reply<unknown> | TextReply): void {

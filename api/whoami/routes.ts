@@ -8,6 +8,7 @@ export const whoamiRoutes: readonly Route[] = [
   defineRoute({
     id: 'whoami',
     method: 'GET',
+    acts: 'never',
     path: '/whoami',
     roles: ALL_ROLES,
     tag: 'Service',

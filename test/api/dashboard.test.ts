@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createOperatorAuthentication } from '../../api/dashboard/authenticate.ts';
+import { createNonces } from '../../api/dashboard/nonces.ts';
 import { fileKeys } from '../../api/dashboard/operators.ts';
+import type { SignedRequest } from '../../api/http/signed-request.ts';
 import { parseTarget } from '../../api/http/target.ts';
 import { readDashboardKeys, type DashboardKeys } from '../../platform/dashboard-keys.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -20,8 +22,8 @@ const authentication = (
     readonly fresh?: boolean;
     readonly keys?: DashboardKeys | null;
   } = {},
-) =>
-  createOperatorAuthentication({
+) => {
+  const { signed } = createOperatorAuthentication({
     db: db(more.fresh ?? true),
     log: pino({ level: 'silent' }),
     keys: fileKeys(
@@ -35,8 +37,11 @@ const authentication = (
         : more.keys,
     ),
     maxSkewSeconds: 300,
+    nonces: createNonces([createSecretKey('a', 'utf8')]),
     now: () => (Number(of.timestamp) + (more.at ?? 0)) * 1000,
-  }).signed;
+  });
+  return (sent: SignedRequest) => signed(sent, { issued: false });
+};
 const request = (of: Vector, body = Buffer.from(of.body_base64, 'base64')) => ({
   method: of.method,
   target: parseTarget(of.target),

@@ -1,8 +1,8 @@
 /** The stream of the console: each kind of change, who may read it, and where it goes on. */
-import { toDashboard, dashboardHeaders } from '../support/dashboard.ts';
+import { CONSOLE, dashboardHeaders, issuedNonce, toDashboard } from '../support/dashboard.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectNothingSecret, openStream, type SeenStream } from '../support/event-stream.ts';
-import { act, approve, create, gated, must, post, shared, sql } from '../support/http.ts';
+import { act, approve, create, gated, must, post, sql } from '../support/http.ts';
 
 const STREAM = '/dashboard/stream';
 const opened: SeenStream[] = [];
@@ -15,8 +15,11 @@ async function open({
   operator = 'ops-1',
   ...more
 }: Readonly<Record<string, string>> = {}): Promise<SeenStream> {
-  const signed = dashboardHeaders('GET', STREAM + query, '', { operator });
-  const stream = await openStream(shared.apiUrl + STREAM + query, { ...signed, ...more });
+  const signed = dashboardHeaders('GET', STREAM + query, '', {
+    operator,
+    nonce: await issuedNonce(),
+  });
+  const stream = await openStream(CONSOLE + STREAM + query, { ...signed, ...more });
   opened.push(stream);
   return stream;
 }
@@ -90,14 +93,16 @@ test('whoever comes back is sent what it missed, and a cursor of no use is answe
 });
 
 test('a stream is for operators who sign, and leaves room for requests', async () => {
-  const unsigned = await toDashboard('GET', STREAM);
+  const unsigned = await fetch(CONSOLE + STREAM);
   expect(unsigned.status).toBe(401);
-  const forged = await toDashboard('GET', STREAM, undefined, {
-    ...dashboardHeaders('GET', STREAM, '', { secret: 'of somebody else' }),
+  const headers = dashboardHeaders('GET', STREAM, '', {
+    ...{ secret: 'of somebody else', nonce: await issuedNonce() },
   });
-  expect(forged.status).toBe(401);
+  expect((await fetch(CONSOLE + STREAM, { headers })).status).toBe(401);
   // More than are worked on at once.
-  const many = await Promise.all(Array.from({ length: 70 }, () => open()));
+  const many = await Promise.all(
+    Array.from({ length: 70 }, (_, at) => open({ operator: `ops-${String((at % 8) + 1)}` })),
+  );
   expect(many.map(({ status }) => status)).toEqual(many.map(() => 200));
   expect((await toDashboard('GET', '/dashboard/allowed-addresses')).status).toBe(200);
   for (const each of many) each.close();

@@ -2,12 +2,13 @@
  * The allowlist over the dashboard: what a row may be, who may change one, and what is remembered
  * of it.
  */
-import { createSecretKey, randomUUID } from 'node:crypto';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { getAddress } from 'viem';
 import { createApi } from '../../api/http/app.ts';
 import { dashboardRoutes } from '../../api/dashboard/routes.ts';
 import { createOperatorAuthentication } from '../../api/dashboard/authenticate.ts';
+import { createNonces } from '../../api/dashboard/nonces.ts';
 import { fileKeys } from '../../api/dashboard/operators.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
@@ -217,12 +218,16 @@ describe('with a cooling period', () => {
       log,
       settings: { apiPrefix: '/v3', authEnabled: true },
     } as unknown as ApiDependencies;
+    const nonces = createNonces([createSecretKey(randomBytes(32))]);
     const authentication = createOperatorAuthentication({
-      ...{ db, log, keys: fileKeys(keys) },
+      ...{ db, log, nonces, keys: fileKeys(keys) },
       maxSkewSeconds: 300,
     });
     const app = createApi(deps, [], {
-      dashboard: { routes: dashboardRoutes(COOLING), authentication },
+      dashboard: {
+        routes: dashboardRoutes(COOLING, nonces),
+        ...{ authentication, origin: () => 'http://localhost' },
+      },
     });
     server = await listen({ app, host: '127.0.0.1', port: 0, graceMs: 500 });
   });

@@ -4,7 +4,56 @@ const section = "The console's door";
 const KEYS = 'test/store/dashboard-keys.test.ts';
 const MIGRATION = 'prisma/migrations/20261126080000_dashboard_keys/migration.sql';
 
+const DOOR = 'test/http/second-door.test.ts';
+
 export const consoleRules: readonly Rule[] = [
+  {
+    id: 'nothing-is-signed-ahead',
+    section,
+    rule: 'Under /dashboard/api only nonces of the service are taken, each once.',
+    test: { file: DOOR, name: 'needs a nonce of the service, once' },
+    broken: {
+      file: 'api/dashboard/authenticate.ts',
+      find: "if (worth !== 'good' && (issued || used.enrolled))",
+      replace: 'if (used.enrolled && !issued)',
+    },
+  },
+  {
+    id: 'the-allowlist-alone-only-reads',
+    section,
+    rule: 'An operator with the allowlist alone reads under /dashboard/api, and does nothing.',
+    test: { file: DOOR, name: 'is read, and no more, with the allowlist alone' },
+    broken: {
+      file: 'domain/roles.ts',
+      find: "method === 'GET' && roles.includes('operator')",
+      replace: "roles.includes('operator')",
+    },
+  },
+  {
+    id: 'the-allowlist-needs-its-right',
+    section,
+    rule: 'An operator writes the allowlist only with the right to it, whatever the role.',
+    test: {
+      file: DOOR,
+      name: 'without the right does not write the allowlist, and that is recorded',
+    },
+    broken: {
+      file: 'api/dashboard/door.ts',
+      find: 'if (caller.dashboard?.allowlist === true) return caller;',
+      replace: 'return caller;',
+    },
+  },
+  {
+    id: 'the-console-has-one-name',
+    section,
+    rule: 'The console’s requests name its origin’s host; what a proxy says decides nothing.',
+    test: { file: DOOR, name: 'is not taken under the name %s, whatever a proxy says' },
+    broken: {
+      file: 'api/dashboard/origin.ts',
+      find: 'if (host?.toLowerCase() === new URL(expected).host) return;',
+      replace: 'if (host !== undefined) return;',
+    },
+  },
   {
     id: 'the-service-confirms-no-key',
     section,
