@@ -10,7 +10,11 @@ import { createOperatorAuthentication } from '../api/dashboard/authenticate.ts';
 import { createConsoleFeed } from '../api/dashboard/console-feed.ts';
 import { createStreamDoor, streamRoute } from '../api/dashboard/stream.ts';
 import { createNonces } from '../api/dashboard/nonces.ts';
+import { createEnrol } from '../api/dashboard/enrol.ts';
+import { enrolledKeys } from '../api/dashboard/enrolled.ts';
 import { fileKeys } from '../api/dashboard/operators.ts';
+import { sessionRoutes } from '../api/dashboard/session-routes.ts';
+import { createSessions } from '../api/dashboard/sessions.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { commercial } from '../api/commercial.ts';
 import { autoApproveOf, withExtensions, type ApiExtension } from '../api/extension.ts';
@@ -79,14 +83,15 @@ export async function startApi(
     log,
     read: (after, atMost) => readConsoleEvents(db, after, atMost),
   });
-  const keys = fileKeys(plan.dashboardKeys);
+  const origin = (): string => config.consoleOrigin ?? `http://localhost:${String(port)}`;
+  const inFile = fileKeys(plan.dashboardKeys);
+  const keys = enrolledKeys(db, config.secretsKeys, inFile);
+  const sessions = createSessions({ db, keys, origin });
   const authentication = createOperatorAuthentication({
-    db,
-    log,
-    keys,
-    nonces,
+    ...{ db, log, keys, sessions, nonces },
     maxSkewSeconds: config.authMaxSkewSeconds,
   });
+  const enrol = createEnrol({ db, log, secretsKeys: config.secretsKeys, file: inFile });
   const door = createStreamDoor(authentication, keys);
   const app = createApi(
     {
@@ -130,8 +135,9 @@ export async function startApi(
             route: streamRoute({ feed, mayStay: door.mayStay, most: config.consoleStreamsMax }),
             access: (request) => door.authenticate(request),
           },
+          ...sessionRoutes({ authentication, sessions, enrol }),
         ],
-        origin: () => config.consoleOrigin ?? `http://localhost:${String(port)}`,
+        origin,
         authentication,
       },
       ...(plan.console === null ? {} : { console: serveConsole(plan.console) }),

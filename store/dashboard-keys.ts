@@ -114,6 +114,15 @@ export async function readCurrentKey(db: Database, operator: string): Promise<He
   );
 }
 
+/** Whether any operator has a key that counts. */
+export async function hasConfirmedKey(db: Database): Promise<boolean> {
+  const rows = await run(
+    () => db.sql<{ found: boolean }>`
+      SELECT EXISTS (SELECT FROM dashboard_keys WHERE state = 'confirmed') AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
 /** Stores a sealed secret; null where the row is filled, over or too late by now. */
 export async function fillKey(
   db: Database,

@@ -15,6 +15,9 @@ export const REFUSAL_REASONS = [
   'nonce_not_issued',
   'nonce_expired',
   'key_revoked',
+  'session_unknown',
+  'session_repeated',
+  'session_cross_site',
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 

@@ -3,6 +3,7 @@
  * lines, or whose session reads. In the order of the API: headers, key, clock, signature, and only
  * then the nonce.
  */
+import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
 import { dashboardId, operatorCaller, type Caller } from '../../domain/roles.ts';
@@ -56,6 +57,10 @@ export interface OperatorAuthentication {
    * The operator who signed; `issued`: with a nonce of the service, as enrolled keys always must.
    */
   signed(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Caller>;
+  /** The same, with the key that was used. */
+  signedWith(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Signed>;
+  /** Refuses a request that is not signed with this secret, of whomever it is. */
+  signedBy(request: SignedRequest, secret: KeyObject): Promise<void>;
   /** Whether a request is signed, or carries a session, whatever that is worth. */
   claims(request: SignedRequest): boolean;
   /**
@@ -63,6 +68,12 @@ export interface OperatorAuthentication {
    * signature goes before a session.
    */
   known(request: SignedRequest): Promise<Authenticated>;
+}
+
+/** Who signed, and with which key. */
+export interface Signed {
+  readonly caller: Caller;
+  readonly key: OperatorKey;
 }
 
 export function createOperatorAuthentication({
@@ -94,19 +105,19 @@ export function createOperatorAuthentication({
       throw error;
     }
   };
-  const verified = async (
-    request: SignedRequest,
-    { issued }: { readonly issued: boolean },
-  ): Promise<Caller> => {
-    const { operator, timestamp, nonce, signature } = credentialsOf(request.headers);
-    const key = await keys.find(operator);
-    const { method, target, body } = request;
+  /** Checks the signature of a request with `secret`, and takes its nonce; answers who it names. */
+  const verify = async (
+    { method, target, headers, body }: SignedRequest,
+    find: (operator: string) => Promise<Pick<OperatorKey, 'secret' | 'enrolled'> | null>,
+    issued: boolean,
+  ): Promise<string> => {
+    const { operator, timestamp, nonce, signature } = credentialsOf(headers);
+    const key = await find(operator);
     const text = dashboardCanonicalString({ method, ...target, body, timestamp, nonce, operator });
     const keyId = dashboardId(operator);
     assertSigned({ keyId, secret: key?.secret ?? null, text, signature, timestamp }, clock());
-    const used = found(key);
     const worth = nonces.check(nonce);
-    if (worth !== 'good' && (issued || used.enrolled))
+    if (worth !== 'good' && (issued || key?.enrolled !== null))
       throw new AuthenticationError(
         worth === 'expired' ? 'nonce_expired' : 'nonce_not_issued',
         keyId,
@@ -114,10 +125,24 @@ export function createOperatorAuthentication({
     // One that was issued is used once by whomever it be, others once by each.
     if (!(await takeNonce(db, { key_id: worth === 'good' ? ISSUED : keyId, nonce })))
       throw new AuthenticationError('nonce_replayed', keyId);
-    return callerOf(operator, used);
+    return operator;
   };
-  const signed: OperatorAuthentication['signed'] = (request, options) =>
+  const verified = async (
+    request: SignedRequest,
+    { issued }: { readonly issued: boolean },
+  ): Promise<Signed> => {
+    let key: OperatorKey | null = null;
+    const find = async (operator: string) => (key = await keys.find(operator));
+    const operator = await verify(request, find, issued);
+    const used = found(key);
+    // Whoever holds the key may know that; all others are refused before.
+    if (used.enrolled?.pending === true) throw new ServiceError('dashboard_key_pending');
+    return { caller: callerOf(operator, used), key: used };
+  };
+  const signedWith: OperatorAuthentication['signedWith'] = (request, options) =>
     recorded(request, () => verified(request, options));
+  const signed: OperatorAuthentication['signed'] = async (request, options) =>
+    (await signedWith(request, options)).caller;
   return {
     recognise: (request) =>
       recorded(request, async () => {
@@ -126,6 +151,18 @@ export function createOperatorAuthentication({
         assertKnown({ keyId: dashboardId(operator), secret, timestamp }, clock());
       }),
     signed,
+    signedWith,
+    signedBy: async (request, secret) => {
+      try {
+        await verify(request, () => Promise.resolve({ secret, enrolled: null }), true);
+      } catch (error) {
+        if (!(error instanceof AuthenticationError)) throw error;
+        // The name is a stranger's choice, and no key of ours.
+        const refused = new AuthenticationError(error.reason);
+        record(refused, request.request_id);
+        throw refused;
+      }
+    },
     claims: (request) => isSigned(request.headers) || sessions.claims(request),
     known: async (request) => {
       const session =

@@ -19,7 +19,7 @@ import type { SignedRequest } from '../http/signed-request.ts';
 import type { Target } from '../http/target.ts';
 import type { OperatorAuthentication } from './authenticate.ts';
 import { createOriginCheck, isForwarded, type OriginCheck } from './origin.ts';
-import type { DashboardRoute } from './route.ts';
+import { ANYONE, type DashboardRoute } from './route.ts';
 
 export const DASHBOARD = '/dashboard/';
 /** Where the API's table is mounted a second time. */
@@ -147,8 +147,6 @@ export function createDoor(
 const UNSIGNED =
   'This read has an effect (it asks a venue), and a session has none: sign the request.';
 const NO_ALLOWLIST = 'This operator does not write the allowlist: the key needs `allowlist: true`.';
-/** As whom a route is called that asks no one. */
-const ANYONE: Caller = { client_id: null, key_id: null, role: 'allowlist' };
 
 function isSecond(path: string): boolean {
   return path === SECOND_PREFIX || path.startsWith(`${SECOND_PREFIX}/`);

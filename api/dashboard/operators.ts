@@ -3,8 +3,11 @@ import type { DashboardKey, DashboardKeys } from '../../platform/dashboard-keys.
 
 /** A key, and where it comes from. */
 export interface OperatorKey extends DashboardKey {
-  /** Of the database: such a key signs with nonces of the service alone. */
-  readonly enrolled: boolean;
+  /**
+   * Of a key of the database: its id, and whether it still waits for its confirmation. Such a key
+   * signs with nonces of the service alone. Null for a key of the file.
+   */
+  readonly enrolled: { readonly key_id: string; readonly pending: boolean } | null;
 }
 
 export interface OperatorKeys {
@@ -19,7 +22,7 @@ export function fileKeys(keys: DashboardKeys | null): OperatorKeys {
   return {
     find: (operator) => {
       const key = keys?.get(operator);
-      return Promise.resolve(key === undefined ? null : { ...key, enrolled: false });
+      return Promise.resolve(key === undefined ? null : { ...key, enrolled: null });
     },
     any: () => Promise.resolve(keys !== null),
   };

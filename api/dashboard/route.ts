@@ -19,6 +19,9 @@ export type Access =
   | 'allowlist'
   | ((request: SignedRequest) => Promise<Caller>);
 
+/** As whom a route is called that asks no one. */
+export const ANYONE: Caller = { client_id: null, key_id: null, role: 'allowlist' };
+
 export interface DashboardRoute {
   readonly route: Route;
   readonly access: Access;

@@ -87,6 +87,8 @@ async function bundle(root) {
       chunkNames: '[name]-[hash]',
       ...{
         bundle: true,
+        // A folder of packages may be a link, as in the copies in which rules are broken.
+        preserveSymlinks: true,
         splitting: true,
         platform: 'browser',
         format: 'esm',

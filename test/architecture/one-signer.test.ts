@@ -13,8 +13,13 @@ const OTHERS: Readonly<Record<string, string>> = {
   'platform/callback-signature.ts': 'callbacks',
   'platform/one-time.ts': 'the fingerprint of an enrolled key',
 };
-/** Who may ask canonical.ts for one: to check, as an example, and for the nonces that we issue. */
-const MAY_ASK = ['api/auth/verify.ts', 'api/dashboard/nonces.ts', 'api/openapi/signing.ts'];
+/** Who may ask canonical.ts for one: it is checked, shown as an example, or of the service itself. */
+const MAY_ASK = [
+  'api/auth/verify.ts',
+  'api/dashboard/nonces.ts',
+  'api/dashboard/sessions.ts',
+  'api/openapi/signing.ts',
+];
 
 const MAKES_AN_HMAC = /\bcreateHmac\b|\bsubtle\b[\s\S]{0,20}\.sign\(|['"]HMAC['"]/;
 const ASKS_FOR_ONE =

@@ -2,6 +2,7 @@ import type { Rule } from './rule.ts';
 
 const section = "The console's door";
 const KEYS = 'test/store/dashboard-keys.test.ts';
+const HTTP = 'test/http/dashboard-sessions.test.ts';
 const MIGRATION = 'prisma/migrations/20261126080000_dashboard_keys/migration.sql';
 
 const DOOR = 'test/http/second-door.test.ts';
@@ -80,6 +81,64 @@ export const consoleRules: readonly Rule[] = [
       file: MIGRATION,
       find: '(OLD.secret IS NOT NULL OR NEW.state',
       replace: '(NEW.state',
+    },
+  },
+  {
+    id: 'what-is-confirmed-is-what-was-handed-over',
+    section,
+    rule: 'An enrolled key counts only once its fingerprint, of the secret that is stored, was confirmed.',
+    test: {
+      file: HTTP,
+      name: 'counts once it is confirmed; the same secret again is answered again',
+    },
+    broken: {
+      file: 'tools/dashboard/keys.ts',
+      find: 'if (fingerprint !== shown)',
+      replace: "if (shown === '')",
+    },
+  },
+  {
+    id: 'an-enrolment-is-signed-with-its-secret',
+    section,
+    rule: 'A browser hands a key over in a request that it signs with that key and a nonce of the service.',
+    test: { file: HTTP, name: 'is signed with the secret that it hands over' },
+    broken: {
+      file: 'api/dashboard/session-routes.ts',
+      find: 'if (secret !== null)',
+      replace: "if (secret === '')",
+    },
+  },
+  {
+    id: 'an-ended-key-signs-nothing',
+    section,
+    rule: 'A key that has ended signs nothing and has no session from then on, in every process.',
+    test: { file: HTTP, name: 'ends with its key, by its own wish, and by fundadmin' },
+    broken: {
+      file: 'api/dashboard/enrolled.ts',
+      find: "if (state === 'ended' || secret === null) return null;",
+      replace: 'if (secret === null) return null;',
+    },
+  },
+  {
+    id: 'a-session-reads-and-no-more',
+    section,
+    rule: 'A session is taken for reads alone.',
+    test: { file: HTTP, name: 'reads and no more, whatever the route' },
+    broken: {
+      file: 'api/dashboard/authenticate.ts',
+      find: "request.method !== 'GET' || isSigned(request.headers)",
+      replace: 'isSigned(request.headers)',
+    },
+  },
+  {
+    id: 'a-session-is-same-origin',
+    section,
+    rule: 'A session is taken from pages of the console’s own origin alone.',
+    test: { file: HTTP, name: 'is taken from its own origin alone' },
+    broken: {
+      file: 'api/dashboard/sessions.ts',
+      find: "if (!isSameOrigin(request.headers)) throw new AuthenticationError('session_cross_site');",
+      replace: 'void isSameOrigin(request.headers);',
     },
   },
   {

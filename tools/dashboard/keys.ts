@@ -180,7 +180,7 @@ function fileOperators(io: ToolIo): DashboardKeys {
 
 /** Where the console is opened. */
 function consoleOrigin(io: ToolIo): string {
-  return io.env.SVC_CONSOLE_ORIGIN ?? `http://localhost:${String(setting(io, 'SVC_PORT') ?? 8080)}`;
+  return setting(io, 'SVC_CONSOLE_ORIGIN') ?? `http://localhost:${String(setting(io, 'SVC_PORT'))}`;
 }
 
 function named(operator: string): void {

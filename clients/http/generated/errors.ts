@@ -14,6 +14,8 @@ export const ERRORS = {
   forbidden: { status: 403, retry: 'never' },
   agent_namespace_mismatch: { status: 403, retry: 'never' },
   dashboard_writes_disabled: { status: 503, retry: 'never' },
+  dashboard_key_pending: { status: 403, retry: 'after_change' },
+  enrolment_refused: { status: 403, retry: 'after_change' },
   rate_limited: { status: 429, retry: 'safe' },
   template_not_found: { status: 404, retry: 'after_change' },
   movement_not_found: { status: 404, retry: 'never' },
