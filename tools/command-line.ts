@@ -26,6 +26,7 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   auditCommands,
   addBridgeCommands,
   addConfigCommands,
+  addConsoleCommands,
   countCommands,
   addDashboardCommands,
   databaseCommands,

@@ -233,16 +233,20 @@ describe('a list', () => {
     const made: CreatedView[] = [];
     for (let nr = 0; nr < 6; nr += 1) made.push(await create(of));
     const newest = made.toReversed();
+    interface Page {
+      readonly movements: readonly CreatedView[];
+      readonly next_cursor: string | null;
+    }
     const ids = async (query: string): Promise<readonly string[]> => {
       const all: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
         const path = `/movements?template_key=${of.template_key}&limit=2${query}`;
-        const { movements, next_cursor } = await must<{
-          movements: CreatedView[];
-          next_cursor: string | null;
-        }>(200, get(cursor === '' ? path : `${path}&cursor=${cursor}`));
-        all.push(...movements.map(({ movement_id }) => movement_id));
-        cursor = next_cursor;
+        const page: Page = await must<Page>(
+          200,
+          get(cursor === '' ? path : `${path}&cursor=${cursor}`),
+        );
+        all.push(...page.movements.map(({ movement_id }) => movement_id));
+        cursor = page.next_cursor;
       }
       return all;
     };
