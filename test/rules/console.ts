@@ -15,8 +15,8 @@ export const consoleRules: readonly Rule[] = [
     test: { file: DOOR, name: 'needs a nonce of the service, once' },
     broken: {
       file: 'api/dashboard/authenticate.ts',
-      find: "if (worth !== 'good' && (issued || used.enrolled))",
-      replace: 'if (used.enrolled && !issued)',
+      find: "if (worth !== 'good' && (issued || key?.enrolled !== null))",
+      replace: "if (worth !== 'good' && !issued && key?.enrolled !== null)",
     },
   },
   {
