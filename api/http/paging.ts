@@ -64,8 +64,8 @@ export function limitParameter(max = 200, otherwise = 50) {
 }
 
 /**
- * A time in a query, as the ISO text of the first millisecond that is not before it: rows have whole
- * milliseconds, so that is the same bound.
+ * A time in a query, as the ISO text of the first millisecond that is not before it: rows have
+ * whole milliseconds, so that is the same bound.
  */
 const bound = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with Z or an offset' })
@@ -118,8 +118,9 @@ export const nextCursor = z
   .meta({ description: 'Give it as `cursor` for the next page; null on the last.' });
 
 /**
- * Fetches one row more than asked for, to tell whether there is a next page. Lists are newest first:
- * what is before `created_from` is behind all that is wanted, and the first of it ends the list.
+ * Fetches one row more than asked for, to tell whether there is a next page. Lists are newest
+ * first: what is before `created_from` is behind all that is wanted, and the first of it ends the
+ * list.
  */
 export async function fetchPage<T>(
   query: PageQuery,

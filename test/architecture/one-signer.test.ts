@@ -13,7 +13,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'platform/callback-signature.ts': 'callbacks',
   'platform/one-time.ts': 'the fingerprint of an enrolled key',
 };
-/** Who may ask canonical.ts for one: it is checked, shown as an example, or of the service itself. */
+/** Who may ask canonical.ts for one: to check, as an example, and for what the service issues. */
 const MAY_ASK = [
   'api/auth/verify.ts',
   'api/dashboard/nonces.ts',

@@ -1,7 +1,7 @@
 /**
- * Every field of the answers that the movement page reads is shown without a click, or stands in the
- * list of hidden ones with a reason. The answers are made from the schemas of the API, a value for
- * each field that stands nowhere else.
+ * Every field of the answers that the movement page reads is shown without a click, or stands in
+ * the list of hidden ones with a reason. The answers are made from the schemas of the API, a value
+ * for each field that stands nowhere else.
  */
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';

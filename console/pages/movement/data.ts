@@ -1,4 +1,4 @@
-/** What the page reads and sends. Reads are repeated when the stream says that something changed. */
+/** What the page reads and sends. Reads are repeated when the stream says that they changed. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRead } from '../../data/reads.ts';
 import { theClient, useSession } from '../../data/session.ts';
