@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { loadStarterTemplates } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
-import { offerConsole, type OfferedConsole } from './stack/console.ts';
 import { hadBridges } from './stack/known-bridges.ts';
 import { hadPerp } from './stack/perp.ts';
 import { type DevSettings, readDevSettings } from './stack/ports.ts';
@@ -44,12 +43,9 @@ async function main(): Promise<number> {
     const { signal } = foreground;
     stack = await startStack({ settings, bridges, perp, restart: true, signal });
     const templates = await loadStarterTemplates(stack);
-    const isServed = process.env.SVC_CONSOLE_ENABLED !== 'false';
-    const offered = isServed ? await offerConsole({ ...stack, dataDir: settings.dataDir }) : null;
-    printWelcome(settings, stack, { templates, offered });
+    printWelcome(settings, stack, templates);
     await foreground.stopped;
     process.stderr.write('\nStopping …\n');
-    await offered?.stop();
     await stack.stop();
     process.stderr.write('Stopped.\n');
     return 0; // a signal is how one ends this command, so it is not a failure
@@ -72,13 +68,7 @@ async function main(): Promise<number> {
 function printWelcome(
   { dataDir }: DevSettings,
   { apiUrl, opsUrl, uiUrl, chain, bridges, perp, ...rest }: Stack,
-  {
-    templates,
-    offered,
-  }: {
-    readonly templates: readonly { readonly template_key: string }[];
-    readonly offered: OfferedConsole | null;
-  },
+  templates: readonly { readonly template_key: string }[],
 ): void {
   const urls: StackUrls = { ...rest, apiUrl, opsUrl, uiUrl, chainUrl: chain.rpcUrl };
   process.stdout.write(
@@ -90,7 +80,6 @@ function printWelcome(
       ...(bridges === null ? [] : [`Far chain:         ${bridges.far.rpcUrl}`]),
       ...(perp === null ? [] : [`Perps venue:       ${perp.url}`]),
       '',
-      ...consoleLines(offered),
       'A first movement:  npm run demo   (in another terminal; or by hand, see docs/start.md)',
       ...(bridges === null ? [] : ['Over the bridges:  npm run demo -- --bridges']),
       `Templates:         ${templates.map(({ template_key }) => template_key).join(', ')}`,
@@ -100,20 +89,6 @@ function printWelcome(
       '',
     ].join('\n'),
   );
-}
-
-/** The link works once, within 15 minutes, and in one browser. */
-function consoleLines(offered: OfferedConsole | null): readonly string[] {
-  if (offered === null) return [];
-  const { url, link } = offered;
-  return link === null
-    ? [`Console:           ${url}`, '']
-    : [
-        `Console:           ${link}`,
-        '                   (works once, within 15 minutes; then it is',
-        `                   ${url})`,
-        '',
-      ];
 }
 
 function addresses(urls: StackUrls): string {

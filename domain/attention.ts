@@ -11,7 +11,6 @@ import { isResolvable } from './commands/resolve.ts';
 import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
-import { mayDecide } from './roles.ts';
 import { onCancelTargets } from './graph/edges.ts';
 import { legOn } from './plan/legs.ts';
 import type { OutflowEntry } from './plan/types.ts';
@@ -142,7 +141,7 @@ export function approvalOffers(
   { outflow, cancellable }: Waiting,
   { caller }: Requester,
 ): readonly Offer[] {
-  if (!mayDecide(caller)) return [];
+  if (caller.role === 'agent') return [];
   const most = outflow
     .map(({ asset, amount }) => `${amount ?? 'an unbounded amount of'} ${asset}`)
     .join(', ');
@@ -168,7 +167,7 @@ export function offersFor(
   snapshot: MovementSnapshot,
   requester: Requester,
 ): readonly Offer[] {
-  if (!mayDecide(requester.caller)) return [];
+  if (requester.caller.role === 'agent') return [];
   return [
     ...executorOffers(facts),
     ...rotateOffers(facts, snapshot),

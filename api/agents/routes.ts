@@ -41,7 +41,6 @@ export const agentRoutes: readonly Route[] = [
     ...ofAuthority,
     id: 'getAgentAuthority',
     method: 'GET',
-    acts: 'never',
     path: '/agent-authorities/{authority_key}',
     roles: ALL_ROLES,
     summary: 'Read an agent authority',
@@ -116,7 +115,6 @@ export const agentRoutes: readonly Route[] = [
   defineRoute({
     id: 'listTemplateProposals',
     method: 'GET',
-    acts: 'never',
     path: '/template-proposals',
     roles: ALL_ROLES,
     tag: 'Agents',
@@ -133,7 +131,6 @@ export const agentRoutes: readonly Route[] = [
     ...ofProposal,
     id: 'getTemplateProposal',
     method: 'GET',
-    acts: 'never',
     path: '/template-proposals/{proposal_id}',
     roles: ALL_ROLES,
     summary: 'Read a template proposal',

@@ -7,7 +7,6 @@ import { listQuery, listResponse, registryListQuery } from './schema.ts';
 
 const common = {
   method: 'GET',
-  acts: 'never',
   tag: 'Audit',
   roles: OPS_ROLES,
   params: noParams,

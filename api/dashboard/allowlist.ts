@@ -14,23 +14,20 @@ import {
 } from '../../store/allowlist.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../http/issues.ts';
-import { fetchPage, splitPage } from '../http/paging.ts';
+import { fetchPage } from '../http/paging.ts';
 import type { Reply } from '../http/route.ts';
 import type { AllowBody, ChangeResponse, listQuery, listResponse } from './schema.ts';
+import { operatorOf, WRITER_ROLE } from './writer.ts';
 
 type Deps = Pick<ApiDependencies, 'db'>;
 
-/** As the audit has had it since before operators had roles. */
-const WRITER_ROLE = 'dashboard';
-
 /** A page of rows, newest first; those in force unless all are asked for. */
 export async function list(
-  { query }: { readonly query: z.output<typeof listQuery> },
+  { query: { limit, cursor, ...filter } }: { readonly query: z.output<typeof listQuery> },
   { db }: Deps,
 ): Promise<Reply<z.input<typeof listResponse>>> {
-  const [asked, filter] = splitPage(query);
   const { items, next_cursor } = await fetchPage(
-    asked,
+    { limit, cursor },
     (page) => listAllowed(db, filter, page),
     ({ created_at, id }) => ({ created_at, id }),
   );
@@ -80,7 +77,7 @@ export async function setActive(
 
 function changeOf(requester: Requester, reason: string, cooling: number | null): AllowlistChange {
   return {
-    by: requester.caller.dashboard?.operator ?? '',
+    by: operatorOf(requester.caller),
     reason,
     cooling_seconds: cooling,
     audit: (action, id) => ({

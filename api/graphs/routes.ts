@@ -10,7 +10,6 @@ import { graphOfTemplate } from './template.ts';
 
 const read = {
   method: 'GET',
-  acts: 'never',
   roles: ALL_ROLES,
   query: graphQuery,
   body: noBody,

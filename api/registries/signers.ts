@@ -16,7 +16,6 @@ import { mergeByKey, signerViewOf } from './view.ts';
 export const listSignersRoute = defineRoute({
   id: 'listSigners',
   method: 'GET',
-  acts: 'never',
   path: '/signers',
   roles: OPS_ROLES,
   tag: 'Registries',

@@ -1,7 +1,8 @@
 /** The dashboard's backend: the allowlist, which the API does not show. */
+import { randomBytes } from 'node:crypto';
+import { dashboardCanonicalString, hmacOf } from '../../api/auth/canonical.ts';
 import { errorOf, strange } from '../http/answer.ts';
 import { UnreachableError } from '../http/errors.ts';
-import { createDashboardSigner } from '../http/sign.ts';
 import type { Session } from '../command-line/session.ts';
 import { isJson } from '../command-line/words.ts';
 
@@ -99,7 +100,7 @@ interface Asked<T> {
 /** Sent once: a nonce is taken once, and a change that got no answer is looked up in the list. */
 async function asked<T>(session: Session, { method, target, body, isOurs }: Asked<T>): Promise<T> {
   const origin = session.settings.apiUrl.value;
-  const headers = body === undefined ? {} : await signed(session, method, origin + target, body);
+  const headers = body === undefined ? {} : signed(session, method, target, body);
   let response: Response;
   let text: string;
   try {
@@ -142,13 +143,25 @@ function unreachable(address: string, error: unknown, maybeTaken: boolean): Unre
   });
 }
 
-async function signed(
+function signed(
   session: Session,
   method: string,
-  url: string,
+  target: string,
   body: string,
-): Promise<Record<string, string>> {
+): Record<string, string> {
   const { operator, secret } = session.dashboardKey();
-  const sign = createDashboardSigner({ operator, secret: secret.read() });
-  return { 'content-type': 'application/json', ...(await sign({ method, url, body })) };
+  const [path = '', query = ''] = target.split('?');
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const nonce = randomBytes(16).toString('hex');
+  const text = dashboardCanonicalString({
+    ...{ method, path, query, timestamp, nonce, operator },
+    body: Buffer.from(body),
+  });
+  return {
+    'content-type': 'application/json',
+    'x-svc-dashboard-operator': operator,
+    'x-svc-dashboard-timestamp': timestamp,
+    'x-svc-dashboard-nonce': nonce,
+    'x-svc-dashboard-signature': `v3=${hmacOf(secret.read(), text).toString('hex')}`,
+  };
 }

@@ -20,18 +20,15 @@ import {
 import { unlessAborted, type RetryNotice } from './retry.ts';
 import { createSigner, type ClientKey } from './sign.ts';
 import { assertPrefix, isPrefix, originOf, pathOf, queryOf } from './target.ts';
-import { createTransport, type Reply, type Transport, type TransportOptions } from './transport.ts';
+import { createTransport, type Reply, type Transport } from './transport.ts';
 import { waitForMovement, waitForTransfer, type WaitFor, type WaitForTransfer } from './wait.ts';
 
-export interface ClientOptions extends TransportChoices {
+export interface ClientOptions {
+  /** Scheme, host and port; in a browser the page's own (`location.origin`). */
+  readonly baseUrl: string;
   readonly key: ClientKey;
   /** What paths begin with; learnt from `GET /healthz` where it is left out. */
   readonly prefix?: string | undefined;
-}
-
-export interface TransportChoices {
-  /** Scheme, host and port; in a browser the page's own (`location.origin`). */
-  readonly baseUrl: string;
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** How often at most a request is sent again (5); only where that does nothing twice. */
   readonly retries?: number | undefined;
@@ -50,7 +47,7 @@ export interface Health {
   readonly api_prefix: string;
 }
 
-export interface Calls {
+interface Calls {
   /** What would happen; nothing is written. */
   call<Id extends DryRunId>(
     operation: Id,
@@ -84,7 +81,7 @@ export interface FundClient extends Calls, Groups {
 
 /** @throws ClientUsageError for options that no request can be sent with. */
 export function createClient(options: ClientOptions): FundClient {
-  const transport = transportOf(options, { sign: createSigner(options.key) });
+  const transport = transportOf(options);
   const prefix = prefixOf(options.prefix, transport);
   const calls = callsOver(transport, prefix);
   return {
@@ -105,10 +102,7 @@ export function createClient(options: ClientOptions): FundClient {
   };
 }
 
-export function transportOf(
-  options: TransportChoices,
-  access: Pick<TransportOptions, 'sign' | 'credentials'>,
-): Transport {
+function transportOf(options: ClientOptions): Transport {
   const { retries = 5, retryForMs = 120_000, timeoutMs = 30_000 } = options;
   if (!Number.isInteger(retries) || retries < 0)
     throw new ClientUsageError('retries must be a whole number, 0 or more.');
@@ -116,7 +110,7 @@ export function transportOf(
     throw new ClientUsageError('timeoutMs must be more than 0, and at most 24 days.');
   return createTransport({
     origin: originOf(options.baseUrl),
-    ...access,
+    sign: createSigner(options.key),
     // Browsers refuse to call a fetch that has lost its window.
     fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
     retries,
@@ -178,13 +172,7 @@ function prefixOf(given: string | undefined, transport: Transport): Prefix {
   };
 }
 
-/** `isSigned` tells which requests carry a signature; every one where it is left out. */
-export function callsOver(
-  transport: Transport,
-  prefix: Prefix,
-  isSigned: (operation: Operation, query: Readonly<Record<string, unknown>>) => boolean = () =>
-    true,
-): Calls {
+function callsOver(transport: Transport, prefix: Prefix): Calls {
   const request = async (id: OperationId, input: AnyInput = {}): Promise<Reply> => {
     const operation = operationOf(id);
     const { params = {}, headers = {}, dryRun = false, signal } = input;
@@ -199,7 +187,7 @@ export function callsOver(
       target: (await prefix(signal)) + target,
       body,
       headers,
-      signed: isSigned(operation, query),
+      signed: true,
       writes,
       harmless: !writes || operation.idempotent,
       signal,

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { openBrowser } from '../../dev/browser.ts';
 import { VECTORS } from '../clients/vectors.ts';
-import { installClient } from '../support/client-package.ts';
 import { freshAddress, ROWS, toDashboard, type RowView } from '../support/dashboard.ts';
 import {
   expectRefusal,
@@ -19,13 +18,11 @@ import {
   waitFor,
   type Answer,
 } from '../support/http.ts';
-import { dashboardSite, startReverseProxy, type ReverseProxy } from './reverse-proxy.ts';
+import { startReverseProxy, type ReverseProxy } from './reverse-proxy.ts';
 
 const OPERATOR = 'ops-3';
 const SECRET = shared.dashboardKeys[OPERATOR] ?? '';
 const profile = mkdtempSync(join(tmpdir(), 'browser-profile-'));
-const room = mkdtempSync(join(tmpdir(), 'client-browser-'));
-let site: ReturnType<typeof dashboardSite>;
 let proxy: ReverseProxy;
 let browser: BrowserContext;
 let page: Page;
@@ -38,15 +35,13 @@ async function open(): Promise<void> {
 }
 
 beforeAll(async () => {
-  const { library } = await installClient(room);
-  site = dashboardSite(join(library, 'lib', 'index.js'));
-  proxy = await startReverseProxy(shared.apiUrl, site);
+  proxy = await startReverseProxy(shared.apiUrl);
   await open();
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await proxy?.stop();
-  for (const folder of [profile, room]) rmSync(folder, { recursive: true, force: true });
+  rmSync(profile, { recursive: true, force: true });
 });
 
 /** Calls one function of probe.js in the page. */
@@ -173,7 +168,7 @@ describe('a signed request', () => {
   });
 
   test('cannot be sent from a page of another origin', async () => {
-    const elsewhere = await startReverseProxy(shared.apiUrl, site);
+    const elsewhere = await startReverseProxy(shared.apiUrl);
     const address = freshAddress();
     const headers = await inPage<object>('headersFor', ROWS, content(address));
     const stranger = await browser.newPage();

@@ -122,7 +122,6 @@ describe('a preview', () => {
           usable_after: null,
         },
       ],
-      ...{ external_reference: null, metadata: {} },
       limits: [],
       outflow: [{ asset: 'USDC', amount: '20' }],
       auto_approve: null,

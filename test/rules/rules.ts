@@ -2,9 +2,7 @@
 import { agentRules } from './agents.ts';
 import { agentProgramRules } from './agent-programs.ts';
 import { bridgeRules } from './bridges.ts';
-import { consoleRules } from './console.ts';
 import { commandRules } from './commands.ts';
-import { consoleStreamRules } from './console-stream.ts';
 import { finalityRules } from './finality.ts';
 import { graphRules } from './graph.ts';
 import { laneRules } from './lanes.ts';
@@ -36,8 +34,6 @@ export const RULES: readonly Rule[] = [
   ...perpLaneRules,
   ...agentRules,
   ...agentProgramRules,
-  ...consoleRules,
   ...processRules,
-  ...consoleStreamRules,
   ...saidTwiceRules,
 ];
