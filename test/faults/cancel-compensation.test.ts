@@ -82,7 +82,7 @@ async function expectHolds({ movement_id }: Created, status: 'held' | 'released'
   await eventually(
     async () => ((await own.api.movement(movement_id)).reservation_status === status ? true : null),
     {
-      timeoutMs: 60_000,
+      timeoutMs: 5_000,
       what: () => `the reservation to be ${status}`,
     },
   );

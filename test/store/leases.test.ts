@@ -46,7 +46,7 @@ test('of several workers one does the work, and another when it stops or its lea
   // Given back, it is another's at once.
   await first.leases.loop.stop();
   await eventually(async () => ((await second.work()) === undefined ? null : true), {
-    timeoutMs: 60_000,
+    timeoutMs: 5_000,
     what: () => 'the second worker to have the lease',
   });
   await first.work();
@@ -56,7 +56,7 @@ test('of several workers one does the work, and another when it stops or its lea
   await bench.db.$executeRaw`
     UPDATE leases SET holder = 'third', ends_at = svc_now() + interval '1 hour' WHERE name = 'work'`;
   await eventually(async () => ((await second.work()) === undefined ? true : null), {
-    timeoutMs: 60_000,
+    timeoutMs: 5_000,
     what: () => 'the second worker to lose the lease',
   });
   await second.leases.loop.stop();
