@@ -76,6 +76,28 @@ module.exports = {
       to: { path: '^api/', pathNot: '(/schema\\.ts$|^api/auth/canonical\\.ts$)' },
     },
     {
+      // Its code is sent to browsers, so of the service it takes the wire contract, as types, and the
+      // rules of domain.
+      name: 'the-console-takes-types',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: {
+        path: '^(api|domain)/',
+        pathNot: '^(api/.*/schema\\.ts|api/auth/canonical\\.ts|domain/.*)$',
+      },
+    },
+    {
+      // Domain is pure, and what a page decides goes by the service's own rules.
+      name: 'the-console-contains-the-http-client-and-rules',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: {
+        path: '^(api|clients)/',
+        pathNot: '^clients/http/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'clients-check-bundles',
       severity: 'error',
       from: { path: '^clients/' },
@@ -120,14 +142,14 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: {
-      path: '^(node_modules/(?!@aws-sdk|@prisma|@temporalio|ccxt|express|viem)|\\.data|dist|prisma/generated|coverage)',
+      path: '^(node_modules/(?!@aws-sdk|@prisma|@temporalio|ccxt|express|react/|viem)|\\.data|dist|prisma/generated|coverage)',
     },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],
-      extensions: ['.ts', '.mjs', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
     },
   },
 };

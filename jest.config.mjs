@@ -31,7 +31,7 @@ export const common = {
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   globalSetup: '<rootDir>/test/support/build.mjs',
   testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
   setupFilesAfterEnv: [
     '<rootDir>/test/support/time-limit.mjs',
     ...(process.env.RULES_PROOF === 'true' ? ['<rootDir>/test/support/no-shrinking.mjs'] : []),
@@ -40,6 +40,18 @@ export const common = {
     '^.+\\.ts$': [
       '@swc/jest',
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
+    ],
+    // Pages of the console, which tests render without a browser.
+    '^.+\\.tsx$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', tsx: true },
+          transform: { react: { runtime: 'automatic' } },
+        },
+        module: { type: 'es6' },
+      },
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/.data', '<rootDir>/dist'],

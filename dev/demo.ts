@@ -2,6 +2,7 @@
  * `npm run demo`: one movement from a template to COMPLETED, on the running stack or on one of its
  * own. Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
  */
+import { consoleUrl } from './stack/console.ts';
 import { takeSignals } from './stack/foreground.ts';
 import { drawGraph } from '../clients/command-line/graph.ts';
 import { planHash, type FundClient, type ResultOf } from '../clients/http/index.ts';
@@ -131,6 +132,8 @@ async function demonstrate({
   say('\nGraph');
   for (const line of drawGraph(await api.movements.graph(movement.movement_id))) say(`  ${line}`);
   say(`\nTemporal UI  ${movement.workflow.ui_url}`);
+  // Its link to enrol is printed by `npm start`, which stays for as long as it works.
+  say(`Console      ${consoleUrl(urls.apiUrl)}`);
   const after = await scene.balances();
   say(`\nBalances (${scene.asset})            before          after`);
   for (const [name, value] of Object.entries(before))

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { loadStarterTemplates } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
+import { offerConsole, type OfferedConsole } from './stack/console.ts';
 import { hadBridges } from './stack/known-bridges.ts';
 import { hadPerp } from './stack/perp.ts';
 import { type DevSettings, readDevSettings } from './stack/ports.ts';
@@ -43,9 +44,12 @@ async function main(): Promise<number> {
     const { signal } = foreground;
     stack = await startStack({ settings, bridges, perp, restart: true, signal });
     const templates = await loadStarterTemplates(stack);
-    printWelcome(settings, stack, templates);
+    const isServed = process.env.SVC_CONSOLE_ENABLED !== 'false';
+    const offered = isServed ? await offerConsole({ ...stack, dataDir: settings.dataDir }) : null;
+    printWelcome(settings, stack, { templates, offered });
     await foreground.stopped;
     process.stderr.write('\nStopping …\n');
+    await offered?.stop();
     await stack.stop();
     process.stderr.write('Stopped.\n');
     return 0; // a signal is how one ends this command, so it is not a failure
@@ -68,7 +72,13 @@ async function main(): Promise<number> {
 function printWelcome(
   { dataDir }: DevSettings,
   { apiUrl, opsUrl, uiUrl, chain, bridges, perp, ...rest }: Stack,
-  templates: readonly { readonly template_key: string }[],
+  {
+    templates,
+    offered,
+  }: {
+    readonly templates: readonly { readonly template_key: string }[];
+    readonly offered: OfferedConsole | null;
+  },
 ): void {
   const urls: StackUrls = { ...rest, apiUrl, opsUrl, uiUrl, chainUrl: chain.rpcUrl };
   process.stdout.write(
@@ -80,6 +90,7 @@ function printWelcome(
       ...(bridges === null ? [] : [`Far chain:         ${bridges.far.rpcUrl}`]),
       ...(perp === null ? [] : [`Perps venue:       ${perp.url}`]),
       '',
+      ...consoleLines(offered),
       'A first movement:  npm run demo   (in another terminal; or by hand, see docs/start.md)',
       ...(bridges === null ? [] : ['Over the bridges:  npm run demo -- --bridges']),
       `Templates:         ${templates.map(({ template_key }) => template_key).join(', ')}`,
@@ -89,6 +100,20 @@ function printWelcome(
       '',
     ].join('\n'),
   );
+}
+
+/** The link works once, within 15 minutes, and in one browser. */
+function consoleLines(offered: OfferedConsole | null): readonly string[] {
+  if (offered === null) return [];
+  const { url, link } = offered;
+  return link === null
+    ? [`Console:           ${url}`, '']
+    : [
+        `Console:           ${link}`,
+        '                   (works once, within 15 minutes; then it is',
+        `                   ${url})`,
+        '',
+      ];
 }
 
 function addresses(urls: StackUrls): string {

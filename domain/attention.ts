@@ -11,6 +11,7 @@ import { isResolvable } from './commands/resolve.ts';
 import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
+import { mayDecide } from './roles.ts';
 import { onCancelTargets } from './graph/edges.ts';
 import { legOn } from './plan/legs.ts';
 import type { OutflowEntry } from './plan/types.ts';
@@ -141,7 +142,7 @@ export function approvalOffers(
   { outflow, cancellable }: Waiting,
   { caller }: Requester,
 ): readonly Offer[] {
-  if (caller.role === 'agent') return [];
+  if (!mayDecide(caller)) return [];
   const most = outflow
     .map(({ asset, amount }) => `${amount ?? 'an unbounded amount of'} ${asset}`)
     .join(', ');
@@ -167,7 +168,7 @@ export function offersFor(
   snapshot: MovementSnapshot,
   requester: Requester,
 ): readonly Offer[] {
-  if (requester.caller.role === 'agent') return [];
+  if (!mayDecide(requester.caller)) return [];
   return [
     ...executorOffers(facts),
     ...rotateOffers(facts, snapshot),

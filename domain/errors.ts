@@ -74,7 +74,17 @@ export const ERROR_TABLE = {
   dashboard_writes_disabled: rule(
     503,
     'never',
-    'No operator of the dashboard has a key here; set SVC_DASHBOARD_WRITER_KEYS_FILE.',
+    'No operator of the dashboard has a key here; enrol one (fundadmin dashboard enrol), or set SVC_DASHBOARD_WRITER_KEYS_FILE.',
+  ),
+  dashboard_key_pending: rule(
+    403,
+    'after_change',
+    'This key waits for its confirmation: fundadmin dashboard confirm, with the fingerprint that the page shows.',
+  ),
+  enrolment_refused: rule(
+    403,
+    'after_change',
+    'The link with which this browser enrols is not taken; `reason` says why.',
   ),
   rate_limited: rule(429, 'safe', 'rate limit exceeded'),
 
@@ -313,6 +323,11 @@ export const ERROR_TABLE = {
     409,
     'after_change',
     'This idempotency key was used for a different request.',
+  ),
+  external_reference_exists: rule(
+    409,
+    'after_change',
+    'Another movement of this client holds this external_reference as unique: look at that one (`movement_id`), or send another reference.',
   ),
   previous_expected_address_mismatch: rule(
     409,

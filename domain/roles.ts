@@ -9,13 +9,76 @@ export const AGENT_ROLES: readonly Role[] = ['agent'];
 /** Who retires versions of templates; an agent in its namespace. */
 export const RETIRE_ROLES: readonly Role[] = ['admin', 'agent'];
 
+/** What an operator of the dashboard may be; `allowlist` reads, and writes the allowlist alone. */
+export const OPERATOR_ROLES = ['allowlist', 'operator', 'admin'] as const;
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+/** A role that a caller can have: a key's, or an operator's of the dashboard. */
+export type CallerRole = Role | OperatorRole;
+export const CALLER_ROLES = [...ROLES, 'allowlist'] as const satisfies readonly CallerRole[];
+
 /** The authenticated caller; with authentication switched off, an admin without ids. */
 export interface Caller {
   readonly client_id: string | null;
   readonly key_id: string | null;
-  readonly role: Role;
+  readonly role: CallerRole;
   /** Of an agent only: `agent/<authority_key>`. */
   readonly namespace?: string;
+  /** Of an operator of the dashboard only. */
+  readonly dashboard?: DashboardRights;
+}
+
+export interface DashboardRights {
+  readonly operator: string;
+  /** Whether the operator writes the allowlist. */
+  readonly allowlist: boolean;
+}
+
+/** The ids of callers of the dashboard begin with this; no client and no key has a colon. */
+const DASHBOARD_PREFIX = 'dashboard:';
+
+/** An operator of the dashboard as a caller, under the one id by which everything records them. */
+export function operatorCaller(role: OperatorRole, dashboard: DashboardRights): Caller {
+  const id = dashboardId(dashboard.operator);
+  return { client_id: id, key_id: id, role, dashboard };
+}
+
+/** As which client and key an operator of the dashboard is recorded. */
+export function dashboardId(operator: string): string {
+  return DASHBOARD_PREFIX + operator;
+}
+
+/** What is kept of a caller beside what it did. */
+export function identityOf({
+  client_id,
+  key_id,
+  role,
+  namespace,
+}: Caller): Omit<Caller, 'dashboard'> {
+  return { client_id, key_id, role, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** Whether a client id is an operator of the dashboard, for whom no row of a client exists. */
+export function isDashboardId(clientId: string): boolean {
+  return clientId.startsWith(DASHBOARD_PREFIX);
+}
+
+/**
+ * Whether a caller of this role may call a route of these roles. Who has the allowlist alone reads
+ * what an operator reads.
+ */
+export function mayCall(
+  role: CallerRole,
+  { method, roles }: { readonly method: string; readonly roles: readonly Role[] },
+): boolean {
+  return role === 'allowlist'
+    ? method === 'GET' && roles.includes('operator')
+    : roles.includes(role);
+}
+
+/** Whether anything that is done to movements may be offered to a caller. */
+export function mayDecide({ role }: Caller): boolean {
+  return role === 'operator' || role === 'admin';
 }
 
 /** Every agent namespace begins with this. */

@@ -1,12 +1,21 @@
 /**
- * The keys of those who may change the allowlist on the dashboard: a JSON object of operators and
- * their secrets.
+ * The keys of the operators of the dashboard: a JSON object of operators and their secrets, or of
+ * operators and `{secret, role, allowlist?}`. Who is there with a secret alone reads, and writes
+ * the allowlist.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { OPERATOR_ROLES, type OperatorRole } from '../domain/roles.ts';
 
-/** A KeyObject prints and serialises without its bytes. */
-export type DashboardKeys = ReadonlyMap<string, KeyObject>;
+/** An operator's key and what it may do. A KeyObject prints and serialises without its bytes. */
+export interface DashboardKey {
+  readonly secret: KeyObject;
+  readonly role: OperatorRole;
+  /** Whether it writes the allowlist. */
+  readonly allowlist: boolean;
+}
+/** By operator. */
+export type DashboardKeys = ReadonlyMap<string, DashboardKey>;
 
 /** A file that cannot be used; the message names the setting and never what stands in the file. */
 export class DashboardKeysError extends Error {
@@ -31,12 +40,16 @@ export function readDashboardKeys(file: string, expected: number): DashboardKeys
       `the file holds ${String(entries.length)} keys, and SVC_DASHBOARD_EXPECTED_WRITER_KEYS says ${String(expected)}`,
     );
   }
-  const keys = new Map<string, KeyObject>();
+  const keys = new Map<string, DashboardKey>();
   const secrets = new Set<string>();
   const faults: string[] = [];
-  for (const [index, [operator, secret]] of entries.entries()) {
-    if (!OPERATOR_NAME.test(operator))
+  for (const [index, [operator, entry]] of entries.entries()) {
+    if (!OPERATOR_NAME.test(operator)) {
       faults.push(`entry ${String(index + 1)} has no name of 1 to 64 of A-Z a-z 0-9 . _ -`);
+      continue;
+    }
+    const { secret, rights } = partsOf(entry);
+    if (typeof rights === 'string') faults.push(`${operator}: ${rights}`);
     else if (typeof secret !== 'string' || secret.length < SHORTEST)
       faults.push(
         `the secret of ${operator} must be a text of at least ${String(SHORTEST)} characters`,
@@ -44,11 +57,34 @@ export function readDashboardKeys(file: string, expected: number): DashboardKeys
     else if (secrets.has(secret)) faults.push(`${operator} has the secret of another operator`);
     else {
       secrets.add(secret);
-      keys.set(operator, createSecretKey(secret, 'utf8'));
+      keys.set(operator, { secret: createSecretKey(secret, 'utf8'), ...rights });
     }
   }
   if (faults.length > 0) throw new DashboardKeysError(faults.join('; '));
   return keys;
+}
+
+const FIELDS = ['secret', 'role', 'allowlist'];
+
+/** The secret of an entry and its rights, or what is wrong with these. */
+function partsOf(entry: unknown): {
+  readonly secret: unknown;
+  readonly rights: Omit<DashboardKey, 'secret'> | string;
+} {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    return { secret: entry, rights: { role: 'allowlist', allowlist: true } };
+  const { secret, role, allowlist } = entry as Readonly<Record<string, unknown>>;
+  const known = OPERATOR_ROLES.find((each) => each === role);
+  if (known === undefined)
+    return {
+      secret,
+      rights: `the role must be one of ${OPERATOR_ROLES.join(', ')}; programs (svc, agent) sign with keys of the API`,
+    };
+  if (Object.keys(entry).some((name) => !FIELDS.includes(name)))
+    return { secret, rights: `an entry has ${FIELDS.join(', ')} and nothing else` };
+  if (allowlist !== undefined && typeof allowlist !== 'boolean')
+    return { secret, rights: 'allowlist must be true or false' };
+  return { secret, rights: { role: known, allowlist: allowlist ?? known === 'allowlist' } };
 }
 
 function contentOf(file: string): object {

@@ -1,10 +1,20 @@
 /** The API of a process: routes, who may call them, and the socket. */
+import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createApi } from '../api/http/app.ts';
+import { serveConsole } from '../api/console/serve.ts';
 import { freeHook } from '../api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from '../api/auth/guard.ts';
 import { dashboardRoutes } from '../api/dashboard/routes.ts';
-import { createWriterAuthentication } from '../api/dashboard/writer.ts';
+import { createOperatorAuthentication } from '../api/dashboard/authenticate.ts';
+import { createConsoleFeed } from '../api/dashboard/console-feed.ts';
+import { createStreamDoor, streamRoute } from '../api/dashboard/stream.ts';
+import { createNonces } from '../api/dashboard/nonces.ts';
+import { createEnrol } from '../api/dashboard/enrol.ts';
+import { enrolledKeys } from '../api/dashboard/enrolled.ts';
+import { fileKeys } from '../api/dashboard/operators.ts';
+import { sessionRoutes } from '../api/dashboard/session-routes.ts';
+import { createSessions } from '../api/dashboard/sessions.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { commercial } from '../api/commercial.ts';
 import { autoApproveOf, withExtensions, type ApiExtension } from '../api/extension.ts';
@@ -14,9 +24,12 @@ import { routes } from '../api/routes.ts';
 import { apiSettings } from '../api/settings.ts';
 import { providerOf } from '../domain/capital-transfers/provider.ts';
 import type { Config } from '../platform/config.ts';
+import { readConsole, type ConsoleFiles } from '../platform/console-files.ts';
 import { readDashboardKeys } from '../platform/dashboard-keys.ts';
 import { createHandOver } from '../platform/handover.ts';
+import { deriveKeys } from '../platform/secrets.ts';
 import { shareConnections, type Database } from '../prisma/client.ts';
+import { readConsoleEvents } from '../store/console-events.ts';
 import { keepCommands, noteTaken } from '../store/commands.ts';
 import { createAccountReader } from '../venues/evm/account-reader.ts';
 import type { Parts } from './parts.ts';
@@ -29,6 +42,8 @@ export interface ApiPlan {
   readonly extensions: readonly ApiExtension[];
   readonly table: readonly Route[];
   readonly dashboardKeys: ReturnType<typeof readDashboardKeys> | null;
+  /** The operators' page; null where it is not served. */
+  readonly console: ConsoleFiles | null;
 }
 
 /** Throws where the API could not start. A process without an API only describes its routes. */
@@ -39,7 +54,8 @@ export function planApi(config: Config): ApiPlan {
     dashboardKeysFile === undefined
       ? null
       : readDashboardKeys(dashboardKeysFile, dashboardExpectedKeys);
-  return { extensions, table: withExtensions(routes, extensions), dashboardKeys };
+  const files = config.consoleEnabled ? readConsole() : null;
+  return { extensions, table: withExtensions(routes, extensions), dashboardKeys, console: files };
 }
 
 /** Answers the port that it listens on. */
@@ -58,6 +74,25 @@ export async function startApi(
       taken: (ids) => noteTaken(whole, ids),
     },
   });
+  // Derived, so that the processes of a service know each other's nonces without a table of them;
+  // without authentication there may be no secret, and is one process.
+  const shared = deriveKeys(config.secretsKeys, 'dashboard-nonce');
+  const nonces = createNonces(shared.length > 0 ? shared : [createSecretKey(randomBytes(32))]);
+  let { port } = config;
+  const feed = createConsoleFeed({
+    log,
+    read: (after, atMost) => readConsoleEvents(db, after, atMost),
+  });
+  const origin = (): string => config.consoleOrigin ?? `http://localhost:${String(port)}`;
+  const inFile = fileKeys(plan.dashboardKeys);
+  const keys = enrolledKeys(db, config.secretsKeys, inFile);
+  const sessions = createSessions({ db, keys, origin });
+  const authentication = createOperatorAuthentication({
+    ...{ db, log, keys, sessions, nonces },
+    maxSkewSeconds: config.authMaxSkewSeconds,
+  });
+  const enrol = createEnrol({ db, log, secretsKeys: config.secretsKeys, file: inFile });
+  const door = createStreamDoor(authentication, keys);
   const app = createApi(
     {
       db,
@@ -94,14 +129,18 @@ export async function startApi(
     {
       ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
       dashboard: {
-        routes: dashboardRoutes(config.allowlistCoolingSeconds),
-        authenticate: createWriterAuthentication({
-          db,
-          log,
-          keys: plan.dashboardKeys,
-          maxSkewSeconds: config.authMaxSkewSeconds,
-        }),
+        routes: [
+          ...dashboardRoutes(config.allowlistCoolingSeconds, nonces),
+          {
+            route: streamRoute({ feed, mayStay: door.mayStay, most: config.consoleStreamsMax }),
+            access: (request) => door.authenticate(request),
+          },
+          ...sessionRoutes({ authentication, sessions, enrol }),
+        ],
+        origin,
+        authentication,
       },
+      ...(plan.console === null ? {} : { console: serveConsole(plan.console) }),
       tracing: tracing ?? undefined,
       checkHost: createHostCheck([config.host, ...config.allowedHosts]),
     },
@@ -115,11 +154,14 @@ export async function startApi(
     ...{ app, host: config.host, port: config.port, setting: 'SVC_PORT' },
     graceMs: FINISH_SECONDS * 1_000,
   });
+  ({ port } = api);
   stops.work.push({
     name: 'api',
     stop: async (drained) => {
       api.sayGoodbye();
       await drained;
+      // By now nobody is sent here any more, so their readers come to another process.
+      feed.close();
       const cut = await api.close();
       await handOver.stop();
       return cut;

@@ -20,6 +20,8 @@ export interface MovementScope {
   readonly template_key?: string | undefined;
   /** What it is for, or can move. */
   readonly asset?: string | undefined;
+  /** What their creates named them by. */
+  readonly external_reference?: string | undefined;
   /** Only movements of templates in this namespace. */
   readonly namespace?: string | undefined;
 }
@@ -36,6 +38,7 @@ export async function listNeeding(
   { limit, after }: MovementPage,
 ): Promise<ReadonlyMap<string, AttentionReason>> {
   const { state = null, strategy_id = null, template_key = null, asset = null } = filter;
+  const { external_reference: reference = null } = filter;
   const agent = agentOf(filter.namespace);
   const { at, id } = beforePosition(after);
   // Two halves in the order of the page, each of which ends when that is full. What attention_of
@@ -52,6 +55,7 @@ export async function listNeeding(
           AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
           AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
           AND (${agent}::text IS NULL OR m.agent = ${agent})
+          AND (${reference}::text IS NULL OR m.external_reference = ${reference})
           AND (${asset}::text IS NULL OR m.asset = ${asset}
             OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
           AND a.facts IS NOT NULL
@@ -66,6 +70,7 @@ export async function listNeeding(
             AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
             AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
             AND (${agent}::text IS NULL OR m.agent = ${agent})
+            AND (${reference}::text IS NULL OR m.external_reference = ${reference})
             AND (${asset}::text IS NULL OR m.asset = ${asset}
               OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
           ORDER BY m.created_at DESC, m.movement_id DESC OFFSET 0) x

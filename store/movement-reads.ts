@@ -33,6 +33,8 @@ export interface MovementSummary {
   /** What the plan can move at most, by asset. */
   readonly outflow: readonly OutflowEntry[];
   readonly current_frontier: readonly string[];
+  readonly external_reference: string | null;
+  readonly metadata: JsonObject;
   readonly error_code: string | null;
   /** Why it needs a person; null while it needs none. */
   readonly attention_reason: AttentionReason | null;
@@ -115,6 +117,8 @@ const SUMMARY = {
   intent: true,
   outflow: true,
   current_frontier: true,
+  external_reference: true,
+  metadata: true,
   error_code: true,
   created_at: true,
   updated_at: true,
@@ -138,6 +142,8 @@ function toSummary(
     intent: object(row.intent),
     outflow: stored<readonly OutflowEntry[]>(row.outflow),
     current_frontier: row.current_frontier,
+    external_reference: row.external_reference,
+    metadata: object(row.metadata),
     error_code: row.error_code,
     attention_reason: reasons.get(row.movement_id) ?? null,
     created_at: iso(row.created_at),
@@ -177,6 +183,9 @@ export async function listMovements(
               ...(filter.state === undefined ? {} : { request_state: filter.state }),
               ...(filter.strategy_id === undefined ? {} : { strategy_id: filter.strategy_id }),
               ...(filter.template_key === undefined ? {} : { template_key: filter.template_key }),
+              ...(filter.external_reference === undefined
+                ? {}
+                : { external_reference: filter.external_reference }),
               ...(agent === null ? {} : { agent }),
               ...(page.after === null ? {} : olderThan(page.after, 'movement_id')),
             },
@@ -199,6 +208,7 @@ async function listOfAsset(
   { limit, after }: MovementPage,
 ): Promise<readonly string[]> {
   const { asset, state = null, strategy_id = null, template_key = null } = filter;
+  const { external_reference: reference = null } = filter;
   const agent = agentOf(filter.namespace);
   const { at, id } = beforePosition(after);
   const rows = await run(
@@ -211,6 +221,7 @@ async function listOfAsset(
             AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
             AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
             AND (${agent}::text IS NULL OR m.agent = ${agent})
+            AND (${reference}::text IS NULL OR m.external_reference = ${reference})
           ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer)
         UNION ALL
         (SELECT o.created_at, o.movement_id FROM movement_other_assets o
@@ -221,6 +232,7 @@ async function listOfAsset(
             AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
             AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
             AND (${agent}::text IS NULL OR m.agent = ${agent})
+            AND (${reference}::text IS NULL OR m.external_reference = ${reference})
           ORDER BY o.created_at DESC, o.movement_id DESC LIMIT ${limit}::integer)) page
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,
   );
@@ -281,7 +293,8 @@ async function readMovements(
     () => db.sql<DetailRow>`
       SELECT m.movement_id, m.template_id, m.template_key, m.template_version, m.strategy_id,
         m.request_state, m.approval_status,
-        m.reservation_status, m.intent, m.outflow, m.current_frontier, m.error_code,
+        m.reservation_status, m.intent, m.outflow, m.current_frontier, m.external_reference,
+          m.metadata, m.error_code,
           m.error_message, p.compiled_plan_hash, p.input_params, p.labels,
         p.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id,
           m.edge_conditions, attention_of(m, svc_now()) AS attention,

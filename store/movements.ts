@@ -36,6 +36,7 @@ import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import { DECISION_OUTDATED, run, sqlState, writeOrFind } from './faults.ts';
 import { iso, isoOf, objectOrNull, stored } from './json.ts';
+import type { ReferenceUse } from './movement-idempotency.ts';
 import { transitionDocument, uncoveredHold } from './transition.ts';
 
 export interface NewMovement {
@@ -47,6 +48,10 @@ export interface NewMovement {
   readonly declared_seconds?: ReadonlyMap<string, number>;
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
+  /** What the caller's own books name it by; unique among those of the scope that say so. */
+  readonly external_reference?: string | null;
+  readonly unique_reference?: boolean;
+  readonly metadata?: Readonly<Record<string, string>>;
   readonly frontier: readonly string[];
   readonly approval_ttl_seconds: number;
   readonly callback_url: string | null;
@@ -78,7 +83,9 @@ export interface CreatedMovement {
 
 export type CreateOutcome =
   | CreatedMovement
-  | { readonly created: false; readonly movement_id: string; readonly request: JsonObject };
+  | { readonly created: false; readonly movement_id: string; readonly request: JsonObject }
+  /** Nothing was written: that movement holds the reference. */
+  | ({ readonly created: false } & ReferenceUse);
 
 /**
  * Writes a movement with its nodes, timeline, audit and command in one transaction. When the
@@ -176,6 +183,7 @@ export interface CreateAnswer {
   readonly created: boolean;
   readonly movement_id: string;
   readonly request?: JsonObject;
+  readonly holder?: string;
   readonly created_at?: string;
   readonly expires_at?: string;
   readonly approved?: Pick<
@@ -204,8 +212,11 @@ async function written(
 }
 
 function toOutcome(answer: CreateAnswer, result: AutoApproveResult | null): CreateOutcome {
+  const { movement_id, holder } = answer;
   if (!answer.created)
-    return { created: false, movement_id: answer.movement_id, request: answer.request ?? {} };
+    return holder === undefined
+      ? { created: false, movement_id, request: answer.request ?? {} }
+      : { created: false, movement_id, holder };
   const at = (text: string | undefined): string => new Date(text ?? 0).toISOString();
   return {
     created: true,
@@ -277,6 +288,9 @@ function createDocument(
       asset: plan.intent.asset,
       amount: normalize(plan.intent.amount),
       labels: movement.labels,
+      external_reference: movement.external_reference ?? null,
+      unique_reference: movement.unique_reference ?? false,
+      metadata: movement.metadata ?? {},
       compiled_plan_hash: movement.compiled_plan_hash,
       outflow: plan.outflow,
       draw_terms: drawTerms(plan),

@@ -10,6 +10,8 @@ import { auditCommands } from './audit/commands.ts';
 import { addBridgeCommands } from './bridge/commands.ts';
 import { addConfigCommands } from './config/commands.ts';
 import { countCommands } from './counts/commands.ts';
+import { addConsoleCommands } from './console/commands.ts';
+import { addDashboardCommands } from './dashboard/commands.ts';
 import { databaseCommands } from './database/commands.ts';
 import { ToolError, type ToolIo } from './io.ts';
 import { addKeyCommands } from './keys/commands.ts';
@@ -24,7 +26,9 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   auditCommands,
   addBridgeCommands,
   addConfigCommands,
+  addConsoleCommands,
   countCommands,
+  addDashboardCommands,
   databaseCommands,
   addKeyCommands,
   movementCommands,

@@ -1,8 +1,13 @@
-/** Removes commands and callbacks that are done with, once the days are over that they are kept. */
+/**
+ * Removes commands, callbacks and the console's sessions that are done with, once the days are over
+ * that they are kept, and what consoles were to read again an hour ago.
+ */
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
+import { removeConsoleEvents } from '../../store/console-events.ts';
+import { dropOldSessions } from '../../store/dashboard-sessions.ts';
 import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
 import type { Leases } from './leases.ts';
 
@@ -10,10 +15,15 @@ const PAUSE_MS = 60_000;
 /** So small that no statement of others waits for its locks or its log to be written. */
 const BATCH = 1_000;
 export const RETENTION_LEASE = 'retention';
+/** A console that was away for longer reads everything again. */
+const CONSOLE_EVENTS_SECONDS = 3_600;
+
+/** A session is over within a day; who had one stays in the audit. */
+const SESSION_DAYS = 30;
 
 const removed = new Counter({
   name: 'svc_retention_removed_total',
-  help: 'Rows that were removed because the days were over that they are kept, by table.',
+  help: 'Rows that were removed because the time was over that they are kept, by table.',
   labelNames: ['table'],
 });
 
@@ -34,9 +44,13 @@ export function startRetention({
   readonly leases: Pick<Leases, 'under'>;
   readonly days: RetentionDays;
 }): Loop {
-  const drops = { commands: dropOldCommands, callbacks: dropOldCallbacks };
-  const tables = Object.keys(drops) as (keyof RetentionDays)[];
-  for (const table of tables) removed.inc({ table }, 0);
+  const drops = {
+    commands: { drop: dropOldCommands, keepDays: days.commands },
+    callbacks: { drop: dropOldCallbacks, keepDays: days.callbacks },
+    dashboard_sessions: { drop: dropOldSessions, keepDays: SESSION_DAYS },
+  };
+  const tables = Object.keys(drops) as (keyof typeof drops)[];
+  for (const table of [...tables, 'console_events']) removed.inc({ table }, 0);
   return startLoop({
     name: 'retention',
     pauseMs: PAUSE_MS,
@@ -44,12 +58,19 @@ export function startRetention({
     work: leases.under(RETENTION_LEASE, async () => {
       let isMore = false;
       for (const table of tables) {
-        const rows = await drops[table](db, { keepDays: days[table], atMost: BATCH });
+        const { drop, keepDays } = drops[table];
+        const rows = await drop(db, { keepDays, atMost: BATCH });
         if (rows === 0) continue;
         removed.inc({ table }, rows);
-        log.info({ table, rows, kept_days: days[table] }, 'removed what is kept no longer');
+        log.info({ table, rows, kept_days: keepDays }, 'removed what is kept no longer');
         isMore ||= rows === BATCH;
       }
+      const events = await removeConsoleEvents(db, {
+        keepSeconds: CONSOLE_EVENTS_SECONDS,
+        atMost: BATCH,
+      });
+      removed.inc({ table: 'console_events' }, events);
+      isMore ||= events === BATCH;
       return isMore;
     }),
   });

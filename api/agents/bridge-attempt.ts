@@ -82,7 +82,7 @@ export function movementOf(row: ProposalRecord): CreateBody {
   const { callback_url: url } = request;
   return {
     ...{ template_key, template_version, intent: { asset, amount } },
-    ...{ input_params: {}, labels: {} },
+    ...{ input_params: {}, labels: {}, unique_reference: false, metadata: {} },
     ...(typeof url === 'string' ? { callback_url: url } : {}),
   };
 }

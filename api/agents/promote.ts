@@ -13,7 +13,7 @@ import {
 } from '../../store/proposals.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { fetchPage } from '../http/paging.ts';
+import { fetchPage, splitPage } from '../http/paging.ts';
 import type { Reply } from '../http/route.ts';
 import { judge } from './judge.ts';
 import { limitsOf, promotionOf } from './propose.ts';
@@ -46,14 +46,15 @@ export async function readOne(
 /** A page of proposals, newest first; an agent's key lists its own. */
 export async function listAll(
   {
-    query: { limit, cursor, ...filter },
+    query,
     requester: { caller },
   }: { readonly query: z.output<typeof proposalListQuery>; readonly requester: Requester },
   { db }: ApiDependencies,
 ): Promise<Reply<z.input<typeof proposalList>>> {
   const only = agentOf(namespaceOf(caller));
+  const [asked, filter] = splitPage(query);
   const { items, next_cursor } = await fetchPage(
-    { limit, cursor },
+    asked,
     (page) => listProposals(db, { ...filter, only }, page),
     (row) => ({ created_at: row.created_at, id: row.proposal_id }),
   );

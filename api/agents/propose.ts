@@ -7,7 +7,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare } from '../../domain/money.ts';
-import { agentNamespace } from '../../domain/roles.ts';
+import { agentNamespace, identityOf } from '../../domain/roles.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { cutoverActive } from '../../store/faults.ts';
@@ -87,7 +87,7 @@ export async function proposed(
         ttl_seconds: body.ttl_seconds,
         bridge_attempt: operation === 'bridge_attempt',
         ...{ client_scope: scope, idempotency_key: key },
-        created_by: { ...requester.caller },
+        created_by: { ...identityOf(requester.caller) },
         decided: decisionOf(body, { authority_key, limits, judged, requester }),
         audit: (proposalId) => auditRows(proposalId, judged, requester),
       });

@@ -41,6 +41,7 @@ export const agentRoutes: readonly Route[] = [
     ...ofAuthority,
     id: 'getAgentAuthority',
     method: 'GET',
+    acts: 'never',
     path: '/agent-authorities/{authority_key}',
     roles: ALL_ROLES,
     summary: 'Read an agent authority',
@@ -115,6 +116,7 @@ export const agentRoutes: readonly Route[] = [
   defineRoute({
     id: 'listTemplateProposals',
     method: 'GET',
+    acts: 'never',
     path: '/template-proposals',
     roles: ALL_ROLES,
     tag: 'Agents',
@@ -131,6 +133,7 @@ export const agentRoutes: readonly Route[] = [
     ...ofProposal,
     id: 'getTemplateProposal',
     method: 'GET',
+    acts: 'never',
     path: '/template-proposals/{proposal_id}',
     roles: ALL_ROLES,
     summary: 'Read a template proposal',

@@ -7,6 +7,7 @@ import { listQuery, listResponse, registryListQuery } from './schema.ts';
 
 const common = {
   method: 'GET',
+  acts: 'never',
   tag: 'Audit',
   roles: OPS_ROLES,
   params: noParams,

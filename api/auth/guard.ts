@@ -3,23 +3,21 @@
  * remembered of refusals.
  */
 import type { Logger } from 'pino';
-import { auditOf } from '../../domain/commands/context.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import { agentNamespace, type Caller } from '../../domain/roles.ts';
+import type { Caller } from '../../domain/roles.ts';
 import { openSecret, type SecretsKeys } from '../../platform/secrets.ts';
 import type { Database } from '../../prisma/client.ts';
-import { writeAudit, writeAuditOnce } from '../../store/audit.ts';
+import { writeAuditOnce } from '../../store/audit.ts';
 import { readSealedSecret } from '../../store/keys.ts';
 import { takeCountedNonces, takeNonces } from '../../store/request-nonces.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
 import type { Route } from '../http/route.ts';
+import { admit } from './admit.ts';
 import { createAuthenticator, createRecogniser } from './authenticate.ts';
 import { createKeyRing } from './key-ring.ts';
 import { createNonceDesk } from './nonce-desk.ts';
 import { createRateLimit, createSharedRateLimit, type RateLimits } from './rate-limit.ts';
 import { createRefusalRecorder } from './record-refusal.ts';
 import { AuthenticationError } from './refusal.ts';
-import { otherNamespace } from './visible.ts';
 
 export interface Guard {
   /**
@@ -97,35 +95,6 @@ export function createGuard({
     recognise: ({ headers, request_id }) => recorded(request_id, recognise(headers)),
     authenticate: (request) => recorded(request.request_id, authenticate(request)),
     limit,
-    admit: async (route, params, requester) => {
-      const refusal = refusalOf(route, params, requester.caller);
-      if (refusal === null) return;
-      if (refusal.status === 403) {
-        const entry = {
-          action: 'route.call',
-          entity_type: 'route',
-          entity_key: route.id,
-          outcome: 'denied',
-          reason: refusal.code,
-        } as const;
-        await writeAudit(db, [auditOf(requester, entry)]);
-      }
-      throw refusal;
-    },
+    admit: (route, params, requester) => admit(db, route, params, requester),
   };
-}
-
-/**
- * Why the caller may not call the route, or null. A route that names no roles is closed, not open.
- */
-export function refusalOf(
-  route: Route,
-  params: Readonly<Record<string, string>>,
-  caller: Caller,
-): ServiceError | null {
-  if (route.roles.length === 0) return new ServiceError('route_role_unmapped');
-  if (!route.roles.includes(caller.role)) return new ServiceError('forbidden');
-  if (route.namespaceParam === undefined || caller.role !== 'agent') return null;
-  const asked = agentNamespace(params[route.namespaceParam] ?? '');
-  return asked === caller.namespace ? null : otherNamespace(caller, asked);
 }

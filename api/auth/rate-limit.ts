@@ -3,14 +3,15 @@
  * memory, or counted in the database by every process together.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Caller, Role } from '../../domain/roles.ts';
+import type { Caller, CallerRole } from '../../domain/roles.ts';
 import type { RateWindow } from '../../store/request-nonces.ts';
 
 /** Answers null, or after how many whole seconds the window of an exhausted key ends. */
 export type RateLimit = (caller: Caller) => Promise<number | null>;
 
 /** The tier is the role's, not the method's: agents read, operators and admins write. */
-const TIERS: Readonly<Record<Role, 'read' | 'write'>> = {
+const TIERS: Readonly<Record<CallerRole, 'read' | 'write'>> = {
+  allowlist: 'read',
   agent: 'read',
   operator: 'write',
   admin: 'write',

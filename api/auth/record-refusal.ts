@@ -28,9 +28,8 @@ export interface RefusalRecorderOptions {
 export function createRefusalRecorder(
   options: RefusalRecorderOptions,
 ): (error: AuthenticationError, requestId: string) => void {
-  const { log, write, now = Date.now } = options;
-  let minute = -1;
-  const written = new Set<string>();
+  const { log } = options;
+  const audit = createMinutelyAudit(options);
   return ({ reason, keyId }, requestId) => {
     refusals.inc({ reason });
     // What is no key of ours may be a secret in the wrong header, so it is not repeated here.
@@ -39,24 +38,38 @@ export function createRefusalRecorder(
       'unauthenticated',
     );
     if (keyId === null) return;
-    const at = Math.floor(now() / MINUTE_MS);
-    if (at !== minute) {
-      minute = at;
-      written.clear();
-    }
-    const id = `${reason} ${keyId}`;
-    if (written.has(id)) return;
-    written.add(id);
-    const entry: AuditEntry = {
+    audit(`${reason} ${keyId}`, {
       action: 'api_key.authenticate',
       entity_type: 'api_key',
       entity_key: keyId,
       outcome: 'denied',
       request_id: requestId,
       reason,
-    };
-    write(eventIdOf(at * MINUTE_MS, id), entry).catch((error: unknown) => {
-      written.delete(id);
+    });
+  };
+}
+
+/**
+ * Writes an audit row in the background, one for each `what` and minute over all processes; never
+ * waits and never throws.
+ */
+export function createMinutelyAudit({
+  log,
+  write,
+  now = Date.now,
+}: RefusalRecorderOptions): (what: string, entry: AuditEntry) => void {
+  let minute = -1;
+  const written = new Set<string>();
+  return (what, entry) => {
+    const at = Math.floor(now() / MINUTE_MS);
+    if (at !== minute) {
+      minute = at;
+      written.clear();
+    }
+    if (written.has(what)) return;
+    written.add(what);
+    write(eventIdOf(at * MINUTE_MS, what), entry).catch((error: unknown) => {
+      written.delete(what);
       log.warn({ err: error }, 'the audit row of a refused request was not written');
     });
   };

@@ -12,7 +12,12 @@ export const REFUSAL_REASONS = [
   'timestamp_out_of_range',
   'signature_mismatch',
   'nonce_replayed',
+  'nonce_not_issued',
+  'nonce_expired',
   'key_revoked',
+  'session_unknown',
+  'session_repeated',
+  'session_cross_site',
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 

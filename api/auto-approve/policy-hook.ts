@@ -1,5 +1,6 @@
 /** The commercial edition's hook: the policy of the caller's client for the movement's strategy. */
 import { evaluatePolicy } from '../../domain/auto-approve/policy.ts';
+import { isDashboardId } from '../../domain/roles.ts';
 import { onlyObserves } from '../../domain/plan/amount.ts';
 import { readPolicyFacts } from '../../store/auto-approve.ts';
 import type { AutoApproveHook } from './hook.ts';
@@ -9,7 +10,7 @@ export function policyHook({ dryRun }: { readonly dryRun: boolean }): AutoApprov
   return async ({ client_id, strategy_id, plan, required, missing }, { db, log }) => {
     const { switched_off, ...facts } = await readPolicyFacts(
       db,
-      { client_id, strategy_id },
+      { client_id: withPolicies(client_id), strategy_id },
       required,
     );
     const { template_key, version: template_version } = plan.template;
@@ -32,4 +33,9 @@ export function policyHook({ dryRun }: { readonly dryRun: boolean }): AutoApprov
       );
     return evaluation;
   };
+}
+
+/** Policies are those of clients; an operator of the dashboard is none and has none. */
+function withPolicies(clientId: string | null): string | null {
+  return clientId !== null && isDashboardId(clientId) ? null : clientId;
 }

@@ -32,6 +32,7 @@ export const policyRoutes: readonly Route[] = [
   defineRoute({
     id: 'listAutoApprovePolicies',
     method: 'GET',
+    acts: 'never',
     path: '/auto-approve-policies',
     roles: OPS_ROLES,
     tag,
@@ -50,6 +51,7 @@ export const policyRoutes: readonly Route[] = [
   defineRoute({
     id: 'getAutoApprovePolicy',
     method: 'GET',
+    acts: 'never',
     path: '/auto-approve-policies/{policy_id}',
     roles: OPS_ROLES,
     tag,

@@ -9,6 +9,7 @@ export const balanceRoutes: readonly Route[] = [
   defineRoute({
     id: 'listBalances',
     method: 'GET',
+    acts: ({ fresh }) => fresh === true,
     path: '/balances',
     roles: ALL_ROLES,
     tag: 'Balances',

@@ -37,6 +37,7 @@ export const budgetRoutes: readonly Route[] = [
   defineRoute({
     id: 'getBudget',
     method: 'GET',
+    acts: 'never',
     path: '/budgets/{strategy_id}',
     roles: ALL_ROLES,
     tag: 'Automatic approval',

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { listCallbacks } from '../../store/callbacks.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { fetchPage } from '../http/paging.ts';
+import { fetchPage, splitPage } from '../http/paging.ts';
 import type { Reply } from '../http/route.ts';
 import { viewOf, type listQuery, type listResponse } from './schema.ts';
 
@@ -11,9 +11,9 @@ export async function list(
   input: { readonly query: z.output<typeof listQuery> },
   { db }: Pick<ApiDependencies, 'db'>,
 ): Promise<Reply<z.input<typeof listResponse>>> {
-  const { limit, cursor, ...filter } = input.query;
+  const [asked, filter] = splitPage(input.query);
   const page = await fetchPage(
-    { limit, cursor },
+    asked,
     (at) => listCallbacks(db, filter, at),
     (row) => ({ created_at: row.created_at, id: row.event_id }),
   );

@@ -13,6 +13,7 @@ export const callbackRoutes: readonly Route[] = [
     ...common,
     id: 'listCallbacks',
     method: 'GET',
+    acts: 'never',
     path: '/callbacks',
     summary: 'List callbacks',
     description:

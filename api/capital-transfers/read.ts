@@ -9,7 +9,7 @@ import {
   type TransferRecord,
 } from '../../store/capital-transfers.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { fetchPage } from '../http/paging.ts';
+import { fetchPage, splitPage } from '../http/paging.ts';
 import { shown, withoutSecretsInMessage } from '../movements/redact.ts';
 import type { Reply } from '../http/route.ts';
 import type { transferList, transferQuery, transferTimeline, TransferView } from './schema.ts';
@@ -19,9 +19,9 @@ export async function list(
   input: { readonly query: z.output<typeof transferQuery> },
   { db, redact }: ApiDependencies,
 ): Promise<Reply<z.input<typeof transferList>>> {
-  const { limit, cursor, ...filter } = input.query;
+  const [asked, filter] = splitPage(input.query);
   const page = await fetchPage(
-    { limit, cursor },
+    asked,
     (at) => listTransfers(db, filter, at),
     (row) => ({ created_at: row.created_at, id: row.transfer_id }),
   );

@@ -36,6 +36,7 @@ export const cutoverRoutes: readonly Route[] = [
     ...shared,
     id: 'getCutoverMode',
     method: 'GET',
+    acts: 'never',
     roles: OPS_ROLES,
     summary: 'Whether new money is let in',
     body: noBody,

@@ -14,20 +14,23 @@ import {
 } from '../../store/allowlist.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../http/issues.ts';
-import { fetchPage } from '../http/paging.ts';
+import { fetchPage, splitPage } from '../http/paging.ts';
 import type { Reply } from '../http/route.ts';
 import type { AllowBody, ChangeResponse, listQuery, listResponse } from './schema.ts';
-import { operatorOf, WRITER_ROLE } from './writer.ts';
 
 type Deps = Pick<ApiDependencies, 'db'>;
 
+/** As the audit has had it since before operators had roles. */
+const WRITER_ROLE = 'dashboard';
+
 /** A page of rows, newest first; those in force unless all are asked for. */
 export async function list(
-  { query: { limit, cursor, ...filter } }: { readonly query: z.output<typeof listQuery> },
+  { query }: { readonly query: z.output<typeof listQuery> },
   { db }: Deps,
 ): Promise<Reply<z.input<typeof listResponse>>> {
+  const [asked, filter] = splitPage(query);
   const { items, next_cursor } = await fetchPage(
-    { limit, cursor },
+    asked,
     (page) => listAllowed(db, filter, page),
     ({ created_at, id }) => ({ created_at, id }),
   );
@@ -77,7 +80,7 @@ export async function setActive(
 
 function changeOf(requester: Requester, reason: string, cooling: number | null): AllowlistChange {
   return {
-    by: operatorOf(requester.caller),
+    by: requester.caller.dashboard?.operator ?? '',
     reason,
     cooling_seconds: cooling,
     audit: (action, id) => ({

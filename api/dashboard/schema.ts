@@ -1,6 +1,10 @@
-/** The wire contract of the dashboard: the allowlist, and nothing else. */
+/** The wire contract of the dashboard's own routes: the allowlist, enrolment and sessions. */
 import { z } from 'zod';
 import { CHAIN_FAMILIES } from '../../domain/allowlist/address.ts';
+import { OPERATOR_ROLES } from '../../domain/roles.ts';
+import { DASHBOARD_KEY_STATES } from '../../domain/states/dashboard-key.ts';
+import { OPERATOR_NAME } from '../../platform/dashboard-keys.ts';
+import { TOKEN } from '../../platform/one-time.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';
 import {
   booleanInQuery,
@@ -67,3 +71,34 @@ export const changeResponse = z.object({
   ),
 });
 export type ChangeResponse = z.input<typeof changeResponse>;
+
+/** Of a secret: random, and as long as 256 bits are in base64url. */
+export const SECRET = /^[A-Za-z0-9+/=_-]{43,128}$/;
+
+export const enrolBody = z.strictObject({
+  code: z.string().regex(TOKEN),
+  /** Compared with whom the link is for, where the page knows it. */
+  operator: z.string().regex(OPERATOR_NAME).optional(),
+  secret: z.string().regex(SECRET),
+});
+export type EnrolBody = z.output<typeof enrolBody>;
+
+export const enrolResponse = z.object({
+  operator: z.string(),
+  role: z.enum(OPERATOR_ROLES),
+  allowlist: z.boolean(),
+  /** `pending` until `fundadmin dashboard confirm`. */
+  state: z.enum(DASHBOARD_KEY_STATES),
+  fingerprint: z.string(),
+});
+export type EnrolResponse = z.output<typeof enrolResponse>;
+
+export const sessionResponse = z.object({
+  operator: z.string(),
+  role: z.enum(OPERATOR_ROLES),
+  allowlist: z.boolean(),
+  expires_in_seconds: z.int(),
+  idle_seconds: z.int(),
+});
+
+export const endSessionResponse = z.object({ ended: z.literal(true) });

@@ -10,6 +10,7 @@ import { graphOfTemplate } from './template.ts';
 
 const read = {
   method: 'GET',
+  acts: 'never',
   roles: ALL_ROLES,
   query: graphQuery,
   body: noBody,

@@ -37,7 +37,7 @@ export interface Admission {
 
 const overloads = new Counter({
   name: 'svc_http_overloaded_total',
-  help: 'Requests that were answered 503 overloaded: no room to wait (full), waited too long (late), or no connection was free (database), or bodies of unknown senders took too much memory (bodies).',
+  help: 'Requests that were answered 503 overloaded: no room to wait (full), waited too long (late), or no connection was free (database), or bodies of unknown senders took too much memory (bodies), or an operator of the dashboard sent too many in a second (operator).',
   labelNames: ['reason'] as const,
 });
 const admitted = new Gauge({
@@ -48,7 +48,7 @@ const admitted = new Gauge({
 
 /** Counts one request that was not worked on. */
 export function countOverload(
-  reason: Exclude<TurnedAwayReason, 'left'> | 'database' | 'bodies',
+  reason: Exclude<TurnedAwayReason, 'left'> | 'database' | 'bodies' | 'operator',
 ): void {
   overloads.inc({ reason });
 }

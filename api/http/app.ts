@@ -6,26 +6,20 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
 import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.ts';
 import type { Guard } from '../auth/guard.ts';
-import { parseBody } from './body.ts';
+import type { ServeConsole } from '../console/serve.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { respondWithError } from './errors.ts';
 import type { Tracing } from '../../platform/tracing/handle.ts';
-import { mayBeWritten } from '../../store/faults.ts';
+import { answer, found, signedRequest, type Arrived } from './answer.ts';
+import { createDoor, DASHBOARD, type DashboardOptions } from '../dashboard/door.ts';
 import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
 import { createHostCheck, type HostCheck } from './host.ts';
 import { observeRequest } from '../operations/request-metrics.ts';
-import { createBodyReader, hasBody, UNVERIFIED_BYTES, type HeldBody } from './read-body.ts';
+import { createBodyReader, hasBody, UNVERIFIED_BYTES } from './read-body.ts';
 import type { Reply, Route, TextReply } from './route.ts';
-import { createRouter, type Match } from './router.ts';
-import { parseTarget, targetOf, type Target } from './target.ts';
-import type { SignedRequest } from './signed-request.ts';
-import { singleHeaders, validate } from './validate.ts';
-
-/** The dashboard at the root: routes of its own, and who may write. */
-export interface DashboardOptions {
-  readonly routes: readonly Route[];
-  readonly authenticate: (request: SignedRequest) => Promise<Caller>;
-}
+import { EVENT_STREAM, sendStream } from './stream-reply.ts';
+import { createRouter } from './router.ts';
+import { parseTarget, targetOf } from './target.ts';
 
 export interface ApiOptions {
   /** Whether an unsigned request is for us; loopback names and addresses when left out. */
@@ -34,6 +28,8 @@ export interface ApiOptions {
   readonly dashboard?: DashboardOptions;
   /** Without one, nobody passes while authentication is on. */
   readonly guard?: Guard;
+  /** The operators' page; without it there is none. */
+  readonly console?: ServeConsole | undefined;
   readonly tracing?: Pick<Tracing, 'request'> | undefined;
   /** Other bounds, for tests. */
   readonly admission?: AdmissionOptions;
@@ -42,7 +38,6 @@ export interface ApiOptions {
 }
 
 const NAME = 'fund-movement-orchestrator';
-const DASHBOARD = '/dashboard/';
 const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
 
 /**
@@ -64,7 +59,7 @@ export function createApi(
   const find = createRouter(routes);
   const { checkHost = createHostCheck([]) } = options;
   const dashboard =
-    options.dashboard === undefined ? null : createDashboard(deps, options.dashboard, checkHost);
+    options.dashboard === undefined ? null : createDoor(deps, find, options.dashboard, checkHost);
   const bodies = createBodyReader(options.unverifiedBytes ?? UNVERIFIED_BYTES);
   const admission = createAdmission(options.admission ?? ADMISSION, deps.log);
 
@@ -121,6 +116,10 @@ export function createApi(
       health(request, response, deps);
       return;
     }
+    if (options.console?.(target.path, request, response) === true) {
+      exchange.route = 'console';
+      return;
+    }
     const { apiPrefix, authEnabled } = deps.settings;
     const isDashboard = dashboard !== null && target.path.startsWith(DASHBOARD);
     const isApi = target.path === apiPrefix || target.path.startsWith(`${apiPrefix}/`);
@@ -131,6 +130,7 @@ export function createApi(
         headers: request.headersDistinct,
         request_id: exchange.request_id,
       });
+    if (isDashboard) await dashboard.recognise(request, target, follows);
     const body = await bodies.read(request);
     try {
       const leave = await admission.enter(goneSignal(response));
@@ -139,7 +139,7 @@ export function createApi(
         send(
           response,
           isDashboard
-            ? await dashboard(request, response, arrived)
+            ? await dashboard.answer(request, response, arrived)
             : await routed(request, response, arrived),
         );
       } finally {
@@ -160,43 +160,6 @@ export function createApi(
   return app;
 }
 
-/** The dashboard's requests: reads from this machine alone, writes signed by an operator. */
-function createDashboard(
-  deps: ApiDependencies,
-  { routes, authenticate }: DashboardOptions,
-  checkHost: HostCheck,
-) {
-  const find = createRouter(routes);
-  return async (
-    request: Request,
-    response: Response,
-    { target, body }: Arrived,
-  ): Promise<Reply<unknown> | TextReply> => {
-    const exchange = exchangeOf(request);
-    const { route, params } = found(find(request.method, target.path), response);
-    exchange.route = route.id;
-    const signed = signedRequest(request, { target, body }, exchange);
-    if (route.method === 'GET') {
-      checkHost(request);
-      if (isLoopback(request.socket.remoteAddress))
-        return answer({ route, params, caller: OPEN_CALLER }, signed, exchange, deps);
-      throw new ServiceError('forbidden', {
-        message: 'The allowlist is read from the machine that the service runs on.',
-      });
-    }
-    const caller = await authenticate(signed);
-    body.release();
-    exchange.caller = caller;
-    return answer({ route, params, caller }, signed, exchange, deps);
-  };
-}
-
-/** A request that has arrived in full. */
-interface Arrived {
-  readonly target: Target;
-  readonly body: HeldBody;
-}
-
 /** Every response ends in a close: a reason that is made anew each time costs a stack. */
 const GONE = new Error('the caller has gone');
 
@@ -211,73 +174,12 @@ function goneSignal(response: Response): AbortSignal {
   return gone.signal;
 }
 
-function isLoopback(address: string | undefined): boolean {
-  return address === '::1' || /^(::ffff:)?127\./.test(address ?? '');
-}
-
-function signedRequest(
-  request: Request,
-  { target, body }: Arrived,
-  exchange: Exchange,
-): SignedRequest {
-  return {
-    method: request.method,
-    target,
-    headers: request.headersDistinct,
-    body: body.bytes,
-    request_id: exchange.request_id,
-  };
-}
-
-/** The route of a match; 404 or 405 without one. */
-function found(match: Match, response: Response): Extract<Match, { kind: 'route' }> {
-  if (match.kind === 'none') throw new ServiceError('route_not_found');
-  if (match.kind === 'route') return match;
-  response.setHeader('Allow', match.allow.join(', '));
-  throw new ServiceError('method_not_allowed', { context: { allow: match.allow } });
-}
-
-/** Validates the request for its route, and lets the route answer. */
-async function answer(
-  {
-    route,
-    params,
-    caller,
-  }: Pick<Extract<Match, { kind: 'route' }>, 'route' | 'params'> & { readonly caller: Caller },
-  { headers: sent, body: bytes, target: { query } }: SignedRequest,
-  exchange: Exchange,
-  deps: ApiDependencies,
-): Promise<Reply<unknown> | TextReply> {
-  const headers = singleHeaders(sent);
-  const body = parseBody({
-    bytes,
-    contentType: headers['content-type'],
-    contentEncoding: exchange.encoding,
-  });
-  const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
-  const { request_id, span } = exchange;
-  const log = deps.log.child({ request_id });
-  const requester = { caller, request_id };
-  const handle = (): ReturnType<typeof route.handle> => {
-    const reply = route.handle({ ...input, headers, requester }, { ...deps, log });
-    return route.method === 'GET' || input.dryRun ? reply : reply.catch(leaveOpen);
-  };
-  return span === null ? handle() : span.run(handle);
-}
-
-/**
- * Whoever asked for a write is told that nothing was accepted only where that is known: of a
- * statement whose answer was lost it is not.
- */
-function leaveOpen(error: unknown): never {
-  const isDoubtful =
-    error instanceof ServiceError && error.code === 'dependency_unavailable' && mayBeWritten(error);
-  throw isDoubtful ? new ServiceError('outcome_unknown', { cause: error }) : error;
-}
-
 function send(response: Response, reply: Reply<unknown> | TextReply): void {
   response.status(reply.status);
-  if ('text' in reply) response.type(reply.type ?? 'text/plain; charset=utf-8').send(reply.text);
+  if ('text' in reply && reply.goesOn !== undefined)
+    sendStream(response, { text: reply.text, goesOn: reply.goesOn });
+  else if ('text' in reply)
+    response.type(reply.type ?? 'text/plain; charset=utf-8').send(reply.text);
   else response.set(reply.headers ?? {}).json(reply.body);
 }
 
@@ -302,7 +204,10 @@ function record(
 ): void {
   const seconds = Number(process.hrtime.bigint() - exchange.started) / 1e9;
   const { method } = request;
-  const status = response.writableFinished ? response.statusCode : 499;
+  // A stream is over when its reader goes.
+  const isAnswered =
+    response.writableFinished || response.getHeader('content-type') === EVENT_STREAM;
+  const status = isAnswered ? response.statusCode : 499;
   observeRequest({ method, route: exchange.route, status, seconds });
   exchange.span?.end({ route: exchange.route, status, request_id: exchange.request_id });
   deps.log.info(

@@ -63,8 +63,53 @@ export function limitParameter(max = 200, otherwise = 50) {
     .meta({ description: `Items a page, 1 to ${String(max)}; ${String(otherwise)} when absent.` });
 }
 
+/**
+ * A time in a query, as the ISO text of the first millisecond that is not before it: rows have
+ * whole milliseconds, so that is the same bound.
+ */
+const bound = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with Z or an offset' })
+  .transform((time) => {
+    const finer = /\.\d{3}\d*[1-9]/.test(time) ? 1 : 0;
+    return new Date(Date.parse(time) + finer).toISOString();
+  })
+  .optional();
+
 /** Spread into a list route's strict query object. */
-export const pageParameters = { limit: limitParameter(), cursor: cursorParameter } as const;
+export const pageParameters = {
+  created_from: bound.meta({ description: 'Only what was created at this time or later.' }),
+  created_to: bound.meta({ description: 'Only what was created before this time.' }),
+  limit: limitParameter(),
+  cursor: cursorParameter,
+} as const;
+
+/** What a list's page is asked by. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor?: Position | undefined;
+  /** ISO 8601 UTC with milliseconds; inclusive. */
+  readonly created_from?: string | undefined;
+  /** The same; exclusive. */
+  readonly created_to?: string | undefined;
+}
+
+/** The page of a list's query, and what is left of it: its filters. */
+export function splitPage<T extends PageQuery>(
+  query: T,
+): readonly [PageQuery, Omit<T, keyof PageQuery>] {
+  const { limit, cursor, created_from, created_to, ...filter } = query;
+  return [{ limit, cursor, created_from, created_to }, filter];
+}
+
+/** Before every id. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Where a page goes on: behind the cursor, and behind all that is not before `created_to`. */
+function beginning({ cursor, created_to }: PageQuery): Position | null {
+  if (created_to === undefined || (cursor !== undefined && cursor.created_at < created_to))
+    return cursor ?? null;
+  return { created_at: created_to, id: NO_ID };
+}
 
 /** A page as list routes answer it, under the plural of what it lists. */
 export const nextCursor = z
@@ -72,17 +117,26 @@ export const nextCursor = z
   .nullable()
   .meta({ description: 'Give it as `cursor` for the next page; null on the last.' });
 
-/** Fetches one row more than asked for, to tell whether there is a next page. */
+/**
+ * Fetches one row more than asked for, to tell whether there is a next page. Lists are newest
+ * first: what is before `created_from` is behind all that is wanted, and the first of it ends the
+ * list.
+ */
 export async function fetchPage<T>(
-  query: { readonly limit: number; readonly cursor?: Position | undefined },
+  query: PageQuery,
   fetch: (page: {
     readonly limit: number;
     readonly after: Position | null;
   }) => Promise<readonly T[]>,
   positionOf: (row: T) => Position,
 ): Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }> {
-  const rows = await fetch({ limit: query.limit + 1, after: query.cursor ?? null });
-  const items = rows.slice(0, query.limit);
+  const { limit, created_from } = query;
+  const fetched = await fetch({ limit: limit + 1, after: beginning(query) });
+  const rows =
+    created_from === undefined
+      ? fetched
+      : fetched.filter((row) => positionOf(row).created_at >= created_from);
+  const items = rows.slice(0, limit);
   const last = items.at(-1);
   return {
     items,

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import type { Role } from '../../domain/roles.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import type { EVENT_STREAM, EventStream } from './stream-reply.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -37,10 +38,12 @@ export interface Reply<R> {
 export interface TextReply {
   readonly status: number;
   readonly text: string;
-  readonly type?: 'application/json';
+  readonly type?: 'application/json' | typeof EVENT_STREAM;
+  /** The text is only how it begins: {@link sendStream}. */
+  readonly goesOn?: (stream: EventStream) => () => void;
 }
 
-export interface RouteSpec<
+interface SpecOf<
   P extends z.ZodType,
   Q extends z.ZodType,
   B extends z.ZodType,
@@ -49,7 +52,6 @@ export interface RouteSpec<
 > {
   /** Unique, camelCase: OpenAPI's operationId. */
   readonly id: string;
-  readonly method: Method;
   /**
    * Relative to the prefix, `{name}` for a parameter, `{name+}` for one that takes the rest of the
    * path.
@@ -88,6 +90,24 @@ export interface RouteSpec<
   ) => Promise<Reply<z.input<R> | z.input<V>> | TextReply>;
 }
 
+/**
+ * When a GET has an effect beyond its answer: it asks a venue, or something is written. Sessions of
+ * the dashboard, which have none, are not taken then.
+ */
+type Acts<Query> = 'never' | 'always' | ((query: Query) => boolean);
+
+export type RouteSpec<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  V extends z.ZodType = z.ZodNever,
+> = SpecOf<P, Q, B, R, V> &
+  (
+    | { readonly method: 'GET'; readonly acts: Acts<z.output<Q>> }
+    | { readonly method: Exclude<Method, 'GET'>; readonly acts?: never }
+  );
+
 /** A route whose schemas are erased, as the table holds it. */
 export interface Route {
   readonly id: string;
@@ -106,6 +126,8 @@ export interface Route {
   readonly text: string | undefined;
   readonly status: 200 | 201;
   readonly repeats?: true;
+  /** See {@link acts}. */
+  readonly acts: Acts<unknown>;
   readonly errors: readonly ErrorCode[];
   /** Validated input in, reply out; the schemas have run before it is called. */
   readonly handle: (
@@ -122,12 +144,14 @@ export function defineRoute<
   R extends z.ZodType,
   V extends z.ZodType = z.ZodNever,
 >(spec: RouteSpec<P, Q, B, R, V>): Route {
-  const { handler, status, description, preview, text, query, errors, ...rest } = spec;
+  const { handler, status, description, preview, text, query, errors, acts, ...rest } = spec;
   return {
     ...rest,
     // An unknown parameter is never ignored, whatever the schema was made with.
     query: query instanceof z.ZodObject ? query.strict() : query,
     errors: rest.method === 'GET' ? errors : [...errors, 'outcome_unknown'],
+    // Asked with the query that the schema gave.
+    acts: (acts ?? 'always') as Acts<unknown>,
     description,
     preview,
     text,
@@ -136,4 +160,9 @@ export function defineRoute<
     handle: (input, deps) =>
       handler(input as RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps),
   };
+}
+
+/** Whether a request with this query, validated, has an effect beyond its answer. */
+export function acts({ acts }: Pick<Route, 'acts'>, query: unknown): boolean {
+  return typeof acts === 'function' ? acts(query) : acts === 'always';
 }

@@ -11,7 +11,7 @@ import { planOf } from './plan.ts';
 import { preview } from './preview.ts';
 import type { PreviewResponse } from './preview-schema.ts';
 import { keyUseOf, replay } from './replay.ts';
-import { keyOf, normalForm } from './request.ts';
+import { keyOf, namingOf, normalForm } from './request.ts';
 import type { CreateResponse } from './responses.ts';
 import type { CreateBody } from './schema.ts';
 
@@ -54,6 +54,7 @@ export async function create(
         request,
         strategy_id: body.strategy_id ?? null,
         labels: body.labels,
+        naming: namingOf(body),
         approval_ttl_seconds: body.approval_ttl_seconds ?? deps.settings.approvalTtlSeconds,
         callback_url: body.callback_url ?? null,
         subject,

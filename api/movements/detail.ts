@@ -17,7 +17,7 @@ import type { Reply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
 import { attentionOf, gateDescription } from './attention.ts';
 import { readReview } from './review.ts';
-import { withoutSecrets, withoutSecretsInMessage } from './redact.ts';
+import { shownNaming, withoutSecrets, withoutSecretsInMessage } from './redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
 
 /** Everything a caller may know about one movement. */
@@ -126,6 +126,7 @@ function toDetail(
     ...shown,
     input_params: withoutSecrets(found.input_params, redact),
     labels: withoutSecrets(found.labels, redact),
+    ...shownNaming(found, redact),
     error_message: withoutSecretsInMessage(found.error_message, redact),
     template: { template_id, template_key: found.template_key, version: found.template_version },
     nodes: nodes.map((node) => toNodeView(node, found, deps)),

@@ -7,9 +7,13 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { observeAutoApproval } from '../operations/request-metrics.ts';
 import type { Creatable } from './plan.ts';
-import { replay, type ScopedKey } from './replay.ts';
+import { referenceExists, replay, type ScopedKey } from './replay.ts';
+import { shownNaming } from './redact.ts';
+import type { Naming } from './request.ts';
 import type { CreateResponse } from './responses.ts';
 import { limitsOf, sendsOf } from './review.ts';
+
+const UNNAMED: Naming = { external_reference: null, unique_reference: false, metadata: {} };
 
 export interface Making extends Creatable {
   readonly requester: Requester;
@@ -19,6 +23,8 @@ export interface Making extends Creatable {
   readonly request: JsonObject;
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
+  /** Absent: a movement of the service's own, which no caller's books name. */
+  readonly naming?: Naming;
   readonly approval_ttl_seconds: number;
   readonly callback_url: string | null;
   readonly subject: Pick<Parameters<typeof auditOf>[1], 'action' | 'entity_type'>;
@@ -34,6 +40,7 @@ export async function makeMovement(
   deps: ApiDependencies,
 ): Promise<Reply<CreateResponse>> {
   const { plan, compiled_plan_hash, requester, used, request, subject } = making;
+  const { naming = UNNAMED } = making;
   const frontier = rootNodes(plan);
   const { template_key, version: template_version } = plan.template;
   const { client_id, key_id, role } = requester.caller;
@@ -45,6 +52,7 @@ export async function makeMovement(
     declared_seconds: declaredSeconds(deps),
     strategy_id: making.strategy_id,
     labels: making.labels,
+    ...naming,
     frontier,
     approval_ttl_seconds: making.approval_ttl_seconds,
     callback_url: making.callback_url,
@@ -65,7 +73,10 @@ export async function makeMovement(
       auditOf(requester, { ...subject, entity_key: movementId, details }),
     ],
   });
-  if (!outcome.created) return replay(outcome, request, requester.caller, deps);
+  if (!outcome.created) {
+    if ('holder' in outcome) throw referenceExists(outcome, requester.caller);
+    return replay(outcome, request, requester.caller, deps);
+  }
   deps.handOver(outcome.movement_id, { ...outcome.command, plan });
   countDecision(outcome);
   return {
@@ -82,6 +93,7 @@ export async function makeMovement(
       outflow: plan.outflow,
       sends: sendsOf(plan, making.addresses),
       limits: limitsOf(plan),
+      ...shownNaming(naming, deps.redact),
       expires_at: outcome.expires_at,
       created_at: outcome.created_at,
     },

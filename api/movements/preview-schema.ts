@@ -1,7 +1,7 @@
 /** The wire contract of a create's preview. */
 import { z } from 'zod';
 import { jsonObject, listOf } from '../http/schemas.ts';
-import { outflow } from './responses.ts';
+import { naming, outflow } from './responses.ts';
 import { balances, limits, listing, sends, wouldFail } from './review-schema.ts';
 
 const bindingPreview = z
@@ -65,6 +65,7 @@ export const previewResponse = z
         'Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); ' +
         'those of withdrawals do not, but are asked again, as all are, before anything is sent.',
     }),
+    ...naming,
     sends,
     limits,
     balances,

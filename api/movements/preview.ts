@@ -10,7 +10,7 @@ import { namespaceOf } from '../../domain/roles.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { cutoverActive, versionRetired } from '../../store/faults.ts';
 import { readOpenOfAgent } from '../../store/movement-reads.ts';
-import type { KeyUse } from '../../store/movement-idempotency.ts';
+import { readReferenceUse, type KeyUse } from '../../store/movement-idempotency.ts';
 import { agentOf } from '../../store/namespaces.ts';
 import { registeredStatuses } from '../../store/registry.ts';
 import { readRetired } from '../../store/templates.ts';
@@ -19,8 +19,9 @@ import type { Reply } from '../http/route.ts';
 import { evaluate } from './auto-approval.ts';
 import { assess } from './plan.ts';
 import type { PreviewResponse } from './preview-schema.ts';
-import { conflictOf, keyUseOf, type ScopedKey } from './replay.ts';
-import { normalForm } from './request.ts';
+import { shownNaming } from './redact.ts';
+import { conflictOf, keyUseOf, referenceExists, type ScopedKey } from './replay.ts';
+import { namingOf, normalForm } from './request.ts';
 import { limitFailures, reviewOf, switchedOff } from './review.ts';
 import type { ReviewView } from './review-schema.ts';
 import type { CreateBody } from './schema.ts';
@@ -46,6 +47,7 @@ export async function preview(
     { mode },
     full,
     retired,
+    taken,
   ] = await Promise.all([
     keyUseOf(request, deps),
     assess(body, deps, { caller: requester.caller }),
@@ -53,6 +55,7 @@ export async function preview(
     readCutover(deps.db),
     tooManyOpen(requester, deps),
     readRetired(deps.db, body.template_key, body.template_version),
+    referenceTaken(request, deps),
   ]);
   const strategy_id = body.strategy_id ?? null;
   const evaluation =
@@ -61,7 +64,7 @@ export async function preview(
   // A repeat is answered in every mode.
   const shut = mode === 'normal' || used !== null ? [] : [reasonOf(cutoverActive(mode))];
   const ended = retired === null ? [] : [versionRetired(retired)];
-  const now = used === null ? [...ended, ...full] : [];
+  const now = used === null ? [...taken, ...ended, ...full] : [];
   const refused = [...repeated, ...shut, ...[...now, ...refusals].map(reasonOf)];
   const review =
     compiled === null ? NO_REVIEW : await reviewOf(compiled.plan, { addresses, statuses }, deps);
@@ -79,6 +82,7 @@ export async function preview(
         allowed,
         usable_after,
       })),
+      ...shownNaming(namingOf(body), deps.redact),
       ...review,
       limits: [...review.limits, ...(evaluation?.limits ?? [])],
       outflow: compiled?.plan.outflow ?? null,
@@ -86,6 +90,16 @@ export async function preview(
       blocking_reasons: [...refused, ...limitFailures(review.limits)],
     },
   };
+}
+
+async function referenceTaken(
+  { body, scope, requester }: Parameters<typeof preview>[0],
+  { db }: ApiDependencies,
+): Promise<readonly ServiceError[]> {
+  const { external_reference, unique_reference } = body;
+  if (!unique_reference || external_reference === undefined) return [];
+  const use = await readReferenceUse(db, scope, external_reference);
+  return use === null ? [] : [referenceExists(use, requester.caller)];
 }
 
 /** That an agent's authority has no room for one more, as the create would say it. */

@@ -23,6 +23,18 @@ export function withoutSecrets(value: JsonObject, redact: Redact = same): JsonOb
   );
 }
 
+/** What a caller's own books say of a movement, as views have it. */
+export function shownNaming(
+  named: { readonly external_reference: string | null; readonly metadata: JsonObject },
+  redact: Redact = same,
+): { readonly external_reference: string | null; readonly metadata: JsonObject } {
+  const { external_reference: reference, metadata } = named;
+  return {
+    external_reference: reference === null ? null : safeText(redact(reference)),
+    metadata: withoutSecrets(metadata, redact),
+  };
+}
+
 /** A message as a log would have it; null stays null. */
 export function withoutSecretsInMessage<T extends string | null>(
   message: T,

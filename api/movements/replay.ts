@@ -2,13 +2,14 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { mayMove, type Caller } from '../../domain/roles.ts';
-import { readKeyUse, type KeyUse } from '../../store/movement-idempotency.ts';
+import { readKeyUse, type KeyUse, type ReferenceUse } from '../../store/movement-idempotency.ts';
 import { readMovement, readPlan } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { differingFields } from '../http/differences.ts';
 import { checkAddresses } from './addresses.ts';
 import type { CreateResponse } from './responses.ts';
+import { shownNaming } from './redact.ts';
 import { limitsOf, sendsOf } from './review.ts';
 
 /** A key belongs to the client that sends it; without one a request is never a repeat. */
@@ -42,6 +43,15 @@ export function conflictOf(
   return new ServiceError('idempotency_conflict', {
     context: visible ? { movement_id, fields } : { fields: ['template_key'] },
   });
+}
+
+/** That the reference is taken; whose movement holds it is for those to know who may read that. */
+export function referenceExists(
+  { movement_id, holder }: ReferenceUse,
+  caller: Caller,
+): ServiceError {
+  const context = mayMove(caller, holder) ? { movement_id } : {};
+  return new ServiceError('external_reference_exists', { context });
 }
 
 /** The first movement as it is now, or the conflict with the fields that differ. */
@@ -78,6 +88,7 @@ export async function replay(
       outflow: found.outflow,
       sends: sendsOf(plan, (await checkAddresses(plan, deps)) ?? []),
       limits: limitsOf(plan),
+      ...shownNaming(found, deps.redact),
       expires_at: found.expires_at,
       created_at: found.created_at,
     },

@@ -16,6 +16,16 @@ function given<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], unde
   };
 }
 
+/** What the caller's own books say of a movement. */
+export type Naming = Pick<CreateBody, 'unique_reference' | 'metadata'> & {
+  readonly external_reference: string | null;
+};
+
+export function namingOf(body: CreateBody): Naming {
+  const { external_reference = null, unique_reference, metadata } = body;
+  return { external_reference, unique_reference, metadata };
+}
+
 /**
  * What identifies the request: everything but the key, after defaults, upper-casing and
  * normalising.
@@ -30,6 +40,10 @@ export function normalForm(body: CreateBody): JsonObject {
     approval_ttl_seconds: body.approval_ttl_seconds ?? null,
     callback_url: body.callback_url ?? null,
     labels: body.labels,
+    // Only what was sent: what is stored of requests before these fields came has none of them.
+    ...given({ external_reference: body.external_reference }),
+    ...(body.unique_reference ? { unique_reference: true } : {}),
+    ...(Object.keys(body.metadata).length === 0 ? {} : { metadata: body.metadata }),
   };
 }
 

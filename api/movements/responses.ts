@@ -34,6 +34,12 @@ export const outflow = listOf(
     'What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.',
 });
 
+/** What the caller's own books say of a movement. */
+export const naming = {
+  external_reference: text,
+  metadata: jsonObject.meta({ description: 'Pairs of texts.' }),
+} as const;
+
 const templateReference = z
   .object({ template_id: uuid, template_key: z.string(), version: z.int() })
   .meta({ id: 'TemplateReference' });
@@ -53,6 +59,7 @@ export const createResponse = z
     outflow,
     sends,
     limits,
+    ...naming,
     expires_at: timestamp,
     created_at: timestamp,
   })
@@ -70,6 +77,7 @@ const summaryFields = {
   intent: jsonObject,
   outflow,
   current_frontier: frontier,
+  ...naming,
   error_code: text,
   attention_reason: z
     .enum(ATTENTION_REASONS)

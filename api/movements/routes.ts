@@ -42,7 +42,7 @@ import {
 import { timeline } from './timeline.ts';
 
 const tag = 'Movements';
-const read = { method: 'GET', tag, roles: ALL_ROLES, body: noBody } as const;
+const read = { method: 'GET', acts: 'never', tag, roles: ALL_ROLES, body: noBody } as const;
 const action = {
   method: 'POST',
   tag,

@@ -30,6 +30,33 @@ export const intentBody = z
   })
   .meta({ id: 'Intent' });
 
+/** What people write and read: nothing that a terminal or a page would not show. */
+function printed(min: number, max: number): z.ZodString {
+  return text(min, max).regex(
+    /^[^\u0000-\u001f\u007f-\u009f]*$/,
+    'must not hold control characters',
+  );
+}
+
+/** What the caller's own books name the movement by. */
+export const externalReference = printed(1, 128);
+
+const METADATA_KEY = /^[a-z0-9_.-]{1,64}$/;
+const MOST_METADATA = 20;
+
+/** The name of a pair of `metadata`. */
+export const metadataKey = z
+  .string()
+  .regex(METADATA_KEY, 'must be 1 to 64 of a-z, 0-9, _, . and -');
+export const metadataValue = printed(0, 256);
+
+const metadata = z
+  .record(metadataKey, metadataValue)
+  .refine(
+    (pairs) => Object.keys(pairs).length <= MOST_METADATA,
+    `must hold at most ${String(MOST_METADATA)} pairs`,
+  );
+
 /** An idempotency key, in the body or as the header `Idempotency-Key`. */
 export const idempotencyKey = text(1, 128);
 
@@ -86,6 +113,21 @@ export const createBody = z
       description: 'May be sent as the header `Idempotency-Key` instead; both must be equal.',
     }),
     labels: z.record(z.string(), z.string()).default({}),
+    external_reference: externalReference.optional().meta({
+      description:
+        'What your own books name the movement by. Lists and the search find it; it is no part of the plan.',
+    }),
+    unique_reference: z.boolean().default(false).meta({
+      description:
+        'Refuses the create (`external_reference_exists`) where another movement of this client holds the reference with this flag.',
+    }),
+    metadata: metadata.default({}).meta({
+      description: `At most ${String(MOST_METADATA)} pairs that lists can be filtered by; no part of the plan.`,
+    }),
+  })
+  .refine((body) => !body.unique_reference || body.external_reference !== undefined, {
+    path: ['unique_reference'],
+    message: 'needs an external_reference',
   })
   .meta({
     id: 'MovementCreateRequest',
@@ -99,6 +141,8 @@ export const createBody = z
         callback_url: 'https://treasury.example/callbacks',
         idempotency_key: 'rebalance-2026-11-21-1',
         labels: { desk: 'treasury' },
+        external_reference: 'INV-2026-1187',
+        metadata: { cost_center: 'emea' },
       },
     ],
   });
@@ -111,6 +155,7 @@ export const listQuery = z.strictObject({
   asset: assetCode
     .optional()
     .meta({ description: 'What the movement is for, or what its plan can move.' }),
+  external_reference: externalReference.optional(),
   needs_attention: z
     .literal('true')
     .transform(() => true as const)

@@ -50,6 +50,9 @@ const EDITIONS: Readonly<Record<Edition, string>> = {
 
 const ROLES =
   'A key has one role: `agent`, `operator` or `admin`. Each operation says which of them may call it.';
+const SECOND_DOOR =
+  'Operators of the dashboard reach every operation once more under `/dashboard/api` in place of the prefix, with the same bodies and answers: signed with a key of their own (v3, over eight lines, with a nonce of `GET /dashboard/nonce`), ' +
+  'as `dashboard:<operator>`, and in place of 429 they get 503 `overloaded`.';
 /** What stands under each heading; a tag without a sentence here is found by the lint test. */
 const TAGS: Readonly<Record<string, string>> = {
   Service: 'Whether the service is alive, and whom it takes the caller for.',
@@ -111,6 +114,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
         ABOUT,
         ...(options.edition === undefined ? [] : [EDITIONS[options.edition]]),
         ROLES,
+        SECOND_DOOR,
         commonErrorsText(errors),
         ...(options.authEnabled ? [signingText(options.maxSkewSeconds)] : []),
       ].join('\n\n'),

@@ -12,6 +12,7 @@ import { executorViewOf, mergeByKey } from './view.ts';
 export const listExecutorsRoute = defineRoute({
   id: 'listExecutors',
   method: 'GET',
+  acts: 'never',
   path: '/executors',
   roles: OPS_ROLES,
   tag: 'Registries',

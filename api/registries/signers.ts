@@ -16,6 +16,7 @@ import { mergeByKey, signerViewOf } from './view.ts';
 export const listSignersRoute = defineRoute({
   id: 'listSigners',
   method: 'GET',
+  acts: 'never',
   path: '/signers',
   roles: OPS_ROLES,
   tag: 'Registries',

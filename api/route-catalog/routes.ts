@@ -13,6 +13,7 @@ export const routeCatalogRoutes: readonly Route[] = [
     ...common,
     id: 'listRoutes',
     method: 'GET',
+    acts: 'never',
     path: '/route-catalog',
     summary: 'List every active plan template version as a route',
     description:

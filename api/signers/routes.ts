@@ -113,6 +113,7 @@ export const signerLifecycleRoutes: readonly Route[] = [
     ...common,
     id: 'getSignerRotationHistory',
     method: 'GET',
+    acts: 'never',
     path: '/admin/signers/{signer_key}/rotation-history',
     summary: 'What was done about a signer',
     description: 'Oldest first: drills, rotations (also those where it took a place) and evidence.',

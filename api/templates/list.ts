@@ -12,6 +12,7 @@ import { summaryView } from './view.ts';
 export const listTemplatesRoute = defineRoute({
   id: 'listPlanTemplates',
   method: 'GET',
+  acts: 'never',
   path: '/plan-templates',
   roles: ALL_ROLES,
   tag: 'Plan templates',

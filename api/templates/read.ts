@@ -10,6 +10,7 @@ import { detailView } from './view.ts';
 export const readTemplateRoute = defineRoute({
   id: 'getPlanTemplate',
   method: 'GET',
+  acts: 'never',
   path: '/plan-templates/{template_id}',
   roles: ALL_ROLES,
   tag: 'Plan templates',

@@ -1,6 +1,6 @@
 /** Who the service takes the caller for. */
 import { z } from 'zod';
-import { ALL_ROLES, ROLES } from '../../domain/roles.ts';
+import { ALL_ROLES, CALLER_ROLES, identityOf } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery } from '../http/schemas.ts';
 
@@ -8,11 +8,13 @@ export const whoamiRoutes: readonly Route[] = [
   defineRoute({
     id: 'whoami',
     method: 'GET',
+    acts: 'never',
     path: '/whoami',
     roles: ALL_ROLES,
     tag: 'Service',
     summary: 'Read the authenticated caller',
-    description: 'With authentication switched off, an admin without ids.',
+    description:
+      'With authentication switched off, an admin without ids. Under `/dashboard/api` the ids are `dashboard:<operator>`, and `dashboard` says whether that operator writes the allowlist.',
     params: noParams,
     query: noQuery,
     body: noBody,
@@ -20,16 +22,17 @@ export const whoamiRoutes: readonly Route[] = [
       .object({
         client_id: z.string().nullable(),
         key_id: z.string().nullable(),
-        role: z.enum(ROLES),
+        role: z.enum(CALLER_ROLES),
         namespace: z.string().optional(),
+        dashboard: z.object({ operator: z.string(), allowlist: z.boolean() }).optional(),
       })
       .meta({ id: 'Whoami' }),
     errors: [],
     handler: ({ requester: { caller } }) => {
-      const { client_id, key_id, role, namespace } = caller;
+      const { dashboard } = caller;
       return Promise.resolve({
         status: 200,
-        body: { client_id, key_id, role, ...(namespace === undefined ? {} : { namespace }) },
+        body: { ...identityOf(caller), ...(dashboard === undefined ? {} : { dashboard }) },
       });
     },
   }),

@@ -5,7 +5,8 @@
 import express from 'express';
 import { z } from 'zod';
 import { createApi } from '../../api/http/app.ts';
-import { createGuard, refusalOf, type Guard, type GuardOptions } from '../../api/auth/guard.ts';
+import { refusalOf } from '../../api/auth/admit.ts';
+import { createGuard, type Guard, type GuardOptions } from '../../api/auth/guard.ts';
 import { createAuthenticator, createRecogniser } from '../../api/auth/authenticate.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { createBody } from '../../api/movements/schema.ts';
@@ -46,6 +47,7 @@ const STUBS: readonly Route[] = [
     ...{
       id: 'stubRead',
       method: 'GET',
+      acts: 'never',
       path: '/stub',
       roles: ALL_ROLES,
       tag: 'Bench',

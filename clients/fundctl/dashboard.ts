@@ -1,8 +1,7 @@
 /** The dashboard's backend: the allowlist, which the API does not show. */
-import { randomBytes } from 'node:crypto';
-import { dashboardCanonicalString, hmacOf } from '../../api/auth/canonical.ts';
 import { errorOf, strange } from '../http/answer.ts';
 import { UnreachableError } from '../http/errors.ts';
+import { createDashboardSigner } from '../http/sign.ts';
 import type { Session } from '../command-line/session.ts';
 import { isJson } from '../command-line/words.ts';
 
@@ -100,7 +99,7 @@ interface Asked<T> {
 /** Sent once: a nonce is taken once, and a change that got no answer is looked up in the list. */
 async function asked<T>(session: Session, { method, target, body, isOurs }: Asked<T>): Promise<T> {
   const origin = session.settings.apiUrl.value;
-  const headers = body === undefined ? {} : signed(session, method, target, body);
+  const headers = body === undefined ? {} : await signed(session, method, origin + target, body);
   let response: Response;
   let text: string;
   try {
@@ -143,25 +142,13 @@ function unreachable(address: string, error: unknown, maybeTaken: boolean): Unre
   });
 }
 
-function signed(
+async function signed(
   session: Session,
   method: string,
-  target: string,
+  url: string,
   body: string,
-): Record<string, string> {
+): Promise<Record<string, string>> {
   const { operator, secret } = session.dashboardKey();
-  const [path = '', query = ''] = target.split('?');
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const nonce = randomBytes(16).toString('hex');
-  const text = dashboardCanonicalString({
-    ...{ method, path, query, timestamp, nonce, operator },
-    body: Buffer.from(body),
-  });
-  return {
-    'content-type': 'application/json',
-    'x-svc-dashboard-operator': operator,
-    'x-svc-dashboard-timestamp': timestamp,
-    'x-svc-dashboard-nonce': nonce,
-    'x-svc-dashboard-signature': `v3=${hmacOf(secret.read(), text).toString('hex')}`,
-  };
+  const sign = createDashboardSigner({ operator, secret: secret.read() });
+  return { 'content-type': 'application/json', ...(await sign({ method, url, body })) };
 }

@@ -1,4 +1,6 @@
 /** What the operators' list calls an address. */
+import { isLabelOf } from '../../domain/allowlist/match.ts';
+import type { PlannedPayee } from '../../domain/plan/planned-sends.ts';
 import type { Session } from '../command-line/session.ts';
 import type { Styled } from '../command-line/table.ts';
 import { ApiError, UnreachableError } from '../http/errors.ts';
@@ -6,12 +8,6 @@ import { everyRow, type AllowedAddress } from './dashboard.ts';
 
 /** Rows in force, or why they cannot be seen from here. */
 export type Labels = { readonly rows: readonly AllowedAddress[] } | { readonly hidden: string };
-
-export interface Payee {
-  readonly chain_family: string;
-  readonly address: string;
-  readonly chain_id: number | null;
-}
 
 /** The list is shown on the machine of the service alone; elsewhere nothing is said of labels. */
 export async function readLabels(session: Session): Promise<Labels> {
@@ -25,9 +21,9 @@ export async function readLabels(session: Session): Promise<Labels> {
 }
 
 /** Label and standing of an address. */
-export function labelOf(labels: Labels, payee: Payee, now = Date.now()): Styled {
+export function labelOf(labels: Labels, payee: PlannedPayee, now = Date.now()): Styled {
   if ('hidden' in labels) return { text: '?', tone: 'dim' };
-  const rows = labels.rows.filter((each) => isAbout(each, payee));
+  const rows = labels.rows.filter((each) => isLabelOf(each, payee));
   const isCooling = ({ usable_after: after }: AllowedAddress) =>
     after !== null && Date.parse(after) > now;
   // One that is in force is enough.
@@ -40,26 +36,7 @@ export function labelOf(labels: Labels, payee: Payee, now = Date.now()): Styled 
 }
 
 /** The label alone, for whoever has the standing from the service; null where it is not known. */
-export function labelFor(labels: Labels, payee: Payee): string | null {
+export function labelFor(labels: Labels, payee: PlannedPayee): string | null {
   if ('hidden' in labels) return null;
-  return labels.rows.find((row) => isAbout(row, payee))?.label ?? null;
-}
-
-function isAbout(row: AllowedAddress, { chain_family, address, chain_id }: Payee): boolean {
-  return (
-    row.active &&
-    row.chain_family === chain_family &&
-    sameCase(row.address) === sameCase(address) &&
-    (row.chain_id === null || row.chain_id === chain_id)
-  );
-}
-
-/** Whether both are the same address, however it is written. */
-export function sameAddress(one: string, other: string): boolean {
-  return sameCase(one) === sameCase(other);
-}
-
-/** Only of addresses in hex the case says nothing; another family's is another address. */
-function sameCase(address: string): string {
-  return /^0x/i.test(address) ? address.toLowerCase() : address;
+  return labels.rows.find((row) => isLabelOf(row, payee))?.label ?? null;
 }

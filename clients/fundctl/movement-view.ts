@@ -44,7 +44,6 @@ export async function movementText(session: Session, movement: Movement): Promis
 function movementRecord(view: View, movement: Movement): string {
   const { dead_letter, pending, delivered } = movement.callbacks;
   const callbacks = `${String(delivered)} delivered, ${String(pending)} pending, ${String(dead_letter)} dead letters`;
-  const labels = Object.entries(movement.labels).map(([key, value]) => `${key}=${String(value)}`);
   return view.record([
     ['movement', movement.movement_id],
     ['state', state(movement.request_state)],
@@ -52,7 +51,9 @@ function movementRecord(view: View, movement: Movement): string {
     ['intent', intentOf(movement)],
     ['moves at most', moneyOf(movement.outflow)],
     ['strategy', movement.strategy_id],
-    ['labels', labels.length === 0 ? null : labels.join(', ')],
+    ['labels', pairsText(movement.labels)],
+    ['reference', movement.external_reference],
+    ['metadata', pairsText(movement.metadata)],
     ['hash', movement.compiled_plan_hash],
     ['approval', state(movement.approval_status)],
     ['approved by', approver(movement)],
@@ -64,6 +65,11 @@ function movementRecord(view: View, movement: Movement): string {
     ['updated', when(movement.updated_at)],
     ['run', movement.workflow.ui_url],
   ]);
+}
+
+function pairsText(pairs: Movement['labels']): string | null {
+  const texts = Object.entries(pairs).map(([key, value]) => `${key}=${String(value)}`);
+  return texts.length === 0 ? null : texts.join(', ');
 }
 
 function approver({ approved_by, approver_id }: Movement): string | null {

@@ -3,25 +3,22 @@
  * amounts, terms, destinations, executors and signers. What the service says of them now (their
  * standing, balances, what would fail) is laid beside.
  */
-import { destinationsOf } from '../../domain/allowlist/destinations.ts';
 import { isBuiltIn } from '../../domain/actions/built-in.ts';
 import { amountLimits } from '../../domain/plan/limits.ts';
-import { sendTerms } from '../../domain/plan/send-terms.ts';
-import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';
+import { plannedSends, withStandings, type PlannedSend } from '../../domain/plan/planned-sends.ts';
+import type { CompiledPlan } from '../../domain/plan/types.ts';
 import type { Session } from '../command-line/session.ts';
 import type { View } from '../command-line/view.ts';
-import { failure, fieldOf, isJson, moneyOf, parsedJson } from '../command-line/words.ts';
+import { failure, isJson, moneyOf, parsedJson } from '../command-line/words.ts';
 import { planHash } from '../http/plan.ts';
 import type { Movement } from './movement-view.ts';
-import { readLabels, sameAddress, type Payee } from './labels.ts';
+import { readLabels } from './labels.ts';
 import {
   limitsText,
   requesterFields,
   sendsText,
   standingText,
   termsOf,
-  type PaidView,
-  type Review,
   type SendView,
 } from './review-view.ts';
 
@@ -120,28 +117,26 @@ function givenText(view: View, plan: CompiledPlan): string {
 }
 
 function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly SendView[] {
-  return plan.nodes
-    .filter((node) => node.sends)
-    .map((node): SendView => {
-      const asked =
-        review === undefined
-          ? undefined
-          : (review.sends.find(({ node_key }) => node_key === node.node_key)?.payees ?? []);
-      const shown = nodes.find(({ node_key }) => node_key === node.node_key)?.destination ?? null;
-      return {
-        ...{ node_key: node.node_key, action_type: node.action_type },
-        amount: amountOf(node, plan),
-        nobody: isBuiltIn(node.action_type)
-          ? 'between own accounts'
-          : 'nobody that the plan names; its executor decides',
-        payees: together(payeesOf(node, plan), asked, shown),
-        terms: [
-          ...termsOf(sendTerms(node)),
-          ['executor', node.executor_binding.executor_key],
-          ['signer', signerNow(node, nodes)],
-        ],
-      };
-    });
+  const planned = new Map(plan.nodes.map((node) => [node.node_key, node]));
+  return plannedSends(plan).map((send): SendView => {
+    const { node_key, action_type } = send;
+    const seen = review?.sends.find((each) => each.node_key === node_key)?.payees;
+    const shown = nodes.find((each) => each.node_key === node_key)?.destination ?? null;
+    const node = planned.get(node_key);
+    return {
+      ...{ node_key, action_type },
+      amount: amountText(send),
+      nobody: isBuiltIn(action_type)
+        ? 'between own accounts'
+        : 'nobody that the plan names; its executor decides',
+      payees: withStandings(send.payees, review === undefined ? undefined : (seen ?? []), shown),
+      terms: [
+        ...termsOf(send.terms),
+        ['executor', node?.executor_binding.executor_key],
+        ['signer', node === undefined ? undefined : signerNow(node, nodes)],
+      ],
+    };
+  });
 }
 
 /** Who signs now, where a rotation has put another one in the place of the plan's. */
@@ -157,30 +152,6 @@ function signerNow(
     : `${now} (IN THE PLACE OF ${planned ?? 'NONE'} OF THE PLAN)`;
 }
 
-/**
- * Payees by the plan's bytes and by the service. Neither leaves out what the other names: a service
- * that is silent of one hides nothing.
- */
-function together(
-  own: readonly Payee[],
-  asked: Review['sends'][number]['payees'] | undefined,
-  shown: string | null,
-): readonly PaidView[] {
-  const is = (one: Payee) => (other: Payee) =>
-    sameAddress(one.address, other.address) && one.chain_id === other.chain_id;
-  if (asked === undefined) {
-    const missing = shown !== null && !own.some(({ address }) => sameAddress(address, shown));
-    const more = missing ? [{ chain_family: 'evm', address: shown, chain_id: null }] : [];
-    return [...own, ...more].map((payee) => ({ ...payee, standing: null }));
-  }
-  return [
-    ...own.map((payee) => ({ ...payee, standing: asked.find(is(payee)) ?? ('unseen' as const) })),
-    ...asked
-      .filter((payee) => !own.some(is(payee)))
-      .map((payee) => ({ ...payee, standing: payee })),
-  ];
-}
-
 /** What a person is to look at, where the plan waits for one. */
 function gatesText(view: View, { nodes }: CompiledPlan): string {
   const gates = nodes.flatMap(({ node_key, node_kind, config }) =>
@@ -191,21 +162,6 @@ function gatesText(view: View, { nodes }: CompiledPlan): string {
   return gates.length === 0 ? '' : view.heading('Where it waits for a person') + view.record(gates);
 }
 
-/** By the rules by which the service asks its allowlist. */
-function payeesOf(node: CompiledNode, { intent, input_params }: CompiledPlan): readonly Payee[] {
-  const all = destinationsOf({ node, executor: undefined, intent, input_params });
-  const known = all.filter(({ address }) => address !== '');
-  if (known.length > 0 || all.length === 0) return known;
-  const named = ['destination_address', 'destination', 'recipient', 'to'].map((field) =>
-    fieldOf(node.config, field),
-  );
-  const address = named.find((each) => each !== '');
-  return address === undefined ? [] : [{ chain_family: 'evm', address, chain_id: null }];
-}
-
-function amountOf({ config, asset }: CompiledNode, { intent }: CompiledPlan): string {
-  const { amount, amount_ref: reference } = config;
-  if (typeof amount === 'string') return `${amount} ${asset}`;
-  if (typeof reference === 'string' && reference !== 'intent') return `${reference} (${asset})`;
-  return `${intent.amount} ${asset}`;
+function amountText({ amount, amount_ref, asset }: PlannedSend): string {
+  return amount === null ? `${amount_ref ?? ''} (${asset})` : `${amount} ${asset}`;
 }

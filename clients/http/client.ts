@@ -20,15 +20,18 @@ import {
 import { unlessAborted, type RetryNotice } from './retry.ts';
 import { createSigner, type ClientKey } from './sign.ts';
 import { assertPrefix, isPrefix, originOf, pathOf, queryOf } from './target.ts';
-import { createTransport, type Reply, type Transport } from './transport.ts';
+import { createTransport, type Reply, type Transport, type TransportOptions } from './transport.ts';
 import { waitForMovement, waitForTransfer, type WaitFor, type WaitForTransfer } from './wait.ts';
 
-export interface ClientOptions {
-  /** Scheme, host and port; in a browser the page's own (`location.origin`). */
-  readonly baseUrl: string;
+export interface ClientOptions extends TransportChoices {
   readonly key: ClientKey;
   /** What paths begin with; learnt from `GET /healthz` where it is left out. */
   readonly prefix?: string | undefined;
+}
+
+export interface TransportChoices {
+  /** Scheme, host and port; in a browser the page's own (`location.origin`). */
+  readonly baseUrl: string;
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** How often at most a request is sent again (5); only where that does nothing twice. */
   readonly retries?: number | undefined;
@@ -47,7 +50,7 @@ export interface Health {
   readonly api_prefix: string;
 }
 
-interface Calls {
+export interface Calls {
   /** What would happen; nothing is written. */
   call<Id extends DryRunId>(
     operation: Id,
@@ -81,7 +84,7 @@ export interface FundClient extends Calls, Groups {
 
 /** @throws ClientUsageError for options that no request can be sent with. */
 export function createClient(options: ClientOptions): FundClient {
-  const transport = transportOf(options);
+  const transport = transportOf(options, { sign: createSigner(options.key) });
   const prefix = prefixOf(options.prefix, transport);
   const calls = callsOver(transport, prefix);
   return {
@@ -102,7 +105,10 @@ export function createClient(options: ClientOptions): FundClient {
   };
 }
 
-function transportOf(options: ClientOptions): Transport {
+export function transportOf(
+  options: TransportChoices,
+  access: Pick<TransportOptions, 'sign' | 'credentials'>,
+): Transport {
   const { retries = 5, retryForMs = 120_000, timeoutMs = 30_000 } = options;
   if (!Number.isInteger(retries) || retries < 0)
     throw new ClientUsageError('retries must be a whole number, 0 or more.');
@@ -110,7 +116,7 @@ function transportOf(options: ClientOptions): Transport {
     throw new ClientUsageError('timeoutMs must be more than 0, and at most 24 days.');
   return createTransport({
     origin: originOf(options.baseUrl),
-    sign: createSigner(options.key),
+    ...access,
     // Browsers refuse to call a fetch that has lost its window.
     fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
     retries,
@@ -172,7 +178,13 @@ function prefixOf(given: string | undefined, transport: Transport): Prefix {
   };
 }
 
-function callsOver(transport: Transport, prefix: Prefix): Calls {
+/** `isSigned` tells which requests carry a signature; every one where it is left out. */
+export function callsOver(
+  transport: Transport,
+  prefix: Prefix,
+  isSigned: (operation: Operation, query: Readonly<Record<string, unknown>>) => boolean = () =>
+    true,
+): Calls {
   const request = async (id: OperationId, input: AnyInput = {}): Promise<Reply> => {
     const operation = operationOf(id);
     const { params = {}, headers = {}, dryRun = false, signal } = input;
@@ -187,7 +199,7 @@ function callsOver(transport: Transport, prefix: Prefix): Calls {
       target: (await prefix(signal)) + target,
       body,
       headers,
-      signed: true,
+      signed: isSigned(operation, query),
       writes,
       harmless: !writes || operation.idempotent,
       signal,

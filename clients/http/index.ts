@@ -39,9 +39,17 @@ export {
 export { planHash } from './plan.ts';
 export type { RetryNotice } from './retry.ts';
 export {
+  createDashboardClient,
+  type DashboardClient,
+  type DashboardClientOptions,
+} from './dashboard.ts';
+export {
+  createDashboardSigner,
+  dashboardFingerprint,
   createSigner,
   signatureHeaders,
   type ClientKey,
+  type DashboardKey,
   type RequestToSign,
   type SignedAt,
   type Signer,

@@ -1,4 +1,7 @@
-/** How a request is signed: HMAC-SHA256 over six lines, in four headers. */
+/**
+ * How a request is signed: HMAC-SHA256 over six lines, in four headers; for the dashboard over
+ * eight, with an operator's own key.
+ */
 import {
   type Bytes,
   type HmacKey,
@@ -14,6 +17,12 @@ import { ClientUsageError } from './errors.ts';
 /** A key id and its secret: the text that was shown at issue, or a key made of its bytes. */
 export interface ClientKey {
   readonly keyId: string;
+  readonly secret: string | HmacKey;
+}
+
+/** An operator of the dashboard and their secret. */
+export interface DashboardKey {
+  readonly operator: string;
   readonly secret: string | HmacKey;
 }
 
@@ -39,7 +48,8 @@ export type Signer = (
 ) => Promise<Readonly<Record<string, string>>>;
 
 /** Header names that only a signer sets. */
-export const SIGNED_HEADERS = /^x-svc-(key-id|timestamp|nonce|signature)$/i;
+export const SIGNED_HEADERS =
+  /^x-svc-(key-id|timestamp|nonce|signature|dashboard-(operator|timestamp|nonce|signature))$/i;
 
 const NO_BODY = new Uint8Array();
 
@@ -51,22 +61,77 @@ const NO_BODY = new Uint8Array();
 export function createSigner({ keyId, secret }: ClientKey): Signer {
   if (!/^[!-~]{1,128}$/.test(keyId))
     throw new ClientUsageError('The key id must be 1 to 128 printable characters without spaces.');
+  const sign = hmacWith(secret);
+  return async (request, at = {}) => {
+    const { timestamp = nowInSeconds(), nonce = randomHex(16) } = at;
+    const text = await canonicalText(request, { timestamp, nonce });
+    return {
+      'X-SVC-Key-Id': keyId,
+      'X-SVC-Timestamp': timestamp,
+      'X-SVC-Nonce': nonce,
+      'X-SVC-Signature': await sign(text),
+    };
+  };
+}
+
+/**
+ * Signs what an operator sends below `/dashboard/`. There a nonce is issued by the service
+ * (`GET /dashboard/nonce`), so that nothing can be signed ahead; `issuedNonce` fetches one for each
+ * signature. Without it nonces are random, which only the allowlist's own routes take, and of keys
+ * in the service's file alone.
+ *
+ * @throws ClientUsageError for an operator or secret that no request can be signed with.
+ */
+export function createDashboardSigner(
+  { operator, secret }: DashboardKey,
+  issuedNonce: () => Promise<string> = () => Promise.resolve(randomHex(16)),
+): Signer {
+  if (!/^[!-~]{1,128}$/.test(operator))
+    throw new ClientUsageError(
+      'The operator must be 1 to 128 printable characters without spaces.',
+    );
+  const sign = hmacWith(secret);
+  return async (request, at = {}) => {
+    const nonce = at.nonce ?? (await issuedNonce());
+    const { timestamp = nowInSeconds() } = at;
+    const lines = await canonicalText(request, { timestamp, nonce });
+    return {
+      'X-SVC-Dashboard-Operator': operator,
+      'X-SVC-Dashboard-Timestamp': timestamp,
+      'X-SVC-Dashboard-Nonce': nonce,
+      'X-SVC-Dashboard-Signature': `v3=${await sign(`SVC-DASHBOARD-V3\n${lines}\n${operator}`)}`,
+    };
+  };
+}
+
+/** Crockford's digits: none is taken for another one. */
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const FINGERPRINT_BITS = 80;
+
+/**
+ * What two people compare before a key counts: the first 80 bits of an HMAC with the secret as its
+ * key, as four groups of four digits. They lead nowhere back.
+ */
+export async function dashboardFingerprint({ operator, secret }: DashboardKey): Promise<string> {
+  const mac = BigInt(`0x${await hmacWith(secret)(`SVC-DASHBOARD-FINGERPRINT\n${operator}`)}`);
+  const bits = mac.toString(2).padStart(256, '0').slice(0, FINGERPRINT_BITS);
+  const digits = (bits.match(/.{5}/g) ?? []).map((each) => DIGITS[Number.parseInt(each, 2)]);
+  return (digits.join('').match(/.{4}/g) ?? []).join('-');
+}
+
+function nowInSeconds(): string {
+  return String(Math.floor(Date.now() / 1000));
+}
+
+/** Signs texts, in lowercase hex; the secret is imported once, as a key that cannot be read. */
+function hmacWith(secret: string | HmacKey): (text: string) => Promise<string> {
   if (secret === '') throw new ClientUsageError('The secret is empty.');
   let imported: Promise<HmacKey> | undefined;
   const key = (): Promise<HmacKey> =>
     (imported ??= Promise.resolve(
       typeof secret === 'string' ? importHmacKey(utf8(secret), ['sign']) : secret,
     ));
-  return async (request, at = {}) => {
-    const { timestamp = String(Math.floor(Date.now() / 1000)), nonce = randomHex(16) } = at;
-    const text = await canonicalText(request, { timestamp, nonce });
-    return {
-      'X-SVC-Key-Id': keyId,
-      'X-SVC-Timestamp': timestamp,
-      'X-SVC-Nonce': nonce,
-      'X-SVC-Signature': hex(new Uint8Array(await subtle().sign('HMAC', await key(), utf8(text)))),
-    };
-  };
+  return async (text) => hex(new Uint8Array(await subtle().sign('HMAC', await key(), utf8(text))));
 }
 
 /** {@link createSigner} for one request. */

@@ -20,6 +20,8 @@ export interface TransportOptions extends RetryPolicy {
   readonly fetch: typeof globalThis.fetch;
   /** How long one try may take, its body included. */
   readonly timeoutMs: number;
+  /** Whether the browser sends the cookies of this origin along; the API takes none. */
+  readonly credentials?: 'omit' | 'same-origin';
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
@@ -51,8 +53,8 @@ export interface Reply<Body = unknown> {
   readonly text: string;
 }
 
-/** A signature is for one path, cookies are nothing to the service, and an old answer is none. */
-const FOR_BROWSERS = { redirect: 'manual', credentials: 'omit', cache: 'no-store' } as const;
+/** A signature is for one path, and an old answer is none. */
+const FOR_BROWSERS = { redirect: 'manual', cache: 'no-store' } as const;
 
 export type Transport = (sent: Sent) => Promise<Reply>;
 
@@ -80,7 +82,7 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 async function once(options: TransportOptions, sent: Sent, bytes: Bytes | null): Promise<Answer> {
-  const { origin, timeoutMs, sign } = options;
+  const { origin, timeoutMs, sign, credentials = 'omit' } = options;
   const { method, target, signal } = sent;
   const url = new URL(origin + target);
   const signed = sent.signed ? await sign({ method, url, body: bytes ?? undefined }) : {};
@@ -91,6 +93,7 @@ async function once(options: TransportOptions, sent: Sent, bytes: Bytes | null):
     signal?.throwIfAborted();
     const answer = await options.fetch(url.href, {
       ...FOR_BROWSERS,
+      credentials,
       method,
       headers,
       ...(bytes === null ? {} : { body: bytes }),

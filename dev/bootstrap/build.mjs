@@ -1,20 +1,12 @@
 // `npm run build`: makes dist/, which is what runs everywhere: every program as a file of its own
-// over shared pieces, and the code of the workflows as a worker loads it. What is up to date by the
-// content of everything that it was made of stays as it is, so whoever starts a program may ask for
-// a build first.
-import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+// over shared pieces, the code of the workflows as a worker loads it, and the operators' console.
+// What is up to date by the content of everything that it was made of stays as it is, so whoever
+// starts a program may ask for a build first.
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
+import { consoleOf } from './console.mjs';
 import { ROOT } from './install.mjs';
+import { contentOf, noteOf, put, removeOld } from './made-from.mjs';
 import { COMMANDS, LIBRARIES, PROGRAMS, SHIPPED } from './programs.mjs';
 import { startStep } from './progress.mjs';
 
@@ -23,21 +15,16 @@ const ALWAYS = [
   'tsconfig.json',
   'package-lock.json',
   'dev/bootstrap/build.mjs',
+  'dev/bootstrap/made-from.mjs',
   'dev/bootstrap/programs.mjs',
 ];
 const LOADERS = { '.ts': 'ts', '.mjs': 'js', '.js': 'js', '.cjs': 'js', '.json': 'json' };
-/**
- * A process may still load a piece of what it was started with, so nothing newer than this is
- * removed.
- */
-const KEPT_MS = 24 * 3_600_000;
-
 /** Packages that are built into the programs. */
 const TAKEN_IN = ['commander', 'picocolors', 'uuid', 'viem', 'zod'];
 
 /** Brings dist/ up to date; a step is shown where there is something to do. */
 export async function build() {
-  const parts = [programsOf(ROOT, PROGRAMS, LIBRARIES), workflowsOf(ROOT)].filter(
+  const parts = [programsOf(ROOT, PROGRAMS, LIBRARIES), workflowsOf(ROOT), consoleOf(ROOT)].filter(
     (part) => !part.isUpToDate(),
   );
   if (parts.length === 0) return;
@@ -106,7 +93,7 @@ async function makePrograms(root, { programs, libraries }, note) {
       ...Object.keys(programs).map((name) => `${name}.js`),
     ];
     note.write(seen, made, shippedOf(programs, metafile.outputs));
-    removeOld(dist, made);
+    removeOld(dist, made, (name) => name.startsWith('shared-'));
   } finally {
     // It would stay beside the program as long as that runs.
     await stop();
@@ -232,63 +219,4 @@ function workflowSources(root) {
       .map((entry) => relative(root, join(entry.parentPath, entry.name))),
   );
   return [...folders, ...ALWAYS];
-}
-
-/** What a part of dist/ was made from. */
-function noteOf(root, part) {
-  const path = join(root, 'dist', `${part}.made-from.json`);
-  return {
-    write: (seen, made, shipped) => {
-      const files = [...seen.keys()].sort();
-      const key = keyOf(files, (file) => seen.get(file));
-      put(path, `${JSON.stringify({ key, files, made, shipped }, null, 1)}\n`);
-    },
-    /** Whether the files that are asked for hold what they held, and all that was made is there. */
-    holds: (files) => {
-      try {
-        const noted = JSON.parse(readFileSync(path, 'utf8'));
-        const key = keyOf(files(noted), (file) => contentOf(root, file));
-        return (
-          key === noted.key && noted.made.every((file) => existsSync(join(root, 'dist', file)))
-        );
-      } catch {
-        return false;
-      }
-    },
-  };
-}
-
-/** In one step, so that nobody reads half a file. */
-function put(path, text, mode = 0o644) {
-  mkdirSync(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, text, { mode });
-  renameSync(draft, path);
-}
-
-function removeOld(dist, made) {
-  for (const name of readdirSync(dist).filter(
-    (each) => each.startsWith('shared-') && !made.includes(each),
-  )) {
-    const path = join(dist, name);
-    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > KEPT_MS) rmSync(path, { force: true });
-  }
-}
-
-function keyOf(files, read) {
-  const digest = createHash('sha256').update(process.version);
-  for (const file of [...files].sort()) {
-    const text = read(file) ?? '(missing)';
-    digest.update(`${file} ${text.length} `).update(text);
-  }
-  return digest.digest('hex').slice(0, 20);
-}
-
-function contentOf(root, file) {
-  try {
-    return readFileSync(join(root, file), 'utf8');
-  } catch {
-    return undefined;
-  }
 }

@@ -14,6 +14,16 @@ export const CHECKS = [
     args: ['--noEmit', '--incremental', ...cacheIn('--tsBuildInfoFile', 'types.tsbuildinfo')],
   },
   {
+    name: 'types of the console',
+    file: 'typescript/bin/tsc',
+    args: [
+      '--noEmit',
+      '--incremental',
+      ...cacheIn('--tsBuildInfoFile', 'console.tsbuildinfo'),
+      ...['--project', 'test/console'],
+    ],
+  },
+  {
     name: 'format',
     file: 'prettier/bin/prettier.cjs',
     args: [

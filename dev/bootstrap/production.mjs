@@ -13,18 +13,21 @@ export function layOutProduction(folder) {
   const into = resolve(folder);
   if (existsSync(into) && readdirSync(into).length > 0)
     throw new Error(`${into} is not empty: name a new folder, or empty it.`);
-  const { shipped } = JSON.parse(
-    readFileSync(join(ROOT, 'dist', 'programs.made-from.json'), 'utf8'),
-  );
-  for (const file of [...shipped.map((name) => `dist/${name}`), 'dist/workflows.js']) {
+  const { shipped } = madeFrom('programs');
+  const files = [...shipped, 'workflows.js', ...madeFrom('console').made];
+  for (const file of files.map((name) => `dist/${name}`)) {
     copy(file, into);
     if (existsSync(join(ROOT, `${file}.map`))) copyMap(`${file}.map`, into);
   }
   // What the programs read beside themselves is what a package of them holds.
-  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const read = files.filter((file) => !/^!?dist\b/.test(file));
+  const packed = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).files;
+  const read = packed.filter((file) => !/^!?dist\b/.test(file));
   for (const file of ['package.json', 'package-lock.json', ...read]) copy(file, into);
   return into;
+}
+
+function madeFrom(part) {
+  return JSON.parse(readFileSync(join(ROOT, 'dist', `${part}.made-from.json`), 'utf8'));
 }
 
 function copy(file, into) {

@@ -66,3 +66,13 @@ export function looksLike(a: string, b: string): boolean {
   };
   return a !== b && ends(a) === ends(b);
 }
+
+/** Whether both are the same address, however it is written. */
+export function sameAddress(one: string, other: string): boolean {
+  return sameCase(one) === sameCase(other);
+}
+
+/** Only of addresses in hex the case says nothing; another family's is another address. */
+function sameCase(address: string): string {
+  return /^0x/i.test(address) ? address.toLowerCase() : address;
+}

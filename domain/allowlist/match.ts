@@ -2,7 +2,7 @@
  * Whether what is to be paid is on the list. The fence asks the same of the rows themselves (SQL
  * function `address_problem`).
  */
-import type { ChainFamily } from './address.ts';
+import { sameAddress, type ChainFamily } from './address.ts';
 
 /** A row as matching needs it. Times are milliseconds since 1970. */
 export interface ListedAddress {
@@ -37,6 +37,26 @@ export type AllowlistCode = (typeof ALLOWLIST_CODES)[number];
 export function isAbout(row: ListedAddress, asked: AskedAddress): boolean {
   if (row.chain_family !== asked.chain_family || row.address !== asked.address) return false;
   return row.chain_id === null || row.chain_id === asked.chain_id;
+}
+
+/**
+ * Whether a row in force is about an address that is shown, however either is written; whether it
+ * may be paid is the service's to say.
+ */
+export function isLabelOf(
+  row: Omit<ListedAddress, 'usable_after'>,
+  shown: {
+    readonly chain_family: string;
+    readonly address: string;
+    readonly chain_id: number | null;
+  },
+): boolean {
+  return (
+    row.active &&
+    row.chain_family === shown.chain_family &&
+    sameAddress(row.address, shown.address) &&
+    (row.chain_id === null || row.chain_id === shown.chain_id)
+  );
 }
 
 /** Null when some row lets it be paid now, else why none does. */

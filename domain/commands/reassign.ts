@@ -24,7 +24,7 @@ export interface Reassignment {
 }
 
 /** The movements in which a node may wait for its payment again; one that is over stays over. */
-const REASSIGNABLE: readonly MovementState[] = [
+export const REASSIGNABLE: readonly MovementState[] = [
   'EXECUTING',
   'WAITING_MANUAL_ACTION',
   'MANUAL_INTERVENTION',

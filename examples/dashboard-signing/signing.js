@@ -1,9 +1,11 @@
 /**
- * Signs the dashboard's writes in a browser, with a key that no script can read. Nothing is needed
- * but the browser:
- * copy this file. The page must come from a secure origin (https, or http on this machine), else
- * there is no WebCrypto.
+ * Keeps an operator's key in a browser, where no script can read it, and signs the dashboard's
+ * writes with it by the client's own signer: copy this file and the client (`client.js`, which is
+ * `lib/index.js` of the package that `npm run client:pack` makes). The page must come from a secure
+ * origin (https, or http on this machine), else there is no WebCrypto.
  */
+import { createDashboardSigner } from './client.js';
+
 const DATABASE = 'svc-dashboard';
 const STORE = 'writers';
 /** One operator at a time in each browser profile. */
@@ -11,8 +13,6 @@ const ENTRY = 'writer';
 
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 const utf8 = (text) => new TextEncoder().encode(text);
-const hex = (bytes) =>
-  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /**
  * Makes a key of the operator's secret, as it stands in the service's file of keys. The key signs
@@ -50,29 +50,9 @@ export async function forget() {
  * not change afterwards. Timestamp and nonce are made here, so every attempt needs headers of its
  * own.
  */
-export async function signedHeaders({ operator, key }, { method, url, body = '' }, moment = now()) {
-  const { timestamp, nonce } = moment;
-  const { pathname, search } = new URL(url, globalThis.location?.href);
-  const bodyHash = hex(
-    await crypto.subtle.digest('SHA-256', typeof body === 'string' ? utf8(body) : body),
-  );
-  const path = decodeURIComponent(pathname);
-  const text = [
-    'SVC-DASHBOARD-V3',
-    method,
-    path,
-    search.slice(1),
-    bodyHash,
-    timestamp,
-    nonce,
-    operator,
-  ].join('\n');
-  return {
-    'X-SVC-Dashboard-Operator': operator,
-    'X-SVC-Dashboard-Timestamp': timestamp,
-    'X-SVC-Dashboard-Nonce': nonce,
-    'X-SVC-Dashboard-Signature': `v3=${hex(await crypto.subtle.sign('HMAC', key, utf8(text)))}`,
-  };
+export async function signedHeaders({ operator, key }, { method, url, body = '' }, moment) {
+  const sign = createDashboardSigner({ operator, secret: key });
+  return sign({ method, url: new URL(url, globalThis.location?.href), body }, moment);
 }
 
 /** Sends one signed write of JSON; answers its status and body. Nothing is sent twice by itself. */
@@ -91,13 +71,6 @@ export async function write(writer, path, content) {
     cache: 'no-store',
   });
   return { status: answer.status, body: await answer.json() };
-}
-
-function now() {
-  return {
-    timestamp: String(Math.floor(Date.now() / 1000)),
-    nonce: hex(crypto.getRandomValues(new Uint8Array(16))),
-  };
 }
 
 /** One transaction; ends when the database has it, not when it was asked. */

@@ -4,7 +4,7 @@
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
 import { readDatabaseAddress } from '../../domain/database-address.ts';
-import { normalHost } from '../../domain/callbacks/target.ts';
+import { isLoopbackHost, normalHost } from '../../domain/callbacks/target.ts';
 import { createCallbackSigner, SecretError, type CallbackSigner } from '../callback-signature.ts';
 import { parsePayloadKeys, type PayloadKey } from '../payload-keys.ts';
 import { parseSecretsKey, type SecretsKeys } from '../secrets.ts';
@@ -69,6 +69,25 @@ export const SECRETS_KEYS: KindWithNone<SecretsKeys> = {
     const parsed = parseSecretsKey(text);
     if (parsed.ok) return parsed.keys;
     for (const message of parsed.faults) context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }),
+};
+
+/** The origin that browsers open something under: https, or http of this machine. */
+export const ORIGIN: Kind<string> = {
+  type: 'https origin, or http of a loopback host',
+  schema: z.string().transform((text, context): string => {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    if (
+      url !== null &&
+      url.href === `${url.origin}/` &&
+      (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
+    )
+      return url.origin;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be like https://console.example, without a path; http only for localhost',
+    });
     return z.NEVER;
   }),
 };

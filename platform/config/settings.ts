@@ -11,6 +11,7 @@ import {
   HEADERS,
   HOST_AND_PORT,
   HOSTS,
+  ORIGIN,
   PAYLOAD_KEYS,
   SECRETS_KEYS,
   SHARE,
@@ -411,6 +412,24 @@ const ALLOWLIST = {
     whole(1, 1_000),
     '8',
     'How many keys that file must hold; another number stops the start.',
+  ),
+  SVC_CONSOLE_ENABLED: standard(
+    'consoleEnabled',
+    FLAG,
+    'true',
+    'Whether the API serves the operators’ page under `/console/` ([console](console.md)).',
+  ),
+  SVC_CONSOLE_STREAMS_MAX: standard(
+    'consoleStreamsMax',
+    whole(1, 10_000),
+    '200',
+    'Streams of the console that a process keeps open at once; one more is answered 503.',
+  ),
+  SVC_CONSOLE_ORIGIN: optional(
+    'consoleOrigin',
+    ORIGIN,
+    'The one origin that browsers open the console under; its requests under another host or port are refused. Unset it is `http://localhost:<SVC_PORT>`.',
+    OF_API,
   ),
 };
 

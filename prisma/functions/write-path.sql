@@ -395,6 +395,8 @@ DECLARE
     WHERE nullif(e -> 'condition_expr', 'null') IS NOT NULL);
   expires timestamptz := at
     + make_interval(secs => (d ->> 'approval_ttl_seconds')::double precision);
+  pairs jsonb := coalesce(d -> 'metadata', '{}');
+  used jsonb;
   whole boolean;
   retired boolean;
 BEGIN
@@ -414,22 +416,32 @@ BEGIN
   INSERT INTO movements (movement_id, template_id, template_key, template_version, strategy_id,
     request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
     current_frontier, auto_approve_result, callback_url, client_scope, idempotency_key, expires_at,
-    created_at, updated_at, outflow, limit_amount, pooled, agent)
+    created_at, updated_at, outflow, limit_amount, pooled, agent, external_reference,
+    unique_reference, metadata)
   VALUES (id, (d ->> 'template_id')::uuid, d ->> 'template_key',
     (d ->> 'template_version')::integer, d ->> 'strategy_id', 'PENDING_APPROVAL', 'pending', 'none',
     1 + jsonb_array_length(doc -> 'timeline'), d ->> 'asset', (d ->> 'amount')::numeric,
     compiled -> 'intent', ARRAY(SELECT jsonb_array_elements_text(d -> 'current_frontier')),
     nullif(d -> 'auto_approve_result', 'null'), d ->> 'callback_url', d ->> 'client_scope',
     d ->> 'idempotency_key', expires, at, at, d -> 'outflow', (d ->> 'limit_amount')::numeric,
-    (d ->> 'pooled')::boolean, agent_of)
-  ON CONFLICT (client_scope, idempotency_key)
-    WHERE idempotency_key IS NOT NULL DO NOTHING;
+    (d ->> 'pooled')::boolean, agent_of, d ->> 'external_reference',
+    coalesce((d ->> 'unique_reference')::boolean, false), pairs)
+  ON CONFLICT DO NOTHING;
+  -- A key or a reference that was used: a repeat is answered before a reference is refused.
   IF NOT FOUND THEN
-    RETURN (SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
-        'request', joined_request(p.own_request, p.input_params, p.labels))
+    SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
+        'request', joined_request(p.own_request, p.input_params, p.labels)) INTO used
       FROM movements m JOIN movement_plans p USING (movement_id)
       WHERE m.client_scope = d ->> 'client_scope'
-        AND m.idempotency_key = d ->> 'idempotency_key');
+        AND m.idempotency_key = d ->> 'idempotency_key';
+    IF used IS NULL THEN
+      SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
+          'holder', m.template_key) INTO STRICT used
+        FROM movements m
+        WHERE m.unique_reference AND m.client_scope = d ->> 'client_scope'
+          AND m.external_reference = d ->> 'external_reference';
+    END IF;
+    RETURN used;
   END IF;
   -- A repeat is answered whatever the switch says; what is new is not let in.
   IF mode <> 'normal' THEN
@@ -447,6 +459,10 @@ BEGIN
     IF (d ->> 'most_open')::integer < open_movements_of(agent_of) THEN
       RAISE EXCEPTION 'open_movements_exceeded' USING ERRCODE = 'FM016', DETAIL = agent_of;
     END IF;
+  END IF;
+  IF pairs <> '{}' THEN
+    INSERT INTO movement_metadata (key, value, created_at, movement_id)
+      SELECT key, value, at, id FROM jsonb_each_text(pairs);
   END IF;
   WITH plan AS (
     INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,

@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createWriterAuthentication } from '../../api/dashboard/writer.ts';
+import { createOperatorAuthentication } from '../../api/dashboard/authenticate.ts';
+import { createNonces } from '../../api/dashboard/nonces.ts';
+import { fileKeys } from '../../api/dashboard/operators.ts';
+import type { SignedRequest } from '../../api/http/signed-request.ts';
 import { parseTarget } from '../../api/http/target.ts';
 import { readDashboardKeys, type DashboardKeys } from '../../platform/dashboard-keys.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -19,17 +22,26 @@ const authentication = (
     readonly fresh?: boolean;
     readonly keys?: DashboardKeys | null;
   } = {},
-) =>
-  createWriterAuthentication({
+) => {
+  const { signed } = createOperatorAuthentication({
     db: db(more.fresh ?? true),
     log: pino({ level: 'silent' }),
-    keys:
+    keys: fileKeys(
       more.keys === undefined
-        ? new Map([[of.operator, createSecretKey(of.secret, 'utf8')]])
+        ? new Map([
+            [
+              of.operator,
+              { secret: createSecretKey(of.secret, 'utf8'), role: 'allowlist', allowlist: true },
+            ],
+          ])
         : more.keys,
+    ),
     maxSkewSeconds: 300,
+    nonces: createNonces([createSecretKey('a', 'utf8')]),
     now: () => (Number(of.timestamp) + (more.at ?? 0)) * 1000,
   });
+  return (sent: SignedRequest) => signed(sent, { issued: false });
+};
 const request = (of: Vector, body = Buffer.from(of.body_base64, 'base64')) => ({
   method: of.method,
   target: parseTarget(of.target),
@@ -45,7 +57,11 @@ const request = (of: Vector, body = Buffer.from(of.body_base64, 'base64')) => ({
 
 describe.each(VECTORS.dashboard)('the signature of another implementation: $name', (vector) => {
   test('is taken, in time and once', async () => {
-    const caller = { client_id: null, key_id: `dashboard:${vector.operator}`, role: 'admin' };
+    const id = `dashboard:${vector.operator}`;
+    const caller = {
+      ...{ client_id: id, key_id: id, role: 'allowlist' },
+      dashboard: { operator: vector.operator, allowlist: true },
+    };
     for (const at of [-300, 0, 300])
       expect(await authentication(vector, { at })(request(vector))).toEqual(caller);
     const refused = (reason: string) => ({ code: 'unauthenticated', reason });
@@ -97,7 +113,37 @@ describe('the file of keys', () => {
     ]);
   });
 
+  test('says what each operator may do', () => {
+    const keys = read(
+      JSON.stringify({
+        plain: secret('a'),
+        same: { secret: secret('b'), role: 'allowlist' },
+        reader: { secret: secret('c'), role: 'allowlist', allowlist: false },
+        operator: { secret: secret('d'), role: 'operator' },
+        admin: { secret: secret('e'), role: 'admin', allowlist: true },
+      }),
+      5,
+    );
+    expect([...keys].map(([name, { role, allowlist }]) => [name, role, allowlist])).toEqual([
+      ['plain', 'allowlist', true],
+      ['same', 'allowlist', true],
+      ['reader', 'allowlist', false],
+      ['operator', 'operator', false],
+      ['admin', 'admin', true],
+    ]);
+  });
+
+  test.each(['svc', 'agent', 'root', undefined])('takes no operator of role %s', (role) => {
+    expect(() => read(JSON.stringify({ a: { secret: secret('a'), role } }), 1)).toThrow(
+      /a: the role must be one of allowlist, operator, admin; programs \(svc, agent\) sign with keys of the API$/,
+    );
+  });
+
   test.each<[string, unknown]>([
+    ['a right that is no flag', { a: { secret: secret('a'), role: 'admin', allowlist: 'yes' } }],
+    ['a field that is none', { a: { secret: secret('a'), role: 'admin', right: true } }],
+    ['no secret', { a: { role: 'admin' } }],
+    ['one secret for two roles', { a: secret('a'), b: { secret: secret('a'), role: 'admin' } }],
     ['too few', { a: secret('a') }],
     ['too many', { a: secret('a'), b: secret('b'), c: secret('c') }],
     ['a short secret', { a: secret('a'), b: 'b' }],

@@ -6,13 +6,20 @@ import { ROOT } from '../../dev/stack/ports.ts';
 /** Who else makes an HMAC, and over what. */
 const OTHERS: Readonly<Record<string, string>> = {
   'api/auth/canonical.ts': 'what the service compares a signature with',
-  'examples/dashboard-signing/signing.js': "a dashboard's writes, with keys of their own",
+  'console/data/keys.ts': 'imports a key for the one signer, and makes no signature',
+  'examples/dashboard-signing/signing.js': 'the same',
   'executors/result-signature.ts': "what a team's worker answers, which passes through Temporal",
   'platform/audit-chain.ts': 'seals of the audit',
   'platform/callback-signature.ts': 'callbacks',
+  'platform/one-time.ts': 'the fingerprint of an enrolled key',
 };
-/** Who may ask canonical.ts for one: it is checked, shown as an example, and a dashboard's. */
-const MAY_ASK = ['api/auth/verify.ts', 'api/openapi/signing.ts', 'clients/fundctl/dashboard.ts'];
+/** Who may ask canonical.ts for one: to check, as an example, and for what the service issues. */
+const MAY_ASK = [
+  'api/auth/verify.ts',
+  'api/dashboard/nonces.ts',
+  'api/dashboard/sessions.ts',
+  'api/openapi/signing.ts',
+];
 
 const MAKES_AN_HMAC = /\bcreateHmac\b|\bsubtle\b[\s\S]{0,20}\.sign\(|['"]HMAC['"]/;
 const ASKS_FOR_ONE =

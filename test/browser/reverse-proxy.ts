@@ -35,25 +35,20 @@ const FILES: Site['files'] = {
 const POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-const DASHBOARD: Site = {
-  files: FILES,
+/** The dashboard's example, with the packed client at `client`. */
+export const dashboardSite = (client: string): Site => ({
+  files: { ...FILES, '/client.js': [client, 'text/javascript'] },
   passesOn: (url) => url.startsWith('/dashboard/'),
   policy: POLICY,
-};
+});
 
 export interface ReverseProxy {
   readonly origin: string;
   stop(): Promise<void>;
 }
 
-/**
- * Serves a page, that of the dashboard's example unless another is given, and passes what is the
- * service's on as it comes, to one host only.
- */
-export async function startReverseProxy(
-  service: string,
-  site: Site = DASHBOARD,
-): Promise<ReverseProxy> {
+/** Serves a page, and passes what is the service's on as it comes, to one host only. */
+export async function startReverseProxy(service: string, site: Site): Promise<ReverseProxy> {
   const server = createServer((incoming, outgoing) => {
     const { url = '' } = incoming;
     if (site.passesOn(url)) passOn(service, incoming, outgoing);

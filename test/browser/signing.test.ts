@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { openBrowser } from '../../dev/browser.ts';
 import { VECTORS } from '../clients/vectors.ts';
+import { installClient } from '../support/client-package.ts';
 import { freshAddress, ROWS, toDashboard, type RowView } from '../support/dashboard.ts';
 import {
   expectRefusal,
@@ -18,11 +19,13 @@ import {
   waitFor,
   type Answer,
 } from '../support/http.ts';
-import { startReverseProxy, type ReverseProxy } from './reverse-proxy.ts';
+import { dashboardSite, startReverseProxy, type ReverseProxy } from './reverse-proxy.ts';
 
 const OPERATOR = 'ops-3';
 const SECRET = shared.dashboardKeys[OPERATOR] ?? '';
 const profile = mkdtempSync(join(tmpdir(), 'browser-profile-'));
+const room = mkdtempSync(join(tmpdir(), 'client-browser-'));
+let site: ReturnType<typeof dashboardSite>;
 let proxy: ReverseProxy;
 let browser: BrowserContext;
 let page: Page;
@@ -35,13 +38,15 @@ async function open(): Promise<void> {
 }
 
 beforeAll(async () => {
-  proxy = await startReverseProxy(shared.apiUrl);
+  const { library } = await installClient(room);
+  site = dashboardSite(join(library, 'lib', 'index.js'));
+  proxy = await startReverseProxy(shared.apiUrl, site);
   await open();
-});
+}, 120_000);
 afterAll(async () => {
   await browser?.close();
   await proxy?.stop();
-  rmSync(profile, { recursive: true, force: true });
+  for (const folder of [profile, room]) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Calls one function of probe.js in the page. */
@@ -168,7 +173,7 @@ describe('a signed request', () => {
   });
 
   test('cannot be sent from a page of another origin', async () => {
-    const elsewhere = await startReverseProxy(shared.apiUrl);
+    const elsewhere = await startReverseProxy(shared.apiUrl, site);
     const address = freshAddress();
     const headers = await inPage<object>('headersFor', ROWS, content(address));
     const stranger = await browser.newPage();

@@ -10,7 +10,7 @@ import {
   signatureOf,
 } from '../../api/auth/canonical.ts';
 import { parseTarget } from '../../api/http/target.ts';
-import { signatureHeaders } from '../../clients/http/index.ts';
+import { createDashboardSigner, signatureHeaders } from '../../clients/http/index.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
 import { VECTORS, type Vector } from './vectors.ts';
 
@@ -67,6 +67,22 @@ describe('a request', () => {
       encoding: 'utf8',
     });
     expect(out.trim().split('\n')).toEqual(VECTORS.inbound.map((vector) => vector.signature));
+  });
+});
+
+test.each(VECTORS.dashboard)('the client signs a write of the dashboard: $name', async (vector) => {
+  const { operator, secret, method, target, timestamp, nonce, signature } = vector;
+  const sign = createDashboardSigner({ operator, secret });
+  const body = Buffer.from(vector.body_base64, 'base64');
+  const headers = await sign(
+    { method, url: `http://localhost${target}`, body },
+    { timestamp, nonce },
+  );
+  expect(headers).toEqual({
+    'X-SVC-Dashboard-Operator': operator,
+    'X-SVC-Dashboard-Timestamp': timestamp,
+    'X-SVC-Dashboard-Nonce': nonce,
+    'X-SVC-Dashboard-Signature': signature,
   });
 });
 

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { encodeCursor } from '../../api/http/paging.ts';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
+import { tokenHash } from '../../platform/one-time.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readListed } from '../../store/allowlist.ts';
 import { noteAttention, readEndedBadly, readTold } from '../../store/attention.ts';
@@ -17,7 +18,10 @@ import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 import { claimTransfers, loadTransfer, readTransferRow } from '../../store/capital-transfers.ts';
 import { claimCommands, keepCommands, noteTaken } from '../../store/commands.ts';
 import { readDue } from '../../store/due.ts';
+import { dropOldSessions, openSession, useSession } from '../../store/dashboard-sessions.ts';
+import { fillKey, readEnrolment, readOperatorKey } from '../../store/dashboard-keys.ts';
 import { foldCounts } from '../../store/counts.ts';
+import { readConsoleEvents, removeConsoleEvents } from '../../store/console-events.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { readOpenOfAgent } from '../../store/movement-reads.ts';
@@ -233,6 +237,7 @@ const cursor = ({ at, movement_id }: Samples): string =>
   encodeCursor({ created_at: at, id: movement_id });
 const MIDDLE: Filters = { cursor };
 const PAGE: Filters = { limit: '50' };
+const SPAN: Filters = { created_from: () => '2000-01-01T00:00:00Z', created_to: ({ at }) => at };
 
 const movement: PathOf = ({ movement_id }) => `/movements/${movement_id}`;
 const transfer: PathOf = ({ transfer_id }) => `/capital-transfers/${transfer_id}`;
@@ -267,6 +272,9 @@ export const CALLS: readonly Call[] = [
   ...get('listMovements', '/movements', [
     PAGE,
     MIDDLE,
+    SPAN,
+    { external_reference: 'none' },
+    { external_reference: 'none', asset: 'USDC' },
     { state: 'COMPLETED' },
     { state: 'FAILED', cursor },
     { state: 'EXPIRED' },
@@ -296,6 +304,7 @@ export const CALLS: readonly Call[] = [
   ]),
   ...get('listPlanTemplates', '/plan-templates', [
     PAGE,
+    SPAN,
     { template_key: 'growth/t3' },
     { executable: 'true', cursor },
     { status: 'retired' },
@@ -317,6 +326,7 @@ export const CALLS: readonly Call[] = [
   ...get('listCapitalTransfers', '/capital-transfers', [
     PAGE,
     MIDDLE,
+    SPAN,
     { state: 'COMPLETED' },
     { state: 'FAILED' },
     { strategy_id: SEEDED.strategy },
@@ -335,6 +345,7 @@ export const CALLS: readonly Call[] = [
   ...get('listCallbacks', '/callbacks', [
     PAGE,
     MIDDLE,
+    SPAN,
     { status: 'delivered' },
     { status: 'dead_letter' },
     { status: 'pending' },
@@ -351,6 +362,7 @@ export const CALLS: readonly Call[] = [
   ...get('listTemplateProposals', '/template-proposals', [
     PAGE,
     MIDDLE,
+    SPAN,
     { status: 'submitted' },
     { authority_key: SEEDED.agent, status: 'expired' },
   ]),
@@ -424,7 +436,15 @@ export const CALLS: readonly Call[] = [
     dropOldNonces(db, { keepSeconds: 2 * LARGEST_SKEW_SECONDS + 60, atMost: 5_000 }),
   ),
   own('dropOldCommands', (db) => dropOldCommands(db, { keepDays: 30, atMost: 1_000 })),
+  own('removeConsoleEvents', (db) =>
+    removeConsoleEvents(db, { keepSeconds: 3_600, atMost: 1_000 }),
+  ),
+  own('readConsoleEvents', async (db) => {
+    const { position } = await readConsoleEvents(db, null, 1);
+    await readConsoleEvents(db, { ...position, xid: 0n }, 1_000);
+  }),
   own('dropOldCallbacks', (db) => dropOldCallbacks(db, { keepDays: 365, atMost: 1_000 })),
+  own('dropOldSessions', (db) => dropOldSessions(db, { keepDays: 30, atMost: 1_000 })),
   own(['takeLanes', 'noteLane'], async (db) => {
     const [lane] = await takeLanes(db, 0, 200);
     if (lane === undefined) throw new Error('no lane has open claims');
@@ -523,6 +543,17 @@ export const CALLS: readonly Call[] = [
       await takeNonce(db, { key_id: 'dashboard', nonce: `${String(turn)}-${randomUUID()}` });
     },
   ),
+  own(['readOperatorKey', 'readEnrolment', 'fillKey'], async (db) => {
+    await readOperatorKey(db, 'operator-7');
+    await readEnrolment(db, tokenHash('code'));
+    await fillKey(db, randomUUID(), Buffer.from('sealed'), []);
+  }),
+  own(['openSession', 'useSession'], async (db) => {
+    const token_hash = tokenHash(randomUUID());
+    const session = { session_id: randomUUID(), token_hash, operator: 'operator-7', key_mark: 'k' };
+    await openSession(db, session, []);
+    await useSession(db, token_hash);
+  }),
   own('writeAuditOnce', (db) =>
     writeAuditOnce(db, randomUUID(), {
       ...{ action: 'auth.refused', entity_type: 'request', entity_key: 'x', outcome: 'denied' },

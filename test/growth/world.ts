@@ -1,7 +1,8 @@
 /** The service's API over a seeded database, for callers of every role; nothing runs behind it. */
 import { pino } from 'pino';
 import { policyHook } from '../../api/auto-approve/policy-hook.ts';
-import { refusalOf, type Guard } from '../../api/auth/guard.ts';
+import { refusalOf } from '../../api/auth/admit.ts';
+import type { Guard } from '../../api/auth/guard.ts';
 import { commercial } from '../../api/commercial.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { withExtensions } from '../../api/extension.ts';

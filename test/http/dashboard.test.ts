@@ -2,12 +2,14 @@
  * The allowlist over the dashboard: what a row may be, who may change one, and what is remembered
  * of it.
  */
-import { createSecretKey, randomUUID } from 'node:crypto';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { getAddress } from 'viem';
 import { createApi } from '../../api/http/app.ts';
 import { dashboardRoutes } from '../../api/dashboard/routes.ts';
-import { createWriterAuthentication } from '../../api/dashboard/writer.ts';
+import { createOperatorAuthentication } from '../../api/dashboard/authenticate.ts';
+import { createNonces } from '../../api/dashboard/nonces.ts';
+import { fileKeys } from '../../api/dashboard/operators.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
@@ -99,7 +101,7 @@ describe('a row', () => {
     const actor = {
       actor_key_id: 'dashboard:ops-1',
       actor_role: 'dashboard',
-      actor_client_id: null,
+      actor_client_id: 'dashboard:ops-1',
       outcome: 'success',
     };
     const details = expect.objectContaining({
@@ -206,7 +208,7 @@ describe('with a cooling period', () => {
     const keys = new Map(
       Object.entries(shared.dashboardKeys).map(([operator, secret]) => [
         operator,
-        createSecretKey(secret, 'utf8'),
+        { secret: createSecretKey(secret, 'utf8'), role: 'allowlist', allowlist: true } as const,
       ]),
     );
     // The API with a setting that the stack's own process does not have; the dashboard needs no
@@ -216,9 +218,16 @@ describe('with a cooling period', () => {
       log,
       settings: { apiPrefix: '/v3', authEnabled: true },
     } as unknown as ApiDependencies;
-    const authenticate = createWriterAuthentication({ db, log, keys, maxSkewSeconds: 300 });
+    const nonces = createNonces([createSecretKey(randomBytes(32))]);
+    const authentication = createOperatorAuthentication({
+      ...{ db, log, nonces, keys: fileKeys(keys) },
+      maxSkewSeconds: 300,
+    });
     const app = createApi(deps, [], {
-      dashboard: { routes: dashboardRoutes(COOLING), authenticate },
+      dashboard: {
+        routes: dashboardRoutes(COOLING, nonces),
+        ...{ authentication, origin: () => 'http://localhost' },
+      },
     });
     server = await listen({ app, host: '127.0.0.1', port: 0, graceMs: 500 });
   });

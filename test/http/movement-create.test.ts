@@ -58,6 +58,7 @@ describe('creating a movement', () => {
       outflow: [],
       sends: [],
       limits: [],
+      ...{ external_reference: null, metadata: {} },
       expires_at: expect.stringMatching(TIME),
       created_at: expect.stringMatching(TIME),
     });
@@ -459,6 +460,7 @@ describe('the list of movements', () => {
         intent: { asset: 'USDC', amount: '10' },
         outflow: [],
         current_frontier: ['a'],
+        ...{ external_reference: null, metadata: {} },
         error_code: null,
         attention_reason: 'approval',
         created_at,

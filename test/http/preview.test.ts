@@ -122,6 +122,7 @@ describe('a preview', () => {
           usable_after: null,
         },
       ],
+      ...{ external_reference: null, metadata: {} },
       limits: [],
       outflow: [{ asset: 'USDC', amount: '20' }],
       auto_approve: null,

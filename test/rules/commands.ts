@@ -763,7 +763,7 @@ export const commandRules: readonly Rule[] = [
       name: 'an approval, and a write that nothing is looked up of, are not called refused either',
     },
     broken: {
-      file: 'api/http/app.ts',
+      file: 'api/http/answer.ts',
       find: "route.method === 'GET' || input.dryRun ? reply : reply.catch(leaveOpen)",
       replace: 'reply',
     },

@@ -1,6 +1,7 @@
 import type { Rule } from './rule.ts';
 
 const section = 'One write path, one lock order';
+const REFERENCES = 'test/http/references.test.ts';
 const STORE = 'test/store/write-path.test.ts';
 const BUDGETS = 'test/store/budget.test.ts';
 const HOLDS = 'test/store/holds.test.ts';
@@ -106,10 +107,42 @@ export const lockRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find:
-        'ON CONFLICT (client_scope, idempotency_key)\n' +
-        '    WHERE idempotency_key IS NOT NULL DO NOTHING;',
-      replace: ';',
+      find: '  ON CONFLICT DO NOTHING;\n  -- A key or a reference that was used',
+      replace: ';\n  -- A key or a reference that was used',
+    },
+  },
+  {
+    id: 'a-unique-reference-has-one-movement',
+    section,
+    rule: 'An external reference that is unique has one movement of its client, also of creates at once: the database says so.',
+    test: { file: REFERENCES, name: 'has one movement of many creates at once' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "coalesce((d ->> 'unique_reference')::boolean, false), pairs)",
+      replace: 'false, pairs)',
+    },
+  },
+  {
+    id: 'a-repeat-with-another-reference-is-none',
+    section,
+    rule: 'A repeat of a create with another external reference or other metadata is a conflict.',
+    test: { file: REFERENCES, name: 'a repeat with' },
+    broken: {
+      file: 'api/movements/request.ts',
+      find: '    ...given({ external_reference: body.external_reference }),\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-reference-is-no-part-of-the-plan',
+    section,
+    rule: 'External reference and metadata never enter the plan and its hash.',
+    test: { file: REFERENCES, name: 'has the hash of the same plan without them' },
+    broken: {
+      file: 'api/movements/plan.ts',
+      find: '{ intent: intentOf(body), input_params: body.input_params },',
+      replace:
+        '{ intent: intentOf(body), input_params: { ...body.input_params, ...Reflect.get(body, "metadata") } },',
     },
   },
   {

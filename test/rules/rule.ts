@@ -14,7 +14,9 @@ export const SECTIONS = [
   'Bridges',
   'The perps venue',
   'Agents propose',
+  "The console's door",
   'Several processes',
+  'The console',
   'Said twice',
 ] as const;
 export type Section = (typeof SECTIONS)[number];

@@ -2,7 +2,9 @@
 import { agentRules } from './agents.ts';
 import { agentProgramRules } from './agent-programs.ts';
 import { bridgeRules } from './bridges.ts';
+import { consoleRules } from './console.ts';
 import { commandRules } from './commands.ts';
+import { consoleStreamRules } from './console-stream.ts';
 import { finalityRules } from './finality.ts';
 import { graphRules } from './graph.ts';
 import { laneRules } from './lanes.ts';
@@ -34,6 +36,8 @@ export const RULES: readonly Rule[] = [
   ...perpLaneRules,
   ...agentRules,
   ...agentProgramRules,
+  ...consoleRules,
   ...processRules,
+  ...consoleStreamRules,
   ...saidTwiceRules,
 ];

@@ -12,13 +12,20 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import pg from 'pg';
+import { serveConsole } from '../../api/console/serve.ts';
 import { freePort, ROOT } from '../../dev/stack/ports.ts';
 import { SERVICE_ROLE } from '../../dev/stack/postgres.ts';
 import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
+import { readConsole } from '../../platform/console-files.ts';
+import { parseSecretsKey, sealSecret } from '../../platform/secrets.ts';
+import { connectDatabase } from '../../prisma/client.ts';
+import { fillKey } from '../../store/dashboard-keys.ts';
 import { findTemporalServer } from '../../dev/stack/temporal-binary.ts';
 import { temporalPart } from '../../dev/stack/temporal.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
@@ -124,6 +131,83 @@ test('allowlist', async () => {
     });
   }
   expect(await fundadmin('allowlist list')).toMatchObject([{ id }]);
+}, 600_000);
+
+test('console', async () => {
+  const serve = serveConsole(readConsole());
+  const server = createServer((request, response) => serve(request.url ?? '', request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  expect(await fundadmin(`console verify --url http://127.0.0.1:${String(port)}`)).toMatchObject({
+    ok: true,
+    faults: [],
+  });
+  server.close();
+}, 600_000);
+
+test('dashboard', async () => {
+  const origin = { SVC_CONSOLE_ORIGIN: 'https://treasury.example' };
+  const who = '--operator ada --role operator';
+  const { key_id, link } = (await fundadmin(`dashboard enrol ${who}`, origin)) as {
+    readonly key_id: string;
+    readonly link: string;
+  };
+  expect(link).toMatch(/^https:\/\/treasury\.example\/console\/#enrol=[A-Za-z0-9_-]{43}$/);
+  const enrol = [built('fundadmin'), 'dashboard', 'enrol', ...who.split(' ')];
+  expect(await start(enrol)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('--replace'),
+  });
+
+  // As the service stores what a browser has handed over.
+  const secret = 's'.repeat(43);
+  const secrets = parseSecretsKey(Buffer.alloc(32, 7).toString('base64'));
+  if (!secrets.ok) throw new Error('no key of the service');
+  const db = connectDatabase({ url: own.url, poolSize: 1 });
+  await fillKey(db, key_id, sealSecret(secrets.keys, secret, key_id), []);
+  await db.$disconnect();
+  // Of the HMAC by openssl, not by our code: 80 bits in Crockford's digits.
+  const mac = execFileSync('openssl', ['dgst', '-sha256', '-hmac', secret, '-binary'], {
+    input: 'SVC-DASHBOARD-FINGERPRINT\nada',
+  });
+  const bits = BigInt(`0x${mac.subarray(0, 10).toString('hex')}`);
+  const shown = Array.from({ length: 16 }, (_, at) =>
+    '0123456789ABCDEFGHJKMNPQRSTVWXYZ'.charAt(Number((bits >> BigInt(75 - 5 * at)) & 31n)),
+  ).join('');
+  const confirm = [built('fundadmin'), 'dashboard', 'confirm', '--operator', 'ada'];
+  const other = `${shown.startsWith('0') ? '1' : '0'}${shown.slice(1)}`;
+  expect(await start([...confirm, '--fingerprint', other])).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('another fingerprint'),
+  });
+  const ada = '--operator ada';
+  expect(
+    await fundadmin(`dashboard confirm ${ada} --fingerprint ${shown.toLowerCase()}`),
+  ).toMatchObject({ key_id, state: 'confirmed' });
+  expect(await fundadmin('dashboard list')).toMatchObject({
+    keys: [{ key_id, operator: 'ada', state: 'confirmed', open_sessions: 0 }],
+    file: [],
+  });
+  expect(await fundadmin(`dashboard sessions end ${ada}`)).toMatchObject({ ended_sessions: 0 });
+  expect(await fundadmin('dashboard sessions end --all')).toMatchObject({ operator: null });
+  expect(await fundadmin(`dashboard end ${ada}`)).toMatchObject({ key_id, state: 'ended' });
+
+  // One of the file is known, too, and its key ends when its browser is to have another one.
+  const keys = join(folder, 'writers.json');
+  writeFileSync(keys, JSON.stringify({ bob: 'b'.repeat(32) }));
+  const file = {
+    SVC_DASHBOARD_WRITER_KEYS_FILE: keys,
+    SVC_DASHBOARD_EXPECTED_WRITER_KEYS: '1',
+  };
+  const bob = [...enrol.slice(0, 4), 'bob', ...enrol.slice(5)];
+  expect(await start(bob, own.url, file)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('SVC_DASHBOARD_WRITER_KEYS_FILE'),
+  });
+  expect(
+    await fundadmin('dashboard enrol --operator bob --role admin --allowlist --replace', file),
+  ).toMatchObject({ operator: 'bob', allowlist: true, replaces: true });
+  expect(await fundadmin('dashboard list', file)).toMatchObject({ file: ['bob'] });
 }, 600_000);
 
 test('bridge', async () => {

@@ -70,6 +70,48 @@ export async function toDashboard<T = RowView>(
   return { status: response.status, headers: response.headers, body: (await response.json()) as T };
 }
 
+/** The console's origin; the rest of the stack is asked by its address. */
+export const CONSOLE = `http://localhost:${new URL(shared.apiUrl).port}`;
+/** Operators of the shared stack by role. */
+export const OPERATORS = { allowlist: 'ops-5', operator: 'ops-7', admin: 'ops-6' } as const;
+
+/** A nonce of the service. */
+export async function issuedNonce(): Promise<string> {
+  const response = await fetch(`${CONSOLE}/dashboard/nonce`);
+  return ((await response.json()) as { nonce: string }).nonce;
+}
+
+/** Sends once to the second door, signed with a nonce of the service or that of `signing`. */
+export async function sendOnce<T = unknown>(
+  method: string,
+  path: string,
+  body?: unknown,
+  { headers = {}, ...signing }: Signing & { readonly headers?: Record<string, string> } = {},
+): Promise<Answer<T>> {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const target = `/dashboard/api${path}`;
+  const nonce = signing.nonce ?? (await issuedNonce());
+  const signed = dashboardHeaders(method, target, text, { ...signing, nonce });
+  const type = { 'content-type': 'application/json' };
+  const response = await fetch(CONSOLE + target, {
+    method,
+    ...(text === '' ? {} : { body: text }),
+    headers: { ...(text === '' ? {} : type), ...signed, ...headers },
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as T };
+}
+
+/** As the former, and again while the operator is too fast. */
+export async function sendConsole<T = unknown>(
+  ...sent: Parameters<typeof sendOnce>
+): Promise<Answer<T>> {
+  for (;;) {
+    const answer = await sendOnce<T>(...sent);
+    if (answer.status !== 503) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
 /** An address that nobody else uses. */
 export const freshAddress = (): string =>
   `0x${randomUUID().replaceAll('-', '')}${randomBytes(4).toString('hex')}`;

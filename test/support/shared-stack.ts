@@ -37,6 +37,16 @@ const DASHBOARD_KEYS: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
+/** The file: most operators have the allowlist alone, and two what keys of the API have. */
+function withRoles(keys: typeof DASHBOARD_KEYS): Readonly<Record<string, unknown>> {
+  const { 'ops-6': admin = '', 'ops-7': operator = '', ...others } = keys;
+  return {
+    ...others,
+    'ops-6': { secret: admin, role: 'admin' },
+    'ops-7': { secret: operator, role: 'operator' },
+  };
+}
+
 /** Entries beside those of the embedded stack; nothing answers at the executors' address. */
 const nobody = { kind: 'remote', url: 'http://127.0.0.1:9', timeout_seconds: 1, payees: [] };
 const EXECUTORS = [
@@ -118,7 +128,7 @@ export async function startSharedStack(): Promise<{
     writeFileSync(join(folder, 'test-guarded.key'), GUARDED_KEY, { mode: 0o600 });
     writeFileSync(join(folder, 'test-purse.key'), PURSE_KEY, { mode: 0o600 });
     const keysFile = join(folder, 'dashboard-keys.json');
-    writeFileSync(keysFile, JSON.stringify(DASHBOARD_KEYS), { mode: 0o600 });
+    writeFileSync(keysFile, JSON.stringify(withRoles(DASHBOARD_KEYS)), { mode: 0o600 });
     stack = await startStack({
       settings: { dataDir, ports },
       restart: false,

@@ -1,4 +1,7 @@
-/** docs/licences.md, written from the lockfile: what `npm ci --omit=dev` installs. */
+/**
+ * docs/licences.md, written from the lockfile: what `npm ci --omit=dev` installs, and what the
+ * operators' page contains.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -33,18 +36,29 @@ const LOOKED_AT: Readonly<Record<string, { readonly licence: string; readonly be
     },
   };
 
+/** Packages that the build puts into the operators' page, with all that they need. */
+const IN_THE_CONSOLE: readonly string[] = [
+  '@base-ui/react',
+  '@dagrejs/dagre',
+  '@tanstack/react-query',
+  '@tanstack/react-router',
+  '@tanstack/react-table',
+  '@tanstack/react-virtual',
+  'react',
+  'react-dom',
+  'uplot',
+];
+
+interface Locked {
+  readonly version?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
 export interface Lockfile {
-  readonly packages: Readonly<
-    Record<
-      string,
-      {
-        readonly version?: string;
-        readonly license?: string;
-        readonly dev?: boolean;
-        readonly link?: boolean;
-      }
-    >
-  >;
+  readonly packages: Readonly<Record<string, Locked>>;
 }
 
 interface Shipped {
@@ -53,13 +67,28 @@ interface Shipped {
   readonly licence: string;
 }
 
+/** Where the packages of the operators' page lie: each beside its dependant, or at the root. */
+function inTheConsole({ packages }: Lockfile): ReadonlySet<string> {
+  const found = new Set(
+    IN_THE_CONSOLE.map((name) => `node_modules/${name}`).filter((path) => path in packages),
+  );
+  for (const path of found)
+    for (const name of Object.keys(packages[path]?.dependencies ?? {})) {
+      const nested = `${path}/node_modules/${name}`;
+      found.add(nested in packages ? nested : `node_modules/${name}`);
+    }
+  return found;
+}
+
 /** Every package once, by name and version. */
-function shipped({ packages }: Lockfile): readonly Shipped[] {
+function shipped(lockfile: Lockfile): readonly Shipped[] {
+  const { packages } = lockfile;
+  const inPage = inTheConsole(lockfile);
   const found = new Map<string, Shipped>();
   for (const [path, { version = '', license, dev = false, link = false }] of Object.entries(
     packages,
   )) {
-    if (path === '' || dev || link) continue;
+    if (path === '' || link || (dev && !inPage.has(path))) continue;
     const name = path.replace(/^.*node_modules\//, '');
     const licence = license ?? LOOKED_AT[name]?.licence ?? 'none named';
     found.set(`${name} ${version}`, { name, version, licence });
@@ -93,8 +122,8 @@ export function licencesPage(): string {
     '',
     '<!-- Written by `npm run docs:tables` from package-lock.json; not by hand. -->',
     '',
-    `The ${String(all.length)} packages that ship with the service (\`npm ci --omit=dev\`; some only on other`,
-    'platforms), and the licence that each says it has. `npm run check -- --static` refuses any but',
+    `The ${String(all.length)} packages that ship with the service (\`npm ci --omit=dev\`, and what its console`,
+    'contains; some only on other platforms), and the licence that each says it has. `npm run check -- --static` refuses any but',
     `${ALLOWED.join(', ')},`,
     'and what stands below.',
     '',

@@ -32,6 +32,9 @@ const REQUEST = {
   destinationVenue: text('venue', "the intent's destination venue"),
   param: many('key=value', 'an input parameter; a value may be JSON'),
   label: many('key=value', 'a label'),
+  externalReference: text('reference', 'what your own books name it by'),
+  uniqueReference: flag('refuse it where another movement has this reference as unique'),
+  metadata: many('key=value', 'a pair that lists can be filtered by'),
   approvalTtl: whole('seconds', 'how long it waits for its approval'),
   callbackUrl: text('url', 'where state changes are sent'),
   file: file('the whole request as JSON, - for standard input; options change what it says'),
@@ -136,10 +139,13 @@ async function requestOf(session: Session, options: RequestOptions): Promise<Bod
       strategy_id: options.strategy,
       approval_ttl_seconds: options.approvalTtl,
       callback_url: options.callbackUrl,
+      external_reference: options.externalReference,
+      unique_reference: options.uniqueReference || undefined,
     }),
     intent,
     ...merged('input_params', base, params),
     ...merged('labels', base, labels),
+    ...merged('metadata', base, pairs(options.metadata, '--metadata')),
   };
   for (const [field, option] of [
     ['template_key', '--template'],
@@ -169,6 +175,7 @@ function createdText({ view }: Session, made: ResultOf<'createMovement'>): strin
   return view.record([
     ['movement', made.movement_id],
     ['state', state(made.request_state)],
+    ['reference', made.external_reference],
     ['moves at most', moneyOf(made.outflow)],
     ['hash', made.compiled_plan_hash],
     ['automatic approval', autoApproval(made.auto_approve_result)],

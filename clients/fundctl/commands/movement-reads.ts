@@ -21,18 +21,25 @@ export const list = command({
     strategy: text('strategy-id', 'only those of this strategy'),
     template: text('template-key', 'only those of this template'),
     asset: text('asset', 'only those that are for it, or can move it'),
+    reference: text('reference', 'only those that their creates named so'),
+    createdFrom: text('time', 'only those of this time (ISO 8601) or later'),
+    createdTo: text('time', 'only those of before this time'),
     needsAttention: flag('only those that need a person'),
     ...PAGE,
   },
   answer: answerOf('listMovements'),
   run: ({ session, options }) => {
-    const { state, strategy, template, asset, needsAttention, ...page } = options;
+    const { state, strategy, template, asset, needsAttention, ...more } = options;
+    const { reference, createdFrom, createdTo, ...page } = more;
     return printList(session, 'listMovements', {
       query: defined({
         state,
         strategy_id: strategy,
         template_key: template,
         asset,
+        external_reference: reference,
+        created_from: createdFrom,
+        created_to: createdTo,
         needs_attention: needsAttention ? ('true' as const) : undefined,
       }),
       page,

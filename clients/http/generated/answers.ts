@@ -519,6 +519,16 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "$ref": "#/components/schemas/LimitPreview"
     }
    },
+   "external_reference": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "metadata": {
+    "description": "Pairs of texts.",
+    "$ref": "#/components/schemas/JsonObject"
+   },
    "expires_at": {
     "$ref": "#/components/schemas/Timestamp"
    },
@@ -538,6 +548,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "outflow",
    "sends",
    "limits",
+   "external_reference",
+   "metadata",
    "expires_at",
    "created_at"
   ],
@@ -981,6 +993,16 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "type": "string"
     }
    },
+   "external_reference": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "metadata": {
+    "description": "Pairs of texts.",
+    "$ref": "#/components/schemas/JsonObject"
+   },
    "error_code": {
     "type": [
      "string",
@@ -1031,6 +1053,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "intent",
    "outflow",
    "current_frontier",
+   "external_reference",
+   "metadata",
    "error_code",
    "attention_reason",
    "created_at",
@@ -1108,6 +1132,16 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "items": {
      "type": "string"
     }
+   },
+   "external_reference": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "metadata": {
+    "description": "Pairs of texts.",
+    "$ref": "#/components/schemas/JsonObject"
    },
    "error_code": {
     "type": [
@@ -1295,6 +1329,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "intent",
    "outflow",
    "current_frontier",
+   "external_reference",
+   "metadata",
    "error_code",
    "attention_reason",
    "created_at",
@@ -6083,6 +6119,12 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "route.call",
      "agent_authority.create",
      "agent_authority.update",
+     "dashboard_key.enrol",
+     "dashboard_key.fill",
+     "dashboard_key.confirm",
+     "dashboard_key.end",
+     "dashboard_session.create",
+     "dashboard_session.end",
      "template_proposal.create",
      "template_proposal.promote",
      "template_proposal.reject",
@@ -6528,11 +6570,28 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "enum": [
      "admin",
      "operator",
-     "agent"
+     "agent",
+     "allowlist"
     ]
    },
    "namespace": {
     "type": "string"
+   },
+   "dashboard": {
+    "type": "object",
+    "properties": {
+     "operator": {
+      "type": "string"
+     },
+     "allowlist": {
+      "type": "boolean"
+     }
+    },
+    "required": [
+     "operator",
+     "allowlist"
+    ],
+    "additionalProperties": false
    }
   },
   "required": [
@@ -7060,6 +7119,16 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "$ref": "#/components/schemas/AddressPreview"
     }
    },
+   "external_reference": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "metadata": {
+    "description": "Pairs of texts.",
+    "$ref": "#/components/schemas/JsonObject"
+   },
    "sends": {
     "description": "Each node that moves funds, with its terms and whom it pays.",
     "type": "array",
@@ -7127,6 +7196,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "current_frontier",
    "bindings",
    "allowlist",
+   "external_reference",
+   "metadata",
    "sends",
    "limits",
    "balances",

@@ -42,6 +42,9 @@ export interface components {
             /** @description Each node that moves funds, with its terms and whom it pays. */
             readonly sends: readonly components["schemas"]["ReviewedSend"][];
             readonly limits: readonly components["schemas"]["LimitPreview"][];
+            readonly external_reference: string | null;
+            /** @description Pairs of texts. */
+            readonly metadata: components["schemas"]["JsonObject"];
             readonly expires_at: components["schemas"]["Timestamp"];
             readonly created_at: components["schemas"]["Timestamp"];
         };
@@ -159,6 +162,9 @@ export interface components {
             readonly outflow: readonly components["schemas"]["OutflowEntry"][];
             /** @description Keys of the nodes that can run or are running. */
             readonly current_frontier: readonly string[];
+            readonly external_reference: string | null;
+            /** @description Pairs of texts. */
+            readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
             readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
@@ -182,6 +188,9 @@ export interface components {
             readonly outflow: readonly components["schemas"]["OutflowEntry"][];
             /** @description Keys of the nodes that can run or are running. */
             readonly current_frontier: readonly string[];
+            readonly external_reference: string | null;
+            /** @description Pairs of texts. */
+            readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
             readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
@@ -1189,7 +1198,7 @@ export interface components {
             readonly actor_role: string | null;
             readonly namespace: string | null;
             /** @enum {string} */
-            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
             readonly entity_type: string;
             readonly entity_key: string;
             /** @enum {string} */
@@ -1274,8 +1283,12 @@ export interface components {
             readonly client_id: string | null;
             readonly key_id: string | null;
             /** @enum {string} */
-            readonly role: "admin" | "operator" | "agent";
+            readonly role: "admin" | "operator" | "agent" | "allowlist";
             readonly namespace?: string;
+            readonly dashboard?: {
+                readonly operator: string;
+                readonly allowlist: boolean;
+            };
         };
         readonly RotateSignerResponse: {
             /** @enum {string} */
@@ -1391,6 +1404,9 @@ export interface components {
             readonly bindings: readonly components["schemas"]["BindingPreview"][];
             /** @description Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not, but are asked again, as all are, before anything is sent. */
             readonly allowlist: readonly components["schemas"]["AddressPreview"][];
+            readonly external_reference: string | null;
+            /** @description Pairs of texts. */
+            readonly metadata: components["schemas"]["JsonObject"];
             /** @description Each node that moves funds, with its terms and whom it pays. */
             readonly sends: readonly components["schemas"]["ReviewedSend"][];
             readonly limits: readonly components["schemas"]["LimitPreview"][];
@@ -1450,6 +1466,10 @@ export interface components {
          *       "idempotency_key": "rebalance-2026-11-21-1",
          *       "labels": {
          *         "desk": "treasury"
+         *       },
+         *       "external_reference": "INV-2026-1187",
+         *       "metadata": {
+         *         "cost_center": "emea"
          *       }
          *     }
          */
@@ -1468,6 +1488,20 @@ export interface components {
             readonly idempotency_key?: string;
             /** @default {} */
             readonly labels?: {
+                readonly [key: string]: string;
+            };
+            /** @description What your own books name the movement by. Lists and the search find it; it is no part of the plan. */
+            readonly external_reference?: string;
+            /**
+             * @description Refuses the create (`external_reference_exists`) where another movement of this client holds the reference with this flag.
+             * @default false
+             */
+            readonly unique_reference?: boolean;
+            /**
+             * @description At most 20 pairs that lists can be filtered by; no part of the plan.
+             * @default {}
+             */
+            readonly metadata?: {
                 readonly [key: string]: string;
             };
         };
@@ -2292,7 +2326,10 @@ export interface operations {
                 readonly strategy_id?: string;
                 readonly template_key?: string;
                 readonly asset?: string;
+                readonly external_reference?: string;
                 readonly needs_attention?: "true";
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -2808,6 +2845,8 @@ export interface operations {
                 readonly template_key?: string;
                 readonly executable?: boolean;
                 readonly status?: "active" | "retired";
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -3316,6 +3355,8 @@ export interface operations {
                 readonly source_venue?: string;
                 readonly destination_venue?: string;
                 readonly asset?: string;
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -3831,6 +3872,8 @@ export interface operations {
                 readonly status?: "pending" | "delivered" | "dead_letter";
                 readonly movement_id?: components["schemas"]["Id"];
                 readonly transfer_id?: components["schemas"]["Id"];
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };
@@ -3893,7 +3936,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -3930,7 +3973,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -4054,6 +4097,8 @@ export interface operations {
             readonly query?: {
                 readonly status?: "submitted" | "auto_promoted" | "rejected" | "expired";
                 readonly authority_key?: string;
+                readonly created_from?: string;
+                readonly created_to?: string;
                 readonly limit?: number;
                 readonly cursor?: string;
             };

@@ -19,6 +19,7 @@ const open = (): void => {
 const slow = defineRoute({
   id: 'slow',
   method: 'GET',
+  acts: 'never',
   path: '/slow',
   roles: ALL_ROLES,
   tag: 'Test',

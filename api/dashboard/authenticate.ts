@@ -1,0 +1,213 @@
+/**
+ * Who a request under `/dashboard/` is from: an operator with a key of their own, who signs eight
+ * lines, or whose session reads. In the order of the API: headers, key, clock, signature, and only
+ * then the nonce.
+ */
+import type { KeyObject } from 'node:crypto';
+import type { Logger } from 'pino';
+import { ServiceError } from '../../domain/errors.ts';
+import { dashboardId, operatorCaller, type Caller } from '../../domain/roles.ts';
+import { OPERATOR_NAME } from '../../platform/dashboard-keys.ts';
+import type { Database } from '../../prisma/client.ts';
+import { writeAuditOnce } from '../../store/audit.ts';
+import { takeNonce } from '../../store/request-nonces.ts';
+import type { SignedRequest } from '../http/signed-request.ts';
+import { dashboardCanonicalString } from '../auth/canonical.ts';
+import { NONCE, readHeaders, TIMESTAMP } from '../auth/credentials.ts';
+import { createRefusalRecorder } from '../auth/record-refusal.ts';
+import { AuthenticationError } from '../auth/refusal.ts';
+import { assertKnown, assertSigned } from '../auth/verify.ts';
+import type { Nonces } from './nonces.ts';
+import type { OperatorKey, OperatorKeys } from './operators.ts';
+
+/** A second way to say who reads: by a session. */
+export interface SessionReader {
+  /** Whether a request carries one, whatever it is worth. */
+  claims(request: SignedRequest): boolean;
+  /** Whose it is; null where there is none, `unauthenticated` for one that is not taken. */
+  read(request: SignedRequest): Promise<Caller | null>;
+}
+
+export interface OperatorAuthenticationOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly keys: OperatorKeys;
+  readonly sessions?: SessionReader;
+  readonly nonces: Nonces;
+  readonly maxSkewSeconds: number;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/** Who sent a request, and by what that is known: a session has no effect on anything. */
+export interface Authenticated {
+  readonly caller: Caller;
+  readonly by: 'signature' | 'session';
+}
+
+/**
+ * Each throws `unauthenticated`; for a write `dashboard_writes_disabled` where there is no key.
+ */
+export interface OperatorAuthentication {
+  /**
+   * Refuses a request that cannot be a signed one whatever its body is; asked before that is read.
+   */
+  recognise(request: Pick<SignedRequest, 'method' | 'headers' | 'request_id'>): Promise<void>;
+  /**
+   * The operator who signed; `issued`: with a nonce of the service, as enrolled keys always must.
+   */
+  signed(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Caller>;
+  /** The same, with the key that was used. */
+  signedWith(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Signed>;
+  /** Refuses a request that is not signed with this secret, of whomever it is. */
+  signedBy(request: SignedRequest, secret: KeyObject): Promise<void>;
+  /** Whether a request is signed, or carries a session, whatever that is worth. */
+  claims(request: SignedRequest): boolean;
+  /**
+   * The operator who signed with a nonce of the service, or whose session a GET carries. A
+   * signature goes before a session.
+   */
+  known(request: SignedRequest): Promise<Authenticated>;
+}
+
+/** Who signed, and with which key. */
+export interface Signed {
+  readonly caller: Caller;
+  readonly key: OperatorKey;
+}
+
+export function createOperatorAuthentication({
+  db,
+  log,
+  keys,
+  sessions = { claims: () => false, read: () => Promise.resolve(null) },
+  nonces,
+  maxSkewSeconds,
+  now = Date.now,
+}: OperatorAuthenticationOptions): OperatorAuthentication {
+  const record = createRefusalRecorder({
+    log,
+    write: (eventId, entry) => writeAuditOnce(db, eventId, entry),
+  });
+  const clock = () => ({ maxSkewSeconds, now: now() });
+  const recorded = async <T>(
+    { method, request_id }: Pick<SignedRequest, 'method' | 'request_id'>,
+    work: () => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AuthenticationError)) throw error;
+      // Who can write nothing whatever they sign is not sent to look at their signature.
+      if (method !== 'GET' && !(await keys.any()))
+        throw new ServiceError('dashboard_writes_disabled', { cause: error });
+      record(error, request_id);
+      throw error;
+    }
+  };
+  /** Checks the signature of a request with `secret`, and takes its nonce; answers who it names. */
+  const verify = async (
+    { method, target, headers, body }: SignedRequest,
+    find: (operator: string) => Promise<Pick<OperatorKey, 'secret' | 'enrolled'> | null>,
+    issued: boolean,
+  ): Promise<string> => {
+    const { operator, timestamp, nonce, signature } = credentialsOf(headers);
+    const key = await find(operator);
+    const text = dashboardCanonicalString({ method, ...target, body, timestamp, nonce, operator });
+    const keyId = dashboardId(operator);
+    assertSigned({ keyId, secret: key?.secret ?? null, text, signature, timestamp }, clock());
+    const worth = nonces.check(nonce);
+    if (worth !== 'good' && (issued || key?.enrolled !== null))
+      throw new AuthenticationError(
+        worth === 'expired' ? 'nonce_expired' : 'nonce_not_issued',
+        keyId,
+      );
+    // One that was issued is used once by whomever it be, others once by each.
+    if (!(await takeNonce(db, { key_id: worth === 'good' ? ISSUED : keyId, nonce })))
+      throw new AuthenticationError('nonce_replayed', keyId);
+    return operator;
+  };
+  const verified = async (
+    request: SignedRequest,
+    { issued }: { readonly issued: boolean },
+  ): Promise<Signed> => {
+    let key: OperatorKey | null = null;
+    const find = async (operator: string) => (key = await keys.find(operator));
+    const operator = await verify(request, find, issued);
+    const used = found(key);
+    // Whoever holds the key may know that; all others are refused before.
+    if (used.enrolled?.pending === true) throw new ServiceError('dashboard_key_pending');
+    return { caller: callerOf(operator, used), key: used };
+  };
+  const signedWith: OperatorAuthentication['signedWith'] = (request, options) =>
+    recorded(request, () => verified(request, options));
+  const signed: OperatorAuthentication['signed'] = async (request, options) =>
+    (await signedWith(request, options)).caller;
+  return {
+    recognise: (request) =>
+      recorded(request, async () => {
+        const { operator, timestamp } = credentialsOf(request.headers);
+        const secret = (await keys.find(operator))?.secret ?? null;
+        assertKnown({ keyId: dashboardId(operator), secret, timestamp }, clock());
+      }),
+    signed,
+    signedWith,
+    signedBy: async (request, secret) => {
+      try {
+        await verify(request, () => Promise.resolve({ secret, enrolled: null }), true);
+      } catch (error) {
+        if (!(error instanceof AuthenticationError)) throw error;
+        // The name is a stranger's choice, and no key of ours.
+        const refused = new AuthenticationError(error.reason);
+        record(refused, request.request_id);
+        throw refused;
+      }
+    },
+    claims: (request) => isSigned(request.headers) || sessions.claims(request),
+    known: async (request) => {
+      const session =
+        request.method !== 'GET' || isSigned(request.headers)
+          ? null
+          : await recorded(request, () => sessions.read(request));
+      return session === null
+        ? { caller: await signed(request, { issued: true }), by: 'signature' }
+        : { caller: session, by: 'session' };
+    },
+  };
+}
+
+/** The operator as the caller that its key makes of it. */
+export function callerOf(operator: string, { role, allowlist }: OperatorKey): Caller {
+  return operatorCaller(role, { operator, allowlist });
+}
+
+/** What {@link assertSigned} has found to be there. */
+function found(key: OperatorKey | null): OperatorKey {
+  if (key === null) throw new AuthenticationError('key_unknown');
+  return key;
+}
+
+/** As whose nonces those of the service are kept once they were used. */
+const ISSUED = dashboardId('');
+
+const FORMS = {
+  'x-svc-dashboard-operator': OPERATOR_NAME,
+  'x-svc-dashboard-timestamp': TIMESTAMP,
+  'x-svc-dashboard-nonce': NONCE,
+  'x-svc-dashboard-signature': /^v3=[0-9a-f]{64}$/,
+} as const;
+
+/** Whether a request means to be signed; what it says for that may still be worth nothing. */
+function isSigned(headers: SignedRequest['headers']): boolean {
+  return Object.keys(FORMS).some((name) => headers[name] !== undefined);
+}
+
+function credentialsOf(headers: SignedRequest['headers']) {
+  const read = readHeaders(headers, FORMS);
+  return {
+    operator: read['x-svc-dashboard-operator'],
+    timestamp: read['x-svc-dashboard-timestamp'],
+    nonce: read['x-svc-dashboard-nonce'],
+    signature: Buffer.from(read['x-svc-dashboard-signature'].slice('v3='.length), 'hex'),
+  };
+}

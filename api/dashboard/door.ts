@@ -1,0 +1,179 @@
+/**
+ * The dashboard's door: a few routes of its own, and every route of the API's table once more under
+ * `/dashboard/api`, for operators with keys of their own. Handlers, schemas, roles and errors are
+ * the same; only who asks is known in another way.
+ */
+import type { Request, Response } from 'express';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/roles.ts';
+import { admit, refuse } from '../auth/admit.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { countOverload } from '../http/admission.ts';
+import { answer, found, signedRequest, type Admitted, type Arrived } from '../http/answer.ts';
+import { exchangeOf } from '../http/exchange.ts';
+import type { HostCheck } from '../http/host.ts';
+import { acts, type Reply, type TextReply } from '../http/route.ts';
+import { createRouter, type Match } from '../http/router.ts';
+import type { SignedRequest } from '../http/signed-request.ts';
+import type { Target } from '../http/target.ts';
+import type { OperatorAuthentication } from './authenticate.ts';
+import { createOriginCheck, isForwarded, type OriginCheck } from './origin.ts';
+import { ANYONE, type DashboardRoute } from './route.ts';
+
+export const DASHBOARD = '/dashboard/';
+/** Where the API's table is mounted a second time. */
+export const SECOND_PREFIX = '/dashboard/api';
+
+export interface DashboardOptions {
+  readonly routes: readonly DashboardRoute[];
+  readonly authentication: OperatorAuthentication;
+  /** The one origin that the console is opened under. */
+  readonly origin: () => string;
+}
+
+export interface DashboardDoor {
+  /** Refuses a request that names another host than the console's. */
+  readonly checkOrigin: OriginCheck;
+  /** Refuses what cannot be taken whatever its body is; asked before that is read. */
+  recognise(request: Request, target: Target, follows: boolean): Promise<void>;
+  answer(
+    request: Request,
+    response: Response,
+    arrived: Arrived,
+  ): Promise<Reply<unknown> | TextReply>;
+}
+
+/** Requests a second of one operator in this process. The rest is told to come again. */
+const A_SECOND = 20;
+
+/** `find` finds routes of the API's table. */
+export function createDoor(
+  deps: ApiDependencies,
+  find: (method: string, path: string) => Match,
+  { routes, authentication, origin }: DashboardOptions,
+  checkHost: HostCheck,
+): DashboardDoor {
+  const checkOrigin = createOriginCheck(origin);
+  const findOwn = createRouter(routes.map(({ route }) => route));
+  const ownOf = new Map(routes.map((each) => [each.route.id, each]));
+  const limit = createBurstLimit(A_SECOND);
+
+  /** A route of the API's table, for an operator. */
+  const second: DashboardDoor['answer'] = async (request, response, arrived) => {
+    const exchange = exchangeOf(request);
+    const signed = signedRequest(request, arrived, exchange);
+    const { caller, by } = await authentication.known(signed);
+    exchange.caller = caller;
+    arrived.body.release();
+    await limit(caller);
+    const path = arrived.target.path.slice(SECOND_PREFIX.length);
+    const { route, params } = found(find(request.method, path), response);
+    exchange.route = route.id;
+    const requester = { caller, request_id: exchange.request_id };
+    await admit(deps.db, route, params, requester);
+    // A session is what a stolen cookie gives away: it has no effect on anything.
+    const check: Admitted['check'] = async ({ query }) => {
+      if (by === 'signature' || !acts(route, query)) return;
+      await refuse(deps.db, route, requester, new ServiceError('forbidden', { message: UNSIGNED }));
+    };
+    return answer({ route, params, caller, check }, signed, exchange, deps);
+  };
+
+  /** Who calls one of the dashboard's own routes; null: anyone may. */
+  const callerOf = async (
+    { route, access, older }: DashboardRoute,
+    request: Request,
+    signed: SignedRequest,
+  ): Promise<Caller | null> => {
+    if (typeof access === 'function') return access(signed);
+    switch (access) {
+      case 'open':
+        return null;
+      case 'local':
+        if (authentication.claims(signed)) return (await authentication.known(signed)).caller;
+        assertLocal(request, checkHost);
+        return null;
+      case 'known':
+        return (await authentication.known(signed)).caller;
+      case 'signed':
+        return authentication.signed(signed, { issued: older !== true });
+      case 'allowlist': {
+        const caller = await authentication.signed(signed, { issued: older !== true });
+        if (caller.dashboard?.allowlist === true) return caller;
+        const { request_id } = signed;
+        return refuse(
+          deps.db,
+          route,
+          { caller, request_id },
+          new ServiceError('forbidden', { message: NO_ALLOWLIST }),
+        );
+      }
+    }
+  };
+
+  const own: DashboardDoor['answer'] = async (request, response, arrived) => {
+    const exchange = exchangeOf(request);
+    const { route, params } = found(findOwn(request.method, arrived.target.path), response);
+    exchange.route = route.id;
+    const entry = ownOf.get(route.id);
+    if (entry === undefined) throw new ServiceError('route_not_found');
+    if (entry.older !== true) checkOrigin(request);
+    const signed = signedRequest(request, arrived, exchange);
+    const caller = await callerOf(entry, request, signed);
+    arrived.body.release();
+    exchange.caller = caller;
+    if (caller !== null && entry.older !== true) await limit(caller);
+    return answer({ route, params, caller: caller ?? ANYONE }, signed, exchange, deps);
+  };
+
+  return {
+    checkOrigin,
+    recognise: async (request, { path }, follows) => {
+      if (!isSecond(path)) return;
+      checkOrigin(request);
+      if (!follows) return;
+      await authentication.recognise({
+        method: request.method,
+        headers: request.headersDistinct,
+        request_id: exchangeOf(request).request_id,
+      });
+    },
+    answer: (request, response, arrived) =>
+      (isSecond(arrived.target.path) ? second : own)(request, response, arrived),
+  };
+}
+
+const UNSIGNED =
+  'This read has an effect (it asks a venue), and a session has none: sign the request.';
+const NO_ALLOWLIST = 'This operator does not write the allowlist: the key needs `allowlist: true`.';
+
+function isSecond(path: string): boolean {
+  return path === SECOND_PREFIX || path.startsWith(`${SECOND_PREFIX}/`);
+}
+
+/** Throws `forbidden` unless the peer is this machine and nobody else asks through it. */
+function assertLocal(request: Request, checkHost: HostCheck): void {
+  checkHost(request);
+  const address = request.socket.remoteAddress ?? '';
+  if ((address === '::1' || /^(::ffff:)?127\./.test(address)) && !isForwarded(request)) return;
+  throw new ServiceError('forbidden', {
+    message:
+      'Without a signature the allowlist is read from the machine that the service runs on, and not through a proxy.',
+  });
+}
+
+/** Throws `overloaded` for what an operator sends beyond so many requests in a second. */
+function createBurstLimit(points: number): (caller: Caller) => Promise<void> {
+  const limiter = new RateLimiterMemory({ points, duration: 1 });
+  return async ({ dashboard }) => {
+    if (dashboard === undefined) return;
+    try {
+      await limiter.consume(dashboard.operator);
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused;
+      countOverload('operator');
+      throw new ServiceError('overloaded');
+    }
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * Which name the console is opened under. Its session, its keys and its passkeys belong to that
+ * one origin, so nothing of it is answered under another; what a proxy says in headers of its own
+ * decides nothing.
+ */
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../../domain/errors.ts';
+
+/** Throws `forbidden` unless the request names the host and port of the console's origin. */
+export type OriginCheck = (request: Pick<IncomingMessage, 'headers'>) => void;
+
+/** `origin` answers e.g. `https://console.example`; asked anew each time. */
+export function createOriginCheck(origin: () => string): OriginCheck {
+  return ({ headers: { host } }) => {
+    const expected = origin();
+    if (host?.toLowerCase() === new URL(expected).host) return;
+    throw new ServiceError('forbidden', {
+      message: `The console is answered under ${expected} alone: open that address, or set SVC_CONSOLE_ORIGIN to the one that browsers use.`,
+    });
+  };
+}
+
+/** Headers by which a proxy says for whom it asks. */
+const FORWARDED = /^(forwarded|via|x-forwarded(-.*)?|x-real-ip|x-original-host|cf-connecting-ip)$/;
+
+/** Whether a request says that it was passed on, and so that its peer is not who asks. */
+export function isForwarded({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return Object.keys(headers).some((name) => FORWARDED.test(name));
+}

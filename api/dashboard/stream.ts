@@ -1,0 +1,126 @@
+/** The console's stream: what to read again, as it changes. */
+import { z } from 'zod';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/roles.ts';
+import { AuthenticationError } from '../auth/refusal.ts';
+import { defineRoute, type Route, type TextReply } from '../http/route.ts';
+import { noBody, noParams } from '../http/schemas.ts';
+import type { SignedRequest } from '../http/signed-request.ts';
+import { EVENT_STREAM, type EventStream } from '../http/stream-reply.ts';
+import type { Authenticated, OperatorAuthentication } from './authenticate.ts';
+import type { ConsoleFeed } from './console-feed.ts';
+import type { OperatorKeys } from './operators.ts';
+
+/** So that a stream ends within five seconds of its session, or key. */
+const ASKED_AGAIN_MS = 4_000;
+
+/** Whose streams are open, and whether they may stay so. */
+export interface StreamDoor {
+  /** Who opens a stream; as {@link OperatorAuthentication.known} says. */
+  authenticate(request: SignedRequest): Promise<Caller>;
+  /** Whether the caller of an open stream could still open it. */
+  mayStay(caller: Caller): Promise<boolean>;
+}
+
+/** A session is asked for again as it was sent; of a key it counts that it is there, unchanged. */
+export function createStreamDoor(
+  authentication: Pick<OperatorAuthentication, 'known'>,
+  keys: OperatorKeys,
+): StreamDoor {
+  const asked = new WeakMap<Caller, () => Promise<boolean>>();
+  const sessionStays = async (request: SignedRequest, operator: unknown): Promise<boolean> => {
+    const { caller, by } = await authentication.known(request);
+    return by === 'session' && caller.dashboard?.operator === operator;
+  };
+  const againOf = async (
+    request: SignedRequest,
+    { caller, by }: Authenticated,
+  ): Promise<() => Promise<boolean>> => {
+    const operator = caller.dashboard?.operator ?? '';
+    if (by === 'session') return () => sessionStays(request, operator);
+    const secret = (await keys.find(operator))?.secret;
+    return async () => {
+      const now = await keys.find(operator);
+      return now !== null && secret?.equals(now.secret) === true;
+    };
+  };
+  return {
+    authenticate: async (request) => {
+      const known = await authentication.known(request);
+      asked.set(known.caller, await againOf(request, known));
+      return known.caller;
+    },
+    mayStay: async (caller) => {
+      try {
+        return (await asked.get(caller)?.()) === true;
+      } catch (error) {
+        // A database that is away ends streams by itself; nobody's session is over by that.
+        return !(error instanceof AuthenticationError);
+      }
+    },
+  };
+}
+
+export interface StreamOptions {
+  readonly feed: ConsoleFeed;
+  readonly mayStay: StreamDoor['mayStay'];
+  /** Streams of this process at once. */
+  readonly most: number;
+}
+
+/** The route of the stream; who may call it is the door's. */
+export function streamRoute({ feed, mayStay, most }: StreamOptions): Route {
+  let open = 0;
+  const begin = async (cursor: string | undefined, caller: Caller): Promise<TextReply> => {
+    let stream: EventStream | null = null;
+    let text = '';
+    const leave = await feed.join(cursor, {
+      send: (more) => {
+        if (stream === null) text += more;
+        else stream.write(more);
+      },
+      end: (last) => stream?.end(last),
+    });
+    return {
+      ...{ status: 200, type: EVENT_STREAM, text },
+      goesOn: (begun) => {
+        stream = begun;
+        const asking = setInterval(() => {
+          void mayStay(caller).then((stays) => {
+            if (!stays) begun.end();
+          });
+        }, ASKED_AGAIN_MS);
+        return () => {
+          clearInterval(asking);
+          leave();
+          open -= 1;
+        };
+      },
+    };
+  };
+  return defineRoute({
+    id: 'streamConsoleEvents',
+    method: 'GET',
+    acts: 'never',
+    path: '/dashboard/stream',
+    roles: [],
+    tag: 'Dashboard',
+    summary: 'Stream what to read again',
+    params: noParams,
+    query: z.strictObject({ since: z.string().max(128).optional() }),
+    body: noBody,
+    response: z.never(),
+    text: 'Server-sent events.',
+    errors: [],
+    handler: async ({ query: { since }, headers, requester: { caller } }) => {
+      if (open >= most) throw new ServiceError('overloaded');
+      open += 1;
+      try {
+        return await begin(headers['last-event-id'] ?? since, caller);
+      } catch (error) {
+        open -= 1;
+        throw error;
+      }
+    },
+  });
+}

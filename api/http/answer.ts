@@ -1,0 +1,86 @@
+/** From a request that has arrived to its route's answer: what both doors of the API share. */
+import type { Request, Response } from 'express';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/roles.ts';
+import { mayBeWritten } from '../../store/faults.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { parseBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import type { HeldBody } from './read-body.ts';
+import type { Reply, Route, TextReply } from './route.ts';
+import type { Match } from './router.ts';
+import type { SignedRequest } from './signed-request.ts';
+import type { Target } from './target.ts';
+import { singleHeaders, validate } from './validate.ts';
+
+/** A request that has arrived in full. */
+export interface Arrived {
+  readonly target: Target;
+  readonly body: HeldBody;
+}
+
+/** The request as signatures are checked on it. */
+export function signedRequest(
+  request: Request,
+  { target, body }: Arrived,
+  exchange: Exchange,
+): SignedRequest {
+  return {
+    method: request.method,
+    target,
+    headers: request.headersDistinct,
+    body: body.bytes,
+    request_id: exchange.request_id,
+  };
+}
+
+/** The route of a match; 404 or 405 without one. */
+export function found(match: Match, response: Response): Extract<Match, { kind: 'route' }> {
+  if (match.kind === 'none') throw new ServiceError('route_not_found');
+  if (match.kind === 'route') return match;
+  response.setHeader('Allow', match.allow.join(', '));
+  throw new ServiceError('method_not_allowed', { context: { allow: match.allow } });
+}
+
+export interface Admitted {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+  /** Refuses a valid request before its handler is called. */
+  readonly check?: ((input: { readonly query: unknown }) => Promise<void>) | undefined;
+}
+
+/** Validates the request for its route, and lets the route answer. */
+export async function answer(
+  { route, params, caller, check }: Admitted,
+  { headers: sent, body: bytes, target: { query } }: SignedRequest,
+  exchange: Exchange,
+  deps: ApiDependencies,
+): Promise<Reply<unknown> | TextReply> {
+  const headers = singleHeaders(sent);
+  const body = parseBody({
+    bytes,
+    contentType: headers['content-type'],
+    contentEncoding: exchange.encoding,
+  });
+  const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
+  await check?.(input);
+  const { request_id, span } = exchange;
+  const log = deps.log.child({ request_id });
+  const requester = { caller, request_id };
+  const handle = (): ReturnType<typeof route.handle> => {
+    const reply = route.handle({ ...input, headers, requester }, { ...deps, log });
+    return route.method === 'GET' || input.dryRun ? reply : reply.catch(leaveOpen);
+  };
+  return span === null ? handle() : span.run(handle);
+}
+
+/**
+ * Whoever asked for a write is told that nothing was accepted only where that is known: of a
+ * statement whose answer was lost it is not.
+ */
+function leaveOpen(error: unknown): never {
+  const isDoubtful =
+    error instanceof ServiceError && error.code === 'dependency_unavailable' && mayBeWritten(error);
+  throw isDoubtful ? new ServiceError('outcome_unknown', { cause: error }) : error;
+}

@@ -1,0 +1,68 @@
+/**
+ * The API for an operator, under `/dashboard/api`: reads by the browser's session, everything else
+ * signed with the operator's own key. Cookies go to this origin alone.
+ */
+import { isObject, strange } from './answer.ts';
+import { callsOver, transportOf, type Calls, type TransportChoices } from './client.ts';
+import { ClientUsageError } from './errors.ts';
+import { groupsOver, type Groups } from './groups.ts';
+import { createDashboardSigner, type DashboardKey, type Signer } from './sign.ts';
+import type { Reply } from './transport.ts';
+
+const PREFIX = '/dashboard/api';
+const NONCE = '/dashboard/nonce';
+/** A session is taken of a page of its own alone; older browsers say that in no other way. */
+const OWN_PAGE = { 'X-SVC-Console': '1' } as const;
+
+export interface DashboardClientOptions extends TransportChoices {
+  /** Null: only what a session reads can be sent. */
+  readonly key: DashboardKey | null;
+}
+
+export interface DashboardClient extends Calls, Groups {
+  /** A request of the dashboard's own routes (`/dashboard/…`); a read by session, else signed. */
+  send(request: {
+    readonly method: 'GET' | 'POST' | 'DELETE';
+    /** From the root, with the query. */
+    readonly target: string;
+    readonly body?: unknown;
+    /** A read that is signed; every write is. */
+    readonly signed?: boolean;
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<Reply>;
+}
+
+/** @throws ClientUsageError for options that no request can be sent with. */
+export function createDashboardClient(options: DashboardClientOptions): DashboardClient {
+  const sign: Signer =
+    options.key === null ? missingKey : createDashboardSigner(options.key, () => issuedNonce());
+  const transport = transportOf(options, { sign, credentials: 'same-origin' });
+  const issuedNonce = async (): Promise<string> => {
+    const reply = await transport({
+      ...{ operation: 'nonce', method: 'GET', target: NONCE, headers: OWN_PAGE },
+      ...{ signed: false, writes: false, harmless: true },
+    });
+    const nonce = isObject(reply.body) ? reply.body['nonce'] : undefined;
+    if (typeof nonce !== 'string') throw strange(reply, `to GET ${NONCE}, without nonce`);
+    return nonce;
+  };
+  const calls = callsOver(
+    (sent) => transport({ ...sent, headers: { ...OWN_PAGE, ...sent.headers } }),
+    () => Promise.resolve(PREFIX),
+    // What has an effect is signed, a read that looks outside included.
+    ({ method }, query) => method !== 'GET' || query['fresh'] === true || query['fresh'] === 'true',
+  );
+  return {
+    ...calls,
+    ...groupsOver(calls),
+    send: ({ method, target, body, signed = method !== 'GET', signal }) =>
+      transport({
+        ...{ operation: `${method} ${target}`, method, target, body, headers: OWN_PAGE, signed },
+        ...{ writes: method !== 'GET', harmless: method === 'GET', signal },
+      }),
+  };
+}
+
+function missingKey(): never {
+  throw new ClientUsageError('This browser has no key to sign with: enrol it first.');
+}

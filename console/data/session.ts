@@ -1,0 +1,134 @@
+/**
+ * Who this browser acts for. A key signs every write; reads go by a session that it opens and that
+ * can do nothing else. A session of someone else is never used.
+ */
+import { createDashboardClient, type DashboardClient } from '../../clients/http/dashboard.ts';
+import { ApiError } from '../../clients/http/errors.ts';
+import type { ResultOf } from '../../clients/http/operations.ts';
+import { forgetKey, readKey, type KeptKey } from './keys.ts';
+import { createStore, useStore } from './store.ts';
+
+export type Whoami = ResultOf<'whoami'>;
+
+/** Beyond it the service takes no signature (`SVC_AUTH_MAX_SKEW_SECONDS`, 60 by default). */
+const CLOCK_SECONDS = 45;
+
+export type SessionState =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'no_key' }
+  /** The key waits for its confirmation. */
+  | { readonly kind: 'pending'; readonly key: KeptKey }
+  /** The key is here, and the service does not take it: it has ended, or was never filled. */
+  | { readonly kind: 'key_refused'; readonly key: KeptKey }
+  | { readonly kind: 'clock'; readonly seconds: number }
+  | { readonly kind: 'other_operator'; readonly operator: string; readonly other: string }
+  | { readonly kind: 'unreachable'; readonly error: unknown }
+  | { readonly kind: 'signed_out'; readonly key: KeptKey }
+  /** `ended`: the session is over; what is on the page stays there. */
+  | {
+      readonly kind: 'open';
+      readonly key: KeptKey;
+      readonly whoami: Whoami;
+      readonly ended: boolean;
+    };
+
+export const sessionStore = createStore<SessionState>({ kind: 'loading' });
+let client = clientOf(null);
+
+export function useSession(): SessionState {
+  return useStore(sessionStore);
+}
+
+/** Reads by session, and signs with this browser's key. */
+export function theClient(): DashboardClient {
+  return client;
+}
+
+/** Sends each write once: whoever sent it looks before it is offered again. */
+function clientOf(key: KeptKey | null): DashboardClient {
+  return createDashboardClient({
+    baseUrl: location.origin,
+    key: key === null ? null : { operator: key.operator, secret: key.key },
+    retries: 0,
+    timeoutMs: 20_000,
+  });
+}
+
+/** Looks for a key, and opens a session with it where the browser has none of it. */
+export async function startSession(mayHaveOne = true): Promise<void> {
+  const key = await readKey();
+  client = clientOf(key);
+  if (key === null) {
+    sessionStore.set({ kind: 'no_key' });
+    return;
+  }
+  sessionStore.set(await opened(key, mayHaveOne));
+}
+
+async function opened(key: KeptKey, mayHaveOne: boolean): Promise<SessionState> {
+  try {
+    const known = mayHaveOne ? await whoamiOrNull() : null;
+    if (known !== null && operatorOf(known) === key.operator)
+      return { kind: 'open', key, whoami: known, ended: false };
+    await client.send({ method: 'POST', target: '/dashboard/session' });
+    const whoami = await client.call('whoami');
+    const other = operatorOf(whoami);
+    return other === key.operator
+      ? { kind: 'open', key, whoami, ended: false }
+      : { kind: 'other_operator', operator: key.operator, other };
+  } catch (error) {
+    if (error instanceof ApiError && error.rawCode === 'dashboard_key_pending')
+      return { kind: 'pending', key };
+    if (!isUnauthenticated(error)) return { kind: 'unreachable', error };
+    const seconds = await clockDifference();
+    return Math.abs(seconds) > CLOCK_SECONDS
+      ? { kind: 'clock', seconds }
+      : { kind: 'key_refused', key };
+  }
+}
+
+async function whoamiOrNull(): Promise<Whoami | null> {
+  try {
+    return await client.call('whoami');
+  } catch (error) {
+    if (isUnauthenticated(error)) return null;
+    throw error;
+  }
+}
+
+/** Whose session it is, by what the service says. */
+export function operatorOf({ dashboard, client_id }: Whoami): string {
+  return dashboard?.operator ?? (client_id ?? '').replace(/^dashboard:/, '');
+}
+
+export function isUnauthenticated(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
+}
+
+/** Called for each failed read: an ended session is shown, and nothing on the page is lost. */
+export function noteFailure(error: unknown): void {
+  const state = sessionStore.get();
+  if (isUnauthenticated(error) && state.kind === 'open' && !state.ended)
+    sessionStore.set({ ...state, ended: true });
+}
+
+/** Ends the session here and at the service; the key stays in this browser. */
+export async function signOut(): Promise<void> {
+  const state = sessionStore.get();
+  await client.send({ method: 'DELETE', target: '/dashboard/session' });
+  if (state.kind === 'open') sessionStore.set({ kind: 'signed_out', key: state.key });
+}
+
+/** Takes the key out of this browser. */
+export async function forgetThisBrowser(): Promise<void> {
+  await forgetKey();
+  client = clientOf(null);
+  sessionStore.set({ kind: 'no_key' });
+}
+
+/** How far this machine's clock is ahead of the service's, by an answer's own date. */
+async function clockDifference(): Promise<number> {
+  const answer = await fetch('/console/', { method: 'HEAD', cache: 'no-store' });
+  const date = Date.parse(answer.headers.get('date') ?? '');
+  return Number.isNaN(date) ? 0 : Math.round((Date.now() - date) / 1000);
+}

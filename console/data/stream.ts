@@ -1,0 +1,101 @@
+/**
+ * One event stream for all tabs of this browser: the tab that holds a lock listens and passes what
+ * it hears on; when it closes, another takes the lock. Without a stream every tab reads again by
+ * time.
+ */
+import { KINDS, mayBeOld, type Change } from './changes.ts';
+import { queryClient } from './query-client.ts';
+import { createStore } from './store.ts';
+
+/** `behind`: no stream, so what is shown is read again by time. */
+export type Liveness = 'live' | 'behind' | 'offline';
+export const liveness = createStore<Liveness>('behind');
+
+const NAME = 'svc-console-stream';
+const PATH = '/dashboard/stream';
+const POLL_MS = 15_000;
+/** A tab that has heard nothing of the listening one for so long is behind. */
+const SILENCE_MS = 12_000;
+const PULSE_MS = 4_000;
+const REOPEN_MS = 10_000;
+
+type Message = { readonly pulse: Liveness } | { readonly change: Change };
+
+/** Starts to follow; ends with the signal. */
+export function followChanges(signal: AbortSignal): void {
+  const channel = new BroadcastChannel(NAME);
+  let heard = 0;
+  const take = (message: Message): void => {
+    heard = Date.now();
+    if ('pulse' in message) liveness.set(navigator.onLine ? message.pulse : 'offline');
+    else
+      void queryClient.invalidateQueries({
+        predicate: ({ queryKey }) => mayBeOld(queryKey, message.change),
+      });
+  };
+  channel.onmessage = ({ data }: MessageEvent<Message>) => take(data);
+  const send = (message: Message): void => {
+    take(message);
+    channel.postMessage(message);
+  };
+  const poll = setInterval(() => {
+    if (Date.now() - heard > SILENCE_MS) liveness.set(navigator.onLine ? 'behind' : 'offline');
+    if (liveness.get() !== 'live') void queryClient.invalidateQueries();
+  }, POLL_MS);
+  const offline = (): void => liveness.set('offline');
+  window.addEventListener('offline', offline, { signal });
+  signal.addEventListener('abort', () => {
+    clearInterval(poll);
+    channel.close();
+  });
+  navigator.locks
+    .request(NAME, { signal }, () => listen(send, signal))
+    // The page closed while another one listened.
+    .catch(() => undefined);
+}
+
+/** Holds the stream open until the signal. */
+function listen(send: (message: Message) => void, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let source: EventSource | undefined;
+    let state: Liveness = 'behind';
+    const say = (next: Liveness): void => {
+      const isBack = next === 'live' && state !== 'live';
+      state = next;
+      send({ pulse: next });
+      // What was missed while nobody listened is in no event.
+      if (isBack) send({ change: { kind: 'reset', ids: {} } });
+    };
+    const open = (): void => {
+      const made = new EventSource(PATH);
+      source = made;
+      made.onopen = () => say('live');
+      made.onerror = () => say('behind');
+      for (const kind of KINDS)
+        made.addEventListener(kind, ({ data }: MessageEvent<string>) =>
+          send({ change: { kind, ids: idsOf(data) } }),
+        );
+    };
+    open();
+    // A browser tries again by itself after a lost connection, and not after a refusal.
+    const reopen = setInterval(() => {
+      if (source?.readyState === EventSource.CLOSED) open();
+    }, REOPEN_MS);
+    const pulse = setInterval(() => send({ pulse: state }), PULSE_MS);
+    signal.addEventListener('abort', () => {
+      clearInterval(pulse);
+      clearInterval(reopen);
+      source?.close();
+      resolve();
+    });
+  });
+}
+
+function idsOf(data: string): Readonly<Record<string, unknown>> {
+  try {
+    const value = JSON.parse(data) as unknown;
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

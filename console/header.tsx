@@ -1,0 +1,100 @@
+/** What every page has on top: pages, how live it is, whether new money is let in, who signs. */
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { useRead } from './data/reads.ts';
+import { signOut, useSession } from './data/session.ts';
+import { liveness } from './data/stream.ts';
+import { useStore } from './data/store.ts';
+import { useOldestFailure } from './data/freshness.ts';
+import { Button } from './parts/button.tsx';
+import { timeInWords } from './parts/format.ts';
+import { Sheet } from './parts/sheet.tsx';
+import { Text } from './parts/text.tsx';
+import { PAGES } from './routes.ts';
+import { SHORTCUTS, useShortcuts } from './shortcuts.ts';
+
+export function Header() {
+  const session = useSession();
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useShortcuts(() => setHelpOpen(true));
+  const operator = session.kind === 'open' ? session.key.operator : '';
+  return (
+    <header className="header">
+      <nav aria-label="Pages">
+        {PAGES.filter(({ navigation }) => navigation !== null).map(({ path, navigation }) => (
+          <Link key={path} to={path} activeOptions={{ exact: path === '/', includeSearch: false }}>
+            {navigation}
+          </Link>
+        ))}
+      </nav>
+      <Cutover />
+      <Live />
+      <span className="who">
+        <Text>{operator}</Text>
+        <Button onClick={() => void signOut()}>Sign out</Button>
+        <Button onClick={() => setHelpOpen(true)} label="Keys">
+          ?
+        </Button>
+      </span>
+      <Sheet open={isHelpOpen} onClose={() => setHelpOpen(false)} title="Keys">
+        <dl className="keys">
+          {SHORTCUTS.map(({ keys, does }) => (
+            <div key={keys}>
+              <dt>
+                <kbd>{keys}</kbd>
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+      </Sheet>
+    </header>
+  );
+}
+
+const MODES: Readonly<Record<string, string>> = {
+  drain: 'Drain: no new movements',
+  frozen: 'Frozen: nothing is sent',
+};
+
+function Cutover() {
+  const { data } = useRead('getCutoverMode', {});
+  if (data === undefined) return <span className="mode">Mode unknown</span>;
+  const words = MODES[data.mode];
+  if (words === undefined) return <span className="mode">Mode normal</span>;
+  return (
+    <strong className="mode alarm">
+      {words}
+      {data.reason !== null && (
+        <>
+          {' '}
+          (<Text most={80}>{data.reason}</Text>)
+        </>
+      )}
+    </strong>
+  );
+}
+
+const LIVENESS = {
+  live: 'Live',
+  behind: 'Behind: read again every 15 s',
+  offline: 'Offline: nothing here is new',
+} as const;
+
+/** Never lets an old state pass for a new one: a read that failed says since when it stands. */
+function Live() {
+  const state = useStore(liveness);
+  const oldest = useOldestFailure();
+  const [, refresh] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => refresh((count) => count + 1), 5_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <span role="status" className={state === 'live' && oldest === null ? 'live' : 'live alarm'}>
+      {LIVENESS[state]}
+      {oldest !== null &&
+        `. ${oldest === 0 ? 'Something could not be read' : `Some of it is as of ${timeInWords(new Date(oldest).toISOString())}`}`}
+    </span>
+  );
+}

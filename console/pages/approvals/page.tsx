@@ -1,0 +1,213 @@
+/** Movements that wait for their approval; several are decided after one summed sheet. */
+import { useState } from 'react';
+import { queryClient } from '../../data/query-client.ts';
+import { useRows } from '../../data/reads.ts';
+import { useSession } from '../../data/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { MOVEMENT_COLUMNS, MovementLink, Outflow } from '../../parts/movement-values.tsx';
+import { Sheet } from '../../parts/sheet.tsx';
+import { sumByAsset } from '../../parts/sums.ts';
+import { Table } from '../../parts/table.tsx';
+import { Text } from '../../parts/text.tsx';
+import { Address, Id } from '../../parts/values.tsx';
+import { candidateOf, decide, type Candidate, type Detail, type Outcome } from './decide.ts';
+
+/** More are not read by a person before they decide. */
+const MOST = 25;
+
+type Verb = 'approve' | 'reject';
+
+export default function Approvals() {
+  const { rows, query } = useRows('listMovements', {
+    query: { state: 'PENDING_APPROVAL', limit: 100 },
+  });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [verb, setVerb] = useState<Verb | null>(null);
+  const ids = rows.map(({ movement_id }) => movement_id).filter((id) => chosen.has(id));
+  const toggle = (id: string): void => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  const because =
+    ids.length === 0
+      ? 'Choose movements first'
+      : ids.length > MOST
+        ? `At most ${String(MOST)} at once`
+        : null;
+  return (
+    <>
+      <h1>Approvals</h1>
+      <p className="actions">
+        <Button kind="main" onClick={() => setVerb('approve')} disabledBecause={because}>
+          Approve {ids.length}…
+        </Button>
+        <Button kind="danger" onClick={() => setVerb('reject')} disabledBecause={because}>
+          Reject {ids.length}…
+        </Button>
+      </p>
+      <Table
+        caption="Movements that wait for their approval"
+        rows={rows}
+        keyOf={({ movement_id }) => movement_id}
+        query={query}
+        none="No movement waits for its approval."
+        columns={[
+          {
+            title: 'Choose',
+            cell: ({ movement_id }) => (
+              <input
+                type="checkbox"
+                aria-label={`Choose ${movement_id}`}
+                checked={chosen.has(movement_id)}
+                onChange={() => toggle(movement_id)}
+              />
+            ),
+          },
+          ...MOVEMENT_COLUMNS,
+        ]}
+      />
+      {verb !== null && (
+        <DecisionSheet
+          verb={verb}
+          ids={ids}
+          onClose={() => {
+            setVerb(null);
+            setChosen(new Set());
+            void queryClient.invalidateQueries();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function DecisionSheet({
+  verb,
+  ids: first,
+  onClose,
+}: {
+  verb: Verb;
+  ids: readonly string[];
+  onClose: () => void;
+}) {
+  // What was chosen when the sheet was opened, whatever the list shows meanwhile.
+  const [ids] = useState(first);
+  const [candidates, setCandidates] = useState<readonly Candidate[] | null>(null);
+  const [reason, setReason] = useState('');
+  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
+  const [isSent, setSent] = useState(false);
+  const session = useSession();
+  const operator = session.kind === 'open' ? session.key.operator : '';
+  const words = verb === 'approve' ? 'Approve' : 'Reject';
+  const read = async (): Promise<void> => {
+    const found: Candidate[] = [];
+    for (const id of ids) found.push(await candidateOf(id));
+    setCandidates(found);
+  };
+  const [isReading, setReading] = useState(false);
+  if (!isReading) {
+    setReading(true);
+    void read();
+  }
+  const ready = (candidates ?? []).filter(
+    (each): each is Candidate & { readonly detail: Detail } =>
+      each.refused === null && each.detail !== null,
+  );
+  const send = async (): Promise<void> => {
+    setSent(true);
+    for (const { detail } of ready) {
+      const outcome = await decide(detail, { verb, operator, reason });
+      setOutcomes((before) => [...before, outcome]);
+    }
+  };
+  const because = isSent
+    ? 'Sent'
+    : ready.length === 0
+      ? 'None of them can be decided here'
+      : verb === 'reject' && reason.trim() === ''
+        ? 'Say why first'
+        : null;
+  return (
+    <Sheet open onClose={onClose} title={`${words} ${String(ids.length)} movements`}>
+      {candidates === null ? (
+        <p role="status">Reading each plan…</p>
+      ) : (
+        <>
+          <h3>Together at most</h3>
+          <Outflow entries={sumByAsset(ready.flatMap(({ detail }) => detail.outflow))} />
+          {candidates.map((each) => (
+            <One
+              key={each.movement_id}
+              candidate={each}
+              outcome={outcomes.find(({ movement_id }) => movement_id === each.movement_id)}
+            />
+          ))}
+          {verb === 'reject' && (
+            <p>
+              <label>
+                Why
+                <textarea
+                  value={reason}
+                  maxLength={1000}
+                  onChange={({ target }) => setReason(target.value)}
+                />
+              </label>
+            </p>
+          )}
+          <Button
+            kind={verb === 'approve' ? 'main' : 'danger'}
+            onClick={() => void send()}
+            disabledBecause={because}
+          >
+            {words} {ready.length}, each signed by itself
+          </Button>
+          {isSent && (
+            <p role="status">
+              {outcomes.length} of {ready.length} sent,{' '}
+              {outcomes.filter(({ isDone }) => isDone).length} done
+            </p>
+          )}
+        </>
+      )}
+    </Sheet>
+  );
+}
+
+function One({
+  candidate: { movement_id, detail, refused },
+  outcome,
+}: {
+  candidate: Candidate;
+  outcome: Outcome | undefined;
+}) {
+  return (
+    <section className="candidate" aria-label={movement_id}>
+      <h3>
+        <MovementLink id={movement_id} />
+      </h3>
+      {detail !== null && (
+        <>
+          <Text>{detail.template_key}</Text> version {detail.template_version}
+          <Outflow entries={detail.outflow} />
+          {detail.review?.sends.flatMap(({ node_key, payees }) =>
+            payees.map(({ address }) => (
+              <div key={`${node_key} ${address}`}>
+                <Text>{node_key}</Text> pays <Address address={address} />
+              </div>
+            )),
+          )}
+          <div className="small">
+            Plan <Id>{detail.compiled_plan_hash}</Id>, hashed here
+          </div>
+        </>
+      )}
+      {refused !== null && <p className="refused">Left out: {refused}</p>}
+      {outcome !== undefined && (
+        <p role="status" className={outcome.isDone ? 'done' : 'refused'}>
+          <Text>{outcome.says}</Text>
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,88 @@
+/** What callers are told, and what could not be delivered. */
+import { useState } from 'react';
+import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
+import { queryClient } from '../../data/query-client.ts';
+import { useRows } from '../../data/reads.ts';
+import { theClient } from '../../data/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
+import { MovementLink } from '../../parts/movement-values.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Text } from '../../parts/text.tsx';
+import { Id, Reason, State, Time } from '../../parts/values.tsx';
+
+const FILTERS: readonly Filter[] = [
+  { name: 'status', label: 'Status', options: ['pending', 'delivered', 'dead_letter'] },
+  { name: 'movement_id', label: 'Movement' },
+  { name: 'transfer_id', label: 'Transfer' },
+];
+
+export default function Callbacks() {
+  const query = { ...useFilters(FILTERS), limit: 50 } as QueryOf<'listCallbacks'>;
+  const { rows, query: read } = useRows('listCallbacks', { query });
+  return (
+    <>
+      <h1>Callbacks</h1>
+      <Filters filters={FILTERS} />
+      <Table
+        caption="Callbacks"
+        rows={rows}
+        keyOf={({ event_id }) => event_id}
+        query={read}
+        none="No callback fits."
+        columns={[
+          { title: 'Event', cell: ({ event_type }) => <Text>{event_type}</Text> },
+          {
+            title: 'Of',
+            cell: ({ movement_id, transfer_id }) =>
+              movement_id === null ? (
+                <Id>{transfer_id ?? ''}</Id>
+              ) : (
+                <MovementLink id={movement_id} />
+              ),
+          },
+          { title: 'Goes to', cell: ({ url }) => <Text>{url}</Text> },
+          { title: 'Status', cell: ({ status }) => <State>{status}</State> },
+          {
+            title: 'Attempts',
+            cell: ({ attempts, last_error }) => (
+              <>
+                {attempts} <Reason>{last_error}</Reason>
+              </>
+            ),
+          },
+          { title: 'Written', cell: ({ created_at }) => <Time at={created_at} /> },
+          { title: 'Send again', cell: (row) => <Redeliver row={row} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Redeliver({ row: { event_id, status } }: { row: RowOf<'listCallbacks'> }) {
+  const [problem, setProblem] = useState<unknown>(null);
+  const [isSending, setSending] = useState(false);
+  const send = async (): Promise<void> => {
+    setSending(true);
+    setProblem(null);
+    try {
+      await theClient().call('redeliverCallback', { params: { event_id } });
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      // What it is now is looked up before it is offered again.
+      await queryClient.invalidateQueries({ queryKey: ['listCallbacks'] });
+      setSending(false);
+    }
+  };
+  if (status !== 'dead_letter') return null;
+  return (
+    <>
+      <Button onClick={() => void send()} disabledBecause={isSending ? 'Sending…' : null}>
+        Send again
+      </Button>
+      <Problem error={problem} />
+    </>
+  );
+}

@@ -1,0 +1,387 @@
+/**
+ * A decision before it is signed: what will be sent, field for field, and whether it still can be.
+ * After a lost answer nothing is offered before the present state was read.
+ */
+import { useEffect, useRef, useState } from 'react';
+import { Button } from '../../../parts/button.tsx';
+import { Problem } from '../../../parts/problem.tsx';
+import { Sheet } from '../../../parts/sheet.tsx';
+import { Text } from '../../../parts/text.tsx';
+import { Id, State } from '../../../parts/values.tsx';
+import { send, type MovementData } from '../data.ts';
+import type { Timeline } from '../model/answers.ts';
+import type { Choice, Standpoint } from '../model/choices.ts';
+import {
+  afterFailure,
+  decidedSince,
+  lastSequence,
+  LONGEST_REASON,
+  missing,
+  overtaken,
+  REASONS,
+  statementOf,
+  type Filled,
+  type Statement,
+} from '../model/decision.ts';
+import { amountsInWords, type AssetAmount } from '../model/outflow.ts';
+import type { PayeeView } from '../model/payees.ts';
+import { titleOf } from './actions.tsx';
+import { Json } from './json.tsx';
+import { Event } from './timeline.tsx';
+
+export interface DecisionProps {
+  readonly choice: Choice;
+  /** As things stand now; the sheet is refused when they change under it. */
+  readonly at: Standpoint;
+  readonly timeline: Timeline;
+  readonly look: MovementData['look'];
+  readonly operator: string;
+  readonly outflow: readonly AssetAmount[] | null;
+  readonly payees: readonly PayeeView[];
+  readonly onClose: () => void;
+  /** An answer was lost, or what became of it is known: also after the sheet was closed. */
+  readonly onDoubt: (isOpen: boolean) => void;
+}
+
+type Phase =
+  | { readonly kind: 'filling'; readonly error: unknown; readonly note: string | null }
+  | { readonly kind: 'sending' }
+  /** The answer was lost: the present state is read. */
+  | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
+  | { readonly kind: 'done'; readonly events: Timeline; readonly note: string };
+
+const START: Phase = { kind: 'filling', error: null, note: null };
+
+export function DecisionSheet(props: DecisionProps) {
+  const { choice, at, timeline, look, onClose, onDoubt } = props;
+  // What the sheet was opened with: what is decided about does not change while it is open.
+  const opened = useRef({
+    sequence: lastSequence(timeline),
+    hash: at.plan?.status === 'agrees' ? at.plan.hash : null,
+  });
+  const { sequence, hash } = opened.current;
+  const [filled, setFilled] = useState<Filled>({ approver_id: props.operator, reason: '' });
+  const [phase, setPhase] = useState<Phase>(START);
+  const isOpen = useIsMounted();
+  const isApproval = choice.verb === 'approve' || choice.verb === 'reject';
+  const statement = statementOf(choice, at.movement, isApproval ? hash : null, filled);
+  const changed = phase.kind === 'filling' ? overtaken(choice, isApproval ? hash : null, at) : null;
+  const lacking = missing(choice.verb, filled);
+
+  const set = (next: Phase): void => {
+    if (isOpen.current) setPhase(next);
+  };
+  const lookAgain = async (error: unknown): Promise<void> => {
+    onDoubt(true);
+    set({ kind: 'looking', error, failed: null });
+    try {
+      const seen = await look();
+      onDoubt(false);
+      const events = decidedSince(choice.verb, seen.timeline, sequence);
+      set(
+        events.length > 0
+          ? { kind: 'done', events, note: 'The answer was lost. This is what happened since:' }
+          : {
+              ...{ kind: 'filling', error },
+              note: 'The answer was lost, and the service shows nothing of the decision so far. Where it is offered below, it can be sent again: what was taken meanwhile is refused.',
+            },
+      );
+    } catch (failed) {
+      set({ kind: 'looking', error, failed });
+    }
+  };
+  const decide = async (signed: Statement): Promise<void> => {
+    set({ kind: 'sending' });
+    try {
+      await send(signed);
+    } catch (error) {
+      if (afterFailure(error).kind === 'look_first') return lookAgain(error);
+      set({ kind: 'filling', error, note: 'The service refused it; nothing was done.' });
+      // What it was refused for may be what the page does not show yet.
+      await look().catch(() => undefined);
+      return;
+    }
+    set({ kind: 'done', events: [], note: 'The service has taken it.' });
+    await look().catch(() => undefined);
+  };
+
+  return (
+    <Sheet open onClose={onClose} title={`${titleOf(choice)}?`}>
+      <p>
+        <Text>{choice.consequence ?? ''}</Text>
+      </p>
+      {choice.verb === 'approve' && <Approved {...props} hash={hash} />}
+      {phase.kind === 'done' ? (
+        <Done phase={phase} state={at.movement.request_state} />
+      ) : phase.kind === 'looking' ? (
+        <Looking phase={phase} again={() => void lookAgain(phase.error)} />
+      ) : (
+        <form
+          className="decision"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (phase.kind === 'filling' && changed === null && lacking === null)
+              void decide(statement);
+          }}
+        >
+          {changed !== null && (
+            <Overtaken why={changed} events={decidedSince(choice.verb, timeline, sequence)} />
+          )}
+          {phase.kind === 'filling' && (
+            <>
+              <Problem error={phase.error} />
+              {phase.note !== null && <p className="notice">{phase.note}</p>}
+            </>
+          )}
+          <FormFields choice={choice} filled={filled} onChange={setFilled} />
+          <h3>What you sign</h3>
+          <p>
+            <code>
+              {statement.method} <Text>{statement.path}</Text>
+            </code>
+          </p>
+          <Json value={statement.body} />
+          <p className="small">
+            Signed by the key of <Text>{props.operator}</Text> in this browser, for this request
+            alone.
+          </p>
+          <Button
+            kind={choice.verb === 'reject' || choice.verb === 'cancel' ? 'danger' : 'main'}
+            disabledBecause={
+              phase.kind === 'sending' ? 'It is being sent.' : (changed ?? lacking ?? null)
+            }
+            onClick={() => void decide(statement)}
+          >
+            Sign and send
+          </Button>
+        </form>
+      )}
+    </Sheet>
+  );
+}
+
+/** The plan that the approval binds: the same values that the hash was made of. */
+function Approved({
+  hash,
+  outflow,
+  payees,
+}: Pick<DecisionProps, 'outflow' | 'payees'> & { hash: string | null }) {
+  const warned = payees.flatMap(({ warnings }) => warnings);
+  return (
+    <>
+      <p>
+        Moves at most{' '}
+        <strong>
+          <Text>{outflow === null ? 'an unknown amount' : amountsInWords(outflow)}</Text>
+        </strong>
+      </p>
+      <ul aria-label="Payees">
+        {payees.map(({ address, label, chain_id }) => (
+          <li key={`${address} ${String(chain_id)}`}>
+            {label === null ? 'No label' : <Text>{label}</Text>}: <Id>{address}</Id>
+            {chain_id !== null && ` on chain ${String(chain_id)}`}
+          </li>
+        ))}
+      </ul>
+      {warned.length > 0 && (
+        <ul className="warnings" aria-label="Warnings about payees">
+          {warned.map(({ text }) => (
+            <li key={text}>
+              <strong>
+                <Text>{text}</Text>
+              </strong>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>
+        Hash of the plan, made in this browser: <Id>{hash ?? 'none'}</Id>
+      </p>
+    </>
+  );
+}
+
+function Overtaken({ why, events }: { why: string; events: Timeline }) {
+  return (
+    <div role="alert" className="problem">
+      <p>
+        <strong>It can no longer be decided here.</strong> <Text>{why}</Text>
+      </p>
+      <Events events={events} />
+    </div>
+  );
+}
+
+function Done({ phase, state }: { phase: Extract<Phase, { kind: 'done' }>; state: string }) {
+  return (
+    <div role="status" className="notice">
+      <p>{phase.note}</p>
+      <Events events={phase.events} />
+      <p>
+        The movement is now <State>{state}</State>
+      </p>
+    </div>
+  );
+}
+
+function Looking({
+  phase: { error, failed },
+  again,
+}: {
+  phase: Extract<Phase, { kind: 'looking' }>;
+  again: () => void;
+}) {
+  return (
+    <div role="status" className="notice">
+      <Problem error={error} />
+      <p>
+        <strong>The answer was lost.</strong> It may have been taken: the present state is read
+        before anything is offered again.
+      </p>
+      <Problem error={failed} />
+      <Button onClick={again} disabledBecause={failed === null ? 'Looking.' : null}>
+        Look again
+      </Button>
+    </div>
+  );
+}
+
+function Events({ events }: { events: Timeline }) {
+  return events.length === 0 ? null : (
+    <ul>
+      {events.map((event) => (
+        <li key={event.sequence}>
+          <Event event={event} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function FormFields({
+  choice,
+  filled,
+  onChange,
+}: {
+  choice: Choice;
+  filled: Filled;
+  onChange: (filled: Filled) => void;
+}) {
+  const { verb } = choice;
+  const proves = verb === 'resolve' || verb === 'reassign';
+  return (
+    <>
+      {(verb === 'approve' || verb === 'reject') && (
+        <label>
+          Who decides, as the record names it
+          <input
+            value={filled.approver_id}
+            onChange={({ target }) => onChange({ ...filled, approver_id: target.value })}
+          />
+        </label>
+      )}
+      {verb === 'resolve' && <Outcome filled={filled} onChange={onChange} />}
+      {verb === 'reassign' && (
+        <>
+          <label>
+            Movement that the payment is for
+            <input
+              value={filled.to_movement_id ?? ''}
+              onChange={({ target }) =>
+                onChange({ ...filled, to_movement_id: target.value.trim() })
+              }
+            />
+          </label>
+          <label>
+            Node that the payment is for
+            <input
+              value={filled.to_node_key ?? ''}
+              onChange={({ target }) => onChange({ ...filled, to_node_key: target.value })}
+            />
+          </label>
+        </>
+      )}
+      {REASONS[verb] !== 'none' && (
+        <label>
+          {REASONS[verb] === 'required' ? 'Reason' : 'Reason (may be left out)'}
+          <textarea
+            rows={3}
+            value={filled.reason}
+            aria-describedby="reason-length"
+            onChange={({ target }) => onChange({ ...filled, reason: target.value })}
+          />
+          <span className="small" id="reason-length">
+            {filled.reason.length} of {LONGEST_REASON} characters
+          </span>
+        </label>
+      )}
+      {proves && (
+        <label>
+          What proves it: a reference, a statement line, a transaction hash
+          <input
+            value={filled.evidence?.['reference'] ?? ''}
+            onChange={({ target }) => {
+              const { evidence: _old, ...others } = filled;
+              onChange(
+                target.value === '' ? others : { ...others, evidence: { reference: target.value } },
+              );
+            }}
+          />
+        </label>
+      )}
+      {verb === 'resolve' && filled.outcome === 'completed' && (
+        <label>
+          Of a burn: hashes of the transactions that minted it, one a line (else leave it empty)
+          <textarea
+            rows={2}
+            value={(filled.mint_tx_hashes ?? []).join('\n')}
+            onChange={({ target }) =>
+              onChange({
+                ...filled,
+                mint_tx_hashes: target.value.split(/\s+/).filter((hash) => hash !== ''),
+              })
+            }
+          />
+        </label>
+      )}
+    </>
+  );
+}
+
+function Outcome({ filled, onChange }: { filled: Filled; onChange: (filled: Filled) => void }) {
+  const OUTCOMES = [
+    ['completed', 'Completed: its effect landed'],
+    ['failed', 'Failed: it is proven that nothing landed'],
+  ] as const;
+  return (
+    <fieldset>
+      <legend>What became of it</legend>
+      {OUTCOMES.map(([outcome, words]) => (
+        <label key={outcome} className="choice">
+          <input
+            type="radio"
+            name="outcome"
+            checked={filled.outcome === outcome}
+            onChange={() => {
+              const { mint_tx_hashes: _hashes, ...others } = filled;
+              onChange({ ...others, outcome });
+            }}
+          />
+          {words}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** What ends after the sheet is closed changes nothing there. */
+function useIsMounted() {
+  const isMounted = useRef(true);
+  useEffect(() => {
+    isMounted.current = true;
+    return () => {
+      isMounted.current = false;
+    };
+  }, []);
+  return isMounted;
+}

@@ -1,0 +1,27 @@
+/** Names with their values; what has no value is left out. */
+import { Fragment, type ReactNode } from 'react';
+
+export interface Field {
+  readonly name: string;
+  readonly value: ReactNode;
+}
+
+export function Fields({ of }: { of: readonly (Field | null)[] }) {
+  return (
+    <dl className="fields">
+      {of
+        .filter((field) => field !== null)
+        .map(({ name, value }) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+    </dl>
+  );
+}
+
+/** A field of a text that may be missing. */
+export function field(name: string, value: ReactNode | null | undefined): Field | null {
+  return value === null || value === undefined || value === '' ? null : { name, value };
+}

@@ -1,0 +1,62 @@
+/**
+ * Every page, a line each: its path below `/console`, and the module that is loaded when it is
+ * opened, whose default export is the component. A page with `navigation` is linked in every
+ * header, so only what works stands here. Pages read their parameters with
+ * `useParams({ strict: false })` and filters with `useSearch({ strict: false })`: strings, as they
+ * stand in the address.
+ */
+import type { ComponentType } from 'react';
+
+export interface PageEntry {
+  /** `$name` is a parameter. */
+  readonly path: string;
+  readonly title: string;
+  /** Its link in the header; null for a page that others lead to. */
+  readonly navigation: string | null;
+  readonly load: () => Promise<{ readonly default: ComponentType }>;
+}
+
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/',
+    title: 'Needs you',
+    navigation: 'Needs you',
+    load: () => import('./pages/needs-you/page.tsx'),
+  },
+  {
+    path: '/approvals',
+    title: 'Approvals',
+    navigation: 'Approvals',
+    load: () => import('./pages/approvals/page.tsx'),
+  },
+  {
+    path: '/movements',
+    title: 'Movements',
+    navigation: 'Movements',
+    load: () => import('./pages/movements/page.tsx'),
+  },
+  {
+    path: '/transfers',
+    title: 'Transfers',
+    navigation: 'Transfers',
+    load: () => import('./pages/transfers/page.tsx'),
+  },
+  {
+    path: '/allowlist',
+    title: 'Allowlist',
+    navigation: 'Allowlist',
+    load: () => import('./pages/allowlist/page.tsx'),
+  },
+  {
+    path: '/callbacks',
+    title: 'Callbacks',
+    navigation: 'Callbacks',
+    load: () => import('./pages/callbacks/page.tsx'),
+  },
+  {
+    path: '/movements/$movement_id',
+    title: 'Movement',
+    navigation: null,
+    load: () => import('./pages/movement/page.tsx'),
+  },
+];

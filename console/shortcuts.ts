@@ -1,0 +1,37 @@
+/** Keys that work on every page; a page's own controls are reached by Tab. */
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { PAGES } from './routes.ts';
+
+const linked = PAGES.filter(({ navigation }) => navigation !== null);
+
+export const SHORTCUTS: readonly { readonly keys: string; readonly does: string }[] = [
+  { keys: '?', does: 'Lists the keys' },
+  ...linked.map(({ title }, index) => ({ keys: `g ${String(index + 1)}`, does: `Opens ${title}` })),
+  { keys: 'Tab, Shift+Tab', does: 'To the next control, to the one before' },
+  { keys: 'Enter, Space', does: 'Uses a control' },
+  { keys: 'Escape', does: 'Closes a sheet; nothing is sent' },
+];
+
+/** `g` is taken as a beginning for so long. */
+const CHORD_MS = 1_500;
+
+export function useShortcuts(onHelp: () => void): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    let chordAt = 0;
+    const onKey = (event: KeyboardEvent): void => {
+      const isTyping =
+        event.target instanceof Element && event.target.closest('input, select, textarea') !== null;
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === '?') onHelp();
+      if (Date.now() - chordAt < CHORD_MS) {
+        const page = linked[Number(event.key) - 1];
+        if (page !== undefined) void navigate({ to: page.path });
+      }
+      chordAt = event.key === 'g' ? Date.now() : 0;
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [navigate, onHelp]);
+}

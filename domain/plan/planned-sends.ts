@@ -1,0 +1,94 @@
+/**
+ * What of a plan moves funds, as whoever approves it reads it: from the plan's own bytes, by the
+ * rules by which the service asks its allowlist. A command line and the console both show this, and
+ * lay beside it what the service says.
+ */
+import { sameAddress } from '../allowlist/address.ts';
+import { destinationsOf } from '../allowlist/destinations.ts';
+import { sendTerms, type SendTerms } from './send-terms.ts';
+import type { CompiledNode, CompiledPlan } from './types.ts';
+
+/** Who is paid, and where. */
+export interface PlannedPayee {
+  readonly chain_family: string;
+  readonly address: string;
+  /** Null for exchanges, and where the plan names no chain. */
+  readonly chain_id: number | null;
+}
+
+/** One node that moves funds. */
+export interface PlannedSend {
+  readonly node_key: string;
+  readonly action_type: string;
+  readonly asset: string;
+  /** Plain decimal, in units of the asset; null where an output decides it. */
+  readonly amount: string | null;
+  /** The output that decides it; null where the amount is known. */
+  readonly amount_ref: string | null;
+  /** Empty where the plan names no payee. */
+  readonly payees: readonly PlannedPayee[];
+  readonly terms: SendTerms;
+}
+
+/** A payee with what the service says of it: `unseen` where it says nothing; null: not asked. */
+export type Standing<Seen extends PlannedPayee> = PlannedPayee & {
+  readonly standing: Seen | 'unseen' | null;
+};
+
+/** The sending nodes of a plan, in its order. */
+export function plannedSends(plan: CompiledPlan): readonly PlannedSend[] {
+  return plan.nodes
+    .filter((node) => node.sends)
+    .map((node) => ({
+      ...{ node_key: node.node_key, action_type: node.action_type, asset: node.asset },
+      ...amountOf(node, plan),
+      payees: payeesOf(node, plan),
+      terms: sendTerms(node),
+    }));
+}
+
+/**
+ * Payees by the plan's bytes and by the service. Neither leaves out what the other names: a service
+ * that is silent of one hides nothing. `seen` is undefined where the service was not asked; `shown`
+ * is whom its node then pays by the service.
+ */
+export function withStandings<Seen extends PlannedPayee>(
+  own: readonly PlannedPayee[],
+  seen: readonly Seen[] | undefined,
+  shown: string | null,
+): readonly Standing<Seen>[] {
+  const is = (one: PlannedPayee) => (other: PlannedPayee) =>
+    sameAddress(one.address, other.address) && one.chain_id === other.chain_id;
+  if (seen === undefined) {
+    const missing = shown !== null && !own.some(({ address }) => sameAddress(address, shown));
+    const more = missing ? [{ chain_family: 'evm', address: shown, chain_id: null }] : [];
+    return [...own, ...more].map((payee) => ({ ...payee, standing: null }));
+  }
+  return [
+    ...own.map((payee) => ({ ...payee, standing: seen.find(is(payee)) ?? ('unseen' as const) })),
+    ...seen.filter((payee) => !own.some(is(payee))).map((payee) => ({ ...payee, standing: payee })),
+  ];
+}
+
+function payeesOf(
+  node: CompiledNode,
+  { intent, input_params }: CompiledPlan,
+): readonly PlannedPayee[] {
+  const all = destinationsOf({ node, executor: undefined, intent, input_params });
+  const known = all.filter(({ address }) => address !== '');
+  if (known.length > 0 || all.length === 0) return known;
+  const named = ['destination_address', 'destination', 'recipient', 'to'].map(
+    (field) => node.config[field],
+  );
+  const address = named.find((each) => typeof each === 'string' && each !== '');
+  return typeof address === 'string' ? [{ chain_family: 'evm', address, chain_id: null }] : [];
+}
+
+function amountOf(
+  { config: { amount, amount_ref: ref } }: CompiledNode,
+  { intent }: CompiledPlan,
+): Pick<PlannedSend, 'amount' | 'amount_ref'> {
+  if (typeof amount === 'string') return { amount, amount_ref: null };
+  if (typeof ref === 'string' && ref !== 'intent') return { amount: null, amount_ref: ref };
+  return { amount: intent.amount, amount_ref: null };
+}

@@ -1,0 +1,131 @@
+-- Makes the row that an operator's browser fills, and ends what it replaces: the key that counts
+-- and the operator's sessions. A link that nobody used in time was never a key. Answers
+-- {"ok": true, "row": ...}, or {"ok": false, "state": ...} of the key that is in its way, with nothing
+-- written.
+CREATE OR REPLACE FUNCTION enrol_dashboard_operator(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  k dashboard_keys;
+  before dashboard_keys;
+  at timestamptz := svc_now();
+  replaced boolean := (doc ->> 'replace')::boolean;
+  sessions integer := 0;
+BEGIN
+  UPDATE dashboard_keys SET state = 'ended', ended_at = at
+    WHERE operator = doc ->> 'operator' AND state <> 'ended'
+      AND (replaced OR secret IS NULL AND code_until <= at)
+    RETURNING * INTO before;
+  INSERT INTO dashboard_keys (key_id, operator, role, allowlist, replaces, state, code_hash,
+    code_until, created_at, created_by)
+  VALUES ((doc ->> 'key_id')::uuid, doc ->> 'operator', doc ->> 'role',
+    (doc ->> 'allowlist')::boolean, replaced, 'pending', decode(doc ->> 'code_hash', 'hex'),
+    at + make_interval(secs => (doc ->> 'code_seconds')::double precision), at, session_user)
+  ON CONFLICT (operator) WHERE state <> 'ended' DO NOTHING RETURNING * INTO k;
+  IF NOT FOUND THEN
+    IF before.key_id IS NOT NULL THEN
+      RAISE EXCEPTION 'the operator is enrolled by somebody else at the same time'
+        USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN jsonb_build_object('ok', false, 'state', (SELECT state FROM dashboard_keys
+      WHERE operator = doc ->> 'operator' AND state <> 'ended'));
+  END IF;
+  IF replaced THEN sessions := end_sessions_of(k.operator, at); END IF;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('operator', k.operator,
+    'role', k.role, 'allowlist', k.allowlist, 'replaced_key_id', before.key_id,
+    'ended_sessions', sessions)), at);
+  RETURN jsonb_build_object('ok', true, 'row', to_jsonb(k) - 'secret' - 'code_hash');
+END $$;
+
+-- Ends the open sessions of an operator, of all without one; answers how many.
+CREATE OR REPLACE FUNCTION end_sessions_of(who text, at timestamptz) RETURNS integer
+  LANGUAGE plpgsql AS $$
+DECLARE
+  ended integer;
+BEGIN
+  UPDATE dashboard_sessions SET ended_at = at
+    WHERE ended_at IS NULL AND (who IS NULL OR operator = who);
+  GET DIAGNOSTICS ended = ROW_COUNT;
+  RETURN ended;
+END $$;
+
+-- Stores what a browser hands over, once, in time and for a row that is still open; null where it
+-- is none. The service's role has the right to these two columns and to no other.
+CREATE OR REPLACE FUNCTION fill_dashboard_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  k dashboard_keys;
+  at timestamptz := svc_now();
+BEGIN
+  UPDATE dashboard_keys SET secret = decode(doc ->> 'secret', 'hex'), filled_at = at
+    WHERE key_id = (doc ->> 'key_id')::uuid AND state = 'pending' AND secret IS NULL
+      AND code_until > at
+    RETURNING * INTO k;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('operator', k.operator)), at);
+  RETURN to_jsonb(k) - 'secret' - 'code_hash';
+END $$;
+
+-- Lets a key count whose secret is the one that the caller has read; null where it is another one,
+-- or the key does not wait any more.
+CREATE OR REPLACE FUNCTION confirm_dashboard_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  k dashboard_keys;
+  at timestamptz := svc_now();
+BEGIN
+  UPDATE dashboard_keys SET state = 'confirmed', confirmed_at = at
+    WHERE key_id = (doc ->> 'key_id')::uuid AND state = 'pending'
+      AND secret = decode(doc ->> 'secret', 'hex')
+    RETURNING * INTO k;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('operator', k.operator,
+    'role', k.role, 'allowlist', k.allowlist)), at);
+  RETURN to_jsonb(k) - 'secret' - 'code_hash';
+END $$;
+
+-- Ends an operator's key, or the link for one, with all sessions; null where there is none.
+CREATE OR REPLACE FUNCTION end_dashboard_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  k dashboard_keys;
+  at timestamptz := svc_now();
+  sessions integer;
+BEGIN
+  UPDATE dashboard_keys SET state = 'ended', ended_at = at
+    WHERE key_id = (doc ->> 'key_id')::uuid AND state <> 'ended' RETURNING * INTO k;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  sessions := end_sessions_of(k.operator, at);
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('operator', k.operator,
+    'ended_sessions', sessions)), at);
+  RETURN (to_jsonb(k) - 'secret' - 'code_hash') || jsonb_build_object('ended_sessions', sessions);
+END $$;
+
+-- Ends the open sessions of an operator, of all without one; answers how many.
+CREATE OR REPLACE FUNCTION end_dashboard_sessions(doc jsonb) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+  ended integer := end_sessions_of(doc ->> 'operator', at);
+BEGIN
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('ended_sessions', ended)), at);
+  RETURN ended;
+END $$;
+
+-- Writes a session, its row of the audit with it.
+CREATE OR REPLACE FUNCTION open_dashboard_session(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+BEGIN
+  INSERT INTO dashboard_sessions (session_id, token_hash, operator, key_mark, created_at,
+    last_used_at)
+  VALUES ((doc ->> 'session_id')::uuid, decode(doc ->> 'token_hash', 'hex'), doc ->> 'operator',
+    doc ->> 'key_mark', at, at);
+  PERFORM write_audit(doc -> 'audit', at);
+END $$;
+
+-- Ends one session; false where it is over already.
+CREATE OR REPLACE FUNCTION close_dashboard_session(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+BEGIN
+  UPDATE dashboard_sessions SET ended_at = at
+    WHERE session_id = (doc ->> 'session_id')::uuid AND ended_at IS NULL;
+  IF NOT FOUND THEN RETURN false; END IF;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN true;
+END $$;

@@ -1,0 +1,276 @@
+/** The console's page of a movement in Chromium, by role and label alone. */
+import { AxeBuilder } from '@axe-core/playwright';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { openBrowser } from '../../../dev/browser.ts';
+import { eventually, startOwnStack, type Created, type OwnStack } from '../../support/own-stack.ts';
+import { startDoor, type Door } from './door.ts';
+
+const PATIENCE = 20_000;
+const SILENT = { lose_answer_rate: 1, phases: ['submit', 'recover'] };
+const OPERATORS = { ada: randomBytes(32).toString('hex'), bob: randomBytes(32).toString('hex') };
+
+const room = mkdtempSync(join(tmpdir(), 'console-movement-'));
+let own: OwnStack;
+let door: Door;
+const browsers: BrowserContext[] = [];
+/** What the pages reported against their content policy, or could not handle. */
+const complaints: string[] = [];
+
+const noop = (node_key: string, more: object = {}) => ({
+  ...{ node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false },
+  ...more,
+});
+
+beforeAll(async () => {
+  own = await startOwnStack({ env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
+  door = await startDoor({
+    apiUrl: own.stack.apiUrl,
+    key: own.stack.keys.operator,
+    operators: OPERATORS,
+  });
+  const pay = {
+    ...{ node_key: 'pay', node_kind: 'action', action_type: 'cex_withdrawal' },
+    executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
+    has_side_effect: true,
+    config: {
+      ...{ venue: 'paper-sub-a', asset: 'USDC', network: 'local' },
+      destination_address: own.stack.chain.accounts.treasury.address,
+    },
+    retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 },
+  };
+  await own.api.expect(201, 'POST', '/plan-templates', {
+    ...{ template_key: 'test/page', version: 1, name: 'All that a page can do' },
+    nodes: [
+      {
+        node_key: 'look',
+        node_kind: 'manual_gate',
+        action_type: 'manual_gate',
+        has_side_effect: false,
+        config: { description: 'Ask the desk.' },
+      },
+      pay,
+      {
+        node_key: 'again',
+        node_kind: 'manual_gate',
+        action_type: 'manual_gate',
+        has_side_effect: false,
+      },
+      noop('undo', { node_kind: 'compensation' }),
+    ],
+    edges: [
+      { from: 'look', to: 'pay', edge_type: 'on_success' },
+      { from: 'pay', to: 'again', edge_type: 'on_success' },
+      { from: 'pay', to: 'undo', edge_type: 'on_cancel' },
+    ],
+    completion_policy: { completion_assurance: 'provider_completed' },
+  });
+}, 180_000);
+afterAll(async () => {
+  for (const browser of browsers) await browser.close();
+  await door?.stop();
+  await own?.close();
+  rmSync(room, { recursive: true, force: true });
+}, 60_000);
+afterEach(async () => {
+  await own.venueFaults(null);
+  expect(complaints).toEqual([]);
+  expect(door.writes.filter(({ signedBy }) => signedBy === null)).toEqual([]);
+});
+
+/** A browser with the key of an operator, which no script of it can read. */
+async function browserOf(operator: keyof typeof OPERATORS, width = 1280): Promise<Page> {
+  const browser = await openBrowser({
+    program: process.env['TEST_CHROMIUM'] ?? '',
+    profile: join(room, randomBytes(6).toString('hex')),
+    viewport: { width, height: 900 },
+  });
+  browsers.push(browser);
+  const page = await browser.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error' && /policy|Trusted|integrity/i.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(`${door.origin}/console/`);
+  await page.evaluate(`(async () => {
+    const hmac = { name: 'HMAC', hash: 'SHA-256' };
+    const bytes = new TextEncoder().encode(${JSON.stringify(OPERATORS[operator])});
+    const key = await crypto.subtle.importKey('raw', bytes, hmac, false, ['sign']);
+    const kept = { operator: ${JSON.stringify(operator)}, key, fingerprint: null };
+    await new Promise((resolve, reject) => {
+      const request = indexedDB.open('svc-console', 1);
+      request.onupgradeneeded = () => request.result.createObjectStore('keys');
+      request.onerror = reject;
+      request.onsuccess = () => {
+        const transaction = request.result.transaction('keys', 'readwrite');
+        transaction.objectStore('keys').put(kept, 'operator');
+        transaction.oncomplete = () => resolve(request.result.close());
+      };
+    });
+  })()`);
+  return page;
+}
+
+async function opened(page: Page, movement: Created): Promise<void> {
+  await page.goto(`${door.origin}/console/movements/${movement.movement_id}`);
+  await heading(page, /./).waitFor({ timeout: PATIENCE });
+}
+const created = (amount: string): Promise<Created> => own.api.create('test/page', { amount });
+const heading = (page: Page, name: RegExp): Locator =>
+  page.getByRole('heading', { level: 1, name });
+const button = (page: Page | Locator, name: string): Locator =>
+  page.getByRole('button', { name, exact: true });
+
+/** Opens the sheet of an action, and signs. */
+async function decides(page: Page, action: string, fill?: (sheet: Locator) => Promise<void>) {
+  await offered(page, action);
+  await button(page, action).click();
+  const sheet = page.getByRole('dialog', { name: `${action}?` });
+  await fill?.(sheet);
+  await button(sheet, 'Sign and send').click();
+  await sheet.getByText('The service has taken it.').waitFor({ timeout: PATIENCE });
+  await button(sheet, 'Close').click();
+}
+
+/** Waits until the page offers it. */
+async function offered(page: Page, action: string): Promise<void> {
+  await eventually(
+    async () => (await button(page, action).getAttribute('aria-disabled')) === 'false' || null,
+    { timeoutMs: PATIENCE },
+  );
+}
+
+async function accessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+    .analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+}
+
+const isFocused = (of: Locator): Promise<boolean> =>
+  of.evaluate((element) => element === element.ownerDocument.activeElement);
+const lastWrite = () => door.writes.at(-1);
+const bodyOf = (body = '{}') => JSON.parse(body) as Readonly<Record<string, unknown>>;
+
+test('the whole life: approved by its hash, a gate, an outcome that is unknown, its answer, a cancel', async () => {
+  const movement = await created('41.5');
+  const page = await browserOf('ada');
+  await opened(page, movement);
+  await heading(page, /Moves at most 41\.5 USDC to .*: it waits for an approval/).waitFor();
+  expect(await button(page, 'Resume').getAttribute('aria-disabled')).toBe('true');
+  await accessible(page);
+
+  await button(page, 'Approve').click();
+  const sheet = page.getByRole('dialog', { name: 'Approve?' });
+  await sheet
+    .getByText(own.stack.chain.accounts.treasury.address, { exact: false })
+    .first()
+    .waitFor();
+  await accessible(page);
+  await button(sheet, 'Sign and send').click();
+  await sheet.getByText('The service has taken it.').waitFor({ timeout: PATIENCE });
+  expect(lastWrite()).toMatchObject({ signedBy: 'ada', status: 200 });
+  expect(bodyOf(lastWrite()?.body)).toEqual({
+    compiled_plan_hash: movement.compiled_plan_hash,
+    approver_id: 'ada',
+  });
+  await button(sheet, 'Close').click();
+
+  await own.venueFaults(SILENT);
+  await decides(page, 'Resume look');
+  expect(bodyOf(lastWrite()?.body)).toEqual({ node_key: 'look', attempt: 1, state: 'READY' });
+  await page
+    .getByText('Nobody can say whether pay has moved anything')
+    .first()
+    .waitFor({ timeout: PATIENCE });
+  await accessible(page);
+  await decides(page, 'Retry pay');
+  expect(bodyOf(lastWrite()?.body)).toEqual({ node_key: 'pay', attempt: 1, state: 'UNKNOWN' });
+  await own.venueFaults(null);
+
+  await offered(page, 'Resume again');
+  await page.getByRole('article', { name: 'Node pay' }).getByText('Output').waitFor();
+  await decides(page, 'Cancel');
+  await own.api.reaches(movement.movement_id, 'CANCELLED');
+  await page.getByText('Cancelled', { exact: true }).first().waitFor({ timeout: PATIENCE });
+  await accessible(page);
+}, 240_000);
+
+test('two browsers on one movement: what one decides is shown to the other, and refused there', async () => {
+  const movement = await created('42.5');
+  const [ada, bob] = [await browserOf('ada'), await browserOf('bob')];
+  await opened(ada, movement);
+  await opened(bob, movement);
+  await button(bob, 'Approve').click();
+  const sheet = bob.getByRole('dialog', { name: 'Approve?' });
+  await decides(ada, 'Reject', (of) =>
+    of.getByLabel('Reason (may be left out)').fill('Not \u202ethis week <b>.'),
+  );
+  await sheet.getByText('It can no longer be decided here.').waitFor({ timeout: PATIENCE });
+  await sheet.getByText(/Rejected: Not U\+202Ethis week <b>\./).waitFor();
+  const before = door.writes.length;
+  await button(sheet, 'Sign and send').click({ force: true });
+  expect(door.writes.length).toBe(before);
+  await accessible(bob);
+}, 180_000);
+
+test('a lost answer is looked up before anything is offered again', async () => {
+  const movement = await created('43.5');
+  const page = await browserOf('ada');
+  await opened(page, movement);
+  await button(page, 'Reject').click();
+  const sheet = page.getByRole('dialog', { name: 'Reject?' });
+  door.loseNextAnswer();
+  await button(sheet, 'Sign and send').click();
+  await sheet
+    .getByText('The answer was lost. This is what happened since:')
+    .waitFor({ timeout: PATIENCE });
+  await sheet.getByText(/The movement is now/).waitFor();
+  const rejects = door.writes.filter(({ path }) => path.includes(movement.movement_id));
+  expect(rejects).toHaveLength(1);
+}, 120_000);
+
+test('the keyboard alone approves and rejects', async () => {
+  const page = await browserOf('ada');
+  const press = async (name: string, within: Page | Locator = page): Promise<void> => {
+    await eventually(
+      async () => {
+        await page.keyboard.press('Tab');
+        return (await isFocused(button(within, name))) || null;
+      },
+      { timeoutMs: PATIENCE, everyMs: 1 },
+    );
+    await page.keyboard.press('Enter');
+  };
+  for (const [action, state] of [
+    ['Approve', 'WAITING_MANUAL_ACTION'],
+    ['Reject', 'REJECTED'],
+  ] as const) {
+    const movement = await created('44.5');
+    await opened(page, movement);
+    await offered(page, action);
+    await press(action);
+    const sheet = page.getByRole('dialog', { name: `${action}?` });
+    await sheet.waitFor();
+    await press('Sign and send', sheet);
+    await own.api.reaches(movement.movement_id, state);
+    await sheet.getByText('The service has taken it.').waitFor({ timeout: PATIENCE });
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'hidden' });
+    // Focus is where the sheet was opened.
+    expect(await isFocused(button(page, action))).toBe(true);
+  }
+}, 180_000);
+
+test('at 320 pixels nothing but what scrolls by itself is wider than the page', async () => {
+  const page = await browserOf('ada', 320);
+  await opened(page, await created('45.5'));
+  await page.getByRole('region', { name: 'Graph of the movement' }).waitFor();
+  const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+  expect(wide).toBeLessThanOrEqual(320);
+  await accessible(page);
+}, 120_000);

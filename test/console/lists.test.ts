@@ -1,0 +1,63 @@
+/** Sums, files and groups of lists. */
+import fc from 'fast-check';
+import { csvOf } from '../../console/parts/csv.ts';
+import { addAmounts, sumByAsset } from '../../console/parts/sums.ts';
+import { groupOf } from '../../console/pages/needs-you/groups.ts';
+
+const amount = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.integer({ min: 0, max: 24 }));
+const textOf = ([units, scale]: readonly [bigint, number]): string => {
+  const digits = units.toString().padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  return scale === 0 ? whole : `${whole}.${digits.slice(digits.length - scale)}`;
+};
+
+test('a sum has every digit of what it is made of', () => {
+  fc.assert(
+    fc.property(amount, amount, (left, right) => {
+      const sum = addAmounts(textOf(left), textOf(right));
+      const [whole = '', fraction = ''] = sum.split('.');
+      const at = (units: bigint, scale: number): bigint => units * 10n ** BigInt(30 - scale);
+      expect(BigInt(whole + fraction.padEnd(30, '0'))).toBe(at(...left) + at(...right));
+    }),
+  );
+  expect(addAmounts('0.1', '0.2')).toBe('0.3');
+  expect(() => addAmounts('1', '1e3')).toThrow('no decimal number');
+});
+
+test('one amount without a bound leaves its asset without one', () => {
+  expect(
+    sumByAsset([
+      { asset: 'USDC', amount: '1.50' },
+      { asset: 'ETH', amount: '2' },
+      { asset: 'USDC', amount: null },
+      { asset: 'USDC', amount: '7' },
+      { asset: 'ETH', amount: '0.5' },
+    ]),
+  ).toEqual([
+    { asset: 'USDC', amount: null },
+    { asset: 'ETH', amount: '2.5' },
+  ]);
+});
+
+test('what others wrote is no formula in a spreadsheet, and no other cell', () => {
+  expect(
+    csvOf(
+      ['a', 'b'],
+      [
+        ['=1+1', '-12.5'],
+        ['x,"y"\r\nz', null],
+        ['@sum', '-1+2'],
+      ],
+    ),
+  ).toBe('a,b\r\n\'=1+1,-12.5\r\n"x,""y""\r\nz",\r\n\'@sum,\'-1+2\r\n');
+});
+
+test('a reason that the page does not know is shown as broken', () => {
+  expect(['approval', 'observed_long', 'failed', 'of a later release', null].map(groupOf)).toEqual([
+    'you',
+    'others',
+    'broken',
+    'broken',
+    'broken',
+  ]);
+});

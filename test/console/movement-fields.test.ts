@@ -1,0 +1,219 @@
+/**
+ * Every field of the answers that the movement page reads is shown without a click, or stands in
+ * the list of hidden ones with a reason. The answers are made from the schemas of the API, a value
+ * for each field that stands nowhere else.
+ */
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { z } from 'zod';
+import { movementGraph } from '../../api/graphs/schema.ts';
+import { detailResponse, timelineResponse } from '../../api/movements/responses.ts';
+import type { MovementData } from '../../console/pages/movement/data.ts';
+import type { Graph, Movement, Timeline } from '../../console/pages/movement/model/answers.ts';
+import type { PlanReading } from '../../console/pages/movement/model/plan.ts';
+import { groupedAmount, stateInWords } from '../../console/parts/format.ts';
+import * as make from './movement-fixtures.ts';
+
+const BY_PLAN = 'the same is shown from the bytes of the plan, which is what an approval binds';
+const BY_CODE = 'its code, problem and cooling say the same, and are shown';
+
+/** By answer and path; every entry is missed if it goes. */
+const HIDDEN: Readonly<Record<string, string>> = {
+  'movement.template_key': 'stands in `template`, too',
+  'movement.template_version': 'stands in `template`, too',
+  'movement.template.template_id': 'the key and version name it',
+  'movement.outflow[].asset': BY_PLAN,
+  'movement.outflow[].amount': BY_PLAN,
+  'movement.attention_reason': 'stands in `attention`, too',
+  'movement.attention.actions[].attempt': 'stands in what is signed, once the sheet is open',
+  'movement.attention.actions[].state': 'stands in what is signed, once the sheet is open',
+  'movement.artifacts[].artifact_id': 'names nothing that a person looks for',
+  'movement.review.sends[].node_key': BY_PLAN,
+  'movement.review.sends[].action_type': BY_PLAN,
+  'movement.review.sends[].asset': BY_PLAN,
+  'movement.review.sends[].amount': BY_PLAN,
+  'movement.review.sends[].payees[].allowed': BY_CODE,
+  'movement.review.sends[].payees[].usable_after': 'shown where its code says that it cools',
+  'movement.review.sends[].payees[].code': 'a sentence of its own stands for each code',
+  'movement.review.sends[].payees[].chain_family': 'said where there is no chain to name',
+  'movement.review.limits[].ok': 'a word of its own stands for each value',
+  'movement.review.balances[].stale': 'a word of its own stands for it',
+  'graph.movement_id': 'stands in the movement, too',
+  'graph.request_state': 'stands in the movement, too',
+  'graph.template_key': 'stands in the movement, too',
+  'graph.template_version': 'stands in the movement, too',
+  'graph.nodes[].node_kind': 'its outline says it, and the list of nodes in a word',
+  'graph.nodes[].error_code': 'stands at the node of the movement, too',
+  'graph.nodes[].executor_key': 'stands at the node of the movement, too',
+  'graph.nodes[].signer_key': 'stands at the node of the movement, too',
+  'timeline[].event_id': 'its place in the timeline names it',
+  ...Object.fromEntries(
+    [
+      ...['venue', 'account_type', 'destination_venue', 'destination_account_type'],
+      ...['sub_account_address', 'chain_id', 'destination_chain_id', 'token_address'],
+      ...['amount_ref', 'burn_from', 'network', 'tag', 'max_fee', 'finality'],
+      'destination_caller',
+    ].map((term) => [`movement.review.sends[].${term}`, BY_PLAN]),
+  ),
+};
+
+interface Leaf {
+  readonly path: string;
+  readonly value: unknown;
+}
+type Schema = Readonly<Record<string, unknown>> & {
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+};
+
+let count = 0;
+/** Schemas by their place, of those that are named. */
+let named: Readonly<Record<string, Schema>> = {};
+
+/** An answer of the schema, each leaf with a value of its own. */
+function answerOf(schema: Schema, path: string, leaves: Leaf[]): unknown {
+  const reference = schema['$ref'];
+  if (typeof reference === 'string')
+    return answerOf(named[reference.replace('#/$defs/', '')] ?? {}, path, leaves);
+  const { anyOf, properties, items, type, format, pattern } = schema;
+  if (anyOf !== undefined)
+    return answerOf(anyOf.find((each) => each['type'] !== 'null') ?? {}, path, leaves);
+  if (properties !== undefined)
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, each]) => [
+        name,
+        answerOf(each, `${path}.${name}`, leaves),
+      ]),
+    );
+  if (items !== undefined) return [answerOf(items, `${path}[]`, leaves)];
+  count += 1;
+  const value = valueOf({ ...schema, type, format, pattern }, count);
+  leaves.push({ path, value });
+  return type === 'object' ? { [`key${String(count)}`]: value } : value;
+}
+
+function valueOf({ type, format, pattern, ...schema }: Schema, index: number): unknown {
+  const values = schema['enum'];
+  if (Array.isArray(values)) return values[0] as unknown;
+  if (schema['const'] !== undefined) return schema['const'];
+  if (type === 'integer' || type === 'number') return 700_000 + index;
+  if (type === 'boolean') return true;
+  if (format === 'uuid') return `01920000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+  if (format === 'date-time') return new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString();
+  if (typeof pattern === 'string' && pattern.includes('[0-9]'))
+    return `9${String(1000 + index)}.25`;
+  return `value-${String(index)}`;
+}
+
+async function htmlOf(data: MovementData, movement: Movement): Promise<string> {
+  // Its modules look where they run when they are loaded.
+  Object.assign(globalThis, { location: { origin: 'http://localhost' } });
+  const { MovementView } = await import('../../console/pages/movement/page.tsx');
+  const operator = { operator: 'ada', role: 'operator' };
+  return renderToStaticMarkup(
+    createElement(MovementView, { movement, data, operator, behind: null }),
+  );
+}
+
+const errors = { movement: null, graph: null, timeline: null, plan: null, rows: null };
+const look = (): never => {
+  throw new Error('not in this test');
+};
+
+function madeAnswers() {
+  const leaves: Leaf[] = [];
+  const made = (schema: z.ZodType, name: string): unknown => {
+    const described = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema;
+    named = (described['$defs'] ?? {}) as typeof named;
+    return answerOf(described, name, leaves);
+  };
+  const movement = made(detailResponse, 'movement') as Movement;
+  const graph = made(movementGraph, 'graph') as Graph;
+  const timeline = made(timelineResponse, 'timeline') as Timeline;
+  const key = movement.nodes[0]?.node_key ?? '';
+  const [edge] = graph.edges;
+  const payee = movement.review?.sends[0]?.payees[0];
+  const plan: PlanReading = {
+    ...{ status: 'agrees', text: '{"plan":1}', hash: movement.compiled_plan_hash },
+    plan: make.plan({ nodes: [make.planNode({ node_key: key })] }),
+  };
+  return {
+    leaves,
+    movement: {
+      ...movement,
+      workflow: { ...movement.workflow, ui_url: 'https://temporal.example/run' },
+      review: {
+        ...movement.review,
+        sends: [{ ...movement.review?.sends[0], node_key: key, payees: [payee] }],
+      },
+    } as Movement,
+    // Its edges name its nodes.
+    graph: {
+      ...graph,
+      nodes: [
+        { ...graph.nodes[0], node_key: edge?.from },
+        { ...graph.nodes[0], node_key: edge?.to },
+        ...graph.nodes,
+      ],
+    } as Graph,
+    timeline,
+    plan,
+  };
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+const isIn = (html: string, value: unknown): boolean => {
+  const text = String(value);
+  const words = [
+    text,
+    groupedAmount(text),
+    stateInWords(text),
+    text.toLowerCase(),
+    text.replaceAll('_', ' '),
+  ];
+  return words.some((each) => html.includes(escaped(each)));
+};
+
+test('every field is shown, or is hidden for a reason', async () => {
+  const { leaves, movement, graph, timeline, plan } = madeAnswers();
+  expect(leaves.length).toBeGreaterThan(120);
+  const html = await htmlOf({ movement, graph, timeline, plan, rows: [], errors, look }, movement);
+  const missing = leaves.filter(({ value }) => !isIn(html, value)).map(({ path }) => path);
+  const own = new Set(['movement.workflow.ui_url']);
+  expect(missing.filter((path) => !(path in HIDDEN) && !own.has(path))).toEqual([]);
+  // Where the address is replaced by one that can be followed.
+  expect(html).toContain('href="https://temporal.example/run"');
+});
+
+test('hidden are only fields that there are', () => {
+  const { leaves } = madeAnswers();
+  const paths = new Set(leaves.map(({ path }) => path));
+  expect(Object.keys(HIDDEN).filter((path) => !paths.has(path))).toEqual([]);
+});
+
+test('text of others is text, marked where it hides something, and never markup', async () => {
+  const { movement, graph, timeline, plan } = madeAnswers();
+  const hostile = `<img src=x onerror=alert(1)>\u202egnp.exe\u200b${'x'.repeat(10_000)}`;
+  const node = { ...movement.nodes[0], error_message: hostile, output: { [hostile]: hostile } };
+  const html = await htmlOf(
+    { movement, graph, timeline, plan, rows: [make.row({ label: hostile })], errors, look },
+    { ...movement, error_message: hostile, labels: { a: hostile }, nodes: [node] } as Movement,
+  );
+  expect(html).not.toContain('<img');
+  expect(html).not.toMatch(/[\u202e\u200b]/);
+  expect(html).toContain('U+202E');
+  expect(html).toContain('U+200B');
+  expect(html).not.toContain('x'.repeat(3_000));
+});
+
+test('without a plan that agrees no payee, amount or action of it is shown', async () => {
+  const { movement, graph, timeline } = madeAnswers();
+  const plan: PlanReading = { status: 'differs', text: '{}', hash: 'aa', problem: 'It differs.' };
+  const html = await htmlOf({ movement, graph, timeline, plan, rows: [], errors, look }, movement);
+  expect(html).toContain('the plan cannot be believed');
+  expect(html).not.toContain('Who is paid');
+  expect(
+    [...html.matchAll(/<button[^>]*aria-disabled="false"[^>]*>([^<]*)/g)].map(([, name]) => name),
+  ).toEqual([]);
+});

@@ -1,0 +1,300 @@
+/**
+ * Operators of the console, as their browsers enrol, and what a session may do: read, and no more.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { routes } from '../../api/routes.ts';
+import { eventually } from '../support/eventually.ts';
+import { dashboardHeaders } from '../support/dashboard.ts';
+import { shared, sql } from '../support/http.ts';
+import { tool } from '../support/tool.ts';
+
+const port = new URL(shared.apiUrl).port;
+const HERE = `http://localhost:${port}`;
+const COOKIE = `svc-session-${port}`;
+const SAME = { 'sec-fetch-site': 'same-origin' };
+
+interface Got {
+  readonly status: number;
+  readonly cookie: string | null;
+  readonly body: Record<string, unknown> & { readonly detail?: Record<string, unknown> };
+}
+async function ask(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body?: string,
+): Promise<Got> {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const response = await fetch(HERE + path, {
+    method,
+    headers: { ...type, ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  return {
+    status: response.status,
+    cookie: response.headers.get('set-cookie'),
+    body: (await response.json()) as Got['body'],
+  };
+}
+
+interface Signer {
+  readonly operator: string;
+  readonly secret: string;
+}
+/** A signed request, with a nonce that the service issues for it. */
+async function signed(
+  signer: Signer,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Got> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const { nonce } = (await ask('GET', '/dashboard/nonce')).body as unknown as { nonce: string };
+  const own = dashboardHeaders(method, path, text ?? '', { ...signer, nonce });
+  return ask(method, path, { ...own, ...headers }, text);
+}
+
+let made = 0;
+const newName = () => `console-${String(process.pid)}-${String((made += 1))}`;
+const newSecret = () => randomBytes(32).toString('base64url');
+
+async function run(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { status, out, err } = await tool(['dashboard', ...args]);
+  if (status !== 0) throw new Error(err);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+async function link(operator: string, ...more: readonly string[]): Promise<string> {
+  const { link } = await run('enrol', '--operator', operator, '--role', 'operator', ...more);
+  return /#enrol=(.*)$/.exec(link as string)?.[1] ?? '';
+}
+const handOver = (code: string, secret: string, operator = 'enrol') =>
+  signed({ operator, secret }, 'POST', '/dashboard/enrol', { code, secret });
+/** What the page shows, computed as a page does that holds the key. */
+function fingerprintOf({ operator, secret }: Signer): string {
+  const mac = createHmac('sha256', secret)
+    .update(`SVC-DASHBOARD-FINGERPRINT\n${operator}`)
+    .digest();
+  const bits = BigInt(`0x${mac.subarray(0, 10).toString('hex')}`);
+  const digits = Array.from({ length: 16 }, (_, at) =>
+    '0123456789ABCDEFGHJKMNPQRSTVWXYZ'.charAt(Number((bits >> BigInt(75 - 5 * at)) & 31n)),
+  );
+  return (digits.join('').match(/.{4}/g) ?? []).join('-');
+}
+async function enrolled(...more: readonly string[]): Promise<Signer> {
+  const signer = { operator: newName(), secret: newSecret() };
+  expect(await handOver(await link(signer.operator, ...more), signer.secret)).toMatchObject({
+    status: 200,
+    body: { operator: signer.operator, state: 'pending', fingerprint: fingerprintOf(signer) },
+  });
+  await run('confirm', '--operator', signer.operator, '--fingerprint', fingerprintOf(signer));
+  return signer;
+}
+async function session(signer: Signer): Promise<string> {
+  const { status, cookie } = await signed(signer, 'POST', '/dashboard/session');
+  expect(status).toBe(201);
+  return cookie ?? '';
+}
+const cookieOf = (set: string) => ({ cookie: set.split(';')[0] ?? '' });
+const WHO = '/dashboard/api/whoami';
+const read = async (set: string, headers: Readonly<Record<string, string>> = SAME) =>
+  (await ask('GET', WHO, { ...cookieOf(set), ...headers })).status;
+
+describe('an enrolment', () => {
+  test('counts once it is confirmed; the same secret again is answered again', async () => {
+    const signer = { operator: newName(), secret: newSecret() };
+    const code = await link(signer.operator, '--allowlist');
+    const first = await handOver(code, signer.secret);
+    const answer = { operator: signer.operator, role: 'operator', allowlist: true };
+    expect(first.body).toEqual({
+      ...answer,
+      state: 'pending',
+      fingerprint: fingerprintOf(signer),
+    });
+    expect((await signed(signer, 'POST', '/dashboard/session')).body.detail).toMatchObject({
+      error: 'dashboard_key_pending',
+    });
+    expect((await signed(signer, 'GET', WHO)).status).toBe(403);
+    expect((await handOver(code, signer.secret, signer.operator)).body).toEqual(first.body);
+    const another = fingerprintOf({ ...signer, secret: newSecret() });
+    await expect(
+      run('confirm', '--operator', signer.operator, '--fingerprint', another),
+    ).rejects.toThrow('another fingerprint');
+    await run('confirm', '--operator', signer.operator, '--fingerprint', fingerprintOf(signer));
+    expect((await handOver(code, signer.secret)).body).toMatchObject({ state: 'confirmed' });
+    expect((await signed(signer, 'GET', WHO)).body).toMatchObject({
+      client_id: `dashboard:${signer.operator}`,
+      role: 'operator',
+      dashboard: { operator: signer.operator, allowlist: true },
+    });
+  });
+
+  test('of another secret, of no link, too late or of another operator is refused and recorded', async () => {
+    const operator = newName();
+    const code = await link(operator);
+    const row = async () =>
+      (await sql('SELECT key_id FROM dashboard_keys WHERE operator = $1', [operator]))[0]?.key_id;
+    const id = String(await row());
+    const refused = async (got: Promise<Got>, reason: string, key: string): Promise<void> => {
+      expect(await got).toMatchObject({
+        status: 403,
+        body: { detail: { error: 'enrolment_refused', reason } },
+      });
+      const denied = () =>
+        sql(
+          `SELECT 1 FROM audit_events WHERE action = 'dashboard_key.fill' AND outcome = 'denied'
+             AND reason = $1 AND entity_key = $2`,
+          [reason, key],
+        );
+      await eventually(async () => ((await denied()).length > 0 ? true : null), {
+        what: () => `the audit row of ${reason}`,
+      });
+    };
+    await refused(handOver(newSecret(), newSecret()), 'unknown', 'unknown');
+    await refused(handOver(code, newSecret(), 'somebody-else'), 'other_operator', id);
+    expect((await handOver(code, newSecret())).status).toBe(200);
+    await refused(handOver(code, newSecret()), 'used', id);
+    await run('end', '--operator', operator);
+    await refused(handOver(code, newSecret()), 'ended', id);
+    // Fifteen minutes on, of one that nobody has opened.
+    const late = newName();
+    const old = await link(late);
+    await sql('ALTER TABLE dashboard_keys DISABLE TRIGGER dashboard_keys_guard', []);
+    await sql("UPDATE dashboard_keys SET code_until = now() - interval '1 s' WHERE operator = $1", [
+      late,
+    ]);
+    await sql('ALTER TABLE dashboard_keys ENABLE TRIGGER dashboard_keys_guard', []);
+    expect((await handOver(old, newSecret())).body.detail).toMatchObject({ reason: 'expired' });
+  });
+
+  test('is signed with the secret that it hands over', async () => {
+    const code = await link(newName());
+    const secret = newSecret();
+    const body = JSON.stringify({ code, secret });
+    expect((await ask('POST', '/dashboard/enrol', {}, body)).status).toBe(401);
+    const other = { operator: 'enrol', secret: newSecret() };
+    expect((await signed(other, 'POST', '/dashboard/enrol', { code, secret })).status).toBe(401);
+    const ahead = dashboardHeaders('POST', '/dashboard/enrol', body, { ...other, secret });
+    expect((await ask('POST', '/dashboard/enrol', ahead, body)).status).toBe(401);
+    expect((await handOver(code, 'short')).status).toBe(422);
+    expect((await handOver(code, secret)).status).toBe(200);
+  });
+
+  test('by two pages at once is won by one', async () => {
+    const code = await link(newName());
+    const both = await Promise.all([handOver(code, newSecret()), handOver(code, newSecret())]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 403]);
+  });
+
+  test('of one of the file needs a link that says so, which ends the key of the file', async () => {
+    const operator =
+      'ops-2' in shared.dashboardKeys ? 'ops-2' : Object.keys(shared.dashboardKeys)[1];
+    if (operator === undefined) return;
+    const code = await link(operator);
+    expect((await handOver(code, newSecret())).body.detail).toMatchObject({ reason: 'in_file' });
+    await run('end', '--operator', operator);
+  });
+});
+
+describe('a session', () => {
+  test('reads as its operator, under a cookie that no script sees', async () => {
+    const signer = await enrolled();
+    const set = await session(signer);
+    expect(set).toMatch(
+      new RegExp(`^${COOKIE}=[A-Za-z0-9_-]{43}; Max-Age=43200; Path=/; HttpOnly; SameSite=Strict$`),
+    );
+    expect((await ask('GET', WHO, { ...cookieOf(set), ...SAME })).body).toMatchObject({
+      client_id: `dashboard:${signer.operator}`,
+      role: 'operator',
+    });
+    const [token] = /[A-Za-z0-9_-]{43}/.exec(set) ?? [''];
+    const kept = await sql('SELECT s::text AS row FROM dashboard_sessions s', []);
+    expect(JSON.stringify(kept)).not.toContain(token);
+  });
+
+  test('reads and no more, whatever the route', async () => {
+    const cookie = cookieOf(await session(await enrolled('--allowlist')));
+    const id = '00000000-0000-7000-8000-000000000000';
+    const filled = (path: string) => path.replace(/\{[^}]+\}/g, id);
+    const tried = [
+      ...routes.map(({ method, path, acts }) => ({
+        method,
+        path: `/dashboard/api${filled(path)}`,
+        acts: method !== 'GET' || acts === 'always',
+      })),
+      ...['', `/${id}/revoke`, `/${id}/reactivate`].map((end) => ({
+        method: 'POST',
+        path: `/dashboard/allowed-addresses${end}`,
+        acts: true,
+      })),
+      { method: 'GET', path: '/dashboard/api/balances?fresh=true', acts: true },
+      { method: 'POST', path: '/dashboard/session', acts: true },
+      { method: 'POST', path: '/v3/movements', acts: true },
+      { method: 'GET', path: '/v3/movements', acts: true },
+    ].filter(({ acts }) => acts);
+    expect(tried.length).toBeGreaterThan(30);
+    for (const { method, path } of tried) {
+      const refused = method === 'GET' && !path.startsWith('/v3/') ? 403 : 401;
+      for (const body of method === 'GET' ? [undefined] : [undefined, '{}']) {
+        const { status } = await ask(method, path, { ...cookie, ...SAME }, body);
+        expect([method, path, body, status]).toEqual([method, path, body, refused]);
+      }
+    }
+  }, 120_000);
+
+  test('is taken from its own origin alone', async () => {
+    const set = await session(await enrolled());
+    for (const site of ['cross-site', 'same-site', 'none', ''])
+      expect([site, await read(set, { 'sec-fetch-site': site })]).toEqual([site, 401]);
+    expect(await read(set, {})).toBe(401);
+    expect(await read(set, { 'x-svc-console': '1' })).toBe(200);
+    expect(await read(set, { 'x-svc-console': '1', 'sec-fetch-site': 'cross-site' })).toBe(401);
+    expect(await read(set)).toBe(200);
+  });
+
+  test('sent twice, another one, or under another host name is refused', async () => {
+    const set = await session(await enrolled());
+    const { cookie } = cookieOf(set);
+    const twice = { cookie: `${cookie}; other=1; ${cookie}` };
+    expect((await ask('GET', WHO, { ...twice, ...SAME })).status).toBe(401);
+    const wrong = { cookie: `${COOKIE}=${newSecret()}` };
+    expect((await ask('GET', WHO, { ...wrong, ...SAME })).status).toBe(401);
+    const elsewhere = await fetch(shared.apiUrl.replace('localhost', '127.0.0.1') + WHO, {
+      headers: { cookie, ...SAME },
+    });
+    expect(elsewhere.status).toBe(403);
+    expect(await read(set)).toBe(200);
+  });
+
+  test('ends with its key, by its own wish, and by fundadmin', async () => {
+    const signer = await enrolled();
+    const [first, second, third] = [
+      await session(signer),
+      await session(signer),
+      await session(signer),
+    ];
+    const gone = await ask('DELETE', '/dashboard/session', { ...cookieOf(first), ...SAME });
+    expect(gone).toMatchObject({ status: 200, body: { ended: true } });
+    expect(gone.cookie).toMatch(new RegExp(`^${COOKIE}=; Max-Age=0;`));
+    expect([await read(first), await read(second)]).toEqual([401, 200]);
+    const foreign = { ...cookieOf(second), 'sec-fetch-site': 'cross-site' };
+    expect((await ask('DELETE', '/dashboard/session', foreign)).status).toBe(401);
+    expect(await read(second)).toBe(200);
+    await run('sessions', 'end', '--operator', signer.operator);
+    expect([await read(second), await read(third)]).toEqual([401, 401]);
+    const fourth = await session(signer);
+    await run('end', '--operator', signer.operator);
+    expect(await read(fourth)).toBe(401);
+    expect((await signed(signer, 'GET', WHO)).status).toBe(401);
+  });
+
+  test('of a key of the file is one of that key', async () => {
+    const [operator = '', secret = ''] = Object.entries(shared.dashboardKeys)[0] ?? [];
+    const set = await session({ operator, secret });
+    expect(await read(set)).toBe(200);
+    const [row] = await sql('SELECT key_mark FROM dashboard_sessions WHERE operator = $1', [
+      operator,
+    ]);
+    expect(row?.key_mark).toMatch(/^file:/);
+  });
+});

@@ -1,0 +1,83 @@
+/** `fundadmin dashboard`: operators of the console, their keys and sessions; each prints JSON. */
+import { Option, type Command } from 'commander';
+import { ENROLLED_ROLES } from '../../store/dashboard-keys.ts';
+import { DATABASE_OPTION, type DatabaseOption } from '../database.ts';
+import type { ToolIo } from '../io.ts';
+import {
+  confirm,
+  end,
+  endSessionsOf,
+  enrol,
+  list,
+  type EnrolOptions,
+  type OperatorOptions,
+} from './keys.ts';
+
+const OPERATOR = ['--operator <name>', 'the operator'] as const;
+
+/** Adds the group. */
+export function addDashboardCommands(program: Command, io: ToolIo): void {
+  const dashboard = program
+    .command('dashboard')
+    .description('Operators of the console: the keys that their browsers make, and sessions.');
+  const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
+
+  dashboard
+    .command('enrol')
+    .description(
+      'Print the link with which an operator enrols, once and within 15 minutes. The key that the browser makes counts once it is confirmed.',
+    )
+    .requiredOption(...OPERATOR)
+    .addOption(
+      new Option('--role <role>', 'what the operator may do')
+        .choices(ENROLLED_ROLES)
+        .makeOptionMandatory(),
+    )
+    .option('--allowlist', 'the operator may change the allowlist, too')
+    .option('--replace', "end the operator's present key and sessions in the same step")
+    .option(...DATABASE_OPTION)
+    .action(async (options: EnrolOptions) => {
+      print(await enrol(options, io));
+    });
+
+  dashboard
+    .command('confirm')
+    .description(
+      "Let a key count whose fingerprint is what the operator's page shows: ask the operator, not the link's mail.",
+    )
+    .requiredOption(...OPERATOR)
+    .requiredOption('--fingerprint <text>', 'the four groups that the page shows')
+    .option(...DATABASE_OPTION)
+    .action(async (options: OperatorOptions & { fingerprint: string }) => {
+      print(await confirm(options, io));
+    });
+
+  dashboard
+    .command('list')
+    .description('Every enrolled key, newest first, and the operators of the keys file.')
+    .option(...DATABASE_OPTION)
+    .action(async (options: DatabaseOption) => {
+      print(await list(options, io));
+    });
+
+  dashboard
+    .command('end')
+    .description("End an operator's enrolled key, or the link for one, with all sessions.")
+    .requiredOption(...OPERATOR)
+    .option(...DATABASE_OPTION)
+    .action(async (options: OperatorOptions) => {
+      print(await end(options, io));
+    });
+
+  dashboard
+    .command('sessions')
+    .description('Sessions, which read and no more.')
+    .command('end')
+    .description('End open sessions; the keys stay, and open new ones.')
+    .option('--operator <name>', 'of this operator')
+    .option('--all', 'of every operator')
+    .option(...DATABASE_OPTION)
+    .action(async (options: DatabaseOption & { operator?: string; all?: boolean }) => {
+      print(await endSessionsOf(options, io));
+    });
+}

@@ -1,0 +1,198 @@
+/** What `fundadmin dashboard` does with the keys and sessions of the console's operators. */
+import type { AuditAction } from '../../domain/events.ts';
+import { ENROL_SECONDS } from '../../domain/sessions.ts';
+import type { AuditEntry } from '../../domain/transition.ts';
+import {
+  DashboardKeysError,
+  OPERATOR_NAME,
+  readDashboardKeys,
+  type DashboardKeys,
+} from '../../platform/dashboard-keys.ts';
+import { newId } from '../../platform/ids.ts';
+import { keyFingerprint, newToken, readFingerprint, tokenHash } from '../../platform/one-time.ts';
+import { openSecret } from '../../platform/secrets.ts';
+import {
+  confirmKey,
+  endKey,
+  enrolOperator,
+  listDashboardKeys,
+  readCurrentKey,
+  type EnrolledKey,
+  type EndedKey,
+  type EnrolledRole,
+} from '../../store/dashboard-keys.ts';
+import { endSessions } from '../../store/dashboard-sessions.ts';
+import { setting, warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
+import { ToolError, type ToolIo } from '../io.ts';
+
+export interface OperatorOptions extends DatabaseOption {
+  readonly operator: string;
+}
+
+export interface EnrolOptions extends OperatorOptions {
+  readonly role: EnrolledRole;
+  readonly allowlist?: boolean;
+  readonly replace?: boolean;
+}
+
+/** What is printed once: whoever opens the link first hands over the operator's key. */
+export interface Enrolment extends Pick<
+  EnrolledKey,
+  'key_id' | 'operator' | 'role' | 'allowlist' | 'replaces'
+> {
+  readonly link: string;
+  readonly link_expires_at: string;
+}
+
+/** Makes the row and the link, or throws a {@link ToolError} with nothing written. */
+export async function enrol(options: EnrolOptions, io: ToolIo): Promise<Enrolment> {
+  const { operator, role, allowlist = false, replace = false } = options;
+  named(operator);
+  const origin = consoleOrigin(io);
+  if (!replace && fileOperators(io).has(operator))
+    throw new ToolError(
+      `${operator} has a key in SVC_DASHBOARD_WRITER_KEYS_FILE; --replace ends that one: it does not count from then on.`,
+    );
+  warnUnvouched(io, 'enrolment');
+  const key_id = newId();
+  const code = newToken();
+  const outcome = await withDatabase(options, io, (db) =>
+    enrolOperator(db, {
+      ...{ key_id, operator, role, allowlist, replace },
+      code_hash: tokenHash(code),
+      code_seconds: ENROL_SECONDS,
+      audit: [auditOf('dashboard_key.enrol', 'dashboard_key', key_id)],
+    }),
+  );
+  if (!outcome.ok)
+    throw new ToolError(
+      `${operator} has a key that is ${outcome.state}; --replace ends it, and the operator's sessions with it.`,
+    );
+  const { row } = outcome;
+  return {
+    key_id,
+    operator,
+    role,
+    allowlist,
+    replaces: replace,
+    link: `${origin}/console/#enrol=${code}`,
+    link_expires_at: row.code_until,
+  };
+}
+
+/** Lets the key count that shows this fingerprint; another one is refused. */
+export async function confirm(
+  options: OperatorOptions & { readonly fingerprint: string },
+  io: ToolIo,
+): Promise<EnrolledKey & { readonly fingerprint: string }> {
+  const { operator } = options;
+  named(operator);
+  warnUnvouched(io, 'confirmation');
+  const shown = readFingerprint(options.fingerprint);
+  if (shown === null)
+    throw new ToolError('--fingerprint must be the four groups that the page shows.', {
+      exitCode: 2,
+    });
+  const secrets = setting(io, 'SVC_SECRETS_KEY');
+  if (secrets === undefined)
+    throw new ToolError(
+      'Set SVC_SECRETS_KEY (or SVC_SECRETS_KEY_FILE) to the value that the service has.',
+      { exitCode: 2 },
+    );
+  return withDatabase(options, io, async (db) => {
+    const key = await readCurrentKey(db, operator);
+    if (key === null)
+      throw new ToolError(`${operator} has no key that waits; see fundadmin dashboard enrol.`);
+    if (key.secret === null)
+      throw new ToolError(`No browser has opened the link of ${operator} yet.`);
+    // From the secret itself: what stood beside it could have been written by somebody else.
+    const fingerprint = keyFingerprint(openSecret(secrets, key.secret, key.key_id), operator);
+    if (fingerprint !== shown)
+      throw new ToolError(
+        `The key that was handed over shows another fingerprint: somebody else may have used the link. End it: fundadmin dashboard end --operator ${operator}`,
+      );
+    const { secret, ...row } = key;
+    if (key.state === 'confirmed') return { ...row, fingerprint };
+    const confirmed = await confirmKey(db, key.key_id, secret, [
+      auditOf('dashboard_key.confirm', 'dashboard_key', key.key_id),
+    ]);
+    if (confirmed === null)
+      throw new ToolError(`The key of ${operator} has changed meanwhile; see dashboard list.`);
+    return { ...confirmed, fingerprint };
+  });
+}
+
+/** Ends the operator's key, or the link for one, with all sessions. */
+export async function end(options: OperatorOptions, io: ToolIo): Promise<EndedKey> {
+  const { operator } = options;
+  named(operator);
+  warnUnvouched(io, 'change');
+  return withDatabase(options, io, async (db) => {
+    const key = await readCurrentKey(db, operator);
+    const ended =
+      key === null
+        ? null
+        : await endKey(db, key.key_id, [auditOf('dashboard_key.end', 'dashboard_key', key.key_id)]);
+    if (ended === null)
+      throw new ToolError(
+        `${operator} has no enrolled key. One of SVC_DASHBOARD_WRITER_KEYS_FILE is taken out there, or ended by dashboard enrol --replace.`,
+      );
+    return ended;
+  });
+}
+
+/** Ends the open sessions of one operator or of all; their keys stay. */
+export async function endSessionsOf(
+  options: DatabaseOption & { readonly operator?: string; readonly all?: boolean },
+  io: ToolIo,
+): Promise<{ readonly operator: string | null; readonly ended_sessions: number }> {
+  const { operator = null, all = false } = options;
+  if ((operator === null) !== all) throw new ToolError('Say --operator or --all.', { exitCode: 2 });
+  if (operator !== null) named(operator);
+  warnUnvouched(io, 'change');
+  const audit = [auditOf('dashboard_session.end', 'dashboard_operator', operator ?? '*')];
+  const ended_sessions = await withDatabase(options, io, (db) => endSessions(db, operator, audit));
+  return { operator, ended_sessions };
+}
+
+/** Every enrolled key, newest first, and the operators of the file where the setting names one. */
+export async function list(
+  options: DatabaseOption,
+  io: ToolIo,
+): Promise<{
+  readonly keys: Awaited<ReturnType<typeof listDashboardKeys>>;
+  readonly file: readonly string[];
+}> {
+  const file = [...fileOperators(io).keys()].sort();
+  return { keys: await withDatabase(options, io, listDashboardKeys), file };
+}
+
+/** The operators of the keys file that the settings name; empty where they name none. */
+function fileOperators(io: ToolIo): DashboardKeys {
+  const file = setting(io, 'SVC_DASHBOARD_WRITER_KEYS_FILE');
+  if (file === undefined) return new Map();
+  try {
+    return readDashboardKeys(file, setting(io, 'SVC_DASHBOARD_EXPECTED_WRITER_KEYS') ?? 0);
+  } catch (error) {
+    throw error instanceof DashboardKeysError ? new ToolError(error.message) : error;
+  }
+}
+
+/** Where the console is opened. */
+function consoleOrigin(io: ToolIo): string {
+  return setting(io, 'SVC_CONSOLE_ORIGIN') ?? `http://localhost:${String(setting(io, 'SVC_PORT'))}`;
+}
+
+function named(operator: string): void {
+  if (!OPERATOR_NAME.test(operator))
+    throw new ToolError(`--operator does not fit ${OPERATOR_NAME.source}.`, { exitCode: 2 });
+}
+
+function auditOf(action: AuditAction, entity_type: string, entity_key: string): AuditEntry {
+  return {
+    ...{ action, entity_type, entity_key },
+    outcome: 'success',
+    reason: null,
+    details: { tool: 'fundadmin' },
+  };
+}
