@@ -4,10 +4,10 @@
  */
 import { isObject, strange } from './answer.ts';
 import { callsOver, transportOf, type Calls, type TransportChoices } from './client.ts';
-import { ClientUsageError } from './errors.ts';
+import { ApiError, ClientUsageError, inDoubt } from './errors.ts';
 import { groupsOver, type Groups } from './groups.ts';
 import { createDashboardSigner, type DashboardKey, type Signer } from './sign.ts';
-import type { Reply } from './transport.ts';
+import type { Reply, Transport } from './transport.ts';
 
 const PREFIX = '/dashboard/api';
 const NONCE = '/dashboard/nonce';
@@ -36,7 +36,7 @@ export interface DashboardClient extends Calls, Groups {
 export function createDashboardClient(options: DashboardClientOptions): DashboardClient {
   const sign: Signer =
     options.key === null ? missingKey : createDashboardSigner(options.key, () => issuedNonce());
-  const transport = transportOf(options, { sign, credentials: 'same-origin' });
+  const transport = doubting(transportOf(options, { sign, credentials: 'same-origin' }));
   const issuedNonce = async (): Promise<string> => {
     const reply = await transport({
       ...{ operation: 'nonce', method: 'GET', target: NONCE, headers: OWN_PAGE },
@@ -60,6 +60,22 @@ export function createDashboardClient(options: DashboardClientOptions): Dashboar
         ...{ operation: `${method} ${target}`, method, target, body, headers: OWN_PAGE, signed },
         ...{ writes: method !== 'GET', harmless: method === 'GET', signal },
       }),
+  };
+}
+
+/**
+ * A browser sends a request again by itself, a write too, where a kept connection closes before the
+ * answer came. The copy has a nonce that was used, so the 401 that comes back is of the copy, and
+ * says nothing of the first.
+ */
+function doubting(transport: Transport): Transport {
+  return async (sent) => {
+    try {
+      return await transport(sent);
+    } catch (error) {
+      if (sent.writes && error instanceof ApiError && error.status === 401) throw inDoubt(error);
+      throw error;
+    }
   };
 }
 

@@ -6,15 +6,28 @@ import { readFileSync } from 'node:fs';
 import {
   createServer,
   request as httpRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type Server,
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
+import { pipeline } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { ROOT } from '../../dev/stack/ports.ts';
 
 const PAGE = 'examples/dashboard-signing';
+
+/** A request as it was sent, and the status of its answer. */
+export interface Passed {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly status: number;
+}
 
 export interface Site {
   /** Files and their types, by where they are found. */
@@ -22,6 +35,8 @@ export interface Site {
   /** What is the service's. */
   readonly passesOn: (url: string) => boolean;
   readonly policy?: string;
+  /** Sees what was passed on before its answer is; false loses the answer. */
+  readonly passed?: (request: Passed) => boolean;
 }
 
 const FILES: Site['files'] = {
@@ -47,14 +62,21 @@ export interface ReverseProxy {
   stop(): Promise<void>;
 }
 
-/** Serves a page, and passes what is the service's on as it comes, to one host only. */
-export async function startReverseProxy(service: string, site: Site): Promise<ReverseProxy> {
+/**
+ * Serves a page, and passes what is the service's on as it comes, to one host only. Listens on
+ * `port`, any free one for 0.
+ */
+export async function startReverseProxy(
+  service: string,
+  site: Site,
+  port = 0,
+): Promise<ReverseProxy> {
   const server = createServer((incoming, outgoing) => {
     const { url = '' } = incoming;
-    if (site.passesOn(url)) passOn(service, incoming, outgoing);
+    if (site.passesOn(url)) void passOn(service, site, incoming, outgoing);
     else serveFile(site, url, outgoing);
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop: () => stopped(server),
@@ -76,15 +98,30 @@ function serveFile({ files, policy }: Site, url: string, outgoing: ServerRespons
 }
 
 /** Path and query are part of what is signed, so they are handed on byte by byte. */
-function passOn(service: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
+async function passOn(
+  service: string,
+  { passed = () => true }: Site,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const { hostname, port } = new URL(service);
-  const { method, url: path, headers } = incoming;
-  const sent = httpRequest({ hostname, port, method, path, headers }, (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(outgoing);
+  const { method = '', url: target = '', headers } = incoming;
+  const body = await buffer(incoming);
+  const sent = httpRequest({ hostname, port, method, path: target, headers }, (answer) => {
+    const status = answer.statusCode ?? 502;
+    if (!passed({ method, target, headers, body, status })) {
+      incoming.socket.destroy();
+      return;
+    }
+    outgoing.writeHead(status, answer.headers);
+    // A stream ends at both sides when one of them goes.
+    pipeline(answer, outgoing, () => undefined);
   });
-  sent.on('error', () => outgoing.writeHead(502).end());
-  incoming.pipe(sent);
+  sent.on('error', () => {
+    if (outgoing.headersSent) outgoing.destroy();
+    else outgoing.writeHead(502).end();
+  });
+  sent.end(body);
 }
 
 function stopped(server: Server): Promise<void> {

@@ -6,6 +6,7 @@ import {
   UnreachableError,
   type ClientOptions,
 } from '../../clients/http/index.ts';
+import { createDashboardClient } from '../../clients/http/dashboard.ts';
 import { pause } from '../../clients/http/retry.ts';
 import {
   answer,
@@ -128,4 +129,22 @@ test('an id that is not there is refused and no path, and so are times that are 
   const wait = client().waitFor('m', 'COMPLETED', { timeoutMs: NaN });
   expect(await failure(wait)).toBeInstanceOf(ClientUsageError);
   expect(server.seen).toEqual([]);
+});
+
+test('a write of an operator that is answered 401 may have been taken by an earlier copy; a read is refused', async () => {
+  const refused = { detail: { error: 'unauthenticated', message: 'Not authenticated.' } };
+  const operator = createDashboardClient({
+    baseUrl: server.url,
+    key: { operator: 'ada', secret: 'secret' },
+    fetch: (url) =>
+      Promise.resolve(
+        String(url).endsWith('/dashboard/nonce')
+          ? Response.json({ nonce: 'n'.repeat(22) })
+          : Response.json(refused, { status: 401 }),
+      ),
+  });
+  const write = { method: 'POST', target: '/dashboard/api/x', body: {} } as const;
+  expect(await failure(operator.send(write))).toMatchObject({ status: 401, maybeTaken: true });
+  const read = { method: 'GET', target: '/dashboard/api/x' } as const;
+  expect(await failure(operator.send(read))).toMatchObject({ status: 401, maybeTaken: false });
 });

@@ -155,4 +155,18 @@ export const consoleRules: readonly Rule[] = [
       replace: '',
     },
   },
+  {
+    id: 'a-copy-says-nothing-of-the-first',
+    section,
+    rule: 'A signed write that is answered 401 may have been taken: a browser sends a request again by itself, and the copy’s nonce was used. The page looks before it offers the decision again.',
+    test: {
+      file: 'test/clients/doubt.test.ts',
+      name: 'a write of an operator that is answered 401 may have been taken by an earlier copy; a read is refused',
+    },
+    broken: {
+      file: 'clients/http/dashboard.ts',
+      find: 'if (sent.writes && error instanceof ApiError && error.status === 401)',
+      replace: 'if (sent.writes && error instanceof ApiError && error.status === 0)',
+    },
+  },
 ];

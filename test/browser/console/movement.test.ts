@@ -1,24 +1,10 @@
 /** The console's page of a movement in Chromium, by role and label alone. */
-import { AxeBuilder } from '@axe-core/playwright';
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { BrowserContext, Locator, Page } from 'playwright-core';
-import { openBrowser } from '../../../dev/browser.ts';
-import { eventually, startOwnStack, type Created, type OwnStack } from '../../support/own-stack.ts';
-import { startDoor, type Door } from './door.ts';
+import type { Locator, Page } from 'playwright-core';
+import { eventually, type Created } from '../../support/own-stack.ts';
+import { accessible, PATIENCE, startConsole, type Console } from './operators.ts';
 
-const PATIENCE = 20_000;
 const SILENT = { lose_answer_rate: 1, phases: ['submit', 'recover'] };
-const OPERATORS = { ada: randomBytes(32).toString('hex'), bob: randomBytes(32).toString('hex') };
-
-const room = mkdtempSync(join(tmpdir(), 'console-movement-'));
-let own: OwnStack;
-let door: Door;
-const browsers: BrowserContext[] = [];
-/** What the pages reported against their content policy, or could not handle. */
-const complaints: string[] = [];
+let desk: Console;
 
 const noop = (node_key: string, more: object = {}) => ({
   ...{ node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false },
@@ -26,12 +12,8 @@ const noop = (node_key: string, more: object = {}) => ({
 });
 
 beforeAll(async () => {
-  own = await startOwnStack({ env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
-  door = await startDoor({
-    apiUrl: own.stack.apiUrl,
-    key: own.stack.keys.operator,
-    operators: OPERATORS,
-  });
+  desk = await startConsole({ env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
+  const { own } = desk;
   const pay = {
     ...{ node_key: 'pay', node_kind: 'action', action_type: 'cex_withdrawal' },
     executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
@@ -69,57 +51,17 @@ beforeAll(async () => {
     completion_policy: { completion_assurance: 'provider_completed' },
   });
 }, 180_000);
-afterAll(async () => {
-  for (const browser of browsers) await browser.close();
-  await door?.stop();
-  await own?.close();
-  rmSync(room, { recursive: true, force: true });
-}, 60_000);
+afterAll(() => desk?.stop(), 60_000);
 afterEach(async () => {
-  await own.venueFaults(null);
-  expect(complaints).toEqual([]);
-  expect(door.writes.filter(({ signedBy }) => signedBy === null)).toEqual([]);
+  await desk.own.venueFaults(null);
+  await desk.afterEach();
 });
 
-/** A browser with the key of an operator, which no script of it can read. */
-async function browserOf(operator: keyof typeof OPERATORS, width = 1280): Promise<Page> {
-  const browser = await openBrowser({
-    program: process.env['TEST_CHROMIUM'] ?? '',
-    profile: join(room, randomBytes(6).toString('hex')),
-    viewport: { width, height: 900 },
-  });
-  browsers.push(browser);
-  const page = await browser.newPage();
-  page.on('console', (message) => {
-    if (message.type() === 'error' && /policy|Trusted|integrity/i.test(message.text()))
-      complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  await page.goto(`${door.origin}/console/`);
-  await page.evaluate(`(async () => {
-    const hmac = { name: 'HMAC', hash: 'SHA-256' };
-    const bytes = new TextEncoder().encode(${JSON.stringify(OPERATORS[operator])});
-    const key = await crypto.subtle.importKey('raw', bytes, hmac, false, ['sign']);
-    const kept = { operator: ${JSON.stringify(operator)}, key, fingerprint: null };
-    await new Promise((resolve, reject) => {
-      const request = indexedDB.open('svc-console', 1);
-      request.onupgradeneeded = () => request.result.createObjectStore('keys');
-      request.onerror = reject;
-      request.onsuccess = () => {
-        const transaction = request.result.transaction('keys', 'readwrite');
-        transaction.objectStore('keys').put(kept, 'operator');
-        transaction.oncomplete = () => resolve(request.result.close());
-      };
-    });
-  })()`);
-  return page;
-}
-
 async function opened(page: Page, movement: Created): Promise<void> {
-  await page.goto(`${door.origin}/console/movements/${movement.movement_id}`);
+  await page.goto(`${desk.origin}/console/movements/${movement.movement_id}`);
   await heading(page, /./).waitFor({ timeout: PATIENCE });
 }
-const created = (amount: string): Promise<Created> => own.api.create('test/page', { amount });
+const created = (amount: string): Promise<Created> => desk.own.api.create('test/page', { amount });
 const heading = (page: Page, name: RegExp): Locator =>
   page.getByRole('heading', { level: 1, name });
 const button = (page: Page | Locator, name: string): Locator =>
@@ -144,21 +86,15 @@ async function offered(page: Page, action: string): Promise<void> {
   );
 }
 
-async function accessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
-    .analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-}
-
 const isFocused = (of: Locator): Promise<boolean> =>
   of.evaluate((element) => element === element.ownerDocument.activeElement);
-const lastWrite = () => door.writes.at(-1);
+const writes = () => desk.writes.filter(({ path }) => path.startsWith('/dashboard/api/'));
+const lastWrite = () => writes().at(-1);
 const bodyOf = (body = '{}') => JSON.parse(body) as Readonly<Record<string, unknown>>;
 
 test('the whole life: approved by its hash, a gate, an outcome that is unknown, its answer, a cancel', async () => {
   const movement = await created('41.5');
-  const page = await browserOf('ada');
+  const page = await desk.pageOf('ada');
   await opened(page, movement);
   await heading(page, /Moves at most 41\.5 USDC to .*: it waits for an approval/).waitFor();
   expect(await button(page, 'Resume').getAttribute('aria-disabled')).toBe('true');
@@ -167,7 +103,7 @@ test('the whole life: approved by its hash, a gate, an outcome that is unknown, 
   await button(page, 'Approve').click();
   const sheet = page.getByRole('dialog', { name: 'Approve?' });
   await sheet
-    .getByText(own.stack.chain.accounts.treasury.address, { exact: false })
+    .getByText(desk.own.stack.chain.accounts.treasury.address, { exact: false })
     .first()
     .waitFor();
   await accessible(page);
@@ -180,7 +116,7 @@ test('the whole life: approved by its hash, a gate, an outcome that is unknown, 
   });
   await button(sheet, 'Close').click();
 
-  await own.venueFaults(SILENT);
+  await desk.own.venueFaults(SILENT);
   await decides(page, 'Resume look');
   expect(bodyOf(lastWrite()?.body)).toEqual({ node_key: 'look', attempt: 1, state: 'READY' });
   await page
@@ -190,19 +126,19 @@ test('the whole life: approved by its hash, a gate, an outcome that is unknown, 
   await accessible(page);
   await decides(page, 'Retry pay');
   expect(bodyOf(lastWrite()?.body)).toEqual({ node_key: 'pay', attempt: 1, state: 'UNKNOWN' });
-  await own.venueFaults(null);
+  await desk.own.venueFaults(null);
 
   await offered(page, 'Resume again');
   await page.getByRole('article', { name: 'Node pay' }).getByText('Output').waitFor();
   await decides(page, 'Cancel');
-  await own.api.reaches(movement.movement_id, 'CANCELLED');
+  await desk.own.api.reaches(movement.movement_id, 'CANCELLED');
   await page.getByText('Cancelled', { exact: true }).first().waitFor({ timeout: PATIENCE });
   await accessible(page);
 }, 240_000);
 
 test('two browsers on one movement: what one decides is shown to the other, and refused there', async () => {
   const movement = await created('42.5');
-  const [ada, bob] = [await browserOf('ada'), await browserOf('bob')];
+  const [ada, bob] = [await desk.pageOf('ada'), await desk.pageOf('bob')];
   await opened(ada, movement);
   await opened(bob, movement);
   await button(bob, 'Approve').click();
@@ -212,30 +148,31 @@ test('two browsers on one movement: what one decides is shown to the other, and 
   );
   await sheet.getByText('It can no longer be decided here.').waitFor({ timeout: PATIENCE });
   await sheet.getByText(/Rejected: Not U\+202Ethis week <b>\./).waitFor();
-  const before = door.writes.length;
+  const before = writes().length;
   await button(sheet, 'Sign and send').click({ force: true });
-  expect(door.writes.length).toBe(before);
+  expect(writes().length).toBe(before);
   await accessible(bob);
 }, 180_000);
 
 test('a lost answer is looked up before anything is offered again', async () => {
   const movement = await created('43.5');
-  const page = await browserOf('ada');
+  const page = await desk.pageOf('ada');
   await opened(page, movement);
   await button(page, 'Reject').click();
   const sheet = page.getByRole('dialog', { name: 'Reject?' });
-  door.loseNextAnswer();
+  desk.loseNextAnswer();
   await button(sheet, 'Sign and send').click();
   await sheet
     .getByText('The answer was lost. This is what happened since:')
     .waitFor({ timeout: PATIENCE });
   await sheet.getByText(/The movement is now/).waitFor();
-  const rejects = door.writes.filter(({ path }) => path.includes(movement.movement_id));
-  expect(rejects).toHaveLength(1);
+  const rejects = writes().filter(({ path }) => path.includes(movement.movement_id));
+  // Chromium sends a request again whose kept connection was cut; its nonce was used.
+  expect(rejects.map(({ status }) => status).filter((status) => status !== 401)).toEqual([200]);
 }, 120_000);
 
 test('the keyboard alone approves and rejects', async () => {
-  const page = await browserOf('ada');
+  const page = await desk.pageOf('ada');
   const press = async (name: string, within: Page | Locator = page): Promise<void> => {
     await eventually(
       async () => {
@@ -257,7 +194,7 @@ test('the keyboard alone approves and rejects', async () => {
     const sheet = page.getByRole('dialog', { name: `${action}?` });
     await sheet.waitFor();
     await press('Sign and send', sheet);
-    await own.api.reaches(movement.movement_id, state);
+    await desk.own.api.reaches(movement.movement_id, state);
     await sheet.getByText('The service has taken it.').waitFor({ timeout: PATIENCE });
     await page.keyboard.press('Escape');
     await sheet.waitFor({ state: 'hidden' });
@@ -267,7 +204,7 @@ test('the keyboard alone approves and rejects', async () => {
 }, 180_000);
 
 test('at 320 pixels nothing but what scrolls by itself is wider than the page', async () => {
-  const page = await browserOf('ada', 320);
+  const page = await desk.pageOf('ada', 320);
   await opened(page, await created('45.5'));
   await page.getByRole('region', { name: 'Graph of the movement' }).waitFor();
   const wide = await page.evaluate<number>('document.documentElement.scrollWidth');

@@ -83,7 +83,7 @@ export function DecisionSheet(props: DecisionProps) {
           ? { kind: 'done', events, note: 'The answer was lost. This is what happened since:' }
           : {
               ...{ kind: 'filling', error },
-              note: 'The answer was lost, and the service shows nothing of the decision so far. Where it is offered below, it can be sent again: what was taken meanwhile is refused.',
+              note: 'No answer says that it was taken, and the service shows nothing of the decision so far. Where it is offered below, it can be sent again: what was taken meanwhile is refused.',
             },
       );
     } catch (failed) {
@@ -235,8 +235,8 @@ function Looking({
     <div role="status" className="notice">
       <Problem error={error} />
       <p>
-        <strong>The answer was lost.</strong> It may have been taken: the present state is read
-        before anything is offered again.
+        <strong>No answer says what became of it.</strong> It may have been taken: the present state
+        is read before anything is offered again.
       </p>
       <Problem error={failed} />
       <Button onClick={again} disabledBecause={failed === null ? 'Looking.' : null}>
