@@ -13,6 +13,7 @@ import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
 import { routeCatalogRoutes } from './route-catalog/routes.ts';
 import { perpVenueRoutes } from './perp-venue/routes.ts';
+import { searchRoutes } from './search/routes.ts';
 import type { Route } from './http/route.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { whoamiRoutes } from './whoami/routes.ts';
@@ -33,5 +34,6 @@ export const routes: readonly Route[] = [
   ...callbackRoutes,
   ...auditRoutes,
   ...agentRoutes,
+  ...searchRoutes,
   ...whoamiRoutes,
 ];

@@ -22,6 +22,8 @@ export interface MovementScope {
   readonly asset?: string | undefined;
   /** What their creates named them by. */
   readonly external_reference?: string | undefined;
+  /** Pairs that their creates gave; all of them. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Only movements of templates in this namespace. */
   readonly namespace?: string | undefined;
 }
@@ -29,6 +31,11 @@ export interface MovementScope {
 export interface MovementPage {
   readonly limit: number;
   readonly after: PagePosition | null;
+}
+
+/** The pairs of a filter as JSON text; null where there are none. */
+export function jsonOfPairs({ metadata = {} }: MovementScope): string | null {
+  return Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
 }
 
 /** The movements of the page that need a person, newest first, and why. */
@@ -39,6 +46,7 @@ export async function listNeeding(
 ): Promise<ReadonlyMap<string, AttentionReason>> {
   const { state = null, strategy_id = null, template_key = null, asset = null } = filter;
   const { external_reference: reference = null } = filter;
+  const pairs = jsonOfPairs(filter);
   const agent = agentOf(filter.namespace);
   const { at, id } = beforePosition(after);
   // Two halves in the order of the page, each of which ends when that is full. What attention_of
@@ -56,6 +64,7 @@ export async function listNeeding(
           AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
           AND (${agent}::text IS NULL OR m.agent = ${agent})
           AND (${reference}::text IS NULL OR m.external_reference = ${reference})
+          AND (${pairs}::jsonb IS NULL OR m.metadata @> ${pairs}::jsonb)
           AND (${asset}::text IS NULL OR m.asset = ${asset}
             OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
           AND a.facts IS NOT NULL
@@ -71,6 +80,7 @@ export async function listNeeding(
             AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
             AND (${agent}::text IS NULL OR m.agent = ${agent})
             AND (${reference}::text IS NULL OR m.external_reference = ${reference})
+            AND (${pairs}::jsonb IS NULL OR m.metadata @> ${pairs}::jsonb)
             AND (${asset}::text IS NULL OR m.asset = ${asset}
               OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
           ORDER BY m.created_at DESC, m.movement_id DESC OFFSET 0) x

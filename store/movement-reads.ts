@@ -14,7 +14,13 @@ import type {
 import type { NodeState } from '../domain/states/node.ts';
 import { gather } from '../platform/gather.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
-import { listNeeding, readReasons, type MovementPage, type MovementScope } from './attention.ts';
+import {
+  jsonOfPairs,
+  listNeeding,
+  readReasons,
+  type MovementPage,
+  type MovementScope,
+} from './attention.ts';
 import { beforePosition, olderThan } from './paging.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -165,14 +171,9 @@ export async function listMovements(
 ): Promise<readonly MovementSummary[]> {
   const needing = filter.needs_attention === true ? await listNeeding(db, filter, page) : undefined;
   const agent = agentOf(filter.namespace);
-  // Those that need a person, or have to do with an asset, are read as they were chosen, or a page
-  // could seem to be the last.
-  const chosen =
-    needing !== undefined
-      ? [...needing.keys()]
-      : filter.asset !== undefined
-        ? await listOfAsset(db, { ...filter, asset: filter.asset }, page)
-        : undefined;
+  // Those that were chosen by a statement of its own are read as they were chosen, or a page could
+  // seem to be the last.
+  const chosen = needing === undefined ? await chosenOf(db, filter, page) : [...needing.keys()];
   const rows = await run(() =>
     db.movement.findMany({
       select: SUMMARY,
@@ -187,7 +188,12 @@ export async function listMovements(
                 ? {}
                 : { external_reference: filter.external_reference }),
               ...(agent === null ? {} : { agent }),
-              ...(page.after === null ? {} : olderThan(page.after, 'movement_id')),
+              AND: [
+                page.after === null ? {} : olderThan<'movement_id'>(page.after, 'movement_id'),
+                ...Object.entries(filter.metadata ?? {}).map(([key, value]) => ({
+                  metadata: { path: [key], equals: value },
+                })),
+              ],
             },
       orderBy: [{ created_at: 'desc' }, { movement_id: 'desc' }],
       take: page.limit,
@@ -196,6 +202,57 @@ export async function listMovements(
   const ids = rows.map(({ movement_id }) => movement_id);
   const reasons = needing ?? (await readReasons(db, ids));
   return rows.map((row) => toSummary(row, reasons));
+}
+
+/** The page's movements where a statement of its own finds them; undefined where none is needed. */
+async function chosenOf(
+  db: Database,
+  filter: MovementScope,
+  page: MovementPage,
+): Promise<readonly string[] | undefined> {
+  const pairs = jsonOfPairs(filter);
+  // Movements of one reference are few, also among those of a pair.
+  if (pairs !== null && filter.external_reference === undefined)
+    return listOfPairs(db, { ...filter, pairs }, page);
+  return filter.asset === undefined
+    ? undefined
+    : listOfAsset(db, { ...filter, asset: filter.asset }, page);
+}
+
+/**
+ * The page's movements that have each of the pairs, in the order of the index of pairs. The rarest
+ * pair, as far as a thousand tell, is the one whose movements are read.
+ */
+async function listOfPairs(
+  db: Database,
+  filter: MovementScope & { readonly pairs: string },
+  { limit, after }: MovementPage,
+): Promise<readonly string[]> {
+  const { pairs, state = null, strategy_id = null, template_key = null, asset = null } = filter;
+  const agent = agentOf(filter.namespace);
+  const { at, id } = beforePosition(after);
+  const rows = await run(
+    () => db.sqlPlanned<{ movement_id: string }>`
+      WITH rarest AS MATERIALIZED (
+        SELECT p.key, p.value FROM jsonb_each_text(${pairs}::jsonb) p
+        ORDER BY (SELECT count(*) FROM (SELECT FROM movement_metadata x
+          WHERE x.key = p.key AND x.value = p.value LIMIT 1000) counted), p.key LIMIT 1)
+      SELECT d.movement_id FROM movement_metadata d
+        -- Each by its id, with OFFSET, so that the order of the index is kept whatever is expected.
+        CROSS JOIN LATERAL (SELECT FROM movements m WHERE m.movement_id = d.movement_id
+          AND m.metadata @> ${pairs}::jsonb
+          AND (${state}::text IS NULL OR m.request_state = ${state})
+          AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
+          AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
+          AND (${agent}::text IS NULL OR m.agent = ${agent})
+          AND (${asset}::text IS NULL OR m.asset = ${asset}
+            OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
+          OFFSET 0) m
+      WHERE d.key = (SELECT key FROM rarest) AND d.value = (SELECT value FROM rarest)
+        AND (d.created_at, d.movement_id) < (${at}::timestamptz, ${id}::uuid)
+      ORDER BY d.created_at DESC, d.movement_id DESC LIMIT ${limit}::integer`,
+  );
+  return rows.map(({ movement_id }) => movement_id);
 }
 
 /**
@@ -209,6 +266,7 @@ async function listOfAsset(
 ): Promise<readonly string[]> {
   const { asset, state = null, strategy_id = null, template_key = null } = filter;
   const { external_reference: reference = null } = filter;
+  const pairs = jsonOfPairs(filter);
   const agent = agentOf(filter.namespace);
   const { at, id } = beforePosition(after);
   const rows = await run(
@@ -222,6 +280,7 @@ async function listOfAsset(
             AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
             AND (${agent}::text IS NULL OR m.agent = ${agent})
             AND (${reference}::text IS NULL OR m.external_reference = ${reference})
+            AND (${pairs}::jsonb IS NULL OR m.metadata @> ${pairs}::jsonb)
           ORDER BY m.created_at DESC, m.movement_id DESC LIMIT ${limit}::integer)
         UNION ALL
         (SELECT o.created_at, o.movement_id FROM movement_other_assets o
@@ -233,6 +292,7 @@ async function listOfAsset(
             AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
             AND (${agent}::text IS NULL OR m.agent = ${agent})
             AND (${reference}::text IS NULL OR m.external_reference = ${reference})
+            AND (${pairs}::jsonb IS NULL OR m.metadata @> ${pairs}::jsonb)
           ORDER BY o.created_at DESC, o.movement_id DESC LIMIT ${limit}::integer)) page
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,
   );

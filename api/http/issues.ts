@@ -48,7 +48,11 @@ export function toIssues(error: z.ZodError, known?: readonly string[]): readonly
       {
         path,
         code: issue.code === 'custom' ? 'invalid_value' : issue.code,
-        message: issue.message,
+        // What is wrong with a key is said by its own schema.
+        message:
+          issue.code === 'invalid_key'
+            ? issue.issues.map(({ message }) => message).join('; ')
+            : issue.message,
       },
     ];
   });

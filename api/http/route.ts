@@ -162,6 +162,16 @@ export function defineRoute<
   };
 }
 
+/** The parameters of a query that are records: each entry is sent as `name.<key>=<value>`. */
+export function recordsOf(query: z.ZodType): readonly string[] {
+  if (!(query instanceof z.ZodObject)) return [];
+  return Object.entries(query.shape)
+    .filter(
+      ([, each]) => (each instanceof z.ZodOptional ? each.unwrap() : each) instanceof z.ZodRecord,
+    )
+    .map(([name]) => name);
+}
+
 /** Whether a request with this query, validated, has an effect beyond its answer. */
 export function acts({ acts }: Pick<Route, 'acts'>, query: unknown): boolean {
   return typeof acts === 'function' ? acts(query) : acts === 'always';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { invalidRequest, toIssues, type Issue } from './issues.ts';
 import { parseQuery } from './query.ts';
-import type { Route } from './route.ts';
+import { recordsOf, type Route } from './route.ts';
 
 export interface ValidInput {
   readonly params: unknown;
@@ -61,7 +61,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   // Without a preview the parameter is unknown, as any other.
   const query = check(
     route.query,
-    route.preview === undefined ? parsedQuery.values : own,
+    gathered(route.query, route.preview === undefined ? parsedQuery.values : own),
     namesOf(route.query),
   );
   let body: unknown;
@@ -83,7 +83,29 @@ export function validate(route: Route, raw: RawInput): ValidInput {
 }
 
 function namesOf(schema: z.ZodType): readonly string[] | undefined {
-  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : undefined;
+  if (!(schema instanceof z.ZodObject)) return undefined;
+  const records = recordsOf(schema);
+  return Object.keys(schema.shape).map((name) => (records.includes(name) ? `${name}.<key>` : name));
+}
+
+/**
+ * The parameters with each `name.<key>` of a record as an entry of `name`. What is no such pair
+ * stays as it was sent, for the schema to refuse: so does `__proto__`, which records pass over.
+ */
+function gathered(
+  schema: z.ZodType,
+  values: Readonly<Record<string, string>>,
+): Readonly<Record<string, unknown>> {
+  const records = recordsOf(schema).filter((name) => !Object.hasOwn(values, name));
+  if (records.length === 0) return values;
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const record = records.find((each) => name.startsWith(`${each}.`));
+    const key = record === undefined ? '' : name.slice(record.length + 1);
+    if (record === undefined || key === '__proto__') query[name] = value;
+    else query[record] = { ...(query[record] as object | undefined), [key]: value };
+  }
+  return query;
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   text,
   uuid,
 } from '../http/schemas.ts';
+import { isTelling } from '../../platform/redact.ts';
 import { pageParameters } from '../http/paging.ts';
 
 /** The longest approval time: a week. */
@@ -51,11 +52,30 @@ export const metadataKey = z
 export const metadataValue = printed(0, 256);
 
 const metadata = z
-  .record(metadataKey, metadataValue)
+  .record(metadataKey, metadataValue, {
+    error: ({ code, input }) =>
+      code === 'invalid_type' && typeof input === 'string'
+        ? 'takes pairs of key and value; in a query each is written `metadata.<key>=<value>`'
+        : undefined,
+  })
   .refine(
     (pairs) => Object.keys(pairs).length <= MOST_METADATA,
     `must hold at most ${String(MOST_METADATA)} pairs`,
   );
+
+/**
+ * Pairs that a movement must hold. What views hide is not found by either: an answer would say
+ * whether a guess is right.
+ */
+const metadataFilter = metadata
+  .refine((pairs) => !Object.keys(pairs).some(isTelling), {
+    message: 'has a key whose values are never shown; they are not searched either',
+  })
+  .optional()
+  .meta({
+    description:
+      'Only movements with this pair of their `metadata`: `metadata.<key>=<value>`, several for movements that have each of them.',
+  });
 
 /** An idempotency key, in the body or as the header `Idempotency-Key`. */
 export const idempotencyKey = text(1, 128);
@@ -156,6 +176,7 @@ export const listQuery = z.strictObject({
     .optional()
     .meta({ description: 'What the movement is for, or what its plan can move.' }),
   external_reference: externalReference.optional(),
+  metadata: metadataFilter,
   needs_attention: z
     .literal('true')
     .transform(() => true as const)

@@ -15,7 +15,7 @@ import {
 import { SEEN } from './seen.ts';
 import { SchemaCollector, type JsonSchema } from './schemas.ts';
 import { securityRequirement, securitySchemes, signingText } from './signing.ts';
-import type { Route } from '../http/route.ts';
+import { recordsOf, type Route } from '../http/route.ts';
 import { errorBody } from '../http/schemas.ts';
 
 export interface OpenApiOptions {
@@ -233,7 +233,9 @@ function operation(
     'x-roles': route.roles,
     parameters: [
       ...pathParametersOf(route, path, collector),
-      ...parametersOf(collector.add(route.query, 'input'), 'query'),
+      ...parametersOf(collector.add(route.query, 'input'), 'query').map((parameter) =>
+        recordsOf(route.query).includes(String(parameter['name'])) ? pairsOf(parameter) : parameter,
+      ),
       { $ref: '#/components/parameters/RequestId' },
       ...(keyInHeader ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...(preview === undefined
@@ -293,6 +295,25 @@ function parametersOf(schema: JsonSchema, where: 'path' | 'query'): readonly Jso
     required: where === 'path' || (Array.isArray(required) && required.includes(name)),
     schema: each as JsonSchema,
   }));
+}
+
+/**
+ * A record's parameter as it is sent: an exploded form sends each property as a parameter of its
+ * own, so the properties have the record's name in front.
+ */
+function pairsOf(parameter: JsonSchema): JsonSchema {
+  const name = String(parameter['name']);
+  const { propertyNames, ...schema } = parameter['schema'] as JsonSchema;
+  const { pattern } = propertyNames as { readonly pattern: string };
+  return {
+    ...parameter,
+    style: 'form',
+    explode: true,
+    schema: {
+      ...schema,
+      propertyNames: { type: 'string', pattern: pattern.replace('^', `^${name}\\.`) },
+    },
+  };
 }
 
 /** Those of the path, by the names that they have in the document. */

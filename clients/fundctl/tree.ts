@@ -11,6 +11,7 @@ import { balances, budgets, routes } from './commands/funds.ts';
 import { movements } from './commands/movements.ts';
 import { perps } from './commands/perps.ts';
 import { policies } from './commands/policies.ts';
+import { search } from './commands/search.ts';
 import { signers } from './commands/signers.ts';
 import { smoke } from './commands/smoke.ts';
 import { templates } from './commands/templates.ts';
@@ -37,6 +38,7 @@ export const TREE: readonly Entry[] = [
   cutover,
   callbacks,
   audit,
+  search,
   keys,
   smoke,
   config,

@@ -144,6 +144,8 @@ export interface Groups extends Omit<TableGroups, 'movements'> {
     ): Promise<PreviewOf<'createMovement'>>;
   };
   whoami(options?: CallOptions): Promise<ResultOf<'whoami'>>;
+  /** What the text names exactly. */
+  search(text: string, options?: CallOptions): Promise<ResultOf<'search'>>;
 }
 
 interface UntypedCalls {
@@ -171,6 +173,8 @@ export function groupsOver(calls: object): Groups {
     ...groups,
     movements: { ...groups['movements'], plan, preview },
     whoami: (options: CallOptions = {}) => untyped.call('whoami', options),
+    search: (q: string, options: CallOptions = {}) =>
+      untyped.call('search', { ...options, query: { q } }),
     // Typed by the table above and by the API's document, which the transport does not know.
   } as Groups;
 }

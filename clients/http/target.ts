@@ -68,10 +68,13 @@ function encoded(name: string, segment: string): string {
   }
 }
 
-/** A query as it is sent, with its question mark; what is undefined is left out. */
+/**
+ * A query as it is sent, with its question mark; what is undefined is left out, and an object's
+ * entries are `name.<key>`.
+ */
 export function queryOf(query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
+  for (const [name, value] of Object.entries(query).flatMap(entriesOf))
     for (const each of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
       if (each === undefined) continue;
       if (!['string', 'number', 'boolean'].includes(typeof each))
@@ -82,4 +85,10 @@ export function queryOf(query: Readonly<Record<string, unknown>>): string {
     }
   const text = search.toString();
   return text === '' ? '' : `?${text}`;
+}
+
+function entriesOf([name, value]: [string, unknown]): readonly [string, unknown][] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value).map(([key, each]): [string, unknown] => [`${name}.${key}`, each])
+    : [[name, value]];
 }

@@ -438,7 +438,7 @@ test('lists filter by what is moved, by template, and say which filters there ar
   const { status, body } = await own.api.send('GET', '/movements?needsAttention=true');
   expect(status).toBe(422);
   expect(JSON.stringify(body)).toContain(
-    'there are state, strategy_id, template_key, asset, external_reference, needs_attention, created_from, created_to, limit, cursor',
+    'there are state, strategy_id, template_key, asset, external_reference, metadata.<key>, needs_attention, created_from, created_to, limit, cursor',
   );
 });
 

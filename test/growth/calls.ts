@@ -188,7 +188,7 @@ function get(
   caller: CallerName = 'admin',
 ): readonly Call[] {
   return ways.map((filters) => {
-    const names = Object.keys(filters);
+    const names = Object.keys(filters).map((name) => name.replace(/\..*/, ''));
     const told = Object.entries(filters).map(([name, value]) =>
       typeof value === 'string' ? `${name}=${value}` : name,
     );
@@ -275,6 +275,12 @@ export const CALLS: readonly Call[] = [
     SPAN,
     { external_reference: 'none' },
     { external_reference: 'none', asset: 'USDC' },
+    { 'metadata.desk': 'emea' },
+    { 'metadata.desk': 'emea', cursor },
+    { 'metadata.desk': 'none', asset: 'USDC' },
+    { 'metadata.desk': 'emea', 'metadata.run': SEEDED.rareEntity, asset: 'USDC' },
+    { 'metadata.desk': 'emea', 'metadata.run': SEEDED.rareEntity, needs_attention: 'true' },
+    { 'metadata.desk': 'emea', external_reference: 'none' },
     { state: 'COMPLETED' },
     { state: 'FAILED', cursor },
     { state: 'EXPIRED' },
@@ -290,6 +296,15 @@ export const CALLS: readonly Call[] = [
     { needs_attention: 'true' },
     { needs_attention: 'true', cursor },
   ]),
+  ...get('search', '/search', [
+    { q: ({ movement_id }) => movement_id },
+    { q: ({ transfer_id }) => transfer_id },
+    { q: ({ proposal_id }) => proposal_id },
+    { q: `0x${'7'.padStart(64, '0')}` },
+    { q: '0x00000000000000000000000000000000000000aa' },
+    { q: 'none' },
+  ]),
+  ...get('search', '/search', [{ q: ({ movement_id }) => movement_id }, { q: 'none' }], 'agent'),
   // Nobody that is open has failed, which is known only behind the last of them.
   ...get('listMovements', '/movements', [{ needs_attention: 'true', state: 'FAILED' }]).map(
     (call) => ({ ...call, rows: 2_500 }),

@@ -48,6 +48,8 @@ const rowsSql = (movements: number): string => `
     CASE WHEN i IN (1000, 2000, 3000) THEN '${SEEDED.rareStrategy}'
       WHEN i % 5 > 0 THEN 'strategy-' || i % 50 END AS strategy,
     CASE WHEN i IN (1500, 2500) THEN '${SEEDED.rareAsset}' ELSE 'USDC' END AS asset,
+    jsonb_build_object('desk', 'emea') || CASE WHEN i IN (1100, 2100)
+      THEN '{"run": "${SEEDED.rareEntity}"}'::jsonb ELSE '{}' END AS pairs,
     1 + (i % 1000)::numeric / 7 AS amount, i % 3 = 1 AS by_policy
   FROM (SELECT i, date_trunc('milliseconds', now() - interval '1 minute'
       - (${String(movements)} - i) * interval '${String(DAYS)} days' / ${String(movements)}) AS at,
@@ -76,6 +78,7 @@ const MOVEMENT: Columns = {
   next_sequence: '6',
   asset: 'r.asset',
   amount: 'r.amount',
+  metadata: 'r.pairs',
   outflow: `CASE WHEN r.i IN (1700, 2700)
     THEN p.outflow || '[{"asset": "${SEEDED.otherAsset}", "amount": "1"}]'::jsonb
     ELSE p.outflow END`,
@@ -153,6 +156,8 @@ const TEMPLATES = `
 
 /** Tables that are filled from the movements, each by one statement; two run at a time. */
 const PARTS: readonly string[] = [
+  `INSERT INTO movement_metadata SELECT p.key, p.value, r.at, r.id
+   FROM seed_rows r, jsonb_each_text(r.pairs) p`,
   `INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt,
      from_state, to_state, actor, message, data, occurred_at)
    SELECT ${idOf('r.i', 2, 's')}, r.id, s, CASE s WHEN 1 THEN 'movement_created'

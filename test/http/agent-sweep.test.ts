@@ -36,6 +36,11 @@ interface Others {
   readonly strategy_id: string;
   readonly label: string;
   readonly callback: string;
+  readonly reference: string;
+  /** An address that its movement is for. */
+  readonly destination: string;
+  /** A value of its metadata. */
+  readonly desk: string;
   /** Used by the rival, whose client is the agent's too. */
   readonly idempotency_key: string;
   readonly proposal_key: string;
@@ -72,11 +77,14 @@ beforeAll(async () => {
   const mine = await register(template([noop('a')], { template_key: `${own.namespace}/way` }));
   ownTemplate = { template_key: mine.template_key, template_version: mine.version };
   const idempotency_key = unique('created');
+  const [reference, desk] = [unique('rival-reference'), unique('rival-desk')];
+  const destination = unique('rival-destination');
   const theirs = await must<{ movement_id: string; created_at: string }>(
     201,
     sendAs(rival, 'POST', '/movements', {
       ...movementBody(way, { strategy_id, callback_url: callback, labels: { label } }),
-      idempotency_key,
+      ...{ idempotency_key, external_reference: reference, metadata: { desk } },
+      intent: { asset: 'USDC', amount: '3', destination_address: destination },
     }),
   );
   const stranger = await issueKey(
@@ -95,6 +103,7 @@ beforeAll(async () => {
     ...{ rival, strategy_id, label, callback, idempotency_key, proposal_key },
     ...{ template_key: way.template_key, template_id: way.template_id },
     ...{ movement_id: theirs.movement_id, created_at: theirs.created_at },
+    ...{ reference, desk, destination },
     proposal_id: made.proposal_id,
     common_movement: common.movement_id,
     policy_client: stranger.clientId,
@@ -103,6 +112,7 @@ beforeAll(async () => {
     ...[rival.authority, rival.keyId, way.template_key, way.template_id, theirs.movement_id],
     ...[made.proposal_id, made.movement_id ?? '', made.template_key ?? ''],
     ...[strategy_id, label, callback, idempotency_key, proposal_key, common.movement_id],
+    ...[reference, desk, destination],
     ...[stranger.clientId, '777777'],
   ];
 });
@@ -166,6 +176,11 @@ const CASES: Readonly<Record<string, (of: Others) => readonly Probe[]>> = {
       '/movements',
       `strategy_id=${of.strategy_id}`,
       `template_key=${of.template_key}`,
+      `external_reference=${of.reference}`,
+      `metadata.desk=${of.desk}`,
+      `metadata.desk=${of.desk}&external_reference=${of.reference}`,
+      `metadata.desk=${of.desk}&asset=USDC`,
+      `metadata.desk=${of.desk}&needs_attention=true`,
       `cursor=${cursorOf(of)}`,
       ...['needs_attention=true', 'asset=USDC', 'state=PENDING_APPROVAL'],
     ),
@@ -214,6 +229,11 @@ const CASES: Readonly<Record<string, (of: Others) => readonly Probe[]>> = {
   listPathBaselines: forAll('/bridge-c/path-baselines'),
   getPathBaseline: forAll('/bridge-c/path-baselines/a/b/USDC'),
   whoami: forAll('/whoami'),
+  search: (of) =>
+    [
+      ...[of.movement_id, of.common_movement, of.proposal_id, of.template_id, of.reference],
+      ...[of.idempotency_key, of.proposal_key, of.destination, of.template_key],
+    ].map((q) => ask(`/search?q=${encodeURIComponent(q)}`, 200)),
 };
 
 const ofStrategy = (of: Others, part: string): Probe => ({

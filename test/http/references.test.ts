@@ -228,6 +228,85 @@ describe('a list', () => {
     expect(await found('&state=FAILED')).toEqual([]);
   });
 
+  test('finds pairs of metadata beside its other filters, through its pages', async () => {
+    const [run, own] = [randomUUID(), await registered([noop('a')])];
+    const reference = fresh();
+    const made: { readonly id: string; readonly has: Readonly<Record<string, string>> }[] = [];
+    for (const has of [
+      { run, leg: '1' },
+      { run, leg: '2', 'a.b_c-1': 'x=y&z+%' },
+      { run: `${run}1`, leg: '1' },
+      { run, leg: '1', 'a.b_c-1': 'x=y&z+%' },
+      { leg: run },
+      { run, leg: '1' },
+    ]) {
+      const { movement_id } = await create(own, { metadata: has, external_reference: reference });
+      made.unshift({ id: movement_id, has });
+    }
+    const found = async (wanted: Readonly<Record<string, string>>, more = '') => {
+      const ids: string[] = [];
+      const query = Object.entries(wanted).map(
+        ([key, value]) => `metadata.${key}=${encodeURIComponent(value)}`,
+      );
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const at: string = cursor === '' ? '' : `&cursor=${cursor}`;
+        const page: { movements: CreatedView[]; next_cursor: string | null } = await must<{
+          movements: CreatedView[];
+          next_cursor: string | null;
+        }>(200, get(`/movements?${query.join('&')}&limit=1${more}${at}`));
+        ids.push(...page.movements.map(({ movement_id }) => movement_id));
+        cursor = page.next_cursor;
+      }
+      return ids;
+    };
+    const ways = [
+      '',
+      '&asset=USDC',
+      '&needs_attention=true',
+      `&external_reference=${encodeURIComponent(reference)}`,
+      `&external_reference=${encodeURIComponent(reference)}&asset=USDC`,
+      `&template_key=${own.template_key}&state=PENDING_APPROVAL`,
+      '&created_from=2026-01-01T00:00:00Z',
+    ];
+    for (const wanted of [
+      { run },
+      { run, leg: '1' },
+      { run, leg: '1', 'a.b_c-1': 'x=y&z+%' },
+      { run, leg: '3' },
+    ]) {
+      const expected = made
+        .filter(({ has }) => Object.entries(wanted).every(([key, value]) => has[key] === value))
+        .map(({ id }) => id);
+      for (const way of ways)
+        expect({ way, ids: await found(wanted, way) }).toEqual({ way, ids: expected });
+    }
+    expect(await found({ run }, '&state=FAILED')).toEqual([]);
+  });
+
+  test.each([
+    ['metadata', 'metadata=x', 'written `metadata.<key>=<value>`'],
+    ['metadata', 'metadata=x&metadata.desk=y', 'written `metadata.<key>=<value>`'],
+    ['metadata.', 'metadata.=x', '1 to 64'],
+    ['metadata.Desk', 'metadata.Desk=x', '1 to 64'],
+    ['metadata.desk', `metadata.desk=${'x'.repeat(257)}`, '256'],
+    ['metadata.desk', 'metadata.desk=a%0Ab', 'control'],
+    ['metadata.desk', 'metadata.desk=a&metadata.desk=b', 'more than once'],
+    ['metadata.__proto__', 'metadata.__proto__=x', 'metadata.<key>'],
+    ['metadata', 'metadata.api_key=hidden-7', 'never shown'],
+    ['metadatax.a', 'metadatax.a=b', 'metadata.<key>'],
+    [
+      'metadata',
+      Array.from({ length: 21 }, (_, nr) => `metadata.k${String(nr)}=`).join('&'),
+      'at most 20',
+    ],
+  ])('refuses %s of %s', async (path, query, message) => {
+    const answer = await get<{ detail: { issues: unknown } }>(`/movements?${query}`);
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail.issues).toContainEqual(
+      expect.objectContaining({ path, message: expect.stringContaining(message) }),
+    );
+  });
+
   test('keeps to created_from, inclusive, and created_to, exclusive, through its pages', async () => {
     const of = await registered([noop('a')]);
     const made: CreatedView[] = [];

@@ -140,6 +140,34 @@ export const agentRules: readonly Rule[] = [
     },
   },
   {
+    id: 'search-finds-an-agent-its-own',
+    section,
+    rule: 'The search tells an agent nothing of another namespace, whatever text it sends.',
+    test: {
+      file: 'test/http/search.test.ts',
+      name: 'an agent finds what is of its namespace, and nothing of another one',
+    },
+    broken: {
+      file: 'store/search.ts',
+      find: 'OFFSET 0) m\n        WHERE ${agent}::text IS NULL OR m.agent = ${agent}',
+      replace: 'OFFSET 0) m',
+    },
+  },
+  {
+    id: 'search-keys-of-own-client',
+    section,
+    rule: 'The search finds an idempotency key for its own client alone.',
+    test: {
+      file: 'test/http/search.test.ts',
+      name: 'a key is found by its own client alone',
+    },
+    broken: {
+      file: 'store/search.ts',
+      find: 'WHERE m.client_scope = ${scope} AND m.idempotency_key = ${text}',
+      replace: 'WHERE m.idempotency_key = ${text}',
+    },
+  },
+  {
     id: 'attempts-make-one-movement',
     section,
     rule: 'A bridge attempt makes one movement, however often it is repeated and wherever it broke off.',

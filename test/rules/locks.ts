@@ -9,6 +9,17 @@ const LOCKS = 'test/store/locks.test.ts';
 
 export const lockRules: readonly Rule[] = [
   {
+    id: 'hidden-metadata-is-not-searched',
+    section,
+    rule: 'A key of metadata whose values are hidden is no filter: an answer would confirm a guess.',
+    test: { file: REFERENCES, name: 'refuses %s of %s' },
+    broken: {
+      file: 'api/movements/schema.ts',
+      find: '!Object.keys(pairs).some(isTelling)',
+      replace: 'Object.keys(pairs).length > 0',
+    },
+  },
+  {
     id: 'one-writer-of-states',
     section,
     rule: 'A state column is written by store/transition.ts alone.',

@@ -8,6 +8,7 @@ const ADMIN: readonly Role[] = ['admin'];
 export const MAP: Readonly<Record<string, readonly Role[]>> = {
   'POST /movements': ALL,
   'GET /movements': ALL,
+  'GET /search': ALL,
   'GET /movements/{movement_id}': ALL,
   'GET /movements/{movement_id}/timeline': ALL,
   'GET /movements/{movement_id}/graph': ALL,

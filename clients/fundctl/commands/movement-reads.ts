@@ -2,10 +2,10 @@
 import { MOVEMENT_STATES } from '../../../domain/states/movement.ts';
 import { answerOf, command } from '../../command-line/command.ts';
 import { drawGraph } from '../../command-line/graph.ts';
-import { choice, flag, text } from '../../command-line/options.ts';
+import { choice, flag, many, text } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import { printable, printableLines } from '../../command-line/printable.ts';
-import { when } from '../../command-line/words.ts';
+import { pairs, when } from '../../command-line/words.ts';
 import { MOVEMENT_COLUMNS, movementText, unknownText } from '../movement-view.ts';
 import { MOVEMENT_OR_BEGINNING, wholeId } from '../short-ids.ts';
 
@@ -22,6 +22,7 @@ export const list = command({
     template: text('template-key', 'only those of this template'),
     asset: text('asset', 'only those that are for it, or can move it'),
     reference: text('reference', 'only those that their creates named so'),
+    metadata: many('key=value', 'only those with this pair in their metadata'),
     createdFrom: text('time', 'only those of this time (ISO 8601) or later'),
     createdTo: text('time', 'only those of before this time'),
     needsAttention: flag('only those that need a person'),
@@ -30,7 +31,7 @@ export const list = command({
   answer: answerOf('listMovements'),
   run: ({ session, options }) => {
     const { state, strategy, template, asset, needsAttention, ...more } = options;
-    const { reference, createdFrom, createdTo, ...page } = more;
+    const { reference, metadata, createdFrom, createdTo, ...page } = more;
     return printList(session, 'listMovements', {
       query: defined({
         state,
@@ -38,6 +39,7 @@ export const list = command({
         template_key: template,
         asset,
         external_reference: reference,
+        metadata: pairs(metadata, '--metadata'),
         created_from: createdFrom,
         created_to: createdTo,
         needs_attention: needsAttention ? ('true' as const) : undefined,

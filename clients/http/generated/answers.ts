@@ -341,6 +341,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/TemplateProposal"
   }
  },
+ "search": {
+  "success": {
+   "$ref": "#/components/schemas/SearchResult"
+  }
+ },
  "whoami": {
   "success": {
    "$ref": "#/components/schemas/Whoami"
@@ -6547,6 +6552,61 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "proposal",
    "problem",
    "movement_id"
+  ],
+  "additionalProperties": false
+ },
+ "SearchResult": {
+  "type": "object",
+  "properties": {
+   "hits": {
+    "description": "At most 20: by `matched` in its order, then newest first.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/SearchHit"
+    }
+   }
+  },
+  "required": [
+   "hits"
+  ],
+  "additionalProperties": false
+ },
+ "SearchHit": {
+  "type": "object",
+  "properties": {
+   "kind": {
+    "type": "string",
+    "enum": [
+     "movement",
+     "capital_transfer",
+     "proposal",
+     "allowed_address"
+    ]
+   },
+   "id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "title": {
+    "type": "string",
+    "description": "For people; it may change."
+   },
+   "matched": {
+    "type": "string",
+    "enum": [
+     "id",
+     "transaction_hash",
+     "idempotency_key",
+     "external_reference",
+     "address"
+    ],
+    "description": "By what it was found; the first where there are several."
+   }
+  },
+  "required": [
+   "kind",
+   "id",
+   "title",
+   "matched"
   ],
   "additionalProperties": false
  },

@@ -1279,6 +1279,22 @@ export interface components {
             /** @description Of a bridge attempt: the movement that it made. */
             readonly movement_id: components["schemas"]["Id"] | null;
         };
+        readonly SearchResult: {
+            /** @description At most 20: by `matched` in its order, then newest first. */
+            readonly hits: readonly components["schemas"]["SearchHit"][];
+        };
+        readonly SearchHit: {
+            /** @enum {string} */
+            readonly kind: "movement" | "capital_transfer" | "proposal" | "allowed_address";
+            readonly id: components["schemas"]["Id"];
+            /** @description For people; it may change. */
+            readonly title: string;
+            /**
+             * @description By what it was found; the first where there are several.
+             * @enum {string}
+             */
+            readonly matched: "id" | "transaction_hash" | "idempotency_key" | "external_reference" | "address";
+        };
         readonly Whoami: {
             readonly client_id: string | null;
             readonly key_id: string | null;
@@ -2327,6 +2343,9 @@ export interface operations {
                 readonly template_key?: string;
                 readonly asset?: string;
                 readonly external_reference?: string;
+                readonly metadata?: {
+                    readonly [key: string]: string;
+                };
                 readonly needs_attention?: "true";
                 readonly created_from?: string;
                 readonly created_to?: string;
@@ -4175,6 +4194,32 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["TemplateProposal"];
+                };
+            };
+        };
+    };
+    readonly search: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SearchResult"];
                 };
             };
         };
