@@ -1,5 +1,5 @@
 /** What every page has on top: pages, how live it is, whether new money is let in, who signs. */
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useRouterState, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useRead } from './data/reads.ts';
 import { signOut, useSession } from './data/session.ts';
@@ -11,7 +11,7 @@ import { timeInWords } from './parts/format.ts';
 import { Sheet } from './parts/sheet.tsx';
 import { Text } from './parts/text.tsx';
 import { PAGES } from './routes.ts';
-import { SHORTCUTS, useShortcuts } from './shortcuts.ts';
+import { SEARCH_ID, SHORTCUTS, useShortcuts } from './shortcuts.ts';
 
 export function Header() {
   const session = useSession();
@@ -27,6 +27,7 @@ export function Header() {
           </Link>
         ))}
       </nav>
+      <SearchBox />
       <Cutover />
       <Live />
       <span className="who">
@@ -49,6 +50,40 @@ export function Header() {
         </dl>
       </Sheet>
     </header>
+  );
+}
+
+/** Goes to the page of hits; what is searched stands in its address. */
+function SearchBox() {
+  const navigate = useNavigate();
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const shown = path.endsWith('/search') && typeof search['q'] === 'string' ? search['q'] : '';
+  return (
+    <search>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const q = new FormData(event.currentTarget).get('q');
+          if (typeof q === 'string' && q.trim() !== '')
+            void navigate({ to: '/search' as never, search: { q: q.trim() } as never });
+        }}
+      >
+        <input
+          id={SEARCH_ID}
+          key={shown}
+          name="q"
+          type="search"
+          aria-label="Search"
+          aria-keyshortcuts="/"
+          placeholder="Id, hash, reference, address"
+          maxLength={256}
+          defaultValue={shown}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </form>
+    </search>
   );
 }
 

@@ -54,6 +54,12 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/callbacks/page.tsx'),
   },
   {
+    path: '/search',
+    title: 'Search',
+    navigation: null,
+    load: () => import('./pages/search/page.tsx'),
+  },
+  {
     path: '/movements/$movement_id',
     title: 'Movement',
     navigation: null,

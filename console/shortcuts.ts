@@ -7,11 +7,15 @@ const linked = PAGES.filter(({ navigation }) => navigation !== null);
 
 export const SHORTCUTS: readonly { readonly keys: string; readonly does: string }[] = [
   { keys: '?', does: 'Lists the keys' },
+  { keys: '/', does: 'To the search' },
   ...linked.map(({ title }, index) => ({ keys: `g ${String(index + 1)}`, does: `Opens ${title}` })),
   { keys: 'Tab, Shift+Tab', does: 'To the next control, to the one before' },
   { keys: 'Enter, Space', does: 'Uses a control' },
   { keys: 'Escape', does: 'Closes a sheet; nothing is sent' },
 ];
+
+/** The field of the search, which every header has. */
+export const SEARCH_ID = 'search';
 
 /** `g` is taken as a beginning for so long. */
 const CHORD_MS = 1_500;
@@ -25,6 +29,11 @@ export function useShortcuts(onHelp: () => void): void {
         event.target instanceof Element && event.target.closest('input, select, textarea') !== null;
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === '?') onHelp();
+      const box = document.getElementById(SEARCH_ID);
+      if (event.key === '/' && box !== null) {
+        event.preventDefault();
+        box.focus();
+      }
       if (Date.now() - chordAt < CHORD_MS) {
         const page = linked[Number(event.key) - 1];
         if (page !== undefined) void navigate({ to: page.path });

@@ -1,0 +1,71 @@
+/** What a text names: each hit leads to its page. */
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import type { ResultOf } from '../../../clients/http/operations.ts';
+import { useRead } from '../../data/reads.ts';
+import { Problem } from '../../parts/problem.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Text } from '../../parts/text.tsx';
+import { Id } from '../../parts/values.tsx';
+import { KINDS, MATCHED, pageOf } from './hits.ts';
+
+type Hit = ResultOf<'search'>['hits'][number];
+
+export default function Search() {
+  const { q = '' } = useSearch({ strict: false });
+  const asked = q.trim();
+  const { data, error } = useRead('search', { query: { q: asked } }, { enabled: asked !== '' });
+  const hits = data?.hits ?? [];
+  useOpenOnly(hits);
+  return (
+    <>
+      <h1>Search</h1>
+      {asked === '' ? (
+        <p>
+          Write a whole id, transaction hash, external reference, idempotency key or address into
+          the field above.
+        </p>
+      ) : (
+        <p>
+          What is named <Text>{asked}</Text> exactly.
+        </p>
+      )}
+      <Problem error={error} />
+      {asked !== '' && error === null && (
+        <Table
+          caption="Hits"
+          rows={hits}
+          keyOf={({ kind, id }) => `${kind} ${id}`}
+          none={
+            data === undefined ? 'Reading…' : 'Nothing has this name. Only whole names are found.'
+          }
+          columns={[
+            { title: 'Kind', cell: ({ kind }) => KINDS[kind] ?? kind.replaceAll('_', ' ') },
+            { title: 'What', cell: (hit) => <Title hit={hit} /> },
+            { title: 'Id', cell: ({ id }) => <Id>{id}</Id> },
+            {
+              title: 'Found by',
+              cell: ({ matched }) => MATCHED[matched] ?? matched.replaceAll('_', ' '),
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Title({ hit }: { hit: Hit }) {
+  const page = pageOf(hit);
+  const title = <Text>{hit.title}</Text>;
+  return page === null ? title : <Link to={page as never}>{title}</Link>;
+}
+
+/** A search that finds one movement opens it, in the place of its own entry of the history. */
+function useOpenOnly(hits: readonly Hit[]): void {
+  const navigate = useNavigate();
+  const [only] = hits.length === 1 ? hits : [];
+  const page = only?.kind === 'movement' ? pageOf(only) : null;
+  useEffect(() => {
+    if (page !== null) void navigate({ to: page as never, search: {} as never, replace: true });
+  }, [page, navigate]);
+}
