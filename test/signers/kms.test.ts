@@ -127,7 +127,7 @@ describe('a signer of a key service', () => {
     service.answer = () => undefined;
     const started = performance.now();
     await expect(signer.identity()).rejects.toMatchObject({ code: 'SIGNER_UNREACHABLE' });
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(15_000);
     await service.close();
     await expect(signer.signEvmTransaction(UNSIGNED, 7, ADDRESS)).rejects.toMatchObject({
       code: 'SIGNER_UNREACHABLE',

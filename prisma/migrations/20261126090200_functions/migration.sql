@@ -38,6 +38,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
+REVOKE ALL ON FUNCTION note_for_consoles() FROM PUBLIC;
+
 -- What a console is shown of what an event is about, as it is now: read with the event, and not
 -- written with it, since transactions that change one row may be numbered in another order. No
 -- amounts and no addresses: it says that something is to be read again.
@@ -93,6 +95,8 @@ BEGIN
   DELETE FROM console_events WHERE xid >= pg_snapshot_xmax(pg_current_snapshot());
   RETURN removed;
 END $$;
+
+REVOKE ALL ON FUNCTION remove_console_events(integer, integer) FROM PUBLIC;
 
 -- prisma/functions/dashboard-keys.sql
 
