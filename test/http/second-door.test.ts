@@ -19,10 +19,13 @@ import {
 } from '../support/dashboard.ts';
 import {
   auditOfRequest,
-  cancellable,
+  edge,
   expectRefusal,
+  gate,
   gated,
   must,
+  noop,
+  registered,
   sendAs,
   shared,
   sql,
@@ -100,7 +103,11 @@ describe('an operator', () => {
   });
 
   test('creates, repeats, approves and cancels under one name', async () => {
-    const template = await cancellable();
+    // It waits until the cancel comes, however late that is.
+    const template = await registered(
+      [gate('check'), noop('pay'), { ...noop('undo'), node_kind: 'compensation' }],
+      { edges: [edge('check', 'pay'), edge('pay', 'undo', 'on_cancel')] },
+    );
     const key = randomUUID();
     const asOperator = <T>(method: string, path: string, sent?: unknown, request_id = 'none') =>
       sendConsole<T>(method, path, sent, { operator, headers: { 'x-request-id': request_id } });
