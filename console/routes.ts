@@ -65,4 +65,16 @@ export const PAGES: readonly PageEntry[] = [
     navigation: null,
     load: () => import('./pages/movement/page.tsx'),
   },
+  {
+    path: '/balances',
+    title: 'Balances',
+    navigation: 'Balances',
+    load: () => import('./pages/balances/page.tsx'),
+  },
+  {
+    path: '/new',
+    title: 'New movement',
+    navigation: 'New movement',
+    load: () => import('./pages/new-movement/page.tsx'),
+  },
 ];

@@ -3,12 +3,18 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { PAGES } from './routes.ts';
 
+/** What opens a page after `g`, by its place; `g` itself begins anew. */
+const PLACES = '123456789abcdefhijklmnopqrstuvwxyz';
+
 const linked = PAGES.filter(({ navigation }) => navigation !== null);
 
 export const SHORTCUTS: readonly { readonly keys: string; readonly does: string }[] = [
   { keys: '?', does: 'Lists the keys' },
   { keys: '/', does: 'To the search' },
-  ...linked.map(({ title }, index) => ({ keys: `g ${String(index + 1)}`, does: `Opens ${title}` })),
+  ...linked.map(({ title }, index) => ({
+    keys: `g ${PLACES[index] ?? ''}`,
+    does: `Opens ${title}`,
+  })),
   { keys: 'Tab, Shift+Tab', does: 'To the next control, to the one before' },
   { keys: 'Enter, Space', does: 'Uses a control' },
   { keys: 'Escape', does: 'Closes a sheet; nothing is sent' },
@@ -35,7 +41,7 @@ export function useShortcuts(onHelp: () => void): void {
         box.focus();
       }
       if (Date.now() - chordAt < CHORD_MS) {
-        const page = linked[Number(event.key) - 1];
+        const page = linked[PLACES.indexOf(event.key)];
         if (page !== undefined) void navigate({ to: page.path });
       }
       chordAt = event.key === 'g' ? Date.now() : 0;

@@ -75,7 +75,7 @@ export function useRows<Id extends PagedId>(
 }
 
 /** Typed by the id, as the client's own `call`. */
-function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Promise<ResultOf<Id>> {
+export function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Promise<ResultOf<Id>> {
   const call = theClient().call as (id: Id, input: Input<Id>) => Promise<ResultOf<Id>>;
   return call(id, input);
 }

@@ -5,13 +5,13 @@
  */
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { movementGraph } from '../../api/graphs/schema.ts';
 import { detailResponse, timelineResponse } from '../../api/movements/responses.ts';
 import type { MovementData } from '../../console/pages/movement/data.ts';
 import type { Graph, Movement, Timeline } from '../../console/pages/movement/model/answers.ts';
 import type { PlanReading } from '../../console/pages/movement/model/plan.ts';
-import { groupedAmount, stateInWords } from '../../console/parts/format.ts';
+import { answerFor, isIn, type Leaf } from './answers.ts';
 import * as make from './movement-fixtures.ts';
 
 const BY_PLAN = 'the same is shown from the bytes of the plan, which is what an approval binds';
@@ -57,55 +57,6 @@ const HIDDEN: Readonly<Record<string, string>> = {
   ),
 };
 
-interface Leaf {
-  readonly path: string;
-  readonly value: unknown;
-}
-type Schema = Readonly<Record<string, unknown>> & {
-  readonly anyOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-};
-
-let count = 0;
-/** Schemas by their place, of those that are named. */
-let named: Readonly<Record<string, Schema>> = {};
-
-/** An answer of the schema, each leaf with a value of its own. */
-function answerOf(schema: Schema, path: string, leaves: Leaf[]): unknown {
-  const reference = schema['$ref'];
-  if (typeof reference === 'string')
-    return answerOf(named[reference.replace('#/$defs/', '')] ?? {}, path, leaves);
-  const { anyOf, properties, items, type, format, pattern } = schema;
-  if (anyOf !== undefined)
-    return answerOf(anyOf.find((each) => each['type'] !== 'null') ?? {}, path, leaves);
-  if (properties !== undefined)
-    return Object.fromEntries(
-      Object.entries(properties).map(([name, each]) => [
-        name,
-        answerOf(each, `${path}.${name}`, leaves),
-      ]),
-    );
-  if (items !== undefined) return [answerOf(items, `${path}[]`, leaves)];
-  count += 1;
-  const value = valueOf({ ...schema, type, format, pattern }, count);
-  leaves.push({ path, value });
-  return type === 'object' ? { [`key${String(count)}`]: value } : value;
-}
-
-function valueOf({ type, format, pattern, ...schema }: Schema, index: number): unknown {
-  const values = schema['enum'];
-  if (Array.isArray(values)) return values[0] as unknown;
-  if (schema['const'] !== undefined) return schema['const'];
-  if (type === 'integer' || type === 'number') return 700_000 + index;
-  if (type === 'boolean') return true;
-  if (format === 'uuid') return `01920000-0000-7000-8000-${String(index).padStart(12, '0')}`;
-  if (format === 'date-time') return new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString();
-  if (typeof pattern === 'string' && pattern.includes('[0-9]'))
-    return `9${String(1000 + index)}.25`;
-  return `value-${String(index)}`;
-}
-
 async function htmlOf(data: MovementData, movement: Movement): Promise<string> {
   // Its modules look where they run when they are loaded.
   Object.assign(globalThis, { location: { origin: 'http://localhost' } });
@@ -124,9 +75,9 @@ const look = (): never => {
 function madeAnswers() {
   const leaves: Leaf[] = [];
   const made = (schema: z.ZodType, name: string): unknown => {
-    const described = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema;
-    named = (described['$defs'] ?? {}) as typeof named;
-    return answerOf(described, name, leaves);
+    const { answer, leaves: own } = answerFor(schema, name);
+    leaves.push(...own);
+    return answer;
   };
   const movement = made(detailResponse, 'movement') as Movement;
   const graph = made(movementGraph, 'graph') as Graph;
@@ -161,19 +112,6 @@ function madeAnswers() {
     plan,
   };
 }
-
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-const isIn = (html: string, value: unknown): boolean => {
-  const text = String(value);
-  const words = [
-    text,
-    groupedAmount(text),
-    stateInWords(text),
-    text.toLowerCase(),
-    text.replaceAll('_', ' '),
-  ];
-  return words.some((each) => html.includes(escaped(each)));
-};
 
 test('every field is shown, or is hidden for a reason', async () => {
   const { leaves, movement, graph, timeline, plan } = madeAnswers();

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { ApiError, UnreachableError } from '../../clients/http/errors.ts';
+import { afterFailure } from '../../console/data/after-failure.ts';
 import {
   choicesOf,
   elsewhereOf,
@@ -10,7 +11,6 @@ import {
   type Standpoint,
 } from '../../console/pages/movement/model/choices.ts';
 import {
-  afterFailure,
   decidedSince,
   missing,
   overtaken,

@@ -22,7 +22,7 @@ import { Outflow, Payees } from './parts/money.tsx';
 import { Edges, Nodes } from './parts/nodes.tsx';
 import { Terms, WouldHappen } from './parts/now.tsx';
 import { Plan } from './parts/plan.tsx';
-import { Section } from './parts/section.tsx';
+import { Section } from '../../parts/section.tsx';
 import { Timeline } from './parts/timeline.tsx';
 
 export default function MovementPage() {

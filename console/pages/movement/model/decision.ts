@@ -2,8 +2,6 @@
  * A decision from the moment its sheet is open to what became of it. What is sent is what the sheet
  * shows; when the movement changes under the sheet, it is refused here before the service does.
  */
-import { ApiError, UnreachableError } from '../../../../clients/http/errors.ts';
-import { leavesDoubt } from '../../../../clients/http/retry.ts';
 import { choicesOf, isSame, type Choice, type Standpoint, type Verb } from './choices.ts';
 import type { Movement, Timeline } from './answers.ts';
 
@@ -20,22 +18,6 @@ export function overtaken(sheet: Choice, shownHash: string | null, now: Standpoi
       : `It is now about ${other.node.node_key} (${other.node.state}, attempt ${String(other.node.attempt)}), and not about what is shown here.`;
   }
   return same.reason;
-}
-
-/** What is known once a write failed. */
-export type AfterFailure =
-  /** The service refused it, and nothing was written. */
-  | { readonly kind: 'refused' }
-  /** It may have been taken: the present state is read before anything is offered again. */
-  | { readonly kind: 'look_first' };
-
-/** What a failed write leaves open. An error that is none of the client's own says nothing. */
-export function afterFailure(error: unknown): AfterFailure {
-  if (error instanceof ApiError)
-    return error.maybeTaken || leavesDoubt(error) ? { kind: 'look_first' } : { kind: 'refused' };
-  if (error instanceof UnreachableError)
-    return error.maybeTaken ? { kind: 'look_first' } : { kind: 'refused' };
-  return { kind: 'look_first' };
 }
 
 const EVENTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {

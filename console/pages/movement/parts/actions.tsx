@@ -3,7 +3,7 @@ import { Button } from '../../../parts/button.tsx';
 import { Text } from '../../../parts/text.tsx';
 import type { Choice, Elsewhere, Verb } from '../model/choices.ts';
 import { short } from '../model/graph.ts';
-import { Section } from './section.tsx';
+import { Section } from '../../../parts/section.tsx';
 
 export const TITLES: Readonly<Record<Verb, string>> = {
   approve: 'Approve',

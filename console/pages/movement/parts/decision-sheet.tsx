@@ -3,6 +3,7 @@
  * After a lost answer nothing is offered before the present state was read.
  */
 import { useEffect, useRef, useState } from 'react';
+import { afterFailure } from '../../../data/after-failure.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Sheet } from '../../../parts/sheet.tsx';
@@ -12,7 +13,6 @@ import { send, type MovementData } from '../data.ts';
 import type { Timeline } from '../model/answers.ts';
 import type { Choice, Standpoint } from '../model/choices.ts';
 import {
-  afterFailure,
   decidedSince,
   lastSequence,
   LONGEST_REASON,
@@ -26,7 +26,7 @@ import {
 import { amountsInWords, type AssetAmount } from '../model/outflow.ts';
 import type { PayeeView } from '../model/payees.ts';
 import { titleOf } from './actions.tsx';
-import { Json } from './json.tsx';
+import { Json } from '../../../parts/json.tsx';
 import { Event } from './timeline.tsx';
 
 export interface DecisionProps {

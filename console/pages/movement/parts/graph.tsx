@@ -1,7 +1,7 @@
 /** The live graph: outlines, signs and words; the table below it says the same in text. */
 import type { Outline, Placed, PlacedEdge, PlacedNode, Point } from '../model/graph.ts';
 import { short } from '../model/graph.ts';
-import { Scroll } from './section.tsx';
+import { Scroll } from '../../../parts/section.tsx';
 
 const LONGEST_KEY = 22;
 const LONGEST_TYPE = 26;

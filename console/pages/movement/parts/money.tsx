@@ -3,8 +3,8 @@ import { Address, Amount, Time } from '../../../parts/values.tsx';
 import { Text } from '../../../parts/text.tsx';
 import type { AssetAmount, Fees } from '../model/outflow.ts';
 import type { PayeeView } from '../model/payees.ts';
-import { Fields, field } from './fields.tsx';
-import { Section } from './section.tsx';
+import { Fields, field } from '../../../parts/fields.tsx';
+import { Section } from '../../../parts/section.tsx';
 
 export function Outflow({ outflow, fees }: { outflow: readonly AssetAmount[] | null; fees: Fees }) {
   return (

@@ -3,9 +3,9 @@ import type { Movement } from '../model/answers.ts';
 import { stateInWords } from '../../../parts/format.ts';
 import { Text } from '../../../parts/text.tsx';
 import { Address, Amount, Id, Time } from '../../../parts/values.tsx';
-import { Fields, field } from './fields.tsx';
-import { isEmpty, Json } from './json.tsx';
-import { Section } from './section.tsx';
+import { Fields, field } from '../../../parts/fields.tsx';
+import { isEmpty, Json } from '../../../parts/json.tsx';
+import { Section } from '../../../parts/section.tsx';
 
 export function Attention({ movement: { attention } }: { movement: Movement }) {
   if (attention === null) return null;

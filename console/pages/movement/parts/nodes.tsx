@@ -4,9 +4,9 @@ import { Text } from '../../../parts/text.tsx';
 import type { Movement } from '../model/answers.ts';
 import type { Placed } from '../model/graph.ts';
 import { STATE_SIGNS } from '../model/graph.ts';
-import { Fields, field } from './fields.tsx';
-import { Json } from './json.tsx';
-import { Scroll } from './section.tsx';
+import { Fields, field } from '../../../parts/fields.tsx';
+import { Json } from '../../../parts/json.tsx';
+import { Scroll } from '../../../parts/section.tsx';
 
 type Node = Movement['nodes'][number];
 

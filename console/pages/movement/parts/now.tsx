@@ -3,10 +3,15 @@ import { Amount, Id, Time } from '../../../parts/values.tsx';
 import { Text } from '../../../parts/text.tsx';
 import type { PlannedSend } from '../../../../domain/plan/planned-sends.ts';
 import type { Movement, Review } from '../model/answers.ts';
-import { Fields, field } from './fields.tsx';
-import { Scroll, Section } from './section.tsx';
+import { Fields, field } from '../../../parts/fields.tsx';
+import { Scroll, Section } from '../../../parts/section.tsx';
 
-export function WouldHappen({ movement }: { movement: Movement }) {
+/** Also of a create's preview, which has the same review. */
+export function WouldHappen({
+  movement,
+}: {
+  movement: Pick<Movement, 'review' | 'agent_authority'>;
+}) {
   const { review, agent_authority: authority } = movement;
   if (review === undefined) return null;
   return (

@@ -2,7 +2,7 @@
 import { Text } from '../../../parts/text.tsx';
 import { Id } from '../../../parts/values.tsx';
 import type { PlanReading } from '../model/plan.ts';
-import { Scroll, Section } from './section.tsx';
+import { Scroll, Section } from '../../../parts/section.tsx';
 
 export function Plan({ plan, expected }: { plan: PlanReading | null; expected: string }) {
   return (

@@ -3,8 +3,8 @@ import { stateInWords } from '../../../parts/format.ts';
 import { Text } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/values.tsx';
 import type { Timeline as Events } from '../model/answers.ts';
-import { isEmpty, Json } from './json.tsx';
-import { Section } from './section.tsx';
+import { isEmpty, Json } from '../../../parts/json.tsx';
+import { Section } from '../../../parts/section.tsx';
 
 export function Timeline({ events }: { events: Events }) {
   return (

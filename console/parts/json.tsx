@@ -1,5 +1,5 @@
 /** A value of others as JSON, as hostile as any text. */
-import { Text } from '../../../parts/text.tsx';
+import { Text } from './text.tsx';
 
 const MOST = 2_000;
 

@@ -1,0 +1,130 @@
+/** What each venue and account has, what of it is held by movements and transfers, what is free. */
+import { useState } from 'react';
+import type { QueryOf, ResultOf } from '../../../clients/http/operations.ts';
+import { queryClient } from '../../data/query-client.ts';
+import { callOf, useRead } from '../../data/reads.ts';
+import { AnyValue } from '../../parts/all-fields.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Reading } from '../../parts/reading.tsx';
+import { SaveRows } from '../../parts/save-rows.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Text } from '../../parts/text.tsx';
+import { Amount, Time } from '../../parts/values.tsx';
+
+const FILTERS: readonly Filter[] = [
+  { name: 'venue_key', label: 'Venue' },
+  { name: 'asset', label: 'Asset' },
+  { name: 'account_type', label: 'Account' },
+];
+
+type Balance = ResultOf<'listBalances'>['balances'][number];
+
+const HOLDERS: Readonly<Record<string, string>> = {
+  capital_transfer_reservation: 'by capital transfers',
+  movement_reservation: 'by movements',
+  mixed_reservations: 'by movements and capital transfers',
+};
+
+const SAVED = [
+  ...(['venue_key', 'account_type', 'asset', 'total', 'available', 'withdrawable'] as const),
+  ...(['svc_pending_outflow', 'svc_effective_withdrawable', 'svc_effective_reason'] as const),
+  ...(['fetched_at', 'stale'] as const),
+];
+
+export default function Balances() {
+  const filters = useFilters(FILTERS);
+  const read = useRead('listBalances', { query: filters as QueryOf<'listBalances'> });
+  return (
+    <>
+      <h1>Balances</h1>
+      <Filters filters={FILTERS} />
+      <Reading of={read}>
+        {({ balances }) => (
+          <>
+            <div className="actions">
+              <SaveRows name="balances" columns={SAVED} rows={balances} />
+              <AskVenue venue={filters['venue_key'] ?? null} />
+            </div>
+            <Rows rows={balances} />
+          </>
+        )}
+      </Reading>
+    </>
+  );
+}
+
+function Rows({ rows }: { rows: readonly Balance[] }) {
+  return (
+    <Table
+      caption="Balances"
+      rows={rows}
+      keyOf={({ venue_key, account_type, asset }) => [venue_key, account_type, asset].join('\n')}
+      none="No balance fits."
+      columns={[
+        { title: 'Venue', cell: ({ venue_key }) => <Text>{venue_key}</Text> },
+        { title: 'Account', cell: ({ account_type }) => <Text>{account_type}</Text> },
+        { title: 'Has', cell: ({ total, asset }) => <Amount amount={total} asset={asset} /> },
+        { title: 'Available there', cell: ({ available }) => <Amount amount={available} /> },
+        { title: 'Withdrawable', cell: ({ withdrawable }) => <Amount amount={withdrawable} /> },
+        {
+          title: 'Held',
+          cell: ({ svc_pending_outflow, svc_effective_reason: by }) => (
+            <>
+              <Amount amount={svc_pending_outflow} />
+              {by !== null && <span className="small"> {HOLDERS[by] ?? <Text>{by}</Text>}</span>}
+            </>
+          ),
+        },
+        {
+          title: 'Free',
+          cell: ({ svc_effective_withdrawable, asset }) => (
+            <Amount amount={svc_effective_withdrawable} asset={asset} />
+          ),
+        },
+        {
+          title: 'Seen',
+          cell: ({ fetched_at, stale }) => (
+            <>
+              <Time at={fetched_at} />
+              {stale && <strong className="warning"> too old to take from</strong>}
+            </>
+          ),
+        },
+        { title: 'Details of the venue', cell: ({ details }) => <AnyValue of={details} /> },
+      ]}
+    />
+  );
+}
+
+/** Asks the venue now; signed, since it leaves the service. */
+function AskVenue({ venue }: { venue: string | null }) {
+  const [problem, setProblem] = useState<unknown>(null);
+  const [isAsking, setAsking] = useState(false);
+  const ask = async (venue_key: string): Promise<void> => {
+    setAsking(true);
+    setProblem(null);
+    try {
+      await callOf('listBalances', { query: { venue_key, fresh: true } });
+      await queryClient.invalidateQueries({ queryKey: ['listBalances'] });
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setAsking(false);
+    }
+  };
+  return (
+    <div>
+      <Button
+        disabledBecause={
+          venue === null ? 'Write a venue in the filter first' : isAsking ? 'Asking…' : null
+        }
+        onClick={() => venue !== null && void ask(venue)}
+      >
+        Ask the venue now
+      </Button>
+      <Problem error={problem} />
+    </div>
+  );
+}

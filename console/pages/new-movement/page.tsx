@@ -1,0 +1,398 @@
+/**
+ * A movement from a template: choose, fill in, look at the preview, sign one create. Its key is made
+ * once and kept with the form, so a lost answer is looked for before it is offered again.
+ */
+import { Link, useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect, useState } from 'react';
+import { randomHex } from '../../../clients/http/bytes.ts';
+import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
+import { afterFailure } from '../../data/after-failure.ts';
+import { useRead, useRows } from '../../data/reads.ts';
+import { roleRefusal, useRole } from '../../data/roles.ts';
+import { useSession } from '../../data/session.ts';
+import { AllFields } from '../../parts/all-fields.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
+import { initialValues, readForm, type Values } from '../../parts/form-model.ts';
+import { FormEntries } from '../../parts/form.tsx';
+import { MovementLink } from '../../parts/movement-values.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Reading } from '../../parts/reading.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Sheet } from '../../parts/sheet.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Text } from '../../parts/text.tsx';
+import { Signed } from '../../parts/write.tsx';
+import { create, keepPending, previewOf, readPending, type Preview } from './data.ts';
+import { createBody, entriesOf, isOf, madeAlready, type Pending, type Template } from './model.ts';
+import { AtMost, Payees, PreviewView } from './preview.tsx';
+
+export default function NewMovement() {
+  const session = useSession();
+  const operator = session.kind === 'open' ? session.key.operator : '';
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false });
+  const [pending, setPending] = useState<Pending | null>(() => readPending(operator));
+  const { template_key, template_version } = search;
+  return (
+    <>
+      <h1>New movement</h1>
+      {pending !== null && (
+        <InDoubt
+          pending={pending}
+          onKnown={() => {
+            keepPending(null);
+            setPending(null);
+          }}
+        />
+      )}
+      {template_key === undefined || template_version === undefined ? (
+        <Choose />
+      ) : (
+        <Chosen
+          key={`${template_key}@${template_version}`}
+          {...{ template_key, template_version, chosen: search, operator }}
+          blocked={pending === null ? null : 'First look at the create above.'}
+          // One that was closed before its answer was known goes on above.
+          onClosed={() => setPending(readPending(operator))}
+        />
+      )}
+    </>
+  );
+}
+
+const FILTERS: readonly Filter[] = [{ name: 'template', label: 'Template' }];
+
+/** Templates that a movement can be made of; a search by key, since there may be thousands. */
+function Choose() {
+  const { template } = useFilters(FILTERS);
+  const query: QueryOf<'listPlanTemplates'> = {
+    ...{ status: 'active', executable: true, limit: 50 },
+    ...(template === undefined ? {} : { template_key: template }),
+  };
+  const { rows, query: read } = useRows('listPlanTemplates', { query });
+  return (
+    <>
+      <p>
+        Choose a template, or begin with <Link to={'/routes' as never}>a route</Link>.
+      </p>
+      <Filters filters={FILTERS} />
+      <Table
+        caption="Templates that can be used"
+        rows={rows}
+        keyOf={({ template_id }) => template_id}
+        query={read}
+        none="No active template can be executed."
+        columns={[
+          { title: 'Template', cell: (row) => <UseTemplate row={row} /> },
+          { title: 'Name', cell: ({ name }) => <Text>{name}</Text> },
+        ]}
+      />
+    </>
+  );
+}
+
+function UseTemplate({ row }: { row: RowOf<'listPlanTemplates'> }) {
+  const search = { template_key: row.template_key, template_version: String(row.version) };
+  return (
+    <Link to={'/new' as never} search={search as never}>
+      <Text>{`${row.template_key} version ${String(row.version)}`}</Text>
+    </Link>
+  );
+}
+
+interface ChosenProps {
+  readonly template_key: string;
+  readonly template_version: string;
+  readonly chosen: Readonly<Record<string, string | undefined>>;
+  readonly operator: string;
+  /** Why nothing is offered yet; null where it may be. */
+  readonly blocked: string | null;
+  readonly onClosed: () => void;
+}
+
+function Chosen(props: ChosenProps) {
+  const { template_key, template_version } = props;
+  const { rows, query } = useRows('listPlanTemplates', { query: { template_key, limit: 200 } });
+  const row = rows.find(({ version }) => String(version) === template_version);
+  if (row === undefined)
+    return (
+      <>
+        <Problem error={query.error} />
+        <p role="status">
+          {query.isPending
+            ? 'Reading…'
+            : `There is no version ${template_version} among the newest 200 of this template.`}
+        </p>
+      </>
+    );
+  return <WithTemplate {...props} template_id={row.template_id} />;
+}
+
+function WithTemplate({ template_id, ...props }: ChosenProps & { template_id: string }) {
+  const read = useRead('getPlanTemplate', { params: { template_id } });
+  return <Reading of={read}>{(template) => <Fill {...props} template={template} />}</Reading>;
+}
+
+function Fill({
+  template,
+  chosen,
+  operator,
+  blocked,
+  onClosed,
+}: Omit<ChosenProps, 'template_key' | 'template_version'> & { template: Template }) {
+  // A template's versions never change, so neither do the fields.
+  const [entries] = useState(() => entriesOf(template, chosen));
+  const [values, setValues] = useState<Values>(() => initialValues(entries));
+  const [key, setKey] = useState(() => randomHex(16));
+  const [preview, setPreview] = useState<{ answer: Preview; body: Pending['body'] } | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [isSheet, setSheet] = useState(false);
+  const role = useRole();
+  const reading = readForm(entries, values);
+  const body = reading.ok ? createBody(template, reading.body) : null;
+  const refusal = roleRefusal(role, 'createMovement') ?? blocked;
+  const look = async (): Promise<void> => {
+    if (body === null) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      setPreview({ answer: await previewOf({ key, body }), body });
+    } catch (error) {
+      setPreview(null);
+      setProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const isCurrent = isOf(preview, body);
+  return (
+    <>
+      <Section title="Template">
+        <p>
+          <Text>{`${template.template_key} version ${String(template.version)}: ${template.name}`}</Text>
+          . <Link to={`/templates/${template.template_id}` as never}>Its graph</Link>,{' '}
+          <Link to={'/new' as never}>another template</Link>
+        </p>
+        {template.nodes.map((node) => (
+          <div key={node.node_key}>
+            <h3>
+              <Text>{node.node_key}</Text>{' '}
+              <span className="small">
+                <Text>{`${node.action_type} (${node.node_kind})`}</Text>
+              </span>
+            </h3>
+            {node.config !== null && <AllFields of={node.config} />}
+          </div>
+        ))}
+      </Section>
+      <Section title="What it is to do">
+        <form
+          className="decision"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void look();
+          }}
+        >
+          <FormEntries entries={entries} values={values} onChange={setValues} />
+        </form>
+      </Section>
+      <div className="actions">
+        <Button
+          onClick={() => void look()}
+          disabledBecause={
+            refusal ?? (isBusy ? 'Asking…' : reading.ok ? null : reading.problem)
+          }
+        >
+          Preview
+        </Button>
+        <Button
+          kind="main"
+          onClick={() => setSheet(true)}
+          disabledBecause={
+            refusal ??
+            (isCurrent
+              ? preview?.answer.would_create === true
+                ? null
+                : 'The service would refuse it.'
+              : 'Look at the preview of what is filled in first.')
+          }
+        >
+          Create…
+        </Button>
+      </div>
+      <Problem error={problem} />
+      {preview !== null && !isCurrent && (
+        <p className="notice">The preview is of what was filled in before.</p>
+      )}
+      {preview !== null && <PreviewView preview={preview.answer} />}
+      {isSheet && preview !== null && (
+        <CreateSheet
+          preview={preview.answer}
+          pending={{ operator, key, body: preview.body }}
+          onClose={() => {
+            setSheet(false);
+            onClosed();
+          }}
+          onDone={() => {
+            // The next create is another movement.
+            setKey(randomHex(16));
+            setPreview(null);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+type Phase =
+  | { readonly kind: 'open'; readonly error: unknown; readonly note: string | null }
+  | { readonly kind: 'sending' }
+  | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
+  | { readonly kind: 'made'; readonly movement_id: string; readonly warning: string | null };
+
+const NOT_TAKEN =
+  'The answer was lost, and the service has not taken it so far. It can be sent again: with the same key it makes no second movement.';
+
+/** The one signed create. What it shows is what the preview was of. */
+function CreateSheet({
+  preview,
+  pending,
+  onClose,
+  onDone,
+}: {
+  preview: Preview;
+  pending: Pending;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const [shown] = useState({ preview, pending });
+  const [phase, setPhase] = useState<Phase>({ kind: 'open', error: null, note: null });
+  const { key, body } = shown.pending;
+  const made = (movement_id: string, warning: string | null): void => {
+    keepPending(null);
+    onDone();
+    setPhase({ kind: 'made', movement_id, warning });
+  };
+  const look = async (error: unknown): Promise<void> => {
+    setPhase({ kind: 'looking', error, failed: null });
+    try {
+      const id = madeAlready(await previewOf({ key, body }));
+      if (id !== null) return made(id, null);
+      keepPending(null);
+      setPhase({ kind: 'open', error, note: NOT_TAKEN });
+    } catch (failed) {
+      setPhase({ kind: 'looking', error, failed });
+    }
+  };
+  const send = async (): Promise<void> => {
+    setPhase({ kind: 'sending' });
+    keepPending(shown.pending);
+    try {
+      const answer = await create({ key, body });
+      const isSame = answer.compiled_plan_hash === shown.preview.compiled_plan_hash;
+      made(
+        answer.movement_id,
+        isSame
+          ? null
+          : `Its plan has the hash ${answer.compiled_plan_hash}, which is not that of the preview: look at it before you approve it.`,
+      );
+    } catch (error) {
+      if (afterFailure(error).kind === 'look_first') return look(error);
+      keepPending(null);
+      setPhase({ kind: 'open', error, note: 'The service refused it; nothing was made.' });
+    }
+  };
+  return (
+    <Sheet open onClose={onClose} title="Create the movement?">
+      {phase.kind === 'made' ? (
+        <div role="status" className="notice">
+          <p>
+            The movement is made: <MovementLink id={phase.movement_id} />
+          </p>
+          {phase.warning !== null && <p className="warning">{phase.warning}</p>}
+        </div>
+      ) : phase.kind === 'looking' ? (
+        <div role="status" className="notice">
+          <Problem error={phase.error} />
+          <p>
+            <strong>The answer was lost.</strong> The movement may have been made: it is looked for
+            before it is offered again.
+          </p>
+          <Problem error={phase.failed} />
+          <Button
+            onClick={() => void look(phase.error)}
+            disabledBecause={phase.failed === null ? 'Looking.' : null}
+          >
+            Look again
+          </Button>
+        </div>
+      ) : (
+        <>
+          {phase.kind === 'open' && (
+            <>
+              <Problem error={phase.error} />
+              {phase.note !== null && <p className="notice">{phase.note}</p>}
+            </>
+          )}
+          <p>It moves nothing before it is approved.</p>
+          <AtMost preview={shown.preview} />
+          <Payees preview={shown.preview} />
+          <Signed operation="createMovement" input={{ body: { ...body, idempotency_key: key } }} />
+          <Button
+            kind="main"
+            disabledBecause={phase.kind === 'sending' ? 'It is being sent.' : null}
+            onClick={() => void send()}
+          >
+            Sign and send
+          </Button>
+        </>
+      )}
+    </Sheet>
+  );
+}
+
+/** A create of before whose answer was never seen: it is looked for, and said. */
+function InDoubt({ pending, onKnown }: { pending: Pending; onKnown: () => void }) {
+  const [found, setFound] = useState<string | null | undefined>(undefined);
+  const [problem, setProblem] = useState<unknown>(null);
+  const look = useCallback(async (): Promise<void> => {
+    setProblem(null);
+    try {
+      setFound(madeAlready(await previewOf(pending)));
+    } catch (error) {
+      setProblem(error);
+    }
+  }, [pending]);
+  useEffect(() => {
+    void look();
+  }, [look]);
+  return (
+    <div role="status" className="notice">
+      <p>
+        <strong>A create was sent from this tab, and its answer was not seen.</strong>
+      </p>
+      <Problem error={problem} />
+      {found === undefined ? (
+        <p>It is being looked for.</p>
+      ) : found === null ? (
+        <p>The service has not taken it: nothing was made by it.</p>
+      ) : (
+        <p>
+          It made <MovementLink id={found} />
+        </p>
+      )}
+      <Signed
+        operation="createMovement"
+        input={{ body: { ...pending.body, idempotency_key: pending.key } }}
+      />
+      <Button onClick={() => void look()}>Look again</Button>{' '}
+      <Button
+        onClick={onKnown}
+        disabledBecause={found === undefined ? 'It is not known yet.' : null}
+      >
+        I have seen it
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+/**
+ * Every field of every answer that a page reads is shown without a click, or stands in the list of
+ * hidden ones with a reason: its value is in the page, or, where it is one of few, another value
+ * gives another page.
+ */
+import { isIn } from './answers.ts';
+import { drawn, type PageCase } from './pages.ts';
+
+const CASES: readonly PageCase[] = [
+  { path: '/balances', at: '/balances' },
+  { path: '/new', at: '/new' },
+  {
+    path: '/new',
+    at: '/new?template_key=starter&template_version=7',
+    where: { 'listPlanTemplates.plan_templates[].version': 7 },
+  },
+];
+
+const ELSEWHERE = 'the page of the template shows it; here it is chosen and used';
+
+/** By page, then by the beginning of the path; every entry is missed if it goes. */
+const HIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '/balances': {},
+  '/new': {
+    'listPlanTemplates.plan_templates[].': ELSEWHERE,
+    'getPlanTemplate.': ELSEWHERE,
+  },
+};
+
+test.each(CASES)('$at shows every field, or hides it for a reason', async ({ ...page }) => {
+  const { leaves, reads, html } = await drawn(page);
+  expect(reads.length).toBeGreaterThan(0);
+  const text = html();
+  expect(text).toContain('<h1>');
+  const isShown = ({ value, other, put }: (typeof leaves)[number]): boolean => {
+    if (other === undefined) return isIn(text, value);
+    put(other);
+    const differs = html() !== text;
+    put(value);
+    return differs;
+  };
+  const missing = leaves.filter((leaf) => !isShown(leaf)).map(({ path }) => path);
+  const hidden = Object.keys(HIDDEN[page.path] ?? {});
+  expect(missing.filter((path) => !hidden.some((each) => path.startsWith(each)))).toEqual([]);
+});
+
+test('hidden are only fields that there are', async () => {
+  const paths = new Map<string, string[]>();
+  for (const page of CASES) {
+    const { leaves } = await drawn(page);
+    paths.set(page.path, [...(paths.get(page.path) ?? []), ...leaves.map(({ path }) => path)]);
+  }
+  for (const [page, hidden] of Object.entries(HIDDEN))
+    for (const beginning of Object.keys(hidden))
+      expect(paths.get(page)?.some((path) => path.startsWith(beginning))).toBe(true);
+});
