@@ -9,13 +9,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const DEEPEST = 8;
 
 /** `without` names fields that stand elsewhere on the page. */
-export function AllFields({
-  of,
-  without = [],
-}: {
-  of: object;
-  without?: readonly string[];
-}) {
+export function AllFields({ of, without = [] }: { of: object; without?: readonly string[] }) {
   return (
     <Fields
       of={Object.entries(of)

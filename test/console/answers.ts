@@ -1,4 +1,4 @@
-/** Answers that are made from the schemas of the API: a value for each field, found nowhere else. */
+/** Answers made from the schemas of the API: a value for each field, found nowhere else. */
 import { z } from 'zod';
 import { groupedAmount, stateInWords } from '../../console/parts/format.ts';
 
@@ -96,7 +96,6 @@ export function isIn(html: string, value: unknown): boolean {
     text.toLowerCase(),
     text.replaceAll('_', ' '),
   ];
-  const escaped = (each: string): string =>
-    each.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const escaped = (each: string): string => each.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   return words.some((each) => html.includes(escaped(each)));
 }

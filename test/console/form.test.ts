@@ -27,7 +27,10 @@ test('amounts keep every digit, and nothing is read as something else', () => {
     expect(read('integer', typed)).toMatchObject({ ok: false });
   expect(read('boolean', 'yes')).toMatchObject({ ok: false });
   expect(read('json', '{"a":')).toMatchObject({ ok: false });
-  expect(read('list', 'USDC, ETH\n,DAI')).toEqual({ ok: true, body: { it: ['USDC', 'ETH', 'DAI'] } });
+  expect(read('list', 'USDC, ETH\n,DAI')).toEqual({
+    ok: true,
+    body: { it: ['USDC', 'ETH', 'DAI'] },
+  });
   expect(read('pairs', 'a=1\nb=x=y')).toEqual({ ok: true, body: { it: { a: '1', b: 'x=y' } } });
   expect(read('pairs', 'a=1\na=2')).toMatchObject({ ok: false });
 });
@@ -101,8 +104,12 @@ test('a preview is of the one body that was looked at', () => {
   expect(body).toEqual({
     ...{ template_key: 'a/b', template_version: 2, intent: { asset: 'USDC', amount: '1' } },
   });
-  expect(isOf({ body }, createBody(template, { intent: { asset: 'USDC', amount: '1' } }))).toBe(true);
-  expect(isOf({ body }, createBody(template, { intent: { asset: 'USDC', amount: '2' } }))).toBe(false);
+  expect(isOf({ body }, createBody(template, { intent: { asset: 'USDC', amount: '1' } }))).toBe(
+    true,
+  );
+  expect(isOf({ body }, createBody(template, { intent: { asset: 'USDC', amount: '2' } }))).toBe(
+    false,
+  );
   expect(isOf({ body }, null)).toBe(false);
 });
 

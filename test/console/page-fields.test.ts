@@ -6,6 +6,12 @@
 import { isIn } from './answers.ts';
 import { drawn, type PageCase } from './pages.ts';
 
+const BASIS = { 'listAutoApprovePolicies[].strategy_id': 'basis' };
+const EDGES = {
+  'getPlanTemplate.nodes[].node_key': 'pay',
+  ...{ 'getPlanTemplate.edges[].from': 'pay', 'getPlanTemplate.edges[].to': 'pay' },
+};
+
 const CASES: readonly PageCase[] = [
   { path: '/balances', at: '/balances' },
   { path: '/new', at: '/new' },
@@ -14,6 +20,19 @@ const CASES: readonly PageCase[] = [
     at: '/new?template_key=starter&template_version=7',
     where: { 'listPlanTemplates.plan_templates[].version': 7 },
   },
+  { path: '/policies', at: '/policies?strategy_id=basis', where: BASIS },
+  { path: '/templates', at: '/templates' },
+  { path: '/templates/$template_id', at: '/templates/one', where: EDGES },
+  { path: '/proposals', at: '/proposals?authority_key=desk' },
+  { path: '/executors', at: '/executors' },
+  { path: '/signers', at: '/signers' },
+  {
+    ...{ path: '/signers/$signer_key', at: '/signers/desk' },
+    where: { 'listSigners[].signer_key': 'desk' },
+  },
+  { path: '/routes', at: '/routes' },
+  { path: '/bridges', at: '/bridges' },
+  { path: '/perps', at: '/perps?strategy_id=basis' },
 ];
 
 const ELSEWHERE = 'the page of the template shows it; here it is chosen and used';
@@ -25,6 +44,11 @@ const HIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'listPlanTemplates.plan_templates[].': ELSEWHERE,
     'getPlanTemplate.': ELSEWHERE,
   },
+  '/templates/$template_id': {
+    'listPlanTemplates.plan_templates[].': 'the list of templates shows it; here one is chosen',
+    'getPlanTemplate.edges[].id': 'names nothing that a person looks for',
+  },
+  '/signers/$signer_key': { 'listSigners[].': 'the list of signers shows it' },
 };
 
 test.each(CASES)('$at shows every field, or hides it for a reason', async ({ ...page }) => {

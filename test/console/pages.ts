@@ -2,7 +2,7 @@
  * Pages of the console over made answers. What a page reads is found by rendering it, so no answer
  * of it is forgotten.
  */
-import { createElement, type ComponentType } from 'react';
+import { createElement, type ComponentType, type ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { QueryClientProvider, QueryClient } from '@tanstack/react-query';
 import {
@@ -17,7 +17,7 @@ import { routes } from '../../api/routes.ts';
 import { OPERATIONS, type OperationId } from '../../clients/http/operations.ts';
 import { answerFor, type Leaf } from './answers.ts';
 
-const ROUTES = [...routes, ...commercial({ autoApproveDryRun: false }).routes];
+const ROUTES = [...routes, ...(commercial({ autoApproveDryRun: false }).routes ?? [])];
 
 export interface PageCase {
   /** As in `console/routes.ts`. */
@@ -48,7 +48,7 @@ export async function drawn({ path, at, where = {} }: PageCase): Promise<Drawn> 
   } as unknown as Parameters<typeof sessionStore.set>[0]);
   const entry = PAGES.find((each) => each.path === path);
   if (entry === undefined) throw new Error(`there is no page ${path}`);
-  const { default: component } = await entry.load();
+  const { default: component } = (await entry.load()) as { readonly default: () => ReactNode };
   const client = new QueryClient();
   const root = createRootRoute();
   const route = createRoute({ getParentRoute: () => root, path, component });

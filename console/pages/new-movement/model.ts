@@ -94,7 +94,9 @@ export function schemaEntries({ nodes }: Pick<Template, 'nodes'>): readonly Entr
       const described = isObject(schema) ? schema : {};
       const needed = Array.isArray(required) && required.includes(name);
       const { type, title, description, enum: options } = described;
-      const words = Array.isArray(options) ? options.filter((each) => typeof each === 'string') : [];
+      const words = Array.isArray(options)
+        ? options.filter((each) => typeof each === 'string')
+        : [];
       const known = entries.get(name);
       entries.set(name, {
         at: ['input_params', 'node_config', name],

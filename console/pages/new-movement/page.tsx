@@ -1,6 +1,6 @@
 /**
- * A movement from a template: choose, fill in, look at the preview, sign one create. Its key is made
- * once and kept with the form, so a lost answer is looked for before it is offered again.
+ * A movement from a template: choose, fill in, look at the preview, sign one create. Its key is
+ * made once and kept with the form, so a lost answer is looked for before it is offered again.
  */
 import { Link, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
@@ -200,9 +200,7 @@ function Fill({
       <div className="actions">
         <Button
           onClick={() => void look()}
-          disabledBecause={
-            refusal ?? (isBusy ? 'Asking…' : reading.ok ? null : reading.problem)
-          }
+          disabledBecause={refusal ?? (isBusy ? 'Asking…' : reading.ok ? null : reading.problem)}
         >
           Preview
         </Button>

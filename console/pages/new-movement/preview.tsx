@@ -89,7 +89,8 @@ export function PreviewView({ preview }: { preview: Preview }) {
               title: 'Ready',
               cell: ({ available, reason }) => (
                 <>
-                  <State>{available ? 'YES' : 'NO'}</State> {reason !== null && <Text>{reason}</Text>}
+                  <State>{available ? 'YES' : 'NO'}</State>{' '}
+                  {reason !== null && <Text>{reason}</Text>}
                 </>
               ),
             },
@@ -146,4 +147,3 @@ export function Payees({ preview }: { preview: Preview }) {
 function withValues(send: object): object {
   return Object.fromEntries(Object.entries(send).filter(([, value]) => value !== null));
 }
-

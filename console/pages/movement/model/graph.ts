@@ -5,6 +5,15 @@ import type { NodeState } from '../../../../domain/states/node.ts';
 import { visibleText } from '../../../parts/visible.ts';
 import type { Graph } from './answers.ts';
 
+type Node = Graph['nodes'][number];
+type Edge = Graph['edges'][number];
+
+/** A graph of a movement, or of a template, where nothing has happened: no states, no statuses. */
+export interface Drawable {
+  readonly nodes: readonly (Pick<Node, 'node_key' | 'node_kind' | 'action_type'> & Partial<Node>)[];
+  readonly edges: readonly (Omit<Edge, 'status'> & Partial<Edge>)[];
+}
+
 /** Its outline: what kind of node it is. */
 export type Outline = 'box' | 'pill' | 'hexagon' | 'double_box' | 'slanted';
 /** How a line is drawn: what became of the edge. */
@@ -21,16 +30,14 @@ export interface PlacedNode extends Point {
   readonly width: number;
   readonly height: number;
   readonly outline: Outline;
-  readonly state: NodeState;
-  /** A sign for the state, beside its word. */
+  /** Null in a template. */
+  readonly state: NodeState | null;
+  /** A sign for the state, beside its word; of a template's node there is none. */
   readonly sign: string;
   readonly stateWord: string;
   readonly kindWord: string;
   readonly action_type: string;
   readonly attempt: number;
-  readonly error_code: string | null;
-  readonly executor_key: string;
-  readonly signer_key: string | null;
 }
 
 export interface PlacedEdge {
@@ -82,7 +89,7 @@ export const STATE_SIGNS: Readonly<
 
 const STATUSES: Readonly<
   Record<
-    'fired' | 'pending' | 'dead' | 'unsaid',
+    'fired' | 'pending' | 'dead' | 'unsaid' | 'planned',
     { readonly stroke: Stroke; readonly word: string }
   >
 > = {
@@ -90,6 +97,7 @@ const STATUSES: Readonly<
   pending: { stroke: 'thin', word: 'pending' },
   dead: { stroke: 'dotted', word: 'dead' },
   unsaid: { stroke: 'open', word: 'not said' },
+  planned: { stroke: 'thin', word: 'planned' },
 };
 
 export const EDGE_WORDS: Readonly<Record<EdgeType, string>> = {
@@ -107,7 +115,7 @@ const LETTER_WIDTH = 7;
 const LONGEST_LABEL = 40;
 
 /** Places every node and edge; the same graph is always placed the same. */
-export function placed({ nodes, edges }: Graph): Placed {
+export function placed({ nodes, edges }: Drawable): Placed {
   const drawing = new graphlib.Graph({ multigraph: true });
   drawing.setGraph({ rankdir: 'TB', nodesep: 36, ranksep: 56, marginx: 12, marginy: 12 });
   // Keys are others' text, and dagre has names of its own: nodes are named by their position.
@@ -133,7 +141,8 @@ export function placed({ nodes, edges }: Graph): Placed {
       const at = drawing.edge({
         ...{ v: idOf(ids, edge.from), w: idOf(ids, edge.to), name: String(index) },
       }) as Point & { readonly points: readonly Point[] };
-      const { stroke, word } = STATUSES[edge.status ?? 'unsaid'];
+      const { stroke, word } =
+        STATUSES[edge.status === undefined ? 'planned' : (edge.status ?? 'unsaid')];
       return {
         ...{ from: edge.from, to: edge.to, edge_type: edge.edge_type },
         words: words[index] ?? '',
@@ -149,12 +158,13 @@ function idOf(ids: ReadonlyMap<string, string>, key: string): string {
   return id;
 }
 
-function placedNode(node: Graph['nodes'][number], { x, y }: Point): PlacedNode {
+function placedNode(node: Drawable['nodes'][number], { x, y }: Point): PlacedNode {
   const { outline, word: kindWord } = OUTLINES[node.node_kind];
-  const { sign, word: stateWord } = STATE_SIGNS[node.state];
-  const { node_key, action_type, attempt, state, error_code, executor_key, signer_key } = node;
+  const { node_key, action_type, attempt = 1, state = null } = node;
+  const { sign, word: stateWord } =
+    state === null ? { sign: '', word: kindWord } : STATE_SIGNS[state];
   return {
-    ...{ node_key, action_type, attempt, state, error_code, executor_key, signer_key },
+    ...{ node_key, action_type, attempt, state },
     ...{ x, y, width: NODE_WIDTH, height: NODE_HEIGHT, outline, kindWord, sign, stateWord },
   };
 }
@@ -164,7 +174,7 @@ function wordsOf({
   condition_expr,
   priority,
   join_key,
-}: Graph['edges'][number]): string {
+}: Drawable['edges'][number]): string {
   return [
     EDGE_WORDS[edge_type],
     ...(condition_expr === null ? [] : [`if ${short(condition_expr)}`]),

@@ -6,11 +6,17 @@ import { Scroll } from '../../../parts/section.tsx';
 const LONGEST_KEY = 22;
 const LONGEST_TYPE = 26;
 
-export function GraphDrawing({ graph }: { graph: Placed }) {
+export function GraphDrawing({
+  graph,
+  label = 'Graph of the movement',
+}: {
+  graph: Placed;
+  label?: string;
+}) {
   const { width, height, nodes, edges } = graph;
   return (
     <>
-      <Scroll label="Graph of the movement">
+      <Scroll label={label}>
         <svg
           role="img"
           aria-label={`Graph of ${String(nodes.length)} nodes and ${String(edges.length)} edges; the tables below say the same.`}
@@ -41,8 +47,10 @@ export function GraphDrawing({ graph }: { graph: Placed }) {
         </svg>
       </Scroll>
       <p className="small">
-        Thick: fired. Thin: pending. Dotted: dead. Dashes: not said. Box: action. Rounded: observes.
-        Hexagon: gate. Double box: compensation. Slanted: afterwards.
+        {nodes.some(({ state }) => state !== null) &&
+          'Thick: fired. Thin: pending. Dotted: dead. Dashes: not said. '}
+        Box: action. Rounded: observes. Hexagon: gate. Double box: compensation. Slanted:
+        afterwards.
       </p>
     </>
   );
@@ -62,7 +70,7 @@ function Edge({ edge: { points, label, words, stroke } }: { edge: PlacedEdge }) 
 function Node({ node }: { node: PlacedNode }) {
   const { x, y, outline, state, sign, stateWord, attempt } = node;
   return (
-    <g className="node" data-state={state}>
+    <g className="node" data-state={state ?? undefined}>
       <path d={outlineOf(outline, node)} />
       <text x={x} y={y - 16} textAnchor="middle" className="key">
         {short(node.node_key, LONGEST_KEY)}
@@ -71,7 +79,7 @@ function Node({ node }: { node: PlacedNode }) {
         {short(node.action_type, LONGEST_TYPE)}
       </text>
       <text x={x} y={y + 23} textAnchor="middle" className="word">
-        {`${sign} ${stateWord}${attempt > 1 ? `, attempt ${String(attempt)}` : ''}`}
+        {`${sign} ${stateWord}${attempt > 1 ? `, attempt ${String(attempt)}` : ''}`.trim()}
       </text>
     </g>
   );

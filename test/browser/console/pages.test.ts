@@ -1,0 +1,136 @@
+/**
+ * Pages of an administrator against the real stack and door: each can be read by everyone, breaks no
+ * policy, and fits a narrow screen in both colour schemes. One create, whose answer is lost once.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import type { BrowserContext, Page } from 'playwright-core';
+import { openBrowser } from '../../../dev/browser.ts';
+import { get, must, shared } from '../../support/http.ts';
+import { tool } from '../../support/tool.ts';
+
+const OPERATOR = `pages-${String(process.pid)}`;
+const HERE = `http://localhost:${new URL(shared.apiUrl).port}`;
+const profile = mkdtempSync(join(tmpdir(), 'console-pages-'));
+/** What the content policy and the pages themselves complained of. */
+const faults: string[] = [];
+let browser: BrowserContext;
+let page: Page;
+
+async function dashboard(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { status, out, err } = await tool(['dashboard', ...args]);
+  if (status !== 0) throw new Error(err);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+beforeAll(async () => {
+  browser = await openBrowser({ program: process.env['TEST_CHROMIUM'] ?? '', profile });
+  page = await browser.newPage();
+  page.on('console', (message) => {
+    if (/policy|Trusted/i.test(message.text())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  // The stack's log has signatures of other callers to look for.
+  await must(200, get('/whoami'));
+  const { link } = await dashboard('enrol', '--operator', OPERATOR, '--role', 'admin');
+  const [, code = ''] = /#enrol=(.*)$/.exec(String(link)) ?? [];
+  await page.goto(`${HERE}/console/#enrol=${code}`);
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByRole('heading', { name: 'The key waits for its confirmation' }).waitFor();
+  const words = await page.getByText('fingerprint').first().innerText();
+  const [fingerprint = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/.exec(words) ?? [];
+  await dashboard('confirm', '--operator', OPERATOR, '--fingerprint', fingerprint);
+  await page.getByRole('heading', { name: 'Needs you' }).waitFor();
+});
+afterAll(async () => {
+  await browser?.close();
+  rmSync(profile, { recursive: true, force: true });
+});
+
+async function read(): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle').catch(() => undefined);
+  await page.getByText('Reading…').first().waitFor({ state: 'detached' });
+}
+
+async function accessible(): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`)).toEqual([]);
+}
+
+const NAMES = [
+  ...['Balances', 'New movement', 'Policies', 'Templates', 'Proposals', 'Executors', 'Signers'],
+  ...['Routes', 'Bridges', 'Perps'],
+];
+
+test.each(NAMES)('%s is shown, and can be read by everyone', async (name) => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+  await read();
+  expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
+  await accessible();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 320, height: 800 });
+  await accessible();
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test('a template is drawn, and leads to a movement that is made once, though its answer is lost', async () => {
+  await page.goto(`${HERE}/console/templates?template_key=starter%2Ftreasury-transfer`);
+  await page.getByRole('link', { name: /starter\/treasury-transfer version 1/ }).click();
+  await page.getByRole('img', { name: /Graph of 2 nodes/ }).waitFor();
+  await read();
+  await accessible();
+  await page.getByRole('main').getByRole('link', { name: 'New movement' }).click();
+  await page.getByRole('heading', { level: 1, name: 'New movement' }).waitFor();
+  await page.getByLabel('Asset', { exact: true }).fill('USDC');
+  await page.getByLabel('Amount', { exact: true }).fill('2.5');
+  const reference = `pages-${String(process.pid)}-${String(Date.now())}`;
+  await page.getByLabel(/^Your own reference/).fill(reference);
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByText('The service would make this movement now.').waitFor();
+  await accessible();
+  // The service takes the create, and its answer is lost on the way.
+  let creates = 0;
+  await page.route('**/dashboard/api/movements', async (route) => {
+    creates += 1;
+    await route.fetch();
+    await route.abort();
+  });
+  await page.getByRole('button', { name: 'Create…' }).click();
+  await page.getByRole('dialog').getByText('What you sign').waitFor();
+  await accessible();
+  await page.getByRole('button', { name: 'Sign and send' }).click();
+  await page.getByText('The movement is made:').waitFor();
+  await page.getByRole('dialog').getByRole('link').click();
+  await page.getByText('Plan and its hash').first().waitFor();
+  expect(creates).toBe(1);
+  const { body } = await must(200, get(`/movements?external_reference=${reference}`));
+  expect((body as { readonly movements: readonly unknown[] }).movements).toHaveLength(1);
+});
+
+test('a sheet shows what is signed, and Escape sends nothing', async () => {
+  await page.goto(`${HERE}/console/executors`);
+  await read();
+  const button = page.getByRole('button', { name: /^Disable / }).first();
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByText('What you sign').waitFor();
+  await accessible();
+  const before = JSON.stringify((await must(200, get('/executors'))).body);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const status = (text: string) =>
+    (JSON.parse(text) as readonly { readonly status: string }[]).map((each) => each.status);
+  expect(status(JSON.stringify((await must(200, get('/executors'))).body))).toEqual(status(before));
+});
+
+test('nothing broke the content policy', () => {
+  expect(faults).toEqual([]);
+});
