@@ -4,6 +4,7 @@ import { agentProgramRules } from './agent-programs.ts';
 import { bridgeRules } from './bridges.ts';
 import { consoleRules } from './console.ts';
 import { commandRules } from './commands.ts';
+import { consolePageRules } from './console-pages.ts';
 import { consoleStreamRules } from './console-stream.ts';
 import { finalityRules } from './finality.ts';
 import { graphRules } from './graph.ts';
@@ -39,5 +40,6 @@ export const RULES: readonly Rule[] = [
   ...consoleRules,
   ...processRules,
   ...consoleStreamRules,
+  ...consolePageRules,
   ...saidTwiceRules,
 ];

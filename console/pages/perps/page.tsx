@@ -1,4 +1,4 @@
-/** Strategies at the perps venue: their binding, agent wallets, pause, and what stands there now. */
+/** Strategies at the perps venue: binding, agent wallets, pause, and what stands there now. */
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { useRead } from '../../data/reads.ts';
 import { AllFields } from '../../parts/all-fields.tsx';

@@ -1,0 +1,54 @@
+import type { Rule } from './rule.ts';
+
+const section = 'The console';
+const FORM = 'test/console/form.test.ts';
+
+export const consolePageRules: readonly Rule[] = [
+  {
+    id: 'a-page-leaves-no-field-out',
+    section,
+    rule: 'Every field of every answer that a page reads is shown, or is hidden for a reason.',
+    test: {
+      file: 'test/console/page-fields.test.ts',
+      name: '$at shows every field, or hides it for a reason',
+    },
+    broken: {
+      file: 'console/pages/balances/page.tsx',
+      find: '{stale && <strong className="warning"> too old to take from</strong>}',
+      replace: '',
+    },
+  },
+  {
+    id: 'what-is-created-was-previewed',
+    section,
+    rule: 'A create is offered for exactly the body that its preview was of.',
+    test: { file: FORM, name: 'a preview is of the one body that was looked at' },
+    broken: {
+      file: 'console/pages/new-movement/model.ts',
+      find: 'JSON.stringify(preview.body) === JSON.stringify(body)',
+      replace: 'true',
+    },
+  },
+  {
+    id: 'a-lost-create-is-found',
+    section,
+    rule: 'A create whose answer was lost is found by its key before it is offered again.',
+    test: { file: FORM, name: 'a create without an answer is found by its key' },
+    broken: {
+      file: 'console/pages/new-movement/model.ts',
+      find: "error === 'idempotent_replay'",
+      replace: "error === 'cutover'",
+    },
+  },
+  {
+    id: 'a-page-offers-what-the-role-may',
+    section,
+    rule: 'A page offers a write to exactly the roles that the service lets send it.',
+    test: { file: FORM, name: 'every write is offered to the roles that the service lets do it' },
+    broken: {
+      file: 'console/data/roles.ts',
+      find: "'topUpAgentWallet', 'redeliverCallback'",
+      replace: "'topUpAgentWallet', 'redeliverCallback', 'rotateSigner'",
+    },
+  },
+];
