@@ -2,61 +2,33 @@
  * Pages of an administrator against the real stack and door: each can be read by everyone, breaks
  * no policy, and fits a narrow screen in both colour schemes. One create, whose answer is lost.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
-import type { BrowserContext, Page } from 'playwright-core';
-import { openBrowser } from '../../../dev/browser.ts';
-import { get, must, shared } from '../../support/http.ts';
-import { tool } from '../../support/tool.ts';
+import type { Page } from 'playwright-core';
+import { get, must, noop, register, shared, template, transfer } from '../../support/http.ts';
+import { accessible, dashboard, shownFingerprint, watchedBrowsers } from './operators.ts';
 
 const OPERATOR = `pages-${String(process.pid)}`;
 const HERE = `http://localhost:${new URL(shared.apiUrl).port}`;
-const profile = mkdtempSync(join(tmpdir(), 'console-pages-'));
-/** What the content policy and the pages themselves complained of. */
-const faults: string[] = [];
-let browser: BrowserContext;
+const browsers = watchedBrowsers();
 let page: Page;
 
-async function dashboard(...args: readonly string[]): Promise<Record<string, unknown>> {
-  const { status, out, err } = await tool(['dashboard', ...args]);
-  if (status !== 0) throw new Error(err);
-  return JSON.parse(out) as Record<string, unknown>;
-}
-
 beforeAll(async () => {
-  browser = await openBrowser({ program: process.env['TEST_CHROMIUM'] ?? '', profile });
-  page = await browser.newPage();
-  page.on('console', (message) => {
-    if (/policy|Trusted/i.test(message.text())) faults.push(message.text());
-  });
-  page.on('pageerror', (error) => faults.push(String(error)));
+  page = await (await browsers.open()).newPage();
   // The stack's log has signatures of other callers to look for.
   await must(200, get('/whoami'));
-  const { link } = await dashboard('enrol', '--operator', OPERATOR, '--role', 'admin');
+  const { link } = await dashboard(['enrol', '--operator', OPERATOR, '--role', 'admin']);
   const [, code = ''] = /#enrol=(.*)$/.exec(String(link)) ?? [];
   await page.goto(`${HERE}/console/#enrol=${code}`);
   await page.getByRole('button', { name: 'Make a key' }).click();
   await page.getByRole('heading', { name: 'The key waits for its confirmation' }).waitFor();
-  const words = await page.getByText('fingerprint').first().innerText();
-  const [fingerprint = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){3}/.exec(words) ?? [];
-  await dashboard('confirm', '--operator', OPERATOR, '--fingerprint', fingerprint);
+  const fingerprint = await shownFingerprint(page);
+  await dashboard(['confirm', '--operator', OPERATOR, '--fingerprint', fingerprint]);
   await page.getByRole('heading', { name: 'Needs you' }).waitFor();
 });
-afterAll(async () => {
-  await browser?.close();
-  rmSync(profile, { recursive: true, force: true });
-});
+afterAll(() => browsers.close());
 
 async function read(title: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: title }).waitFor();
   await page.getByText('Reading…').first().waitFor({ state: 'detached' });
-}
-
-async function accessible(): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`)).toEqual([]);
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -79,12 +51,12 @@ test.each(Object.entries(TITLES))(
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     await read(title);
     expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
-    await accessible();
+    await accessible(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 320, height: 800 });
-    await accessible();
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    await accessible(page);
+    const overflow = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
     expect(overflow).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -92,11 +64,15 @@ test.each(Object.entries(TITLES))(
 );
 
 test('a template is drawn, and leads to a movement that is made once, though its answer is lost', async () => {
-  await page.goto(`${HERE}/console/templates?template_key=starter%2Ftreasury-transfer`);
-  await page.getByRole('link', { name: /starter\/treasury-transfer version 1/ }).click();
+  const { template_key: key } = await register(template([transfer('pay'), noop('note')]));
+  await register(template([transfer('pay'), noop('end')], { template_key: key, version: 2 }));
+  await page.goto(`${HERE}/console/templates?template_key=${encodeURIComponent(key)}`);
+  await page.getByRole('link', { name: `${key} version 2` }).click();
   await page.getByRole('img', { name: /Graph of 2 nodes/ }).waitFor();
-  await read('starter/treasury-transfer version 1');
-  await accessible();
+  await read(`${key} version 2`);
+  await page.getByLabel('Compare with').selectOption('version 1');
+  await page.getByRole('region', { name: 'From version 1 to version 2' }).waitFor();
+  await accessible(page);
   await page.getByRole('main').getByRole('link', { name: 'New movement' }).click();
   await page.getByRole('heading', { level: 1, name: 'New movement' }).waitFor();
   await page.getByLabel('Asset', { exact: true }).fill('USDC');
@@ -105,7 +81,7 @@ test('a template is drawn, and leads to a movement that is made once, though its
   await page.getByLabel(/^Your own reference/).fill(reference);
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.getByText('The service would make this movement now.').waitFor();
-  await accessible();
+  await accessible(page);
   // The service takes the create, and its answer is lost on the way.
   let creates = 0;
   await page.route('**/dashboard/api/movements', async (route) => {
@@ -115,7 +91,7 @@ test('a template is drawn, and leads to a movement that is made once, though its
   });
   await page.getByRole('button', { name: 'Create…' }).click();
   await page.getByRole('dialog').getByText('What you sign').waitFor();
-  await accessible();
+  await accessible(page);
   await page.getByRole('button', { name: 'Sign and send' }).click();
   await page.getByText('The movement is made:').waitFor();
   await page.getByRole('dialog').getByRole('link').click();
@@ -135,7 +111,7 @@ test('a sheet shows what is signed, and Escape sends nothing', async () => {
   await button.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByText('What you sign').waitFor();
-  await accessible();
+  await accessible(page);
   const statuses = async () =>
     (await must(200, get<readonly { readonly status: string }[]>('/executors'))).map(
       ({ status }) => status,
@@ -147,5 +123,5 @@ test('a sheet shows what is signed, and Escape sends nothing', async () => {
 });
 
 test('nothing broke the content policy', () => {
-  expect(faults).toEqual([]);
+  expect(browsers.complaints).toEqual([]);
 });
