@@ -51,7 +51,7 @@ const HIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/signers/$signer_key': { 'listSigners[].': 'the list of signers shows it' },
 };
 
-test.each(CASES)('$at shows every field, or hides it for a reason', async ({ ...page }) => {
+test.each(CASES)('every field is shown, or hidden for a reason, at $at', async ({ ...page }) => {
   const { leaves, reads, html } = await drawn(page);
   expect(reads.length).toBeGreaterThan(0);
   const text = html();

@@ -10,7 +10,7 @@ export const consolePageRules: readonly Rule[] = [
     rule: 'Every field of every answer that a page reads is shown, or is hidden for a reason.',
     test: {
       file: 'test/console/page-fields.test.ts',
-      name: '$at shows every field, or hides it for a reason',
+      name: 'every field is shown, or hidden for a reason, at $at',
     },
     broken: {
       file: 'console/pages/balances/page.tsx',
