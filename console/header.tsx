@@ -65,8 +65,10 @@ function SearchBox() {
         onSubmit={(event) => {
           event.preventDefault();
           const q = new FormData(event.currentTarget).get('q');
-          if (typeof q === 'string' && q.trim() !== '')
-            void navigate({ to: '/search' as never, search: { q: q.trim() } as never });
+          if (typeof q !== 'string' || q.trim() === '') return;
+          void navigate({ to: '/search' as never, search: { q: q.trim() } as never });
+          // What was found is read next.
+          document.getElementById('page')?.focus({ preventScroll: true });
         }}
       >
         <input

@@ -54,6 +54,12 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/callbacks/page.tsx'),
   },
   {
+    path: '/audit',
+    title: 'Audit',
+    navigation: 'Audit',
+    load: () => import('./pages/audit/page.tsx'),
+  },
+  {
     path: '/search',
     title: 'Search',
     navigation: null,

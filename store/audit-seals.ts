@@ -6,7 +6,7 @@ import type { JsonObject } from '../domain/json.ts';
 import { EMPTY_CHAIN, type AuditSeal, type ChainHead } from '../platform/audit-chain.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
-import { holdsDoubles, stored } from './json.ts';
+import { holdsDoubles, iso, stored } from './json.ts';
 
 /** A record with the MAC that its row has. */
 export interface AuditRowRead {
@@ -174,6 +174,45 @@ function toRow({ details, mac, ...row }: StoredRow): AuditRowRead {
     record: { ...row, details: stored<JsonObject>(JSON.parse(details)) },
     mac,
     exact: holdsDoubles(details),
+  };
+}
+
+export interface SealState {
+  /** How many rows are sealed. */
+  readonly sealed: number;
+  /** Of the newest seal, in hexadecimal; null where there is none. */
+  readonly chain_hash: string | null;
+  readonly sealed_at: string | null;
+  /** Of the newest rows that sealers have had time for, one has no seal. */
+  readonly overdue: boolean;
+}
+
+/** Sealers pass over what is older in turns; a trail that is not sealed any more has it here. */
+const NEWEST = 100;
+
+/** Whether sealing goes on; `graceSeconds` is what the sealers may take. Reads the ends alone. */
+export async function readSealState(db: Database, graceSeconds: number): Promise<SealState> {
+  const rows = await run(
+    () => db.sql<
+      Omit<SealState, 'sealed' | 'sealed_at'> & {
+        readonly sealed: string;
+        readonly sealed_at: Date | null;
+      }
+    >`
+      SELECT coalesce(h.position, 0)::text AS sealed, encode(h.chain_hash, 'hex') AS chain_hash,
+        h.sealed_at, EXISTS (SELECT 1 FROM (SELECT event_id FROM audit_events
+            WHERE occurred_at < now() - make_interval(secs => ${graceSeconds}::double precision)
+            ORDER BY occurred_at DESC, event_id DESC LIMIT ${NEWEST}::integer) e
+          WHERE NOT EXISTS (SELECT 1 FROM audit_seals s WHERE s.event_id = e.event_id)) AS overdue
+      FROM (SELECT 1) one
+        LEFT JOIN (SELECT * FROM audit_seals ORDER BY position DESC LIMIT 1) h ON true`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the seals were not read');
+  return {
+    ...row,
+    sealed: Number(row.sealed),
+    sealed_at: row.sealed_at === null ? null : iso(row.sealed_at),
   };
 }
 

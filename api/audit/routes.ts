@@ -1,9 +1,13 @@
 /** The routes of the audit trail. */
 import { OPS_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { noBody, noParams } from '../http/schemas.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
 import { list, listRegistry } from './list.ts';
-import { listQuery, listResponse, registryListQuery } from './schema.ts';
+import { listQuery, listResponse, registryListQuery, sealResponse } from './schema.ts';
+import { readSealState } from '../../store/audit-seals.ts';
+
+/** What `audit verify` too gives the sealers. */
+const GRACE_SECONDS = 60;
 
 const common = {
   method: 'GET',
@@ -36,5 +40,19 @@ export const auditRoutes: readonly Route[] = [
       'The same list over what was done to executors, signers, the switch and the registry of the bridge, and over checks for drift.',
     query: registryListQuery,
     handler: listRegistry,
+  }),
+  defineRoute({
+    ...common,
+    id: 'getAuditSeal',
+    path: '/audit/seal',
+    summary: 'Read how far the audit trail is sealed',
+    description:
+      'Whether sealing goes on. Whether any record was changed or is missing, `fundadmin audit verify` says: it reads them all.',
+    query: noQuery,
+    response: sealResponse,
+    handler: async (_input, { db }) => ({
+      status: 200,
+      body: await readSealState(db, GRACE_SECONDS),
+    }),
   }),
 ];

@@ -58,6 +58,22 @@ export const auditEventView = z
   })
   .meta({ id: 'AuditEvent' });
 
+export const sealResponse = z
+  .object({
+    sealed: z.int().min(0).meta({ description: 'Records with a seal.' }),
+    chain_hash: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'SHA-256 of the newest seal, in hexadecimal; it covers all before it.',
+      }),
+    sealed_at: timestamp.nullable(),
+    overdue: z.boolean().meta({
+      description: 'A record of more than a minute ago, of the newest 100, has no seal yet.',
+    }),
+  })
+  .meta({ id: 'AuditSeal' });
+
 export const listResponse = z
   .object({ events: listOf(auditEventView), next_cursor: nextCursor })
   .meta({ id: 'AuditEventList' });

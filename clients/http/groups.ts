@@ -80,7 +80,7 @@ const GROUPS = {
   },
   budgets: { get: 'getBudget' },
   callbacks: { list: 'listCallbacks', redeliver: 'redeliverCallback' },
-  audit: { list: 'listAuditEvents', registry: 'listRegistryAudit' },
+  audit: { list: 'listAuditEvents', registry: 'listRegistryAudit', seal: 'getAuditSeal' },
   registry: { verifyDrift: 'verifyRegistryDrift' },
   authorities: { get: 'getAgentAuthority' },
   proposals: {

@@ -296,6 +296,7 @@ export const CALLS: readonly Call[] = [
     { needs_attention: 'true' },
     { needs_attention: 'true', cursor },
   ]),
+  ...get('getAuditSeal', '/audit/seal'),
   ...get('search', '/search', [
     { q: ({ movement_id }) => movement_id },
     { q: ({ transfer_id }) => transfer_id },

@@ -178,6 +178,7 @@ test('it is approved and followed to its end', async () => {
   await answers(['getMovementTimeline', 'GET', `${path}/timeline`]);
   await answers(['getMovementGraph', 'GET', `${path}/graph`]);
   await answers(['listAuditEvents', 'GET', `/audit/events?entity_key=${movement_id}`]);
+  await answers(['getAuditSeal', 'GET', '/audit/seal']);
   await refuses('invalid_state', post(`${path}/actions/resume`));
 });
 

@@ -210,6 +210,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('callbacks list', ['--limit', '3']);
     await json.run('callbacks dead-letters', ['--limit', '3']);
     await json.run('audit list', ['--action', 'movement.create', '--limit', '3']);
+    await json.run('audit seal');
     await json.run('keys whoami');
     expect(await json.run('search', ['no-such-name'])).toEqual({ hits: [] });
   });

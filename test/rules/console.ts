@@ -9,6 +9,20 @@ const DOOR = 'test/http/second-door.test.ts';
 
 export const consoleRules: readonly Rule[] = [
   {
+    id: 'a-trail-that-is-not-sealed-shows-it',
+    section,
+    rule: 'The console and `GET audit/seal` say when new audit rows are not sealed any more.',
+    test: {
+      file: 'test/store/seal-state.test.ts',
+      name: 'an event is overdue once the sealers have had their time, until it is sealed',
+    },
+    broken: {
+      file: 'store/audit-seals.ts',
+      find: 'WHERE s.event_id = e.event_id)) AS overdue',
+      replace: 'WHERE s.event_id = e.event_id) AND false) AS overdue',
+    },
+  },
+  {
     id: 'nothing-is-signed-ahead',
     section,
     rule: 'Under /dashboard/api only nonces of the service are taken, each once.',

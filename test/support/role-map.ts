@@ -9,6 +9,7 @@ export const MAP: Readonly<Record<string, readonly Role[]>> = {
   'POST /movements': ALL,
   'GET /movements': ALL,
   'GET /search': ALL,
+  'GET /audit/seal': OPS,
   'GET /movements/{movement_id}': ALL,
   'GET /movements/{movement_id}/timeline': ALL,
   'GET /movements/{movement_id}/graph': ALL,

@@ -92,6 +92,22 @@ export const audit: Group = {
       run: ({ session, options }) => printAudit(session, 'listAuditEvents', options),
     }),
     command({
+      name: 'seal',
+      about: 'Show how far the trail is sealed',
+      answer: answerOf('getAuditSeal'),
+      run: async ({ session }) => {
+        const body = await (await session.client()).call('getAuditSeal');
+        await session.print(body, () =>
+          session.view.record([
+            ['sealed', body.sealed],
+            ['last sealed', body.sealed_at],
+            ['chain hash', body.chain_hash],
+            ['overdue', body.overdue ? { text: 'yes', tone: 'bad' } : 'no'],
+          ]),
+        );
+      },
+    }),
+    command({
       name: 'check-bundle',
       about: 'Check an exported bundle: its signature, its chain, its records',
       details:

@@ -311,6 +311,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/AuditEventList"
   }
  },
+ "getAuditSeal": {
+  "success": {
+   "$ref": "#/components/schemas/AuditSeal"
+  }
+ },
  "getAgentAuthority": {
   "success": {
    "$ref": "#/components/schemas/AgentAuthority"
@@ -6191,6 +6196,45 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "request_id",
    "reason",
    "details"
+  ],
+  "additionalProperties": false
+ },
+ "AuditSeal": {
+  "type": "object",
+  "properties": {
+   "sealed": {
+    "type": "integer",
+    "minimum": 0,
+    "maximum": 9007199254740991,
+    "description": "Records with a seal."
+   },
+   "chain_hash": {
+    "description": "SHA-256 of the newest seal, in hexadecimal; it covers all before it.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "sealed_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "overdue": {
+    "type": "boolean",
+    "description": "A record of more than a minute ago, of the newest 100, has no seal yet."
+   }
+  },
+  "required": [
+   "sealed",
+   "chain_hash",
+   "sealed_at",
+   "overdue"
   ],
   "additionalProperties": false
  },

@@ -58,6 +58,7 @@ export const OPERATIONS = {
   redeliverCallback: { method: 'POST', path: '/callbacks/{event_id}/redeliver', idempotent: false, paged: null, dryRun: false },
   listAuditEvents: { method: 'GET', path: '/audit/events', idempotent: false, paged: 'events', dryRun: false },
   listRegistryAudit: { method: 'GET', path: '/registry/audit', idempotent: false, paged: 'events', dryRun: false },
+  getAuditSeal: { method: 'GET', path: '/audit/seal', idempotent: false, paged: null, dryRun: false },
   getAgentAuthority: { method: 'GET', path: '/agent-authorities/{authority_key}', idempotent: false, paged: null, dryRun: false },
   createTemplateProposal: { method: 'POST', path: '/agent-authorities/{authority_key}/template-proposals', idempotent: true, paged: null, dryRun: false },
   createBridgeAttempt: { method: 'POST', path: '/agent-authorities/{authority_key}/bridge-attempt', idempotent: true, paged: null, dryRun: false },

@@ -1208,6 +1208,15 @@ export interface components {
             readonly reason: string | null;
             readonly details: components["schemas"]["JsonObject"];
         };
+        readonly AuditSeal: {
+            /** @description Records with a seal. */
+            readonly sealed: number;
+            /** @description SHA-256 of the newest seal, in hexadecimal; it covers all before it. */
+            readonly chain_hash: string | null;
+            readonly sealed_at: components["schemas"]["Timestamp"] | null;
+            /** @description A record of more than a minute ago, of the newest 100, has no seal yet. */
+            readonly overdue: boolean;
+        };
         /** @description What an agent may propose and create. An absent limit is null; an empty list allows nothing. */
         readonly AgentAuthority: {
             readonly authority_key: string;
@@ -4017,6 +4026,30 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["AuditEventList"];
+                };
+            };
+        };
+    };
+    readonly getAuditSeal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditSeal"];
                 };
             };
         };
