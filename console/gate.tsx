@@ -3,6 +3,7 @@ import { useEffect, useState, type ReactNode } from 'react';
 import { Enrol } from './pages/enrol/page.tsx';
 import { Button } from './parts/button.tsx';
 import { Problem } from './parts/problem.tsx';
+import { askTime, useWrongClock, wrongClock } from './data/clock.ts';
 import { enrolmentCode } from './data/enrol.ts';
 import { forgetThisBrowser, startSession, useSession, type SessionState } from './data/session.ts';
 import type { KeptKey } from './data/keys.ts';
@@ -32,6 +33,7 @@ export function Gate({ children }: { children: ReactNode }) {
   return (
     <>
       {session.ended && <Ended operator={session.key.operator} />}
+      <Clock />
       {children}
     </>
   );
@@ -51,6 +53,24 @@ function Ended({ operator }: { operator: string }) {
           Continue as {operator}
         </Button>
       </p>
+    </div>
+  );
+}
+
+const CLOCK_LOOK_MS = 5_000;
+
+/** Says that nothing can be signed, and goes by itself once the clock is set. */
+function Clock() {
+  const why = useWrongClock();
+  const isWrong = why !== null;
+  useEffect(() => {
+    if (!isWrong) return undefined;
+    const timer = setInterval(() => void askTime(), CLOCK_LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isWrong]);
+  return why === null ? null : (
+    <div role="alert" className="notice">
+      <p>{why}</p>
     </div>
   );
 }
@@ -94,10 +114,7 @@ function Closed({ session }: { session: Exclude<SessionState, { kind: 'open' }> 
       return (
         <>
           <h1>This machine’s clock is wrong</h1>
-          <p>
-            It is {Math.abs(session.seconds)} seconds {session.seconds > 0 ? 'ahead of' : 'behind'}{' '}
-            the service’s, so its signatures are refused. Set the clock, then try again.
-          </p>
+          <p>{wrongClock(session.seconds)}</p>
           {again('Try again')}
         </>
       );

@@ -13,6 +13,7 @@ import { createNonces } from '../api/dashboard/nonces.ts';
 import { createEnrol } from '../api/dashboard/enrol.ts';
 import { enrolledKeys } from '../api/dashboard/enrolled.ts';
 import { fileKeys } from '../api/dashboard/operators.ts';
+import { createOriginCheck } from '../api/dashboard/origin.ts';
 import { sessionRoutes } from '../api/dashboard/session-routes.ts';
 import { createSessions } from '../api/dashboard/sessions.ts';
 import { createHostCheck } from '../api/http/host.ts';
@@ -140,7 +141,9 @@ export async function startApi(
         origin,
         authentication,
       },
-      ...(plan.console === null ? {} : { console: serveConsole(plan.console) }),
+      ...(plan.console === null
+        ? {}
+        : { console: serveConsole(plan.console, createOriginCheck(origin)) }),
       tracing: tracing ?? undefined,
       checkHost: createHostCheck([config.host, ...config.allowedHosts]),
     },

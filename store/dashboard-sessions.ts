@@ -33,9 +33,14 @@ export async function openSession(
 
 /**
  * The session of a token, where it is neither over nor too old nor idle for too long, by the clock
- * of the database; null else. Notes that it was used, at most once a minute.
+ * of the database; null else. Notes that it was used, at most once a minute, unless it is only
+ * asked for (`isUse: false`).
  */
-export async function useSession(db: Database, tokenHash: Buffer): Promise<Session | null> {
+export async function useSession(
+  db: Database,
+  tokenHash: Buffer,
+  { isUse }: { readonly isUse: boolean } = { isUse: true },
+): Promise<Session | null> {
   const rows = await run(
     () => db.sql<Session>`
       WITH clock AS MATERIALIZED (SELECT svc_now() AS at), found AS MATERIALIZED (
@@ -45,7 +50,7 @@ export async function useSession(db: Database, tokenHash: Buffer): Promise<Sessi
           AND last_used_at > at - make_interval(secs => ${SESSION_IDLE_SECONDS}::double precision)
       ), noted AS (
         UPDATE dashboard_sessions s SET last_used_at = found.at FROM found
-        WHERE s.session_id = found.session_id AND s.ended_at IS NULL
+        WHERE ${isUse}::boolean AND s.session_id = found.session_id AND s.ended_at IS NULL
           AND s.last_used_at = found.last_used_at
           AND s.last_used_at
             <= found.at - make_interval(secs => ${SESSION_NOTED_SECONDS}::double precision)

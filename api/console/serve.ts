@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ServiceError } from '../../domain/errors.ts';
+import type { OriginCheck } from '../dashboard/origin.ts';
 import {
   CONSOLE_INDEX,
   CONSOLE_PATH,
@@ -20,8 +21,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers a request below `/console`; false for any other path. Throws `method_not_allowed`, and
- * `route_not_found` for a part that this release does not have.
+ * Answers a request below `/console`; false for any other path. Throws `forbidden` under another
+ * name than the console's, `method_not_allowed`, and `route_not_found` for a part that this release
+ * does not have.
  */
 export type ServeConsole = (
   path: string,
@@ -29,7 +31,10 @@ export type ServeConsole = (
   response: ServerResponse,
 ) => boolean;
 
-export function serveConsole({ manifest: listed, files }: ConsoleFiles): ServeConsole {
+export function serveConsole(
+  { manifest: listed, files }: ConsoleFiles,
+  checkOrigin: OriginCheck,
+): ServeConsole {
   const policy = consolePolicy(listed);
   const packed = new Map<string, Buffer>();
   const packedOf = (name: string, bytes: Buffer): Buffer => {
@@ -39,6 +44,8 @@ export function serveConsole({ manifest: listed, files }: ConsoleFiles): ServeCo
   };
   return (path, request, response) => {
     if (path !== '/console' && !path.startsWith(CONSOLE_PATH)) return false;
+    // Under another name the page would have another origin, without key and session.
+    checkOrigin(request);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
       throw new ServiceError('method_not_allowed', { context: { allow: ['GET', 'HEAD'] } });

@@ -24,8 +24,11 @@ import type { OperatorKey, OperatorKeys } from './operators.ts';
 export interface SessionReader {
   /** Whether a request carries one, whatever it is worth. */
   claims(request: SignedRequest): boolean;
-  /** Whose it is; null where there is none, `unauthenticated` for one that is not taken. */
-  read(request: SignedRequest): Promise<Caller | null>;
+  /**
+   * Whose it is; null where there is none, `unauthenticated` for one that is not taken. Without
+   * `isUse` the session grows idle all the same.
+   */
+  read(request: SignedRequest, isUse: boolean): Promise<Caller | null>;
 }
 
 export interface OperatorAuthenticationOptions {
@@ -65,9 +68,9 @@ export interface OperatorAuthentication {
   claims(request: SignedRequest): boolean;
   /**
    * The operator who signed with a nonce of the service, or whose session a GET carries. A
-   * signature goes before a session.
+   * signature goes before a session. `isUse: false` asks again of one that was answered already.
    */
-  known(request: SignedRequest): Promise<Authenticated>;
+  known(request: SignedRequest, options?: { readonly isUse: boolean }): Promise<Authenticated>;
 }
 
 /** Who signed, and with which key. */
@@ -164,11 +167,11 @@ export function createOperatorAuthentication({
       }
     },
     claims: (request) => isSigned(request.headers) || sessions.claims(request),
-    known: async (request) => {
+    known: async (request, { isUse } = { isUse: true }) => {
       const session =
         request.method !== 'GET' || isSigned(request.headers)
           ? null
-          : await recorded(request, () => sessions.read(request));
+          : await recorded(request, () => sessions.read(request, isUse));
       return session === null
         ? { caller: await signed(request, { issued: true }), by: 'signature' }
         : { caller: session, by: 'session' };

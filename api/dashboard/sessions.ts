@@ -23,7 +23,7 @@ export interface SessionCaller {
 
 export interface Sessions extends SessionReader {
   /** As {@link SessionReader.read}, with the session's id. */
-  find(request: SignedRequest): Promise<SessionCaller | null>;
+  find(request: SignedRequest, isUse?: boolean): Promise<SessionCaller | null>;
   /** Answers the header that gives the browser a session of the operator with this key. */
   open(caller: Caller, key: OperatorKey, request_id: string): Promise<string>;
   /** Ends a session; answers the header that takes it from the browser. */
@@ -39,13 +39,13 @@ export interface SessionOptions {
 
 export function createSessions({ db, keys, origin }: SessionOptions): Sessions {
   const cookie = () => cookieOf(origin());
-  const find: Sessions['find'] = async (request) => {
+  const find: Sessions['find'] = async (request, isUse = true) => {
     const sent = valuesOf(request.headers.cookie ?? [], cookie().name);
     const [token] = sent;
     if (token === undefined) return null;
     if (sent.length > 1) throw new AuthenticationError('session_repeated');
     if (!isSameOrigin(request.headers)) throw new AuthenticationError('session_cross_site');
-    const session = TOKEN.test(token) ? await useSession(db, tokenHash(token)) : null;
+    const session = TOKEN.test(token) ? await useSession(db, tokenHash(token), { isUse }) : null;
     if (session === null) throw new AuthenticationError('session_unknown');
     const { session_id, operator } = session;
     const key = await keys.find(operator);
@@ -56,7 +56,7 @@ export function createSessions({ db, keys, origin }: SessionOptions): Sessions {
   return {
     find,
     claims: ({ headers }) => valuesOf(headers.cookie ?? [], cookie().name).length > 0,
-    read: async (request) => (await find(request))?.caller ?? null,
+    read: async (request, isUse) => (await find(request, isUse))?.caller ?? null,
     open: async (caller, key, request_id) => {
       const token = newToken();
       const session_id = newId();

@@ -29,7 +29,8 @@ export function createStreamDoor(
 ): StreamDoor {
   const asked = new WeakMap<Caller, () => Promise<boolean>>();
   const sessionStays = async (request: SignedRequest, operator: unknown): Promise<boolean> => {
-    const { caller, by } = await authentication.known(request);
+    // Nobody looks at a page because its stream is open.
+    const { caller, by } = await authentication.known(request, { isUse: false });
     return by === 'session' && caller.dashboard?.operator === operator;
   };
   const againOf = async (

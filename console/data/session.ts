@@ -5,13 +5,11 @@
 import { createDashboardClient, type DashboardClient } from '../../clients/http/dashboard.ts';
 import { ApiError } from '../../clients/http/errors.ts';
 import type { ResultOf } from '../../clients/http/operations.ts';
+import { askTime, fetchByClock, secondsAhead } from './clock.ts';
 import { forgetKey, readKey, type KeptKey } from './keys.ts';
 import { createStore, useStore } from './store.ts';
 
 export type Whoami = ResultOf<'whoami'>;
-
-/** Beyond it the service takes no signature (`SVC_AUTH_MAX_SKEW_SECONDS`, 60 by default). */
-const CLOCK_SECONDS = 45;
 
 export type SessionState =
   | { readonly kind: 'loading' }
@@ -48,6 +46,7 @@ export function theClient(): DashboardClient {
 function clientOf(key: KeptKey | null): DashboardClient {
   return createDashboardClient({
     baseUrl: location.origin,
+    fetch: fetchByClock,
     key: key === null ? null : { operator: key.operator, secret: key.key },
     retries: 0,
     timeoutMs: 20_000,
@@ -80,10 +79,9 @@ async function opened(key: KeptKey, mayHaveOne: boolean): Promise<SessionState> 
     if (error instanceof ApiError && error.rawCode === 'dashboard_key_pending')
       return { kind: 'pending', key };
     if (!isUnauthenticated(error)) return { kind: 'unreachable', error };
-    const seconds = await clockDifference();
-    return Math.abs(seconds) > CLOCK_SECONDS
-      ? { kind: 'clock', seconds }
-      : { kind: 'key_refused', key };
+    await askTime();
+    const seconds = secondsAhead();
+    return seconds === 0 ? { kind: 'key_refused', key } : { kind: 'clock', seconds };
   }
 }
 
@@ -124,11 +122,4 @@ export async function forgetThisBrowser(): Promise<void> {
   await forgetKey();
   client = clientOf(null);
   sessionStore.set({ kind: 'no_key' });
-}
-
-/** How far this machine's clock is ahead of the service's, by an answer's own date. */
-async function clockDifference(): Promise<number> {
-  const answer = await fetch('/console/', { method: 'HEAD', cache: 'no-store' });
-  const date = Date.parse(answer.headers.get('date') ?? '');
-  return Number.isNaN(date) ? 0 : Math.round((Date.now() - date) / 1000);
 }

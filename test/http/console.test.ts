@@ -5,11 +5,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ROOT } from '../../dev/stack/ports.ts';
+import { CONSOLE } from '../support/dashboard.ts';
 import { get, must, shared } from '../support/http.ts';
 
 const KILOBYTE = 1_000;
 const at = (path: string, init?: RequestInit): Promise<Response> =>
-  fetch(shared.apiUrl + path, { redirect: 'manual', ...init });
+  fetch(CONSOLE + path, { redirect: 'manual', ...init });
 const index = await (await at('/console/')).text();
 const importMap = /<script type="importmap">(.*?)<\/script>/s.exec(index)?.[1] ?? '';
 const { integrity } = JSON.parse(importMap) as { integrity: Record<string, string> };
@@ -109,8 +110,8 @@ test.each([
   expect(text).not.toContain('fund-movement-orchestrator"');
 });
 
-/** As it stands: `fetch` would resolve the dots itself. */
-function raw(target: string): Promise<string> {
+/** As it stands: `fetch` would resolve the dots, and name the host, itself. */
+function raw(target: string, host = new URL(CONSOLE).host): Promise<string> {
   const { hostname, port } = new URL(shared.apiUrl);
   return new Promise((resolve, reject) => {
     let text = '';
@@ -120,7 +121,7 @@ function raw(target: string): Promise<string> {
       .on('end', () => {
         resolve(text);
       })
-      .write(`GET ${target} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\n\r\n`);
+      .write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   });
 }
 
@@ -135,4 +136,21 @@ test('a caller that takes no packed answer gets none', async () => {
   expect(plain.headers.get('content-encoding')).toBeNull();
   expect(plain.headers.get('vary')).toBe('Accept-Encoding');
   expect(await plain.text()).toBe(index);
+});
+
+test.each([
+  ['evil.example', ''],
+  ['127.0.0.1', ''],
+  ['localhost', ''],
+  ['localhost:1', ''],
+  ['evil.example', `X-Forwarded-Host: ${new URL(CONSOLE).host}\r\n`],
+])('under the name %s it is not answered, whatever a proxy says', async (host, more) => {
+  for (const path of ['/console', '/console/', first[0]?.path ?? '']) {
+    const text = await raw(path, `${host}\r\n${more}X: y`);
+    expect(text).toMatch(/^HTTP\/1\.1 403 /);
+    expect(text).toContain(CONSOLE);
+    expect(text).not.toContain('importmap');
+  }
+  // The name is the same in capitals.
+  expect(await raw('/console/', new URL(CONSOLE).host.toUpperCase())).toMatch(/^HTTP\/1\.1 200 /);
 });

@@ -5,6 +5,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { routes } from '../../api/routes.ts';
 import { eventually } from '../support/eventually.ts';
 import { dashboardHeaders } from '../support/dashboard.ts';
+import { openStream } from '../support/event-stream.ts';
 import { shared, sql } from '../support/http.ts';
 import { tool } from '../support/tool.ts';
 
@@ -286,6 +287,32 @@ describe('a session', () => {
     await run('end', '--operator', signer.operator);
     expect(await read(fourth)).toBe(401);
     expect((await signed(signer, 'GET', WHO)).status).toBe(401);
+  });
+
+  test('grows idle under an open stream, which then ends', async () => {
+    const signer = await enrolled();
+    const set = await session(signer);
+    const stream = await openStream(`${HERE}/dashboard/stream`, { ...cookieOf(set), ...SAME });
+    expect(stream.status).toBe(200);
+    await sql('ALTER TABLE dashboard_sessions DISABLE TRIGGER dashboard_sessions_guard', []);
+    await sql(
+      "UPDATE dashboard_sessions SET last_used_at = now() - interval '29 min 50 s' WHERE operator = $1",
+      [signer.operator],
+    );
+    await sql('ALTER TABLE dashboard_sessions ENABLE TRIGGER dashboard_sessions_guard', []);
+    await stream.ended;
+    expect(await read(set)).toBe(401);
+  }, 30_000);
+
+  test('leaves nothing in a cache', async () => {
+    const set = await session(await enrolled());
+    for (const path of [WHO, '/dashboard/nonce', '/dashboard/allowed-addresses']) {
+      const answer = await fetch(HERE + path, { headers: { ...cookieOf(set), ...SAME } });
+      expect([path, answer.status, answer.headers.get('cache-control')]).toEqual([
+        ...[path, 200, 'no-store'],
+      ]);
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    }
   });
 
   test('of a key of the file is one of that key', async () => {

@@ -212,6 +212,16 @@ test.each<[string, readonly string[], string]>([
   ['a bad name', ['--client-name', 'a b', '--key-id', 'x', '--role', 'admin'], '--client-name'],
   ['a bad id', ['--client-name', 'x', '--key-id', 'ä', '--role', 'admin'], '--key-id'],
   [
+    'a client that could pass for an operator of the dashboard',
+    ['--client-name', 'dashboard:ops-1', '--key-id', 'x', '--role', 'admin'],
+    '--client-name',
+  ],
+  [
+    'a key that could',
+    ['--client-name', 'x', '--key-id', 'dashboard:ops-1', '--role', 'admin'],
+    '--key-id',
+  ],
+  [
     'a guessable secret',
     ['--client-name', 'x', '--key-id', 'x', '--role', 'admin', '--hmac-secret', 'short'],
     '32',
@@ -269,6 +279,21 @@ test('the tool says what it needs', async () => {
   expect((await tool(issue, {})).err).toContain('SVC_DATABASE_URL');
   const { SVC_DATABASE_URL = '' } = shared.toolEnv;
   expect((await tool(issue, { SVC_DATABASE_URL })).err).toContain('SVC_SECRETS_KEY');
+});
+
+test('the database itself takes no client and no key that could pass for an operator of the dashboard', async () => {
+  await expect(
+    sql(
+      "INSERT INTO api_clients (client_id, client_name, created_at) VALUES (gen_random_uuid(), 'dashboard:ops-1', now())",
+    ),
+  ).rejects.toThrow('client_name_check');
+  await expect(
+    sql(
+      "INSERT INTO api_client_keys (key_id, client_id, role, secret, created_at) SELECT 'dashboard:ops-1', client_id, 'admin', 'x', now() FROM api_clients LIMIT 1",
+    ),
+  ).rejects.toThrow('key_id_check');
+  const named = { keyId: 'dashboard:ops-1', secret: shared.dashboardKeys['ops-1'] ?? '' };
+  expect((await whoami(named)).status).toBe(401);
 });
 
 test('the database itself knows three roles, and keeps an issued key as it is', async () => {

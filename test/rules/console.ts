@@ -183,4 +183,40 @@ export const consoleRules: readonly Rule[] = [
       replace: 'if (sent.writes && error instanceof ApiError && error.status === 0)',
     },
   },
+  {
+    id: 'a-stream-keeps-no-session',
+    section,
+    rule: 'An open stream does not keep its session from growing idle, and ends with it.',
+    test: { file: HTTP, name: 'grows idle under an open stream, which then ends' },
+    broken: {
+      file: 'api/dashboard/stream.ts',
+      find: 'authentication.known(request, { isUse: false })',
+      replace: 'authentication.known(request)',
+    },
+  },
+  {
+    id: 'the-page-has-one-name',
+    section,
+    rule: 'The console’s page is answered under its origin’s host alone; what a proxy says decides nothing.',
+    test: {
+      file: 'test/http/console.test.ts',
+      name: 'under the name %s it is not answered, whatever a proxy says',
+    },
+    broken: {
+      file: 'api/console/serve.ts',
+      find: '    checkOrigin(request);\n',
+      replace: '    void checkOrigin;\n',
+    },
+  },
+  {
+    id: 'no-client-passes-for-an-operator',
+    section,
+    rule: 'No client and no key of the API has the name under which an operator of the dashboard is recorded.',
+    test: { file: 'test/http/keys.test.ts', name: 'refuses %s, and writes nothing' },
+    broken: {
+      file: 'tools/keys/issue.ts',
+      find: 'const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;',
+      replace: 'const NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;',
+    },
+  },
 ];

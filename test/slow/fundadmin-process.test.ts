@@ -134,7 +134,7 @@ test('allowlist', async () => {
 }, 600_000);
 
 test('console', async () => {
-  const serve = serveConsole(readConsole());
+  const serve = serveConsole(readConsole(), () => undefined);
   const server = createServer((request, response) => serve(request.url ?? '', request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

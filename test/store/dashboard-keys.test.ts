@@ -217,6 +217,12 @@ test('a session ends half an hour after its last use, and twelve hours after its
   expect(await used(idle, 29 * MINUTE)).toBe(true);
   expect(await used(idle, 58 * MINUTE)).toBe(true);
   expect(await used(idle, 89 * MINUTE)).toBe(false);
+  const watched = sessionFor('gus', 'k');
+  await openSession(service, watched, []);
+  const asked = (ms: number) =>
+    later(ms, (db) => useSession(db, watched.token_hash, { isUse: false }));
+  expect(await asked(29 * MINUTE)).not.toBeNull();
+  expect(await asked(31 * MINUTE)).toBeNull();
   const old = sessionFor('gus', 'k');
   await openSession(service, old, []);
   for (let at = 20 * MINUTE; at < 12 * HOUR; at += 20 * MINUTE)

@@ -11,6 +11,8 @@ export interface SeenStream {
   readonly status: number;
   readonly headers: Headers;
   readonly events: readonly SeenEvent[];
+  /** Of each event, in the same order. */
+  readonly ids: readonly string[];
   /** The last id that was sent, with an event or without one. */
   readonly cursor: () => string;
   /** Resolves once the other side has ended it. */
@@ -28,6 +30,7 @@ export async function openStream(
   const hangUp = new AbortController();
   const response = await fetch(url, { headers, signal: hangUp.signal });
   const events: SeenEvent[] = [];
+  const ids: string[] = [];
   let [left, cursor] = ['', ''];
   const take = (block: string): void => {
     const lines = block.split('\n');
@@ -37,6 +40,7 @@ export async function openStream(
     const [event, data] = [of('event'), of('data')];
     if (event === undefined || data === undefined) return;
     events.push({ event, data: JSON.parse(data) as SeenEvent['data'] });
+    ids.push(cursor);
   };
   const read = async (): Promise<void> => {
     const decoder = new TextDecoder();
@@ -51,7 +55,7 @@ export async function openStream(
     }
   };
   const stream = {
-    ...{ status: response.status, headers: response.headers, events },
+    ...{ status: response.status, headers: response.headers, events, ids },
     cursor: () => cursor,
     ended: read(),
     until: (what: string, is: (event: SeenEvent) => boolean) =>

@@ -10,7 +10,7 @@ let server: Server | undefined;
 afterEach(() => server?.close());
 
 async function served(files: ConsoleFiles): Promise<string> {
-  const serve = serveConsole(files);
+  const serve = serveConsole(files, () => undefined);
   server = createServer((request, response) => {
     try {
       serve(request.url ?? '', request, response);

@@ -1,5 +1,6 @@
 /** What the page reads and sends. Reads are repeated when the stream says that they changed. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useWrongClock } from '../../data/clock.ts';
 import { useRead } from '../../data/reads.ts';
 import { theClient, useSession } from '../../data/session.ts';
 import { useStore } from '../../data/store.ts';
@@ -89,11 +90,13 @@ export function useOperator(): { readonly operator: string; readonly role: strin
   return { operator: session.key.operator, role: session.whoami.role };
 }
 
-/** Why what is shown may be old, so that nothing is decided by it; null while it is not. */
+/** Why nothing can be decided by what is shown: it may be old, or no signature would be taken. */
 export function useBehind(data: MovementData): string | null {
   const session = useSession();
   const live = useStore(liveness);
+  const clock = useWrongClock();
   if (session.kind === 'open' && session.ended) return 'The session has ended: sign in again.';
+  if (clock !== null) return clock;
   if (live === 'offline') return 'This browser is offline: what is shown may be old.';
   return data.errors.movement === null
     ? null
