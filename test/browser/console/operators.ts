@@ -53,8 +53,11 @@ export function watchedBrowsers(): Browsers {
       await context.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
         console.error('policy: ' + event.effectiveDirective + ' ' + event.blockedURI));`);
       context.on('console', (message) => {
-        if (message.type() === 'error' && /policy|Trusted|integrity/i.test(message.text()))
-          complaints.push(message.text());
+        // A stranger's page complains of what the console refuses it.
+        const isOurs = /^[^/]*\/\/[^/]*\/console(\/|$)/.test(message.page()?.url() ?? '');
+        const isFault =
+          message.type() === 'error' && /policy|Trusted|integrity/i.test(message.text());
+        if (isOurs && isFault) complaints.push(message.text());
       });
       context.on('weberror', (error) => complaints.push(String(error.error())));
       return context;
@@ -95,8 +98,8 @@ export interface Console {
   readonly origin: string;
   /** In the order of their answers. */
   readonly writes: readonly Write[];
-  /** Requests that reads were made of, by their path. */
-  readonly reads: readonly string[];
+  /** Reads, in the same order. */
+  readonly reads: readonly { readonly path: string; readonly status: number }[];
   readonly browsers: Browsers;
   /** `fundadmin dashboard` of this stack. */
   dashboard(...args: readonly string[]): Promise<Record<string, unknown>>;
@@ -126,14 +129,14 @@ export async function startConsole(options: OwnStackOptions = {}): Promise<Conso
     SVC_CONSOLE_ORIGIN: origin,
   };
   const writes: Write[] = [];
-  const reads: string[] = [];
+  const reads: { path: string; status: number }[] = [];
   /** Of every browser, as it handed it over. */
   const secrets = new Set<string>();
   let loses = false;
   const passed = (request: Passed): boolean => {
     const { method, target: path, status } = request;
     if (method === 'GET' || method === 'HEAD') {
-      reads.push(path);
+      reads.push({ path, status });
       return true;
     }
     const body = request.body.toString('utf8');
