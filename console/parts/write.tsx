@@ -13,6 +13,7 @@ import {
 } from '../../clients/http/operations.ts';
 import { pathOf, queryOf } from '../../clients/http/target.ts';
 import { afterFailure } from '../data/after-failure.ts';
+import { useWrongClock } from '../data/clock.ts';
 import { callOf } from '../data/reads.ts';
 import { roleRefusal, useRole } from '../data/roles.ts';
 import { Json } from './json.tsx';
@@ -108,9 +109,10 @@ function WriteSheet({
   const client = useQueryClient();
   const reading = readForm(entries, values);
   const input = reading.ok ? write.inputOf(reading.body) : null;
+  const wrongClock = useWrongClock();
   const changed =
     write.standing === now.standing
-      ? null
+      ? wrongClock
       : 'It was changed since this sheet was opened. Close the sheet and look.';
 
   const look = async (error: unknown): Promise<void> => {
