@@ -279,7 +279,7 @@ export const CALLS: readonly Call[] = [
     { 'metadata.desk': 'emea', cursor },
     { 'metadata.desk': 'none', asset: 'USDC' },
     { 'metadata.desk': 'emea', 'metadata.run': SEEDED.rareEntity, asset: 'USDC' },
-    { 'metadata.desk': 'emea', 'metadata.run': SEEDED.rareEntity, needs_attention: 'true' },
+    { 'metadata.desk': 'emea', needs_attention: 'true' },
     { 'metadata.desk': 'emea', external_reference: 'none' },
     { state: 'COMPLETED' },
     { state: 'FAILED', cursor },
@@ -310,6 +310,10 @@ export const CALLS: readonly Call[] = [
   ...get('listMovements', '/movements', [{ needs_attention: 'true', state: 'FAILED' }]).map(
     (call) => ({ ...call, rows: 2_500 }),
   ),
+  // Nor has one of the open ones the pair; as above, all that are open are read, and no more.
+  ...get('listMovements', '/movements', [
+    { 'metadata.run': SEEDED.rareEntity, needs_attention: 'true' },
+  ]).map((call) => ({ ...call, rows: 2_500, measured: false })),
   ...get('listMovements', '/movements', [PAGE, MIDDLE, { state: 'FAILED' }], 'agent'),
   ...get('getMovement', movement),
   ...get('getMovementPlan', (samples) => `${movement(samples, 0)}/plan`),
