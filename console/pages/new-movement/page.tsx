@@ -147,7 +147,8 @@ function Fill({
   const [preview, setPreview] = useState<{ answer: Preview; body: Pending['body'] } | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
-  const [isSheet, setSheet] = useState(false);
+  // It stands after its movement is made, when the form has gone on to another.
+  const [sheet, setSheet] = useState<{ preview: Preview; pending: Pending } | null>(null);
   const role = useRole();
   const reading = readForm(entries, values);
   const body = reading.ok ? createBody(template, reading.body) : null;
@@ -206,7 +207,10 @@ function Fill({
         </Button>
         <Button
           kind="main"
-          onClick={() => setSheet(true)}
+          onClick={() =>
+            preview !== null &&
+            setSheet({ preview: preview.answer, pending: { operator, key, body: preview.body } })
+          }
           disabledBecause={
             refusal ??
             (isCurrent
@@ -224,12 +228,11 @@ function Fill({
         <p className="notice">The preview is of what was filled in before.</p>
       )}
       {preview !== null && <PreviewView preview={preview.answer} />}
-      {isSheet && preview !== null && (
+      {sheet !== null && (
         <CreateSheet
-          preview={preview.answer}
-          pending={{ operator, key, body: preview.body }}
+          {...sheet}
           onClose={() => {
-            setSheet(false);
+            setSheet(null);
             onClosed();
           }}
           onDone={() => {
@@ -264,9 +267,8 @@ function CreateSheet({
   onClose: () => void;
   onDone: () => void;
 }) {
-  const [shown] = useState({ preview, pending });
   const [phase, setPhase] = useState<Phase>({ kind: 'open', error: null, note: null });
-  const { key, body } = shown.pending;
+  const { key, body } = pending;
   const made = (movement_id: string, warning: string | null): void => {
     keepPending(null);
     onDone();
@@ -285,10 +287,10 @@ function CreateSheet({
   };
   const send = async (): Promise<void> => {
     setPhase({ kind: 'sending' });
-    keepPending(shown.pending);
+    keepPending(pending);
     try {
       const answer = await create({ key, body });
-      const isSame = answer.compiled_plan_hash === shown.preview.compiled_plan_hash;
+      const isSame = answer.compiled_plan_hash === preview.compiled_plan_hash;
       made(
         answer.movement_id,
         isSame
@@ -334,8 +336,8 @@ function CreateSheet({
             </>
           )}
           <p>It moves nothing before it is approved.</p>
-          <AtMost preview={shown.preview} />
-          <Payees preview={shown.preview} />
+          <AtMost preview={preview} />
+          <Payees preview={preview} />
           <Signed operation="createMovement" input={{ body: { ...body, idempotency_key: key } }} />
           <Button
             kind="main"
