@@ -61,12 +61,9 @@ export const auditEventView = z
 export const sealResponse = z
   .object({
     sealed: z.int().min(0).meta({ description: 'Records with a seal.' }),
-    chain_hash: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'SHA-256 of the newest seal, in hexadecimal; it covers all before it.',
-      }),
+    chain_hash: z.string().nullable().meta({
+      description: 'SHA-256 of the newest seal, in hexadecimal; it covers all before it.',
+    }),
     sealed_at: timestamp.nullable(),
     overdue: z.boolean().meta({
       description: 'A record of more than a minute ago, of the newest 100, has no seal yet.',

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { csvOf } from '../../console/parts/csv.ts';
 import { addAmounts, sumByAsset } from '../../console/parts/sums.ts';
 import { groupOf } from '../../console/pages/needs-you/groups.ts';
+import { KINDS, pageOf, PLACES } from '../../console/pages/search/hits.ts';
+import { PAGES } from '../../console/routes.ts';
 
 const amount = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.integer({ min: 0, max: 24 }));
 const textOf = ([units, scale]: readonly [bigint, number]): string => {
@@ -60,4 +62,11 @@ test('a reason that the page does not know is shown as broken', () => {
     'broken',
     'broken',
   ]);
+});
+
+test('a hit of any kind leads to a page that there is', () => {
+  expect(Object.keys(PLACES).sort()).toEqual(Object.keys(KINDS).sort());
+  const known = PAGES.map(({ path }) => path.replace(/\$\w+/, '$id'));
+  for (const place of Object.values(PLACES)) expect(known).toContain(place);
+  expect(pageOf({ kind: 'movement', id: 'm-1' })).toBe('/movements/m-1');
 });

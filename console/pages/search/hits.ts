@@ -1,5 +1,4 @@
 /** Hits of the search in words, and the pages that they lead to. */
-import { PAGES } from '../../routes.ts';
 
 export const KINDS: Readonly<Record<string, string>> = {
   movement: 'Movement',
@@ -16,12 +15,12 @@ export const MATCHED: Readonly<Record<string, string>> = {
   address: 'an address',
 };
 
-/** By kind: the pages that show one, the first that there is; `$id` is the hit's. */
-const PLACES: Readonly<Record<string, readonly string[]>> = {
-  movement: ['/movements/$movement_id'],
-  capital_transfer: ['/transfers/$transfer_id', '/transfers'],
-  proposal: ['/proposals/$proposal_id', '/proposals'],
-  allowed_address: ['/allowlist'],
+/** By kind the page that shows one; `$id` is the hit's. */
+export const PLACES: Readonly<Record<string, string>> = {
+  movement: '/movements/$id',
+  capital_transfer: '/transfers',
+  proposal: '/proposals',
+  allowed_address: '/allowlist',
 };
 
 /** The address of a hit's page below `/console`; null where this release has none for its kind. */
@@ -32,6 +31,5 @@ export function pageOf({
   readonly kind: string;
   readonly id: string;
 }): string | null {
-  const place = PLACES[kind]?.find((path) => PAGES.some((page) => page.path === path));
-  return place?.replace(/\$\w+/, id) ?? null;
+  return PLACES[kind]?.replace('$id', id) ?? null;
 }
