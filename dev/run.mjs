@@ -206,13 +206,16 @@ async function runChecks(extra) {
   const waiting = [...CHECKS];
   const one = async (check) => {
     const begun = Date.now();
-    const tool = check.program ?? check.file.split('/')[0];
-    const logFile = join(ROOT, 'node_modules', '.cache', `check-${tool}.log`);
+    const logFile = join(ROOT, 'node_modules', '.cache', `check ${check.name}.log`);
     const file = check.program === undefined ? modules(check.file) : built(check.program);
-    const verdict = await runCommand(process.execPath, [file, ...check.args], {
-      cwd: ROOT,
-      logFile,
-    })
+    const verdict = await runCommand(
+      process.execPath,
+      [...(check.node ?? []), file, ...check.args],
+      {
+        cwd: ROOT,
+        logFile,
+      },
+    )
       .then(() => null)
       .catch((error) => error);
     report(
