@@ -438,9 +438,9 @@ describe('the emergency state', () => {
       return client.state(...of);
     };
     const perp = { venue, client: { ...client, state } };
-    await desk.perp.faults({ latency_ms: 1_500 });
+    await desk.perp.faults({ latency_ms: 2_200 });
     const first = asked({ perp });
-    await sleep(1_100);
+    await sleep(1_050);
     await Promise.all([first, ...Array.from({ length: 20 }, () => asked({ perp }))]);
     expect(looks).toBe(1);
     await desk.perp.faults({ latency_ms: 0 });
