@@ -10,7 +10,7 @@ const MOST_HITS = 20;
 
 export const searchRoutes: readonly Route[] = [
   defineRoute({
-    id: 'search',
+    id: 'searchAll',
     method: 'GET',
     acts: 'never',
     path: '/search',

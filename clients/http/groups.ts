@@ -145,7 +145,7 @@ export interface Groups extends Omit<TableGroups, 'movements'> {
   };
   whoami(options?: CallOptions): Promise<ResultOf<'whoami'>>;
   /** What the text names exactly. */
-  search(text: string, options?: CallOptions): Promise<ResultOf<'search'>>;
+  search(text: string, options?: CallOptions): Promise<ResultOf<'searchAll'>>;
 }
 
 interface UntypedCalls {
@@ -174,7 +174,7 @@ export function groupsOver(calls: object): Groups {
     movements: { ...groups['movements'], plan, preview },
     whoami: (options: CallOptions = {}) => untyped.call('whoami', options),
     search: (q: string, options: CallOptions = {}) =>
-      untyped.call('search', { ...options, query: { q } }),
+      untyped.call('searchAll', { ...options, query: { q } }),
     // Typed by the table above and by the API's document, which the transport does not know.
   } as Groups;
 }

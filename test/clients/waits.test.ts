@@ -104,6 +104,7 @@ test('every operation has a name for people', async () => {
       await expect(work).rejects.toThrow(ApiError);
     }
   await expect(all.whoami()).rejects.toThrow(ApiError);
+  await expect(all.search('p')).rejects.toThrow(ApiError);
   const form = (path: string) => path.replace(/\{[^}]+\}/g, 'p');
   for (const { method, target } of server.seen) asked.add(`${method} ${target.split('?')[0]}`);
   const missing = Object.entries(operations).filter(

@@ -297,7 +297,7 @@ export const CALLS: readonly Call[] = [
     { needs_attention: 'true', cursor },
   ]),
   ...get('getAuditSeal', '/audit/seal'),
-  ...get('search', '/search', [
+  ...get('searchAll', '/search', [
     { q: ({ movement_id }) => movement_id },
     { q: ({ transfer_id }) => transfer_id },
     { q: ({ proposal_id }) => proposal_id },
@@ -305,7 +305,7 @@ export const CALLS: readonly Call[] = [
     { q: '0x00000000000000000000000000000000000000aa' },
     { q: 'none' },
   ]),
-  ...get('search', '/search', [{ q: ({ movement_id }) => movement_id }, { q: 'none' }], 'agent'),
+  ...get('searchAll', '/search', [{ q: ({ movement_id }) => movement_id }, { q: 'none' }], 'agent'),
   // Nobody that is open has failed, which is known only behind the last of them.
   ...get('listMovements', '/movements', [{ needs_attention: 'true', state: 'FAILED' }]).map(
     (call) => ({ ...call, rows: 2_500 }),

@@ -229,7 +229,7 @@ const CASES: Readonly<Record<string, (of: Others) => readonly Probe[]>> = {
   listPathBaselines: forAll('/bridge-c/path-baselines'),
   getPathBaseline: forAll('/bridge-c/path-baselines/a/b/USDC'),
   whoami: forAll('/whoami'),
-  search: (of) =>
+  searchAll: (of) =>
     [
       ...[of.movement_id, of.common_movement, of.proposal_id, of.template_id, of.reference],
       ...[of.idempotency_key, of.proposal_key, of.destination, of.template_key],

@@ -240,7 +240,7 @@ test('a payment that completed the wrong node is given to the one that it is for
 test('movements are listed, and routes listed and ranked', async () => {
   await post('/movements', example('createMovement', { idempotency_key: uniqueKey() }));
   await answers(['listMovements', 'GET', `/movements?template_key=${STARTER}&limit=1`]);
-  await answers(['search', 'GET', '/search?q=INV-2026-1187'], 200, {
+  await answers(['searchAll', 'GET', '/search?q=INV-2026-1187'], 200, {
     only: (body) => ({ ...body, hits: list(body, 'hits').slice(0, 1) }),
   });
   const own = (body: Json) => ({

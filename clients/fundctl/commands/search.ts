@@ -7,10 +7,10 @@ export const search: Leaf = command({
   details: 'Whole and exact; at most 20. Idempotency keys are those of your own client.',
   examples: ['fundctl search INV-2026-1187'],
   args: { text: 'what to look for' },
-  answer: answerOf('search'),
+  answer: answerOf('searchAll'),
   run: async ({ session, args }) => {
     const client = await session.client();
-    const body = await client.call('search', { query: { q: args.text } });
+    const body = await client.call('searchAll', { query: { q: args.text } });
     await session.print(body, () =>
       body.hits.length === 0
         ? 'Nothing has this name.\n'

@@ -346,7 +346,7 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/TemplateProposal"
   }
  },
- "search": {
+ "searchAll": {
   "success": {
    "$ref": "#/components/schemas/SearchResult"
   }

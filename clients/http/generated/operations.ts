@@ -65,7 +65,7 @@ export const OPERATIONS = {
   listTemplateProposals: { method: 'GET', path: '/template-proposals', idempotent: false, paged: 'template_proposals', dryRun: false },
   getTemplateProposal: { method: 'GET', path: '/template-proposals/{proposal_id}', idempotent: false, paged: null, dryRun: false },
   promoteTemplateProposal: { method: 'POST', path: '/template-proposals/{proposal_id}/promote', idempotent: false, paged: null, dryRun: false },
-  search: { method: 'GET', path: '/search', idempotent: false, paged: null, dryRun: false },
+  searchAll: { method: 'GET', path: '/search', idempotent: false, paged: null, dryRun: false },
   whoami: { method: 'GET', path: '/whoami', idempotent: false, paged: null, dryRun: false },
   rotateSigner: { method: 'POST', path: '/admin/signers/{signer_key}/rotate', idempotent: false, paged: null, dryRun: false },
   listSignerHoldings: { method: 'POST', path: '/admin/signers/{signer_key}/inventory', idempotent: false, paged: null, dryRun: false },

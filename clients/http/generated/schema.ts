@@ -4231,7 +4231,7 @@ export interface operations {
             };
         };
     };
-    readonly search: {
+    readonly searchAll: {
         readonly parameters: {
             readonly query: {
                 readonly q: string;

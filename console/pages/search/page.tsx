@@ -9,12 +9,12 @@ import { Text } from '../../parts/text.tsx';
 import { Id } from '../../parts/values.tsx';
 import { KINDS, MATCHED, pageOf } from './hits.ts';
 
-type Hit = ResultOf<'search'>['hits'][number];
+type Hit = ResultOf<'searchAll'>['hits'][number];
 
 export default function Search() {
   const { q = '' } = useSearch({ strict: false });
   const asked = q.trim();
-  const { data, error } = useRead('search', { query: { q: asked } }, { enabled: asked !== '' });
+  const { data, error } = useRead('searchAll', { query: { q: asked } }, { enabled: asked !== '' });
   const hits = data?.hits ?? [];
   useOpenOnly(hits);
   return (
