@@ -32,8 +32,8 @@ export async function readAll(apiUrl: string, opsUrl: string): Promise<Answers> 
   return answers;
 }
 
-/** Whoever asks is another, or what is answered comes from outside. */
-const UNSTEADY = /^\/(whoami|dashboard|balances)/;
+/** Whoever asks is another, what is answered comes from outside, or from how far a loop has come. */
+const UNSTEADY = /^\/(whoami|dashboard|balances|audit\/seal)/;
 
 async function pathsOf(opsUrl: string): Promise<readonly string[]> {
   const { paths } = (await (await fetch(`${opsUrl}/openapi.json`)).json()) as {
