@@ -9,6 +9,7 @@ const OURS = [
   /^dist\/shared-[A-Z0-9]+\.js$/,
   /^dist\/[\w-]+\.js\.map$/,
   /^dist\/workflows\.js$/,
+  /^dist\/console\/(index\.html|manifest\.json|[A-Za-z]+-[A-Z0-9]{8}\.(js|css))$/,
   /^docs\/clients\//,
   /^prisma\/migrations\//,
   /^workflows\/failure-converter\.cjs$/,
