@@ -32,7 +32,7 @@ export async function readAll(apiUrl: string, opsUrl: string): Promise<Answers> 
   return answers;
 }
 
-/** Whoever asks is another, what is answered comes from outside, or from how far a loop has come. */
+/** Whoever asks is another, or what is answered comes from outside, or from where a loop is. */
 const UNSTEADY = /^\/(whoami|dashboard|balances|audit\/seal)/;
 
 async function pathsOf(opsUrl: string): Promise<readonly string[]> {
