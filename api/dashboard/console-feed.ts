@@ -55,7 +55,7 @@ export function createConsoleFeed({
 }): ConsoleFeed {
   const listeners = new Set<Listener>();
   let loop: Loop | null = null;
-  /** Up to where all listeners were sent everything; null where nobody was. */
+  /** Up to where all listeners were sent everything; null where there were none. *
   let head: EventPosition | null = null;
   let ring: { start: EventPosition | null; events: ConsoleEvent[] } = { start: null, events: [] };
   let lastRead = 0;
@@ -143,7 +143,7 @@ export function createConsoleFeed({
     join: (cursor, listener) =>
       inTurn(async () => {
         if (closed) throw new ServiceError('overloaded');
-        // What was read for others is of a time since which nobody has read on.
+        // What was read for others is of a time since which no one has read on.
         if (listeners.size === 0) head = null;
         let now = await advance();
         while (now.more) now = await advance();

@@ -44,7 +44,7 @@ export interface DashboardDoor {
   ): Promise<Reply<unknown> | TextReply>;
 }
 
-/** Requests a second of one operator in this process. The rest is told to come again. */
+/** Requests a second of one operator in this process. The rest is asked to come again. */
 const A_SECOND = 20;
 
 /** `find` finds routes of the API's table. */
@@ -152,7 +152,7 @@ function isSecond(path: string): boolean {
   return path === SECOND_PREFIX || path.startsWith(`${SECOND_PREFIX}/`);
 }
 
-/** Throws `forbidden` unless the peer is this machine and nobody else asks through it. */
+/** Throws `forbidden` unless the peer is this machine and no one else asks through it. */
 function assertLocal(request: Request, checkHost: HostCheck): void {
   checkHost(request);
   const address = request.socket.remoteAddress ?? '';

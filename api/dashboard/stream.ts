@@ -55,7 +55,7 @@ export function createStreamDoor(
       try {
         return (await asked.get(caller)?.()) === true;
       } catch (error) {
-        // A database that is away ends streams by itself; nobody's session is over by that.
+        // A database that is away ends streams by itself; no session is over by that.
         return !(error instanceof AuthenticationError);
       }
     },

@@ -21,6 +21,7 @@ import { AnyValue } from './all-fields.tsx';
 import { Button } from './button.tsx';
 import { initialValues, readForm, type Entry, type Values } from './form-model.ts';
 import { FormEntries } from './form.tsx';
+import { LostAnswer, type Looking } from './lost-answer.tsx';
 import { Problem } from './problem.tsx';
 import { Sheet } from './sheet.tsx';
 import { Text } from './text.tsx';
@@ -84,7 +85,7 @@ export function WriteButton({
 type Phase =
   | { readonly kind: 'filling'; readonly error: unknown; readonly note: string | null }
   | { readonly kind: 'sending' }
-  | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
+  | Looking
   | { readonly kind: 'done'; readonly answer: unknown };
 
 const LOST =
@@ -151,20 +152,10 @@ function WriteSheet({
           <AnyValue of={phase.answer} />
         </div>
       ) : phase.kind === 'looking' ? (
-        <div role="status" className="notice">
-          <Problem error={phase.error} />
-          <p>
-            <strong>The answer was lost.</strong> It may have been taken: the present state is read
-            before it is offered again.
-          </p>
-          <Problem error={phase.failed} />
-          <Button
-            onClick={() => void look(phase.error)}
-            disabledBecause={phase.failed === null ? 'Looking.' : null}
-          >
-            Look again
-          </Button>
-        </div>
+        <LostAnswer phase={phase} again={() => void look(phase.error)}>
+          <strong>The answer was lost.</strong> It may have been taken: the present state is read
+          before it is offered again.
+        </LostAnswer>
       ) : (
         <form
           className="decision"

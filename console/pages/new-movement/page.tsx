@@ -16,6 +16,7 @@ import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
 import { initialValues, readForm, type Values } from '../../parts/form-model.ts';
 import { FormEntries } from '../../parts/form.tsx';
 import { MovementLink } from '../../parts/movement-values.tsx';
+import { LostAnswer, type Looking } from '../../parts/lost-answer.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Reading } from '../../parts/reading.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -249,7 +250,7 @@ function Fill({
 type Phase =
   | { readonly kind: 'open'; readonly error: unknown; readonly note: string | null }
   | { readonly kind: 'sending' }
-  | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
+  | Looking
   | { readonly kind: 'made'; readonly movement_id: string; readonly warning: string | null };
 
 const NOT_TAKEN =
@@ -313,20 +314,10 @@ function CreateSheet({
           {phase.warning !== null && <p className="warning">{phase.warning}</p>}
         </div>
       ) : phase.kind === 'looking' ? (
-        <div role="status" className="notice">
-          <Problem error={phase.error} />
-          <p>
-            <strong>The answer was lost.</strong> The movement may have been made: it is looked for
-            before it is offered again.
-          </p>
-          <Problem error={phase.failed} />
-          <Button
-            onClick={() => void look(phase.error)}
-            disabledBecause={phase.failed === null ? 'Looking.' : null}
-          >
-            Look again
-          </Button>
-        </div>
+        <LostAnswer phase={phase} again={() => void look(phase.error)}>
+          <strong>The answer was lost.</strong> The movement may have been made: it is looked for
+          before it is offered again.
+        </LostAnswer>
       ) : (
         <>
           {phase.kind === 'open' && (

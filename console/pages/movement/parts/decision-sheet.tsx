@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { afterFailure } from '../../../data/after-failure.ts';
 import { Button } from '../../../parts/button.tsx';
+import { LostAnswer, type Looking } from '../../../parts/lost-answer.tsx';
 import { Problem } from '../../../parts/problem.tsx';
 import { Sheet } from '../../../parts/sheet.tsx';
 import { Text } from '../../../parts/text.tsx';
@@ -47,7 +48,7 @@ type Phase =
   | { readonly kind: 'filling'; readonly error: unknown; readonly note: string | null }
   | { readonly kind: 'sending' }
   /** The answer was lost: the present state is read. */
-  | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
+  | Looking
   | { readonly kind: 'done'; readonly events: Timeline; readonly note: string };
 
 const START: Phase = { kind: 'filling', error: null, note: null };
@@ -114,7 +115,10 @@ export function DecisionSheet(props: DecisionProps) {
       {phase.kind === 'done' ? (
         <Done phase={phase} state={at.movement.request_state} />
       ) : phase.kind === 'looking' ? (
-        <Looking phase={phase} again={() => void lookAgain(phase.error)} />
+        <LostAnswer phase={phase} again={() => void lookAgain(phase.error)}>
+          <strong>No answer says what became of it.</strong> It may have been taken: the present
+          state is read before anything is offered again.
+        </LostAnswer>
       ) : (
         <form
           className="decision"
@@ -220,28 +224,6 @@ function Done({ phase, state }: { phase: Extract<Phase, { kind: 'done' }>; state
       <p>
         The movement is now <State>{state}</State>
       </p>
-    </div>
-  );
-}
-
-function Looking({
-  phase: { error, failed },
-  again,
-}: {
-  phase: Extract<Phase, { kind: 'looking' }>;
-  again: () => void;
-}) {
-  return (
-    <div role="status" className="notice">
-      <Problem error={error} />
-      <p>
-        <strong>No answer says what became of it.</strong> It may have been taken: the present state
-        is read before anything is offered again.
-      </p>
-      <Problem error={failed} />
-      <Button onClick={again} disabledBecause={failed === null ? 'Looking.' : null}>
-        Look again
-      </Button>
     </div>
   );
 }
