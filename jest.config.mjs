@@ -1,7 +1,7 @@
 /**
  * Jest in ESM mode; TypeScript through swc. Projects by what they need: `unit` nothing, `stack` one
- * stack that all its files share, `faults` stacks of their own; and those which `npm test` leaves to
- * commands of their own: `slow`, `bridges`, `growth`. See docs/testing.md.
+ * stack that all its files share; and those which `npm test` leaves to commands of their own:
+ * `faults` (stacks of their own), `slow`, `bridges`, `growth`. See docs/testing.md.
  */
 import { availableParallelism } from 'node:os';
 
@@ -9,20 +9,6 @@ import { availableParallelism } from 'node:os';
 // left.
 for (const name of Object.keys(process.env))
   if (/^(SVC|TEMPORAL)_/.test(name)) delete process.env[name];
-
-/** Files of which some tests are slow (`test/support/pace.ts`). */
-const PARTLY_SLOW = [
-  'faults/after-restore',
-  'faults/continue-as-new',
-  'faults/lanes',
-  'faults/nonce-takeover',
-  'faults/reads-that-fail',
-  'faults/shutdown',
-  'faults/signed-for-teams',
-  'faults/team-worker',
-  'faults/worker-killed',
-  'store/holds-transfers',
-];
 
 /** What every project has, and the one of test/browser, which has a configuration of its own. */
 export const common = {
@@ -69,7 +55,7 @@ export default {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        '<rootDir>/test/(bridges|browser|growth|http|faults|replay|slow)/',
+        '<rootDir>/test/(bridges|browser|growth|http|faults|slow)/',
       ],
     },
     {
@@ -81,9 +67,10 @@ export default {
       globalTeardown: '<rootDir>/test/support/shared-stack-teardown.mjs',
     },
     {
+      // Parts of stacks are killed, held up, lied to: `npm run test:faults`.
       ...common,
       displayName: 'faults',
-      testMatch: ['<rootDir>/test/{faults,replay}/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
     },
     {
       // Every fault of both bridge lanes, one at a time: `npm run test:bridges`.
@@ -100,11 +87,7 @@ export default {
     {
       ...common,
       displayName: 'slow',
-      testMatch: [
-        '<rootDir>/test/slow/**/*.test.ts',
-        ...PARTLY_SLOW.map((name) => `<rootDir>/test/${name}.test.ts`),
-      ],
-      globals: { SLOW_TESTS: true },
+      testMatch: ['<rootDir>/test/slow/**/*.test.ts'],
     },
   ],
 };

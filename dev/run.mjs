@@ -30,6 +30,10 @@ const TARGETS = {
   start: { needsTemporal: true, run: runProgram('start') },
   demo: { needsTemporal: true, run: runProgram('demo') },
   test: { needsTemporal: true, run: runQuickTests },
+  'test:faults': {
+    needsTemporal: true,
+    run: (extra) => runTests([...extra, '--selectProjects', 'faults']),
+  },
   'test:slow': {
     needsTemporal: true,
     run: (extra) => runTests([...extra, '--selectProjects', 'slow']),
@@ -172,9 +176,9 @@ async function runJest(extra) {
   }
 }
 
-/** All but the slow ones, unless files or projects are named. */
+/** What needs no stack of its own, unless files or projects are named. */
 function runQuickTests(extra) {
-  return runTests(extra.length > 0 ? extra : ['--selectProjects', 'unit', 'stack', 'faults']);
+  return runTests(extra.length > 0 ? extra : ['--selectProjects', 'unit', 'stack']);
 }
 
 /** Lists the migrations as released, and records what this release leaves behind in a database. */

@@ -18,7 +18,6 @@ import { holdWrites } from '../support/held-writes.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 import { compensation, edge, gate, storeTemplate, transfer, withdrawal } from '../support/plans.ts';
 import { saveDatabase } from '../support/restored.ts';
-import { slow, test } from '../support/pace.ts';
 
 /** Its owner does not promise that a repeated key has no second effect. */
 const unsafe = (url: string) => ({
@@ -378,55 +377,51 @@ describe('what was never sent', () => {
   });
 });
 
-slow(
-  'a capital transfer is asked about first',
-  async () => {
-    const record = async () => {
-      const { entries } = (await (await fetch(`${own.stack.paperVenueUrl}/transfers`)).json()) as {
-        entries: readonly TransferEntry[];
-      };
-      return entries.filter(({ client_reference }) => client_reference === transferId);
+test('a capital transfer is asked about first', async () => {
+  const record = async () => {
+    const { entries } = (await (await fetch(`${own.stack.paperVenueUrl}/transfers`)).json()) as {
+      entries: readonly TransferEntry[];
     };
-    await own.stack.stopChild('worker');
-    const body = {
-      source_venue: 'paper-main',
-      destination_venue: 'paper-sub-a',
-      asset: 'USDT',
-      amount: '10',
-      reason: 'a test',
-    };
-    const created = await own.api.expect(201, 'POST', '/capital-transfers', {
-      ...body,
-      idempotency_key: randomUUID(),
-    });
-    transferId = String(created['transfer_id']);
-    const state = async () =>
-      (await own.api.expect(200, 'GET', `/capital-transfers/${transferId}`))['request_state'];
-    expect(await state()).toBe('CREATED');
-    await own.query('DROP SCHEMA saved_rows CASCADE');
-    const saved = await saveDatabase(own.stack.databaseUrl);
-    await own.stack.startChild('worker');
-    await eventually(async () => ((await state()) === 'COMPLETED' ? true : null));
-    const [sent] = await record();
+    return entries.filter(({ client_reference }) => client_reference === transferId);
+  };
+  await own.stack.stopChild('worker');
+  const body = {
+    source_venue: 'paper-main',
+    destination_venue: 'paper-sub-a',
+    asset: 'USDT',
+    amount: '10',
+    reason: 'a test',
+  };
+  const created = await own.api.expect(201, 'POST', '/capital-transfers', {
+    ...body,
+    idempotency_key: randomUUID(),
+  });
+  transferId = String(created['transfer_id']);
+  const state = async () =>
+    (await own.api.expect(200, 'GET', `/capital-transfers/${transferId}`))['request_state'];
+  expect(await state()).toBe('CREATED');
+  await own.query('DROP SCHEMA saved_rows CASCADE');
+  const saved = await saveDatabase(own.stack.databaseUrl);
+  await own.stack.startChild('worker');
+  await eventually(async () => ((await state()) === 'COMPLETED' ? true : null));
+  const [sent] = await record();
 
-    await own.stack.stopChild('worker');
-    await own.stack.stopChild('api');
-    await saved.restore();
-    let out = '';
-    const env = {
-      SVC_DATABASE_URL: own.stack.databaseUrl,
-      SVC_SECRETS_KEY_FILE: secretsKeyFile(own.stack.dataDir),
-    };
-    await fundadmin(['after-restore'], {
-      env,
-      out: (text) => (out += text),
-      err: () => undefined,
-    });
-    expect(JSON.parse(out)).toMatchObject({ capital_transfers: 1 });
-    await own.stack.startChild('worker');
-    await own.stack.startChild('api');
-    await eventually(async () => ((await state()) === 'COMPLETED' ? true : null));
-    expect(await record()).toEqual([sent]);
-  },
-  120_000,
-);
+  await own.stack.stopChild('worker');
+  await own.stack.stopChild('api');
+  await saved.restore();
+  let out = '';
+  const env = {
+    SVC_DATABASE_URL: own.stack.databaseUrl,
+    SVC_SECRETS_KEY_FILE: secretsKeyFile(own.stack.dataDir),
+  };
+  await fundadmin(['after-restore'], {
+    env,
+    out: (text) => (out += text),
+    err: () => undefined,
+  });
+  expect(JSON.parse(out)).toMatchObject({ capital_transfers: 1 });
+  await own.stack.startChild('worker');
+  await own.stack.startChild('api');
+  await eventually(async () => ((await state()) === 'COMPLETED' ? true : null));
+  expect(await record()).toEqual([sent]);
+}, 120_000);

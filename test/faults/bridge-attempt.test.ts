@@ -1,7 +1,6 @@
 /** An API that dies between a bridge attempt's proposal and its movement. */
 import pg from 'pg';
 import { eventually, MovementApi, startOwnStack, type OwnStack } from '../support/own-stack.ts';
-import { test } from '../support/pace.ts';
 
 let own: OwnStack;
 beforeAll(async () => {

@@ -30,7 +30,6 @@ import {
   type PlanNode,
 } from '../support/plans.ts';
 import { replayed } from '../support/replays.ts';
-import { always, slow, test } from '../support/pace.ts';
 
 const QUEUE = 'team that is observed for long';
 /** Events of a history: where the server asks for a new run, and where it ends the run. */
@@ -286,81 +285,68 @@ test('no run continues as new in the middle of a send, however long its history 
   expect(payments.count(`${movement.movement_id}:pay:1`)).toBe(1);
 }, 240_000);
 
-slow(
-  'a movement that waits for its approval continues too, and the approval around the switch is heard',
-  async () => {
-    const key = await template();
-    const approved = await Promise.all(
-      [1, 2, 3].map(async (times) => {
-        const movement = await own.api.create(key, { amount: '5' });
-        const handle = own.temporal.workflow.getHandle(movementWorkflowId(movement.movement_id));
-        // A wake is all that makes the history of such a run longer.
-        await eventually(async () => {
-          for (let wake = 0; wake < 5; wake += 1) await handle.signal('wake', null);
-          return (await runs(movement.movement_id)).filter(
-            (status) => status === 'CONTINUED_AS_NEW',
-          ).length >= times
-            ? true
-            : null;
-        });
-        await own.api.approve(movement);
-        return movement;
-      }),
-    );
-    for (const movement of approved) {
-      letGo.add(movement.movement_id);
-      await ended(movement);
+test('a movement that waits for its approval continues too, and the approval around the switch is heard', async () => {
+  const key = await template();
+  const approved = await Promise.all(
+    [1, 2, 3].map(async (times) => {
+      const movement = await own.api.create(key, { amount: '5' });
+      const handle = own.temporal.workflow.getHandle(movementWorkflowId(movement.movement_id));
+      // A wake is all that makes the history of such a run longer.
+      await eventually(async () => {
+        for (let wake = 0; wake < 5; wake += 1) await handle.signal('wake', null);
+        return (await runs(movement.movement_id)).filter((status) => status === 'CONTINUED_AS_NEW')
+          .length >= times
+          ? true
+          : null;
+      });
+      await own.api.approve(movement);
+      return movement;
+    }),
+  );
+  for (const movement of approved) {
+    letGo.add(movement.movement_id);
+    await ended(movement);
+    expect(payments.count(`${movement.movement_id}:watch:1`)).toBe(1);
+  }
+}, 240_000);
+
+test('a cancel around the switch is heard: executors are asked once, what was sent is observed to its end and undone once', async () => {
+  const key = await storeTemplate(own.api, [paying('watch'), compensation('undo')], {
+    assurance: 'provider_completed',
+    edges: [edge('watch', 'undo', 'on_cancel')],
+  });
+  await Promise.all(
+    [1, 2, 3].map(async (times) => {
+      const movement = await begun(key);
+      await continued(movement.movement_id, times);
+      await own.api.act('cancel', movement.movement_id);
+      await continued(movement.movement_id, times + 3);
+      const timeline = await ended(movement, 'CANCELLED');
+      await own.api.nodeReaches(movement.movement_id, 'undo', ['COMPLETED']);
+      expect(
+        timeline.filter(({ message }) => message === 'Its executor was asked to cancel'),
+      ).toHaveLength(1);
       expect(payments.count(`${movement.movement_id}:watch:1`)).toBe(1);
-    }
-  },
-  240_000,
-);
+    }),
+  );
+}, 240_000);
 
-slow(
-  'a cancel around the switch is heard: executors are asked once, what was sent is observed to its end and undone once',
-  async () => {
-    const key = await storeTemplate(own.api, [paying('watch'), compensation('undo')], {
-      assurance: 'provider_completed',
-      edges: [edge('watch', 'undo', 'on_cancel')],
-    });
-    await Promise.all(
-      [1, 2, 3].map(async (times) => {
-        const movement = await begun(key);
-        await continued(movement.movement_id, times);
-        await own.api.act('cancel', movement.movement_id);
-        await continued(movement.movement_id, times + 3);
-        const timeline = await ended(movement, 'CANCELLED');
-        await own.api.nodeReaches(movement.movement_id, 'undo', ['COMPLETED']);
-        expect(
-          timeline.filter(({ message }) => message === 'Its executor was asked to cancel'),
-        ).toHaveLength(1);
-        expect(payments.count(`${movement.movement_id}:watch:1`)).toBe(1);
-      }),
-    );
-  },
-  240_000,
-);
-
-slow(
-  'a retry around the switch is heard once',
-  async () => {
-    const key = await template(paying('pay'));
-    await Promise.all(
-      [1, 2, 3].map(async (times) => {
-        const movement = await begun(key, (id) => void refused.add(id));
-        await own.api.nodeReaches(movement.movement_id, 'pay', ['FAILED']);
-        await continued(movement.movement_id, times);
-        await own.api.act('retry', movement.movement_id);
-        const timeline = await ended(movement);
-        expect([sends(timeline, 'watch'), sends(timeline, 'pay')]).toEqual([1, 2]);
-        expect(
-          [1, 2].map((attempt) => payments.count(`${movement.movement_id}:pay:${attempt}`)),
-        ).toEqual([0, 1]);
-      }),
-    );
-  },
-  240_000,
-);
+test('a retry around the switch is heard once', async () => {
+  const key = await template(paying('pay'));
+  await Promise.all(
+    [1, 2, 3].map(async (times) => {
+      const movement = await begun(key, (id) => void refused.add(id));
+      await own.api.nodeReaches(movement.movement_id, 'pay', ['FAILED']);
+      await continued(movement.movement_id, times);
+      await own.api.act('retry', movement.movement_id);
+      const timeline = await ended(movement);
+      expect([sends(timeline, 'watch'), sends(timeline, 'pay')]).toEqual([1, 2]);
+      expect(
+        [1, 2].map((attempt) => payments.count(`${movement.movement_id}:pay:${attempt}`)),
+      ).toEqual([0, 1]);
+    }),
+  );
+}, 240_000);
 
 test('a pause before a send is made again outlasts the runs that it is waited in', async () => {
   const retry_policy = {
@@ -393,12 +379,8 @@ test('a pause before a send is made again outlasts the runs that it is waited in
   expect([sends(timeline, 'pay'), payments.count(`${movement_id}:pay:1`)]).toEqual([2, 1]);
 }, 240_000);
 
-always(
-  'every run can be made again by a worker that remembers nothing',
-  async () => {
-    const { runs: count, faults } = await replayed(own.temporal);
-    expect(faults).toEqual({});
-    expect(count).toBeGreaterThan(20);
-  },
-  120_000,
-);
+test('every run can be made again by a worker that remembers nothing', async () => {
+  const { runs: count, faults } = await replayed(own.temporal);
+  expect(faults).toEqual({});
+  expect(count).toBeGreaterThan(20);
+}, 120_000);

@@ -10,7 +10,6 @@ import { fundSigner } from '../support/funds.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 import { storeTemplate, transfer } from '../support/plans.ts';
 import { SeenExamples } from '../support/seen.ts';
-import { slow, test } from '../support/pace.ts';
 
 let own: OwnStack;
 /** Pays the treasury; the second gives up looking after a second, the third waits for finality. */
@@ -590,33 +589,28 @@ test('a payment that was mined before its cancel, and lost its block, is paid al
   expect(await eventsOf(movement)).not.toContain('transaction_displaced');
 }, 90_000);
 
-slow(
-  'nonces that a wrong count made the lane skip are used up, and what waits behind them is paid',
-  async () => {
-    const { signer } = own.stack.chain.accounts;
-    const before = await send(pays);
-    await own.api.reaches(before.movement_id, 'COMPLETED');
-    await own.query(
-      'UPDATE nonce_lanes SET next_nonce = next_nonce + 2 WHERE address = lower($1)',
-      [signer.address],
-    );
-    const movement = await send(pays);
-    await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
-    await age(movement);
-    await own.api.reaches(movement.movement_id, 'COMPLETED');
-    expect(await paid(movement)).toBe(1);
-    const filled = await own.query<{ kind: string }>(
-      'SELECT kind FROM evm_transactions WHERE movement_id IS NULL',
-    );
-    expect(filled).toEqual([{ kind: 'cancel' }, { kind: 'cancel' }]);
-    const lane = await eventually(async () => {
-      const signers = (await own.api.expect(200, 'GET', '/signers')) as unknown as readonly {
-        lanes: readonly { open_nonces: number; unfinal_nonces: number; finality: object }[];
-      }[];
-      const [found] = signers.flatMap(({ lanes }) => lanes);
-      return found?.open_nonces === 0 && found.unfinal_nonces === 0 ? found : null;
-    }, FINAL);
-    expect(lane.finality).toMatchObject({ read: 'finalized_tag', confirmations: null });
-  },
-  120_000,
-);
+test('nonces that a wrong count made the lane skip are used up, and what waits behind them is paid', async () => {
+  const { signer } = own.stack.chain.accounts;
+  const before = await send(pays);
+  await own.api.reaches(before.movement_id, 'COMPLETED');
+  await own.query('UPDATE nonce_lanes SET next_nonce = next_nonce + 2 WHERE address = lower($1)', [
+    signer.address,
+  ]);
+  const movement = await send(pays);
+  await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
+  await age(movement);
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  expect(await paid(movement)).toBe(1);
+  const filled = await own.query<{ kind: string }>(
+    'SELECT kind FROM evm_transactions WHERE movement_id IS NULL',
+  );
+  expect(filled).toEqual([{ kind: 'cancel' }, { kind: 'cancel' }]);
+  const lane = await eventually(async () => {
+    const signers = (await own.api.expect(200, 'GET', '/signers')) as unknown as readonly {
+      lanes: readonly { open_nonces: number; unfinal_nonces: number; finality: object }[];
+    }[];
+    const [found] = signers.flatMap(({ lanes }) => lanes);
+    return found?.open_nonces === 0 && found.unfinal_nonces === 0 ? found : null;
+  }, FINAL);
+  expect(lane.finality).toMatchObject({ read: 'finalized_tag', confirmations: null });
+}, 120_000);

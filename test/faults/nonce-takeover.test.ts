@@ -10,7 +10,6 @@ import { assertConsistent, transfersOnChain } from '../support/evidence.ts';
 import { holdWrites, type HeldWrites } from '../support/held-writes.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 import { storeTemplate, transfer, withdrawal } from '../support/plans.ts';
-import { slow, test } from '../support/pace.ts';
 
 let own: OwnStack;
 let held: HeldWrites;
@@ -125,22 +124,18 @@ async function expectNoGap(): Promise<void> {
   expect(mined).toBe(lane?.next_nonce);
 }
 
-slow(
-  'a worker killed between fence and signature: its node keeps the nonce, and what was sent behind it is not stuck',
-  async () => {
-    const first = await create(patient);
-    const claim = await killBeforeSigning(first);
-    await own.stack.startChild('worker');
-    // This one comes to the lane while the nonce below its own is claimed and unsigned.
-    const second = await send(patient);
-    await expectPaidOnce(first);
-    await expectPaidOnce(second);
-    expect(await claimsOf(first)).toEqual([{ ...claim, signed: true }]);
-    expect((await claimsOf(second)).map(({ nonce }) => nonce)).toEqual([claim.nonce + 1]);
-    await expectNoGap();
-  },
-  120_000,
-);
+test('a worker killed between fence and signature: its node keeps the nonce, and what was sent behind it is not stuck', async () => {
+  const first = await create(patient);
+  const claim = await killBeforeSigning(first);
+  await own.stack.startChild('worker');
+  // This one comes to the lane while the nonce below its own is claimed and unsigned.
+  const second = await send(patient);
+  await expectPaidOnce(first);
+  await expectPaidOnce(second);
+  expect(await claimsOf(first)).toEqual([{ ...claim, signed: true }]);
+  expect((await claimsOf(second)).map(({ nonce }) => nonce)).toEqual([claim.nonce + 1]);
+  await expectNoGap();
+}, 120_000);
 
 test('a claimed nonce whose node has ended unsigned is taken over by the next send, and a retry gets one of its own', async () => {
   const first = await create(impatient);
@@ -167,39 +162,35 @@ test('a claimed nonce whose node has ended unsigned is taken over by the next se
   await expectNoGap();
 }, 120_000);
 
-slow(
-  'a signer that fails: the nonce is claimed once, however often it is tried, and the next send takes it over',
-  async () => {
-    const first = await create(impatient);
-    await held.refuse('signature', first.movement_id);
-    await own.api.approve(first);
-    await own.api.nodeReaches(first.movement_id, 'pay', ['SUBMITTING']);
-    await eventually(async () => ((await claimsOf(first)).length > 0 ? true : null));
-    await sleep(500);
-    await sendsAreOver(first);
-    // What already waits behind the gap is let go by whoever closes it.
-    const behind = await send(patient);
-    await own.api.nodeReaches(behind.movement_id, 'pay', ['OBSERVING']);
-    await own.api.reaches(first.movement_id, 'FAILED', 60_000);
-    const [claim] = await claimsOf(first);
-    expect(claim).toMatchObject({ signed: false, released: false });
-    expect((await claimsOf(behind)).map(({ nonce }) => nonce)).toEqual([claim!.nonce + 1]);
+test('a signer that fails: the nonce is claimed once, however often it is tried, and the next send takes it over', async () => {
+  const first = await create(impatient);
+  await held.refuse('signature', first.movement_id);
+  await own.api.approve(first);
+  await own.api.nodeReaches(first.movement_id, 'pay', ['SUBMITTING']);
+  await eventually(async () => ((await claimsOf(first)).length > 0 ? true : null));
+  await sleep(500);
+  await sendsAreOver(first);
+  // What already waits behind the gap is let go by whoever closes it.
+  const behind = await send(patient);
+  await own.api.nodeReaches(behind.movement_id, 'pay', ['OBSERVING']);
+  await own.api.reaches(first.movement_id, 'FAILED', 60_000);
+  const [claim] = await claimsOf(first);
+  expect(claim).toMatchObject({ signed: false, released: false });
+  expect((await claimsOf(behind)).map(({ nonce }) => nonce)).toEqual([claim!.nonce + 1]);
 
-    const next = await send(patient);
-    await expectPaidOnce(next);
-    await expectPaidOnce(behind);
-    expect((await claimsOf(next)).map(({ nonce }) => nonce)).toEqual([claim!.nonce]);
+  const next = await send(patient);
+  await expectPaidOnce(next);
+  await expectPaidOnce(behind);
+  expect((await claimsOf(next)).map(({ nonce }) => nonce)).toEqual([claim!.nonce]);
 
-    await held.release();
-    await own.api.act('retry', first.movement_id);
-    await eventually(async () =>
-      (await own.api.movement(first.movement_id)).request_state === 'COMPLETED' ? true : null,
-    );
-    await expectPaidOnce(first);
-    await expectNoGap();
-  },
-  120_000,
-);
+  await held.release();
+  await own.api.act('retry', first.movement_id);
+  await eventually(async () =>
+    (await own.api.movement(first.movement_id)).request_state === 'COMPLETED' ? true : null,
+  );
+  await expectPaidOnce(first);
+  await expectNoGap();
+}, 120_000);
 
 describe('a chain that restarts and has forgotten transactions that wait', () => {
   /**

@@ -14,7 +14,6 @@ import { assertConsistent } from '../support/evidence.ts';
 import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
 import { compensation, edge, noop, storeTemplate } from '../support/plans.ts';
 import { scriptedDesk, type Script } from '../support/scripted-desk.ts';
-import { slow, test } from '../support/pace.ts';
 
 /** After so long without an answer a person is asked. */
 const LONG_SECONDS = 15;
@@ -217,34 +216,30 @@ describe('accepted, late, and not found', () => {
     });
   }, 90_000);
 
-  slow(
-    'nor a cancel while it waits to be sent again',
-    async () => {
-      // Long enough that the cancel comes within the pause, however slow the machine is.
-      const id = await hidden({
-        retry_policy: { max_attempts: 3, initial_interval_seconds: 20, max_interval_seconds: 20 },
-      });
-      await own.api.act('retry', id);
-      await own.api.nodeReaches(id, 'pay', ['READY']);
-      await eventually(async () => {
-        const [row] = await own.query<{ recover_first: boolean }>(
-          "SELECT recover_first FROM movement_nodes WHERE movement_id = $1 AND node_key = 'pay' AND state = 'READY'",
-          [id],
-        );
-        return row?.recover_first === false ? true : null;
-      });
-      await own.api.act('cancel', id);
-      expect(await own.api.movement(id)).toMatchObject({
-        request_state: 'CANCELLED',
-        reservation_status: 'held',
-      });
-      expect((await states(id))['pay']).toBe('READY 1');
-      await own.api.nodeReaches(id, 'pay', ['UNKNOWN'], 60_000);
-      expect(desk.calls(id, 'submit')).toHaveLength(1);
-      await consistent(id);
-    },
-    120_000,
-  );
+  test('nor a cancel while it waits to be sent again', async () => {
+    // Long enough that the cancel comes within the pause, however slow the machine is.
+    const id = await hidden({
+      retry_policy: { max_attempts: 3, initial_interval_seconds: 20, max_interval_seconds: 20 },
+    });
+    await own.api.act('retry', id);
+    await own.api.nodeReaches(id, 'pay', ['READY']);
+    await eventually(async () => {
+      const [row] = await own.query<{ recover_first: boolean }>(
+        "SELECT recover_first FROM movement_nodes WHERE movement_id = $1 AND node_key = 'pay' AND state = 'READY'",
+        [id],
+      );
+      return row?.recover_first === false ? true : null;
+    });
+    await own.api.act('cancel', id);
+    expect(await own.api.movement(id)).toMatchObject({
+      request_state: 'CANCELLED',
+      reservation_status: 'held',
+    });
+    expect((await states(id))['pay']).toBe('READY 1');
+    await own.api.nodeReaches(id, 'pay', ['UNKNOWN'], 60_000);
+    expect(desk.calls(id, 'submit')).toHaveLength(1);
+    await consistent(id);
+  }, 120_000);
 
   test('what an executor without safe keys cannot find is not sent again, whoever asks', async () => {
     const id = await begun(await paying(late, 'scripted_unsafe'), HIDDEN);
@@ -299,7 +294,7 @@ async function metric(name: string): Promise<number> {
 describe('a venue that does not answer', () => {
   const observer = () => paying({ ...QUICK, node_kind: 'observe', has_side_effect: false });
 
-  slow.each([
+  test.each([
     ['of a node that only looks', observer, { observe: AWAY }, 'observe', 0],
     ['of a payment that is observed', () => paying(QUICK), { observe: AWAY }, 'observe', 1],
     [
@@ -392,58 +387,54 @@ describe('a node that is unknown', () => {
     await consistent(id);
   }, 240_000);
 
-  slow(
-    'is asked about again and again, and proof moves it: nobody has to do anything',
-    async () => {
-      const template = await paying(few);
-      const [landed, ended, underWay, nothing, called] = await Promise.all(
-        Array.from({ length: 5 }, () => begun(template, CANNOT_TELL)),
-      );
-      // Nobody said anything about this one for long.
-      const silent = await begun(await paying(QUICK), { submit: AWAY, recover: AWAY });
-      const all = [landed!, ended!, underWay!, nothing!, called!, silent];
-      for (const id of all) await own.api.reaches(id, 'MANUAL_INTERVENTION');
-      await own.api.act('cancel', called!);
+  test('is asked about again and again, and proof moves it: nobody has to do anything', async () => {
+    const template = await paying(few);
+    const [landed, ended, underWay, nothing, called] = await Promise.all(
+      Array.from({ length: 5 }, () => begun(template, CANNOT_TELL)),
+    );
+    // Nobody said anything about this one for long.
+    const silent = await begun(await paying(QUICK), { submit: AWAY, recover: AWAY });
+    const all = [landed!, ended!, underWay!, nothing!, called!, silent];
+    for (const id of all) await own.api.reaches(id, 'MANUAL_INTERVENTION');
+    await own.api.act('cancel', called!);
 
-      const looks = desk.calls(nothing!, 'recover').length;
-      desk.say(landed!, { recover: () => completed({ output: { paid: '5' } }) });
-      desk.say(ended!, { recover: () => failed('RETURNED', 'it came back') });
-      desk.say(underWay!, { recover: () => accepted('found'), observe: () => completed() });
-      desk.say(nothing!, { recover: () => notLanded() });
-      desk.say(called!, { recover: () => completed() });
-      desk.say(silent, { recover: () => completed() });
+    const looks = desk.calls(nothing!, 'recover').length;
+    desk.say(landed!, { recover: () => completed({ output: { paid: '5' } }) });
+    desk.say(ended!, { recover: () => failed('RETURNED', 'it came back') });
+    desk.say(underWay!, { recover: () => accepted('found'), observe: () => completed() });
+    desk.say(nothing!, { recover: () => notLanded() });
+    desk.say(called!, { recover: () => completed() });
+    desk.say(silent, { recover: () => completed() });
 
-      for (const id of [landed!, underWay!, silent, ended!])
-        await own.api.reaches(id, 'COMPLETED', 150_000);
-      expect(await states(landed!)).toMatchObject({
-        pay: 'COMPLETED 1',
-        then: 'COMPLETED 1',
-        instead: 'SKIPPED 1',
-      });
-      expect(await states(underWay!)).toMatchObject({ pay: 'COMPLETED 1', then: 'COMPLETED 1' });
-      expect(await states(silent)).toMatchObject({ pay: 'COMPLETED 1', then: 'COMPLETED 1' });
-      expect(await states(ended!)).toMatchObject({
-        pay: 'FAILED 1',
-        then: 'SKIPPED 1',
-        instead: 'COMPLETED 1',
-      });
-      await own.api.nodeReaches(called!, 'undo', ['COMPLETED']);
-      expect(await states(called!)).toMatchObject({ pay: 'COMPLETED 1', then: 'CANCELLED 1' });
+    for (const id of [landed!, underWay!, silent, ended!])
+      await own.api.reaches(id, 'COMPLETED', 150_000);
+    expect(await states(landed!)).toMatchObject({
+      pay: 'COMPLETED 1',
+      then: 'COMPLETED 1',
+      instead: 'SKIPPED 1',
+    });
+    expect(await states(underWay!)).toMatchObject({ pay: 'COMPLETED 1', then: 'COMPLETED 1' });
+    expect(await states(silent)).toMatchObject({ pay: 'COMPLETED 1', then: 'COMPLETED 1' });
+    expect(await states(ended!)).toMatchObject({
+      pay: 'FAILED 1',
+      then: 'SKIPPED 1',
+      instead: 'COMPLETED 1',
+    });
+    await own.api.nodeReaches(called!, 'undo', ['COMPLETED']);
+    expect(await states(called!)).toMatchObject({ pay: 'COMPLETED 1', then: 'CANCELLED 1' });
 
-      // That nothing is found moves nothing, and above all sends nothing: a person may have it sent
-      // again under its old key.
-      await asked(nothing!, 'recover', looks + 1);
-      await eventually(async () =>
-        (await payOf(nothing!))?.error_message?.includes('retry') === true ? true : null,
-      );
-      expect(await states(nothing!)).toMatchObject({ pay: 'UNKNOWN 1' });
-      for (const id of all) expect(desk.calls(id, 'submit')).toHaveLength(1);
-      desk.say(nothing!, {});
-      await own.api.act('retry', nothing!);
-      await own.api.reaches(nothing!, 'COMPLETED');
-      expect(desk.calls(nothing!, 'submit')).toEqual([`${nothing!}:pay:1`, `${nothing!}:pay:1`]);
-      for (const id of all) await consistent(id);
-    },
-    240_000,
-  );
+    // That nothing is found moves nothing, and above all sends nothing: a person may have it sent
+    // again under its old key.
+    await asked(nothing!, 'recover', looks + 1);
+    await eventually(async () =>
+      (await payOf(nothing!))?.error_message?.includes('retry') === true ? true : null,
+    );
+    expect(await states(nothing!)).toMatchObject({ pay: 'UNKNOWN 1' });
+    for (const id of all) expect(desk.calls(id, 'submit')).toHaveLength(1);
+    desk.say(nothing!, {});
+    await own.api.act('retry', nothing!);
+    await own.api.reaches(nothing!, 'COMPLETED');
+    expect(desk.calls(nothing!, 'submit')).toEqual([`${nothing!}:pay:1`, `${nothing!}:pay:1`]);
+    for (const id of all) await consistent(id);
+  }, 240_000);
 });

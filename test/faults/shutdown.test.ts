@@ -15,7 +15,6 @@ import {
   type Created,
   type OwnStack,
 } from '../support/own-stack.ts';
-import { slow, test } from '../support/pace.ts';
 import { fund } from '../support/paying-signer.ts';
 import { noop, storeTemplate, transfer } from '../support/plans.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
@@ -153,107 +152,85 @@ test('a send whose last questions outlast the stop is left to the next worker', 
   }
 }, 90_000);
 
-slow(
-  'requests before and during the drain are answered, and readiness says draining first',
-  async () => {
-    const api = await start('api', { SVC_DRAIN_SECONDS: '3' });
-    const movement = await create(apiOf(api));
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    expect((await get(api, '/movements', agent)).headers.connection).toBe('keep-alive');
-    // Holds the approval under way until the signal is long past.
-    const held = own.query(
-      `DO $$ BEGIN PERFORM 1 FROM movements WHERE movement_id = '${movement.movement_id}' FOR UPDATE; PERFORM pg_sleep(5); END $$`,
-    );
-    await sleep(300);
-    const approval = apiOf(api).approve(movement);
-    await sleep(300);
-    api.signal('SIGTERM');
-    await drained(api);
-    const meanwhile = await get(api, '/movements', agent);
-    expect([meanwhile.statusCode, meanwhile.headers.connection]).toEqual([200, 'close']);
-    await expect(approval).resolves.toBeUndefined();
-    await held;
-    expect(await api.ended).toBe(0);
-    agent.destroy();
-  },
-  60_000,
-);
+test('requests before and during the drain are answered, and readiness says draining first', async () => {
+  const api = await start('api', { SVC_DRAIN_SECONDS: '3' });
+  const movement = await create(apiOf(api));
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  expect((await get(api, '/movements', agent)).headers.connection).toBe('keep-alive');
+  // Holds the approval under way until the signal is long past.
+  const held = own.query(
+    `DO $$ BEGIN PERFORM 1 FROM movements WHERE movement_id = '${movement.movement_id}' FOR UPDATE; PERFORM pg_sleep(5); END $$`,
+  );
+  await sleep(300);
+  const approval = apiOf(api).approve(movement);
+  await sleep(300);
+  api.signal('SIGTERM');
+  await drained(api);
+  const meanwhile = await get(api, '/movements', agent);
+  expect([meanwhile.statusCode, meanwhile.headers.connection]).toEqual([200, 'close']);
+  await expect(approval).resolves.toBeUndefined();
+  await held;
+  expect(await api.ended).toBe(0);
+  agent.destroy();
+}, 60_000);
 
-slow(
-  'an observer is left to the next worker at once, and nothing is counted against its node',
-  async () => {
-    const api = await start('api');
-    const worker = await start('worker');
-    desk.takes.submit = 100;
-    desk.takes.observe = 60_000;
-    const movement = await create(apiOf(api));
-    await apiOf(api).approve(movement);
-    const seen = desk.observed();
-    await eventually(async () => (desk.observed() > seen ? true : null));
-    await sleep(300);
-    const signalled = Date.now();
-    worker.signal('SIGTERM');
-    expect(await worker.ended).toBe(0);
-    // Against the forty seconds after which the request itself gives up.
-    expect(Date.now() - signalled).toBeLessThan(20_000);
-    expect(await node(movement)).toMatchObject({ error_count: 0, attempt: 1 });
-    desk.takes.observe = 0;
-    await start('worker');
-    await apiOf(api).reaches(movement.movement_id, 'COMPLETED');
-  },
-  90_000,
-);
+test('an observer is left to the next worker at once, and nothing is counted against its node', async () => {
+  const api = await start('api');
+  const worker = await start('worker');
+  desk.takes.submit = 100;
+  desk.takes.observe = 60_000;
+  const movement = await create(apiOf(api));
+  await apiOf(api).approve(movement);
+  const seen = desk.observed();
+  await eventually(async () => (desk.observed() > seen ? true : null));
+  await sleep(300);
+  const signalled = Date.now();
+  worker.signal('SIGTERM');
+  expect(await worker.ended).toBe(0);
+  // Against the forty seconds after which the request itself gives up.
+  expect(Date.now() - signalled).toBeLessThan(20_000);
+  expect(await node(movement)).toMatchObject({ error_count: 0, attempt: 1 });
+  desk.takes.observe = 0;
+  await start('worker');
+  await apiOf(api).reaches(movement.movement_id, 'COMPLETED');
+}, 90_000);
 
-slow(
-  'a second signal ends it at once, and says what is left to recovery',
-  async () => {
-    const api = await start('api');
-    const worker = await start('worker');
-    desk.takes.submit = 25_000;
-    const movement = await create(apiOf(api));
-    await apiOf(api).approve(movement);
-    await beingPaid(movement);
-    worker.signal('SIGTERM');
-    await drained(worker);
-    await sleep(1_200);
-    const signalled = Date.now();
-    worker.signal('SIGTERM');
-    expect(await worker.ended).toBe(3);
-    expect(Date.now() - signalled).toBeLessThan(10_000);
-    const left = worker.lines().find(({ left_to_recovery }) => left_to_recovery !== undefined);
-    expect(left?.['left_to_recovery']).toEqual([
-      `movement ${movement.movement_id} node pay: submit`,
-    ]);
-  },
-  60_000,
-);
+test('a second signal ends it at once, and says what is left to recovery', async () => {
+  const api = await start('api');
+  const worker = await start('worker');
+  desk.takes.submit = 25_000;
+  const movement = await create(apiOf(api));
+  await apiOf(api).approve(movement);
+  await beingPaid(movement);
+  worker.signal('SIGTERM');
+  await drained(worker);
+  await sleep(1_200);
+  const signalled = Date.now();
+  worker.signal('SIGTERM');
+  expect(await worker.ended).toBe(3);
+  expect(Date.now() - signalled).toBeLessThan(10_000);
+  const left = worker.lines().find(({ left_to_recovery }) => left_to_recovery !== undefined);
+  expect(left?.['left_to_recovery']).toEqual([`movement ${movement.movement_id} node pay: submit`]);
+}, 60_000);
 
-slow(
-  'an API hands to Temporal what it has accepted before it ends',
-  async () => {
-    const api = await start('api');
-    const template_key = await storeTemplate(apiOf(api), [noop('only')]);
-    const made = await Promise.all(
-      Array.from({ length: 120 }, (_, index) =>
-        apiOf(api).create(template_key, { amount: `7.${String(index).padStart(3, '0')}1` }),
-      ),
-    );
-    api.signal('SIGTERM');
-    expect(await api.ended).toBe(0);
-    // No worker runs, and so no relay.
-    for (const { movement_id } of made) expect(await own.runOf(movement_id)).not.toBeNull();
-  },
-  60_000,
-);
+test('an API hands to Temporal what it has accepted before it ends', async () => {
+  const api = await start('api');
+  const template_key = await storeTemplate(apiOf(api), [noop('only')]);
+  const made = await Promise.all(
+    Array.from({ length: 120 }, (_, index) =>
+      apiOf(api).create(template_key, { amount: `7.${String(index).padStart(3, '0')}1` }),
+    ),
+  );
+  api.signal('SIGTERM');
+  expect(await api.ended).toBe(0);
+  // No worker runs, and so no relay.
+  for (const { movement_id } of made) expect(await own.runOf(movement_id)).not.toBeNull();
+}, 60_000);
 
-slow(
-  'one whose parent has gone ends without a drain',
-  async () => {
-    const api = await start('api', { SVC_DRAIN_SECONDS: '60' });
-    const left = Date.now();
-    api.abandon();
-    expect(await api.ended).toBe(0);
-    expect(Date.now() - left).toBeLessThan(30_000);
-  },
-  60_000,
-);
+test('one whose parent has gone ends without a drain', async () => {
+  const api = await start('api', { SVC_DRAIN_SECONDS: '60' });
+  const left = Date.now();
+  api.abandon();
+  expect(await api.ended).toBe(0);
+  expect(Date.now() - left).toBeLessThan(30_000);
+}, 60_000);

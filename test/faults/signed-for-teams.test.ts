@@ -37,7 +37,6 @@ import { transfersOnChain } from '../support/evidence.ts';
 import { fundSigner } from '../support/funds.ts';
 import { holdWrites, type HeldWrites } from '../support/held-writes.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
-import { slow, test } from '../support/pace.ts';
 import { gate, storeTemplate, type PlanNode } from '../support/plans.ts';
 
 const KINDS = ['http', 'queue'] as const;
@@ -488,7 +487,7 @@ describe.each(KINDS)('over %s', (kind) => {
     expect([await paid(movement), looks.get(movement.movement_id)]).toEqual([0, undefined]);
   });
 
-  slow('a worker that dies with the bytes leaves one payment', async () => {
+  test('a worker that dies with the bytes leaves one payment', async () => {
     const amount = kind === 'http' ? '3.77' : '3.78';
     const movement = await own.api.create(template[kind], { amount });
     await held.hold('signature', movement.movement_id);
@@ -776,7 +775,7 @@ describe('an authorization', () => {
   });
 });
 
-slow('one that is stuck is signed again for more, and paid once', async () => {
+test('one that is stuck is signed again for more, and paid once', async () => {
   await own.chainFaults({ mining: 'paused' });
   const movement = await begun('queue');
   await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);

@@ -16,7 +16,6 @@ import { executorActivities, withPayloadKeys } from '../../executor-kit/task-que
 import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
-import { slow, test } from '../support/pace.ts';
 
 const PAYOUTS = 'team payouts';
 const HALF = 'team half';
@@ -240,20 +239,16 @@ test('a submit that nobody takes is known not to have begun, and is sent once so
   }
 }, 120_000);
 
-slow(
-  'with nobody on the queue a node fails after its attempts, before anything was sent',
-  async () => {
-    const key = await template('team-nobody', [node('pay', 'nobody', 2)]);
-    const id = await approved(key);
-    const ended = await own.api.reaches(id, 'FAILED', 60_000);
-    expect(ended.nodes).toMatchObject([{ state: 'FAILED', error_code: 'EXECUTOR_NOT_POLLING' }]);
-    expect((await own.api.timeline(id)).some(({ to_state }) => to_state === 'SUBMITTING')).toBe(
-      false,
-    );
-    await consistent(id);
-  },
-  90_000,
-);
+test('with nobody on the queue a node fails after its attempts, before anything was sent', async () => {
+  const key = await template('team-nobody', [node('pay', 'nobody', 2)]);
+  const id = await approved(key);
+  const ended = await own.api.reaches(id, 'FAILED', 60_000);
+  expect(ended.nodes).toMatchObject([{ state: 'FAILED', error_code: 'EXECUTOR_NOT_POLLING' }]);
+  expect((await own.api.timeline(id)).some(({ to_state }) => to_state === 'SUBMITTING')).toBe(
+    false,
+  );
+  await consistent(id);
+}, 90_000);
 
 test('the registry tells whose queue is polled', async () => {
   await eventually(async () => {

@@ -11,7 +11,6 @@ import {
   type Created,
   type OwnStack,
 } from '../support/own-stack.ts';
-import { slow, test } from '../support/pace.ts';
 
 let own: OwnStack;
 let serial = 0;
@@ -64,36 +63,28 @@ async function underWay(movementId: string, node: string): Promise<void> {
 }
 
 describe('a worker killed', () => {
-  slow(
-    'after the approval and before the first phase',
-    async () => {
-      const moved = await create();
-      // Created with the worker up, so that a run waits in its memory; approved while it is dying.
-      await own.stack.kill('worker');
-      await own.api.approve(moved.movement);
-      await own.stack.startChild('worker');
-      await expectPaidOnce(moved);
-    },
-    90_000,
-  );
+  test('after the approval and before the first phase', async () => {
+    const moved = await create();
+    // Created with the worker up, so that a run waits in its memory; approved while it is dying.
+    await own.stack.kill('worker');
+    await own.api.approve(moved.movement);
+    await own.stack.startChild('worker');
+    await expectPaidOnce(moved);
+  }, 90_000);
 
-  slow(
-    'while the withdrawal is being submitted',
-    async () => {
-      const moved = await create();
-      await own.venueFaults({ hold_ms: 2_000, phases: ['submit'] });
-      await own.api.approve(moved.movement);
-      await underWay(moved.movement.movement_id, 'withdraw');
-      expect(await ledgerOf(own.stack.paperVenueUrl, moved.movement.movement_id)).toHaveLength(0);
-      await restartWorker();
-      await expectPaidOnce(moved);
-      const events = (await own.api.timeline(moved.movement.movement_id)).map(
-        (event) => event.event_type,
-      );
-      expect(events).toContain('node_recovered');
-    },
-    90_000,
-  );
+  test('while the withdrawal is being submitted', async () => {
+    const moved = await create();
+    await own.venueFaults({ hold_ms: 2_000, phases: ['submit'] });
+    await own.api.approve(moved.movement);
+    await underWay(moved.movement.movement_id, 'withdraw');
+    expect(await ledgerOf(own.stack.paperVenueUrl, moved.movement.movement_id)).toHaveLength(0);
+    await restartWorker();
+    await expectPaidOnce(moved);
+    const events = (await own.api.timeline(moved.movement.movement_id)).map(
+      (event) => event.event_type,
+    );
+    expect(events).toContain('node_recovered');
+  }, 90_000);
 
   test('after the withdrawal was accepted and its answer lost', async () => {
     const moved = await create();
@@ -117,21 +108,17 @@ describe('a worker killed', () => {
     expect(entry?.submit_calls).toBe(1);
   }, 90_000);
 
-  slow(
-    'while the withdrawal is observed',
-    async () => {
-      const moved = await create();
-      await own.chainFaults({ mining: 'paused' });
-      await own.api.approve(moved.movement);
-      await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['OBSERVING']);
-      await sleep(500);
-      await own.stack.kill('worker');
-      await own.chainFaults({ mining: 'automatic' });
-      await own.stack.startChild('worker');
-      await expectPaidOnce(moved);
-    },
-    90_000,
-  );
+  test('while the withdrawal is observed', async () => {
+    const moved = await create();
+    await own.chainFaults({ mining: 'paused' });
+    await own.api.approve(moved.movement);
+    await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['OBSERVING']);
+    await sleep(500);
+    await own.stack.kill('worker');
+    await own.chainFaults({ mining: 'automatic' });
+    await own.stack.startChild('worker');
+    await expectPaidOnce(moved);
+  }, 90_000);
 
   test('while the transfer on the chain is being sent', async () => {
     const moved = await create();
@@ -153,28 +140,24 @@ describe('a worker killed', () => {
     await expectPaidOnce(moved);
   }, 90_000);
 
-  slow(
-    'while the transfer on the chain waits to be mined',
-    async () => {
-      const moved = await create();
-      await own.api.approve(moved.movement);
-      await eventually(async () =>
-        (await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1
-          ? true
-          : null,
-      );
-      await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['COMPLETED']);
-      await own.chainFaults({ mining: 'paused' });
-      await own.api.nodeReaches(moved.movement.movement_id, 'sweep', [
-        'SUBMITTING',
-        'SUBMITTED',
-        'OBSERVING',
-        'COMPLETED',
-      ]);
-      await restartWorker();
-      await own.chainFaults({ mining: 'automatic' });
-      await expectPaidOnce(moved);
-    },
-    90_000,
-  );
+  test('while the transfer on the chain waits to be mined', async () => {
+    const moved = await create();
+    await own.api.approve(moved.movement);
+    await eventually(async () =>
+      (await timesPaid(own.stack, moved.movement.movement_id, moved.amount)).withdrawals === 1
+        ? true
+        : null,
+    );
+    await own.api.nodeReaches(moved.movement.movement_id, 'withdraw', ['COMPLETED']);
+    await own.chainFaults({ mining: 'paused' });
+    await own.api.nodeReaches(moved.movement.movement_id, 'sweep', [
+      'SUBMITTING',
+      'SUBMITTED',
+      'OBSERVING',
+      'COMPLETED',
+    ]);
+    await restartWorker();
+    await own.chainFaults({ mining: 'automatic' });
+    await expectPaidOnce(moved);
+  }, 90_000);
 });

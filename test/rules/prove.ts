@@ -1,7 +1,7 @@
 /**
  * Takes each rule out, in a copy of the project, and runs the test that should notice. Ends with a
  * line `N noticed, M missed`; a rule that no test misses is missed. Slow: half an hour for all
- * rules. `--sample` takes the twentieth that is drawn by this commit's hash, `--only <rule>…`
+ * rules. `--sample` takes the fiftieth that is drawn by this commit's hash, `--only <rule>…`
  * those that are named; `--times 5` asks each five times, as the rules whose test tries random
  * cases want it.
  */

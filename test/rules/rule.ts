@@ -44,5 +44,5 @@ export function plainName({ test }: Rule): string {
 /** The jest project that a test file belongs to. */
 export function projectOf(testFile: string): 'stack' | 'faults' | 'unit' {
   if (testFile.startsWith('test/http/')) return 'stack';
-  return /^test\/(faults|replay)\//.test(testFile) ? 'faults' : 'unit';
+  return testFile.startsWith('test/faults/') ? 'faults' : 'unit';
 }

@@ -22,14 +22,8 @@ test.each(RULES.map((rule) => [rule.id, rule] as const))(
     expect(plainName(rule)).not.toBe('');
     const text = read(proof.file);
     expect(text).toContain(plainName(rule));
-    // Whoever breaks a rule is told by `npm test`.
+    // `test/slow` holds no rule alone.
     expect(proof.file).not.toMatch(/^test\/slow\//);
-    const kinds = [
-      ...text
-        .slice(0, text.indexOf(plainName(rule)))
-        .matchAll(/\b(test|slow|always)(?:\.each)?\(/g),
-    ];
-    expect(kinds.at(-1)?.[1]).not.toBe('slow');
     expect(read(broken.file).split(broken.find)).toHaveLength(2);
     expect(broken.replace).not.toBe(broken.find);
   },
@@ -56,8 +50,8 @@ test.each(inSql.map((rule) => [rule.id, rule] as const))(
   },
 );
 
-test('CI draws a twentieth at every commit, and no rule is passed by whatever the commits are', () => {
-  const commits = Array.from({ length: 200 }, (_, index) => `commit ${String(index * 10)}`);
+test('CI draws a fiftieth at every commit, and no rule is passed by whatever the commits are', () => {
+  const commits = Array.from({ length: 800 }, (_, index) => `commit ${String(index * 10)}`);
   const drawn = commits.map((commit) => sampleOf(RULES, commit).map(({ id }) => id));
   for (const ids of drawn) expect(ids).toHaveLength(Math.ceil(RULES.length / SAMPLES));
   expect([...new Set(drawn.flat())].sort()).toEqual(RULES.map(({ id }) => id).sort());

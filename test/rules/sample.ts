@@ -1,11 +1,11 @@
 /**
- * Which rules CI proves at a commit: a twentieth of them, drawn by the commit's own hash. Counting
+ * Which rules CI proves at a commit: a fiftieth of them, drawn by the commit's own hash. Counting
  * commits instead would let a landing of many commits pass the same rules by again and again.
  */
 import { createHash } from 'node:crypto';
 
 /** One in so many. */
-export const SAMPLES = 20;
+export const SAMPLES = 50;
 
 /**
  * The same rules whenever the same `commit` is judged, and each rule with the same chance, whatever

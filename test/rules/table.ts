@@ -27,7 +27,7 @@ export function table(): string {
     'For each rule of [architecture.md](architecture.md) the test that fails when the rule is taken out.',
     'How each is taken out stands as data in `test/rules/`; `npm run rules:prove` does it in a copy of',
     'the project, one rule after the other, and expects the test to fail (`-- --only <rule>` for one). CI',
-    "does it for a twentieth of them, drawn by the commit's hash (`-- --sample`), and checks that every test",
+    "does it for a fiftieth of them, drawn by the commit's hash (`-- --sample`), and checks that every test",
     'and every place still exists.',
     '',
     sections.join('\n\n'),

@@ -62,7 +62,7 @@ const SLOW = [
   'store/perp-fence',
   'venues/bridge-c/executors',
   'http/examples',
-  'store/holds-transfers',
+  'slow/holds-transfers',
   'store/allowlist',
   'store/verify',
 ].map((name) => `/test/${name}.test.ts`);
