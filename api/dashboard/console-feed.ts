@@ -55,7 +55,7 @@ export function createConsoleFeed({
 }): ConsoleFeed {
   const listeners = new Set<Listener>();
   let loop: Loop | null = null;
-  /** Up to where all listeners were sent everything; null where there were none. *
+  /** Up to where all listeners were sent everything; null where there were none. */
   let head: EventPosition | null = null;
   let ring: { start: EventPosition | null; events: ConsoleEvent[] } = { start: null, events: [] };
   let lastRead = 0;
