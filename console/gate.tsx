@@ -1,14 +1,14 @@
 /** What is shown until there is an open session; an ended one is shown over the page. */
-import { useEffect, useState, type ReactNode } from 'react';
+import { Fragment, useEffect, useState, type ReactNode } from 'react';
 import { Enrol } from './pages/enrol/page.tsx';
 import { Button } from './parts/button.tsx';
+import { Ended } from './parts/ended.tsx';
 import { Problem } from './parts/problem.tsx';
 import { askTime, useWrongClock, wrongClock } from './data/clock.ts';
 import { enrolmentCode } from './data/enrol.ts';
 import { forgetThisBrowser, startSession, useSession, type SessionState } from './data/session.ts';
 import type { KeptKey } from './data/keys.ts';
 import { followChanges } from './data/stream.ts';
-import { queryClient } from './data/query-client.ts';
 
 export function Gate({ children }: { children: ReactNode }) {
   const [isEnrolling, setEnrolling] = useState(enrolmentCode !== null);
@@ -32,28 +32,11 @@ export function Gate({ children }: { children: ReactNode }) {
     );
   return (
     <>
-      {session.ended && <Ended operator={session.key.operator} />}
+      <Ended />
       <Clock />
-      {children}
+      {/* Of another operator nothing stays that this one has typed. */}
+      <Fragment key={session.key.operator}>{children}</Fragment>
     </>
-  );
-}
-
-/** The page below keeps what was typed and chosen. */
-function Ended({ operator }: { operator: string }) {
-  const resume = async (): Promise<void> => {
-    await startSession();
-    await queryClient.invalidateQueries();
-  };
-  return (
-    <div role="alert" className="notice">
-      <p>
-        Your session has ended, so nothing new is read. What is on this page stays as it is.{' '}
-        <Button kind="main" onClick={() => void resume()}>
-          Continue as {operator}
-        </Button>
-      </p>
-    </div>
   );
 }
 

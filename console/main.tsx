@@ -2,6 +2,9 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import { watchPresence } from './data/presence.ts';
+
+watchPresence();
 
 const root = document.querySelector('#console');
 if (root !== null)

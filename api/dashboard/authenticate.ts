@@ -68,7 +68,8 @@ export interface OperatorAuthentication {
   claims(request: SignedRequest): boolean;
   /**
    * The operator who signed with a nonce of the service, or whose session a GET carries. A
-   * signature goes before a session. `isUse: false` asks again of one that was answered already.
+   * signature goes before a session. With `isUse: false`, and for a read that the page says no
+   * person caused (`X-SVC-Background`), the session grows idle all the same.
    */
   known(request: SignedRequest, options?: { readonly isUse: boolean }): Promise<Authenticated>;
 }
@@ -171,7 +172,7 @@ export function createOperatorAuthentication({
       const session =
         request.method !== 'GET' || isSigned(request.headers)
           ? null
-          : await recorded(request, () => sessions.read(request, isUse));
+          : await recorded(request, () => sessions.read(request, isUse && !isBackground(request)));
       return session === null
         ? { caller: await signed(request, { issued: true }), by: 'signature' }
         : { caller: session, by: 'session' };
@@ -199,6 +200,11 @@ const FORMS = {
   'x-svc-dashboard-nonce': NONCE,
   'x-svc-dashboard-signature': /^v3=[0-9a-f]{64}$/,
 } as const;
+
+/** Whether a page says that no person caused its read: a word that only lowers what a read does. */
+function isBackground({ headers }: SignedRequest): boolean {
+  return headers['x-svc-background'] !== undefined;
+}
 
 /** Whether a request means to be signed; what it says for that may still be worth nothing. */
 function isSigned(headers: SignedRequest['headers']): boolean {

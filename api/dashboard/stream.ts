@@ -28,9 +28,10 @@ export function createStreamDoor(
   keys: OperatorKeys,
 ): StreamDoor {
   const asked = new WeakMap<Caller, () => Promise<boolean>>();
+  // No one looks at a page because its stream is open, or because its browser opens it again.
+  const known = (request: SignedRequest) => authentication.known(request, { isUse: false });
   const sessionStays = async (request: SignedRequest, operator: unknown): Promise<boolean> => {
-    // Nobody looks at a page because its stream is open.
-    const { caller, by } = await authentication.known(request, { isUse: false });
+    const { caller, by } = await known(request);
     return by === 'session' && caller.dashboard?.operator === operator;
   };
   const againOf = async (
@@ -47,9 +48,9 @@ export function createStreamDoor(
   };
   return {
     authenticate: async (request) => {
-      const known = await authentication.known(request);
-      asked.set(known.caller, await againOf(request, known));
-      return known.caller;
+      const opener = await known(request);
+      asked.set(opener.caller, await againOf(request, opener));
+      return opener.caller;
     },
     mayStay: async (caller) => {
       try {

@@ -13,10 +13,19 @@ const PREFIX = '/dashboard/api';
 const NONCE = '/dashboard/nonce';
 /** A session is taken of a page of its own alone; older browsers say that in no other way. */
 const OWN_PAGE = { 'X-SVC-Console': '1' } as const;
+/** Of a read that no person caused: it does not keep the session from growing idle. */
+const BACKGROUND = { 'X-SVC-Background': '1' } as const;
 
 export interface DashboardClientOptions extends TransportChoices {
   /** Null: only what a session reads can be sent. */
   readonly key: DashboardKey | null;
+  /** Whether what is read now is read by the page itself, for no person. */
+  readonly isBackground?: (() => boolean) | undefined;
+  /**
+   * Called before each signature, once the service has answered with its nonce and time. What it
+   * throws is thrown, and nothing is sent.
+   */
+  readonly beforeSigning?: (() => void) | undefined;
 }
 
 export interface DashboardClient extends Calls, Groups {
@@ -35,8 +44,9 @@ export interface DashboardClient extends Calls, Groups {
 /** @throws ClientUsageError for options that no request can be sent with. */
 export function createDashboardClient(options: DashboardClientOptions): DashboardClient {
   const sign: Signer =
-    options.key === null ? missingKey : createDashboardSigner(options.key, () => issuedNonce());
+    options.key === null ? missingKey : createDashboardSigner(options.key, () => signable());
   const transport = doubting(transportOf(options, { sign, credentials: 'same-origin' }));
+  const ownPage = () => ({ ...OWN_PAGE, ...(options.isBackground?.() === true ? BACKGROUND : {}) });
   const issuedNonce = async (): Promise<string> => {
     const reply = await transport({
       ...{ operation: 'nonce', method: 'GET', target: NONCE, headers: OWN_PAGE },
@@ -46,8 +56,13 @@ export function createDashboardClient(options: DashboardClientOptions): Dashboar
     if (typeof nonce !== 'string') throw strange(reply, `to GET ${NONCE}, without nonce`);
     return nonce;
   };
+  const signable = async (): Promise<string> => {
+    const nonce = await issuedNonce();
+    options.beforeSigning?.();
+    return nonce;
+  };
   const calls = callsOver(
-    (sent) => transport({ ...sent, headers: { ...OWN_PAGE, ...sent.headers } }),
+    (sent) => transport({ ...sent, headers: { ...ownPage(), ...sent.headers } }),
     () => Promise.resolve(PREFIX),
     // What has an effect is signed, a read that looks outside included.
     ({ method }, query) => method !== 'GET' || query['fresh'] === true || query['fresh'] === 'true',
@@ -57,7 +72,7 @@ export function createDashboardClient(options: DashboardClientOptions): Dashboar
     ...groupsOver(calls),
     send: ({ method, target, body, signed = method !== 'GET', signal }) =>
       transport({
-        ...{ operation: `${method} ${target}`, method, target, body, headers: OWN_PAGE, signed },
+        ...{ operation: `${method} ${target}`, method, target, body, headers: ownPage(), signed },
         ...{ writes: method !== 'GET', harmless: method === 'GET', signal },
       }),
   };

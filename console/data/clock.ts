@@ -1,4 +1,5 @@
 /** How far this machine's clock is from the service's, by the date of each answer. */
+import { ClientUsageError } from '../../clients/http/errors.ts';
 import { createStore, useStore } from './store.ts';
 
 /** Beyond it the service takes no signature (`SVC_AUTH_MAX_SKEW_SECONDS`, 60 by default). */
@@ -24,6 +25,15 @@ export function secondsAhead(): number {
 export function useWrongClock(): string | null {
   const seconds = useStore(ahead);
   return seconds === 0 ? null : wrongClock(seconds);
+}
+
+/**
+ * Throws while no signature would be taken: called once the service has answered with its time, so
+ * that nothing leaves which it refuses.
+ */
+export function assertClock(): void {
+  const seconds = ahead.get();
+  if (seconds !== 0) throw new ClientUsageError(wrongClock(seconds));
 }
 
 /** The difference as a sentence. */

@@ -3,10 +3,11 @@
  * can do nothing else. A session of someone else is never used.
  */
 import { createDashboardClient, type DashboardClient } from '../../clients/http/dashboard.ts';
-import { ApiError } from '../../clients/http/errors.ts';
+import { ApiError, ClientUsageError } from '../../clients/http/errors.ts';
 import type { ResultOf } from '../../clients/http/operations.ts';
-import { askTime, fetchByClock, secondsAhead } from './clock.ts';
+import { askTime, assertClock, fetchByClock, secondsAhead, wrongClock } from './clock.ts';
 import { forgetKey, readKey, type KeptKey } from './keys.ts';
+import { isBackground } from './presence.ts';
 import { createStore, useStore } from './store.ts';
 
 export type Whoami = ResultOf<'whoami'>;
@@ -43,25 +44,38 @@ export function theClient(): DashboardClient {
 }
 
 /** Sends each write once: whoever sent it looks before it is offered again. */
-function clientOf(key: KeptKey | null): DashboardClient {
+function clientOf(key: KeptKey | null, beforeSigning = assertClock): DashboardClient {
   return createDashboardClient({
     baseUrl: location.origin,
     fetch: fetchByClock,
     key: key === null ? null : { operator: key.operator, secret: key.key },
     retries: 0,
     timeoutMs: 20_000,
+    isBackground,
+    beforeSigning,
   });
 }
 
 /** Looks for a key, and opens a session with it where the browser has none of it. */
 export async function startSession(mayHaveOne = true): Promise<void> {
+  sessionStore.set(await nextSession(mayHaveOne));
+}
+
+/**
+ * Opens another session after one has ended. Throws why there is none yet where that may pass: what
+ * is on the page stays meanwhile.
+ */
+export async function resumeSession(): Promise<void> {
+  const next = await nextSession(true);
+  if (next.kind === 'unreachable') throw next.error;
+  if (next.kind === 'clock') throw new ClientUsageError(wrongClock(next.seconds));
+  sessionStore.set(next);
+}
+
+async function nextSession(mayHaveOne: boolean): Promise<SessionState> {
   const key = await readKey();
   client = clientOf(key);
-  if (key === null) {
-    sessionStore.set({ kind: 'no_key' });
-    return;
-  }
-  sessionStore.set(await opened(key, mayHaveOne));
+  return key === null ? { kind: 'no_key' } : opened(key, mayHaveOne);
 }
 
 async function opened(key: KeptKey, mayHaveOne: boolean): Promise<SessionState> {
@@ -78,10 +92,10 @@ async function opened(key: KeptKey, mayHaveOne: boolean): Promise<SessionState> 
   } catch (error) {
     if (error instanceof ApiError && error.rawCode === 'dashboard_key_pending')
       return { kind: 'pending', key };
-    if (!isUnauthenticated(error)) return { kind: 'unreachable', error };
-    await askTime();
+    if (isUnauthenticated(error)) await askTime();
     const seconds = secondsAhead();
-    return seconds === 0 ? { kind: 'key_refused', key } : { kind: 'clock', seconds };
+    if (seconds !== 0) return { kind: 'clock', seconds };
+    return isUnauthenticated(error) ? { kind: 'key_refused', key } : { kind: 'unreachable', error };
   }
 }
 
@@ -113,8 +127,11 @@ export function noteFailure(error: unknown): void {
 /** Ends the session here and at the service; the key stays in this browser. */
 export async function signOut(): Promise<void> {
   const state = sessionStore.get();
-  await client.send({ method: 'DELETE', target: '/dashboard/session' });
-  if (state.kind === 'open') sessionStore.set({ kind: 'signed_out', key: state.key });
+  if (state.kind !== 'open') return;
+  // It is ended by its cookie, whatever the clock says.
+  const anyTime = clientOf(state.key, () => undefined);
+  await anyTime.send({ method: 'DELETE', target: '/dashboard/session' });
+  sessionStore.set({ kind: 'signed_out', key: state.key });
 }
 
 /** Takes the key out of this browser. */

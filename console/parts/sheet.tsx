@@ -1,6 +1,7 @@
 /** A sheet over the page, for a decision: Escape and its button close it, focus stays within. */
 import { Dialog } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
+import { Ended } from './ended.tsx';
 
 export interface SheetProps {
   readonly open: boolean;
@@ -16,6 +17,7 @@ export function Sheet({ open, onClose, title, children }: SheetProps) {
         <Dialog.Backdrop className="sheet-backdrop" />
         <Dialog.Popup className="sheet">
           <Dialog.Title>{title}</Dialog.Title>
+          <Ended />
           {children}
           <Dialog.Close className="sheet-close">Close</Dialog.Close>
         </Dialog.Popup>

@@ -96,6 +96,16 @@ async function session(signer: Signer): Promise<string> {
   expect(status).toBe(201);
   return cookie ?? '';
 }
+/** So much later for the sessions of an operator: they are made that much older. */
+async function later({ operator }: Signer, interval: string): Promise<void> {
+  await sql('ALTER TABLE dashboard_sessions DISABLE TRIGGER dashboard_sessions_guard', []);
+  await sql(
+    `UPDATE dashboard_sessions SET created_at = created_at - $2::interval,
+       last_used_at = last_used_at - $2::interval WHERE operator = $1`,
+    [operator, interval],
+  );
+  await sql('ALTER TABLE dashboard_sessions ENABLE TRIGGER dashboard_sessions_guard', []);
+}
 const cookieOf = (set: string) => ({ cookie: set.split(';')[0] ?? '' });
 const WHO = '/dashboard/api/whoami';
 const read = async (set: string, headers: Readonly<Record<string, string>> = SAME) =>
@@ -294,15 +304,31 @@ describe('a session', () => {
     const set = await session(signer);
     const stream = await openStream(`${HERE}/dashboard/stream`, { ...cookieOf(set), ...SAME });
     expect(stream.status).toBe(200);
-    await sql('ALTER TABLE dashboard_sessions DISABLE TRIGGER dashboard_sessions_guard', []);
-    await sql(
-      "UPDATE dashboard_sessions SET last_used_at = now() - interval '29 min 50 s' WHERE operator = $1",
-      [signer.operator],
-    );
-    await sql('ALTER TABLE dashboard_sessions ENABLE TRIGGER dashboard_sessions_guard', []);
+    await later(signer, '29 min 50 s');
     await stream.ended;
     expect(await read(set)).toBe(401);
   }, 30_000);
+
+  test('grows idle under what no person reads: marked reads, and streams that open again', async () => {
+    const opens = async (set: string) => {
+      const stream = await openStream(`${HERE}/dashboard/stream`, { ...cookieOf(set), ...SAME });
+      stream.close();
+      return stream.status;
+    };
+    const marked = (set: string) => read(set, { ...SAME, 'x-svc-background': '1' });
+    for (const [how, after] of [
+      [read, 200],
+      [marked, 401],
+      [opens, 401],
+    ] as const) {
+      const signer = await enrolled();
+      const set = await session(signer);
+      await later(signer, '29 min');
+      expect([how.name, await how(set)]).toEqual([how.name, 200]);
+      await later(signer, '90 s');
+      expect([how.name, await read(set)]).toEqual([how.name, after]);
+    }
+  });
 
   test('leaves nothing in a cache', async () => {
     const set = await session(await enrolled());

@@ -195,6 +195,20 @@ export const consoleRules: readonly Rule[] = [
     },
   },
   {
+    id: 'no-background-read-keeps-a-session',
+    section,
+    rule: 'What a page reads without a person, and a stream that it opens again, does not keep a session from growing idle.',
+    test: {
+      file: HTTP,
+      name: 'grows idle under what no person reads: marked reads, and streams that open again',
+    },
+    broken: {
+      file: 'api/dashboard/authenticate.ts',
+      find: 'isUse && !isBackground(request)',
+      replace: 'isUse',
+    },
+  },
+  {
     id: 'the-page-has-one-name',
     section,
     rule: 'The console’s page is answered under its origin’s host alone; what a proxy says decides nothing.',

@@ -1,0 +1,42 @@
+/** Says that the session has ended, and opens another; what was typed and chosen stays. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { resumeSession, useSession } from '../data/session.ts';
+import { Button } from './button.tsx';
+import { Problem } from './problem.tsx';
+
+/** Nothing while the session is open. In a sheet too: what is behind it cannot be reached. */
+export function Ended() {
+  const session = useSession();
+  const client = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  if (session.kind !== 'open' || !session.ended) return null;
+  const resume = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await resumeSession();
+      await client.invalidateQueries();
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div role="alert" className="notice">
+      <p>
+        Your session has ended, so nothing new is read. What is on this page stays as it is.{' '}
+        <Button
+          kind="main"
+          onClick={() => void resume()}
+          disabledBecause={isBusy ? 'Opening…' : null}
+        >
+          Continue as {session.key.operator}
+        </Button>
+      </p>
+      <Problem error={problem} />
+    </div>
+  );
+}
