@@ -1,6 +1,6 @@
 /**
  * One write of an operator: a button that says why it is not offered, and a sheet that shows what
- * is signed. It leaves once. After a lost answer the page is read again before it is offered again.
+ * is signed. After a lost answer the page is read again before it is offered again.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
@@ -12,18 +12,13 @@ import {
   type OperationId,
 } from '../../clients/http/operations.ts';
 import { pathOf, queryOf } from '../../clients/http/target.ts';
-import { afterFailure } from '../data/after-failure.ts';
-import { useWrongClock } from '../data/clock.ts';
 import { callOf } from '../data/reads.ts';
 import { roleRefusal, useRole } from '../data/roles.ts';
-import { Json } from './json.tsx';
 import { AnyValue } from './all-fields.tsx';
 import { Button } from './button.tsx';
 import { initialValues, readForm, type Entry, type Values } from './form-model.ts';
 import { FormEntries } from './form.tsx';
-import { LostAnswer, type Looking } from './lost-answer.tsx';
-import { Problem } from './problem.tsx';
-import { Sheet } from './sheet.tsx';
+import { SignedSheet, type Signs } from './signed-sheet.tsx';
 import { Text } from './text.tsx';
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -82,12 +77,6 @@ export function WriteButton({
   );
 }
 
-type Phase =
-  | { readonly kind: 'filling'; readonly error: unknown; readonly note: string | null }
-  | { readonly kind: 'sending' }
-  | Looking
-  | { readonly kind: 'done'; readonly answer: unknown };
-
 const LOST =
   'The answer was lost, and the page was read again since. Look whether it is done before you send it again.';
 
@@ -106,103 +95,57 @@ function WriteSheet({
   const [write] = useState(now);
   const { operation, entries = [], title, consequence, kind = 'main' } = write;
   const [values, setValues] = useState<Values>(() => initialValues(entries));
-  const [phase, setPhase] = useState<Phase>({ kind: 'filling', error: null, note: null });
   const client = useQueryClient();
   const reading = readForm(entries, values);
-  const input = reading.ok ? write.inputOf(reading.body) : null;
-  const wrongClock = useWrongClock();
+  const input = reading.ok ? write.inputOf(reading.body) : {};
   const changed =
     write.standing === now.standing
-      ? wrongClock
+      ? null
       : 'It was changed since this sheet was opened. Close the sheet and look.';
-
-  const look = async (error: unknown): Promise<void> => {
-    setPhase({ kind: 'looking', error, failed: null });
-    try {
-      await client.refetchQueries({ type: 'active' }, { throwOnError: true });
-      setPhase({ kind: 'filling', error, note: LOST });
-    } catch (failed) {
-      setPhase({ kind: 'looking', error, failed });
-    }
-  };
-  const send = async (): Promise<void> => {
-    if (input === null || phase.kind !== 'filling' || changed !== null) return;
-    setPhase({ kind: 'sending' });
-    const options = OPERATIONS[operation].idempotent ? { idempotencyKey } : {};
-    try {
-      const answer: unknown = await callOf(operation, { ...input, ...options } as unknown as Input<
-        typeof operation
-      >);
-      onDone();
-      setPhase({ kind: 'done', answer });
-    } catch (error) {
-      if (afterFailure(error).kind === 'look_first') return look(error);
-      setPhase({ kind: 'filling', error, note: 'The service refused it; nothing was done.' });
-    }
-    await client.invalidateQueries();
-  };
   return (
-    <Sheet open onClose={onClose} title={`${title}?`}>
-      <p>
-        <Text>{consequence}</Text>
-      </p>
-      {phase.kind === 'done' ? (
-        <div role="status" className="notice">
+    <SignedSheet<unknown>
+      title={`${title}?`}
+      onClose={onClose}
+      above={
+        <p>
+          <Text>{consequence}</Text>
+        </p>
+      }
+      kind={kind === 'plain' ? 'main' : kind}
+      blocked={changed ?? (reading.ok ? null : reading.problem)}
+      signs={reading.ok ? signsOf(operation, input) : null}
+      send={async () => {
+        const options = OPERATIONS[operation].idempotent ? { idempotencyKey } : {};
+        const answer: unknown = await callOf(operation, {
+          ...input,
+          ...options,
+        } as unknown as Input<typeof operation>);
+        onDone();
+        return answer;
+      }}
+      look={async () => {
+        await client.refetchQueries({ type: 'active' }, { throwOnError: true });
+        return null;
+      }}
+      again={LOST}
+      reread={() => client.invalidateQueries()}
+      done={(answer) => (
+        <>
           <p>The service has taken it. Its answer:</p>
-          <AnyValue of={phase.answer} />
-        </div>
-      ) : phase.kind === 'looking' ? (
-        <LostAnswer phase={phase} again={() => void look(phase.error)}>
-          <strong>The answer was lost.</strong> It may have been taken: the present state is read
-          before it is offered again.
-        </LostAnswer>
-      ) : (
-        <form
-          className="decision"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void send();
-          }}
-        >
-          {phase.kind === 'filling' && (
-            <>
-              <Problem error={phase.error} />
-              {phase.note !== null && <p className="notice">{phase.note}</p>}
-            </>
-          )}
-          <FormEntries entries={entries} values={values} onChange={setValues} />
-          {input !== null && <Signed operation={operation} input={input} />}
-          <Button
-            kind={kind === 'plain' ? 'main' : kind}
-            disabledBecause={
-              phase.kind === 'sending'
-                ? 'It is being sent.'
-                : (changed ?? (reading.ok ? null : reading.problem))
-            }
-            onClick={() => void send()}
-          >
-            Sign and send
-          </Button>
-        </form>
+          <AnyValue of={answer} />
+        </>
       )}
-    </Sheet>
+    >
+      <FormEntries entries={entries} values={values} onChange={setValues} />
+    </SignedSheet>
   );
 }
 
-/** Method, path and body, as they are signed. */
-export function Signed({ operation, input }: { operation: OperationId; input: WriteInput }) {
+/** What an operation's request is, as it is signed. */
+export function signsOf(operation: OperationId, input: WriteInput): Signs {
   const { method, path }: Operation = OPERATIONS[operation];
-  return (
-    <>
-      <h3>What you sign</h3>
-      <p>
-        <code>
-          {method} <Text>{targetOf(path, input)}</Text>
-        </code>
-      </p>
-      {input.body !== undefined && <Json value={input.body} />}
-    </>
-  );
+  const { body } = input;
+  return { method, path: targetOf(path, input), ...(body === undefined ? {} : { body }) };
 }
 
 /** What cannot stand in a path is refused when it is sent, with a sentence. */

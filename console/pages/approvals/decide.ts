@@ -2,9 +2,10 @@
  * Decisions over several movements: each is one signed request of its own, over the plan that this
  * page has read and hashed.
  */
-import { ApiError, UnreachableError } from '../../../clients/http/errors.ts';
+import { ClientUsageError } from '../../../clients/http/errors.ts';
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { planHash } from '../../../clients/http/plan.ts';
+import { afterFailure } from '../../data/after-failure.ts';
 import { theClient } from '../../data/session.ts';
 
 export type Detail = ResultOf<'getMovement'>;
@@ -49,6 +50,8 @@ export function refusalOf(detail: Detail, isSame: boolean): string | null {
 
 export interface Outcome {
   readonly movement_id: string;
+  /** False where nothing has left this browser. */
+  readonly isSent: boolean;
   readonly isDone: boolean;
   readonly says: string;
 }
@@ -76,12 +79,11 @@ export async function decide(
             params,
             body: { compiled_plan_hash, approver_id, reason },
           });
-    return { movement_id, isDone: true, says: `It is ${request_state}.` };
+    return { movement_id, isSent: true, isDone: true, says: `It is ${request_state}.` };
   } catch (error) {
-    const isOpen =
-      error instanceof UnreachableError || (error instanceof ApiError && error.maybeTaken);
-    const why = error instanceof Error ? error.message : String(error);
-    return isOpen ? await lookedUp(movement_id) : { movement_id, isDone: false, says: why };
+    if (afterFailure(error).kind === 'look_first') return lookedUp(movement_id);
+    const says = error instanceof Error ? error.message : String(error);
+    return { movement_id, isSent: !(error instanceof ClientUsageError), isDone: false, says };
   }
 }
 
@@ -93,12 +95,14 @@ async function lookedUp(movement_id: string): Promise<Outcome> {
     const by = approver_id === null ? '' : `, decided as ${approver_id}`;
     return {
       movement_id,
+      isSent: true,
       isDone: request_state !== 'PENDING_APPROVAL',
       says: `No answer came; it is ${request_state}${by}.`,
     };
   } catch {
     return {
       movement_id,
+      isSent: true,
       isDone: false,
       says: 'No answer came, and it could not be looked up: look before you decide again.',
     };

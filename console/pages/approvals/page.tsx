@@ -6,6 +6,7 @@ import { useSession } from '../../data/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { MOVEMENT_COLUMNS, MovementLink, Outflow } from '../../parts/movement-values.tsx';
 import { Sheet } from '../../parts/sheet.tsx';
+import { useCannotSign } from '../../parts/signed-sheet.tsx';
 import { sumByAsset } from '../../parts/sums.ts';
 import { Table } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
@@ -96,7 +97,8 @@ function DecisionSheet({
   const [candidates, setCandidates] = useState<readonly Candidate[] | null>(null);
   const [reason, setReason] = useState('');
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
-  const [isSent, setSent] = useState(false);
+  const [isSending, setSending] = useState(false);
+  const cannotSign = useCannotSign();
   const session = useSession();
   const operator = session.kind === 'open' ? session.key.operator : '';
   const words = verb === 'approve' ? 'Approve' : 'Reject';
@@ -114,20 +116,30 @@ function DecisionSheet({
     (each): each is Candidate & { readonly detail: Detail } =>
       each.refused === null && each.detail !== null,
   );
+  const sent = outcomes.filter(({ isSent }) => isSent);
+  const left = ready.filter((each) => sent.every((of) => of.movement_id !== each.movement_id));
   const send = async (): Promise<void> => {
-    setSent(true);
-    for (const { detail } of ready) {
+    setSending(true);
+    for (const { detail } of left) {
       const outcome = await decide(detail, { verb, operator, reason });
-      setOutcomes((before) => [...before, outcome]);
+      setOutcomes((before) => [
+        ...before.filter(({ movement_id }) => movement_id !== outcome.movement_id),
+        outcome,
+      ]);
     }
+    setSending(false);
   };
-  const because = isSent
-    ? 'Sent'
-    : ready.length === 0
-      ? 'None of them can be decided here'
-      : verb === 'reject' && reason.trim() === ''
-        ? 'Say why first'
-        : null;
+  const because =
+    cannotSign ??
+    (isSending
+      ? 'Sending'
+      : ready.length === 0
+        ? 'None of them can be decided here'
+        : left.length === 0
+          ? 'Sent'
+          : verb === 'reject' && reason.trim() === ''
+            ? 'Say why first'
+            : null);
   return (
     <Sheet open onClose={onClose} title={`${words} ${String(ids.length)} movements`}>
       {candidates === null ? (
@@ -160,12 +172,12 @@ function DecisionSheet({
             onClick={() => void send()}
             disabledBecause={because}
           >
-            {words} {ready.length}, each signed by itself
+            {words} {left.length === 0 ? ready.length : left.length}, each signed by itself
           </Button>
-          {isSent && (
+          {outcomes.length > 0 && (
             <p role="status">
-              {outcomes.length} of {ready.length} sent,{' '}
-              {outcomes.filter(({ isDone }) => isDone).length} done
+              {sent.length} of {ready.length} sent, {sent.filter(({ isDone }) => isDone).length}{' '}
+              done
             </p>
           )}
         </>

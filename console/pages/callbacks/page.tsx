@@ -1,16 +1,12 @@
 /** What callers are told, and what could not be delivered. */
-import { useState } from 'react';
 import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
-import { queryClient } from '../../data/query-client.ts';
 import { useRows } from '../../data/reads.ts';
-import { theClient } from '../../data/session.ts';
-import { Button } from '../../parts/button.tsx';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
 import { MovementLink } from '../../parts/movement-values.tsx';
-import { Problem } from '../../parts/problem.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
 import { Id, Reason, State, Time } from '../../parts/values.tsx';
+import { WriteButton } from '../../parts/write.tsx';
 
 const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'Status', options: ['pending', 'delivered', 'dead_letter'] },
@@ -61,28 +57,16 @@ export default function Callbacks() {
 }
 
 function Redeliver({ row: { event_id, status } }: { row: RowOf<'listCallbacks'> }) {
-  const [problem, setProblem] = useState<unknown>(null);
-  const [isSending, setSending] = useState(false);
-  const send = async (): Promise<void> => {
-    setSending(true);
-    setProblem(null);
-    try {
-      await theClient().call('redeliverCallback', { params: { event_id } });
-    } catch (error) {
-      setProblem(error);
-    } finally {
-      // What it is now is looked up before it is offered again.
-      await queryClient.invalidateQueries({ queryKey: ['listCallbacks'] });
-      setSending(false);
-    }
-  };
-  if (status !== 'dead_letter') return null;
   return (
-    <>
-      <Button onClick={() => void send()} disabledBecause={isSending ? 'Sending…' : null}>
-        Send again
-      </Button>
-      <Problem error={problem} />
-    </>
+    <WriteButton
+      write={{
+        operation: 'redeliverCallback',
+        title: 'Send again',
+        consequence: 'The same event, under the same id, is sent to its address again.',
+        inputOf: () => ({ params: { event_id } }),
+        standing: status,
+      }}
+      disabledBecause={status === 'dead_letter' ? null : 'It is no dead letter.'}
+    />
   );
 }

@@ -16,14 +16,13 @@ import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
 import { initialValues, readForm, type Values } from '../../parts/form-model.ts';
 import { FormEntries } from '../../parts/form.tsx';
 import { MovementLink } from '../../parts/movement-values.tsx';
-import { LostAnswer, type Looking } from '../../parts/lost-answer.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Reading } from '../../parts/reading.tsx';
 import { Section } from '../../parts/section.tsx';
-import { Sheet } from '../../parts/sheet.tsx';
+import { Signed, SignedSheet } from '../../parts/signed-sheet.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
-import { Signed } from '../../parts/write.tsx';
+import { signsOf } from '../../parts/write.tsx';
 import { create, keepPending, previewOf, readPending, type Preview } from './data.ts';
 import { createBody, entriesOf, isOf, madeAlready, type Pending, type Template } from './model.ts';
 import { AtMost, Payees, PreviewView } from './preview.tsx';
@@ -247,12 +246,6 @@ function Fill({
   );
 }
 
-type Phase =
-  | { readonly kind: 'open'; readonly error: unknown; readonly note: string | null }
-  | { readonly kind: 'sending' }
-  | Looking
-  | { readonly kind: 'made'; readonly movement_id: string; readonly warning: string | null };
-
 const NOT_TAKEN =
   'The answer was lost, and the service has not taken it so far. It can be sent again: with the same key it makes no second movement.';
 
@@ -268,78 +261,53 @@ function CreateSheet({
   onClose: () => void;
   onDone: () => void;
 }) {
-  const [phase, setPhase] = useState<Phase>({ kind: 'open', error: null, note: null });
   const { key, body } = pending;
-  const made = (movement_id: string, warning: string | null): void => {
+  const made = (movement_id: string, warning: string | null) => {
     keepPending(null);
     onDone();
-    setPhase({ kind: 'made', movement_id, warning });
-  };
-  const look = async (error: unknown): Promise<void> => {
-    setPhase({ kind: 'looking', error, failed: null });
-    try {
-      const id = madeAlready(await previewOf({ key, body }));
-      if (id !== null) return made(id, null);
-      keepPending(null);
-      setPhase({ kind: 'open', error, note: NOT_TAKEN });
-    } catch (failed) {
-      setPhase({ kind: 'looking', error, failed });
-    }
-  };
-  const send = async (): Promise<void> => {
-    setPhase({ kind: 'sending' });
-    keepPending(pending);
-    try {
-      const answer = await create({ key, body });
-      const isSame = answer.compiled_plan_hash === preview.compiled_plan_hash;
-      made(
-        answer.movement_id,
-        isSame
-          ? null
-          : `Its plan has the hash ${answer.compiled_plan_hash}, which is not that of the preview: look at it before you approve it.`,
-      );
-    } catch (error) {
-      if (afterFailure(error).kind === 'look_first') return look(error);
-      keepPending(null);
-      setPhase({ kind: 'open', error, note: 'The service refused it; nothing was made.' });
-    }
+    return { movement_id, warning };
   };
   return (
-    <Sheet open onClose={onClose} title="Create the movement?">
-      {phase.kind === 'made' ? (
-        <div role="status" className="notice">
-          <p>
-            The movement is made: <MovementLink id={phase.movement_id} />
-          </p>
-          {phase.warning !== null && <p className="warning">{phase.warning}</p>}
-        </div>
-      ) : phase.kind === 'looking' ? (
-        <LostAnswer phase={phase} again={() => void look(phase.error)}>
-          <strong>The answer was lost.</strong> The movement may have been made: it is looked for
-          before it is offered again.
-        </LostAnswer>
-      ) : (
+    <SignedSheet<ReturnType<typeof made>>
+      title="Create the movement?"
+      onClose={onClose}
+      blocked={null}
+      signs={signsOf('createMovement', { body: { ...body, idempotency_key: key } })}
+      send={async () => {
+        keepPending(pending);
+        try {
+          const { movement_id, compiled_plan_hash: hash } = await create({ key, body });
+          return made(
+            movement_id,
+            hash === preview.compiled_plan_hash
+              ? null
+              : `Its plan has the hash ${hash}, which is not that of the preview: look at it before you approve it.`,
+          );
+        } catch (error) {
+          if (afterFailure(error).kind === 'refused') keepPending(null);
+          throw error;
+        }
+      }}
+      look={async () => {
+        const id = madeAlready(await previewOf({ key, body }));
+        if (id !== null) return made(id, null);
+        keepPending(null);
+        return null;
+      }}
+      again={NOT_TAKEN}
+      done={({ movement_id, warning }) => (
         <>
-          {phase.kind === 'open' && (
-            <>
-              <Problem error={phase.error} />
-              {phase.note !== null && <p className="notice">{phase.note}</p>}
-            </>
-          )}
-          <p>It moves nothing before it is approved.</p>
-          <AtMost preview={preview} />
-          <Payees preview={preview} />
-          <Signed operation="createMovement" input={{ body: { ...body, idempotency_key: key } }} />
-          <Button
-            kind="main"
-            disabledBecause={phase.kind === 'sending' ? 'It is being sent.' : null}
-            onClick={() => void send()}
-          >
-            Sign and send
-          </Button>
+          <p>
+            The movement is made: <MovementLink id={movement_id} />
+          </p>
+          {warning !== null && <p className="warning">{warning}</p>}
         </>
       )}
-    </Sheet>
+    >
+      <p>It moves nothing before it is approved.</p>
+      <AtMost preview={preview} />
+      <Payees preview={preview} />
+    </SignedSheet>
   );
 }
 
@@ -374,8 +342,9 @@ function InDoubt({ pending, onKnown }: { pending: Pending; onKnown: () => void }
         </p>
       )}
       <Signed
-        operation="createMovement"
-        input={{ body: { ...pending.body, idempotency_key: pending.key } }}
+        {...signsOf('createMovement', {
+          body: { ...pending.body, idempotency_key: pending.key },
+        })}
       />
       <Button onClick={() => void look()}>Look again</Button>{' '}
       <Button

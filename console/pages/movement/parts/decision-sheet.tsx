@@ -1,13 +1,6 @@
-/**
- * A decision before it is signed: what will be sent, field for field, and whether it still can be.
- * After a lost answer nothing is offered before the present state was read.
- */
-import { useEffect, useRef, useState } from 'react';
-import { afterFailure } from '../../../data/after-failure.ts';
-import { Button } from '../../../parts/button.tsx';
-import { LostAnswer, type Looking } from '../../../parts/lost-answer.tsx';
-import { Problem } from '../../../parts/problem.tsx';
-import { Sheet } from '../../../parts/sheet.tsx';
+/** A decision before it is signed: what will be sent, field for field, and whether it still can be. */
+import { useRef, useState } from 'react';
+import { SignedSheet } from '../../../parts/signed-sheet.tsx';
 import { Text } from '../../../parts/text.tsx';
 import { Id, State } from '../../../parts/values.tsx';
 import { send, type MovementData } from '../data.ts';
@@ -22,12 +15,10 @@ import {
   REASONS,
   statementOf,
   type Filled,
-  type Statement,
 } from '../model/decision.ts';
 import { amountsInWords, type AssetAmount } from '../model/outflow.ts';
 import type { PayeeView } from '../model/payees.ts';
 import { titleOf } from './actions.tsx';
-import { Json } from '../../../parts/json.tsx';
 import { Event } from './timeline.tsx';
 
 export interface DecisionProps {
@@ -44,14 +35,14 @@ export interface DecisionProps {
   readonly onDoubt: (isOpen: boolean) => void;
 }
 
-type Phase =
-  | { readonly kind: 'filling'; readonly error: unknown; readonly note: string | null }
-  | { readonly kind: 'sending' }
-  /** The answer was lost: the present state is read. */
-  | Looking
-  | { readonly kind: 'done'; readonly events: Timeline; readonly note: string };
+/** What the timeline says of it where the answer was lost. */
+interface Done {
+  readonly events: Timeline;
+  readonly note: string;
+}
 
-const START: Phase = { kind: 'filling', error: null, note: null };
+const AGAIN =
+  'No answer says that it was taken, and the service shows nothing of the decision so far. Where it is offered below, it can be sent again: what was taken meanwhile is refused.';
 
 export function DecisionSheet(props: DecisionProps) {
   const { choice, at, timeline, look, onClose, onDoubt } = props;
@@ -62,105 +53,56 @@ export function DecisionSheet(props: DecisionProps) {
   });
   const { sequence, hash } = opened.current;
   const [filled, setFilled] = useState<Filled>({ approver_id: props.operator, reason: '' });
-  const [phase, setPhase] = useState<Phase>(START);
-  const isOpen = useIsMounted();
   const isApproval = choice.verb === 'approve' || choice.verb === 'reject';
   const statement = statementOf(choice, at.movement, isApproval ? hash : null, filled);
-  const changed = phase.kind === 'filling' ? overtaken(choice, isApproval ? hash : null, at) : null;
-  const lacking = missing(choice.verb, filled);
-
-  const set = (next: Phase): void => {
-    if (isOpen.current) setPhase(next);
-  };
-  const lookAgain = async (error: unknown): Promise<void> => {
-    onDoubt(true);
-    set({ kind: 'looking', error, failed: null });
-    try {
-      const seen = await look();
-      onDoubt(false);
-      const events = decidedSince(choice.verb, seen.timeline, sequence);
-      set(
-        events.length > 0
-          ? { kind: 'done', events, note: 'The answer was lost. This is what happened since:' }
-          : {
-              ...{ kind: 'filling', error },
-              note: 'No answer says that it was taken, and the service shows nothing of the decision so far. Where it is offered below, it can be sent again: what was taken meanwhile is refused.',
-            },
-      );
-    } catch (failed) {
-      set({ kind: 'looking', error, failed });
-    }
-  };
-  const decide = async (signed: Statement): Promise<void> => {
-    set({ kind: 'sending' });
-    try {
-      await send(signed);
-    } catch (error) {
-      if (afterFailure(error).kind === 'look_first') return lookAgain(error);
-      set({ kind: 'filling', error, note: 'The service refused it; nothing was done.' });
-      // What it was refused for may be what the page does not show yet.
-      await look().catch(() => undefined);
-      return;
-    }
-    set({ kind: 'done', events: [], note: 'The service has taken it.' });
-    await look().catch(() => undefined);
-  };
-
+  const changed = overtaken(choice, isApproval ? hash : null, at);
   return (
-    <Sheet open onClose={onClose} title={`${titleOf(choice)}?`}>
-      <p>
-        <Text>{choice.consequence ?? ''}</Text>
-      </p>
-      {choice.verb === 'approve' && <Approved {...props} hash={hash} />}
-      {phase.kind === 'done' ? (
-        <Done phase={phase} state={at.movement.request_state} />
-      ) : phase.kind === 'looking' ? (
-        <LostAnswer phase={phase} again={() => void lookAgain(phase.error)}>
-          <strong>No answer says what became of it.</strong> It may have been taken: the present
-          state is read before anything is offered again.
-        </LostAnswer>
-      ) : (
-        <form
-          className="decision"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (phase.kind === 'filling' && changed === null && lacking === null)
-              void decide(statement);
-          }}
-        >
-          {changed !== null && (
-            <Overtaken why={changed} events={decidedSince(choice.verb, timeline, sequence)} />
-          )}
-          {phase.kind === 'filling' && (
-            <>
-              <Problem error={phase.error} />
-              {phase.note !== null && <p className="notice">{phase.note}</p>}
-            </>
-          )}
-          <FormFields choice={choice} filled={filled} onChange={setFilled} />
-          <h3>What you sign</h3>
+    <SignedSheet<Done>
+      title={`${titleOf(choice)}?`}
+      onClose={onClose}
+      above={
+        <>
           <p>
-            <code>
-              {statement.method} <Text>{statement.path}</Text>
-            </code>
+            <Text>{choice.consequence ?? ''}</Text>
           </p>
-          <Json value={statement.body} />
-          <p className="small">
-            Signed by the key of <Text>{props.operator}</Text> in this browser, for this request
-            alone.
+          {choice.verb === 'approve' && <Approved {...props} hash={hash} />}
+        </>
+      }
+      kind={choice.verb === 'reject' || choice.verb === 'cancel' ? 'danger' : 'main'}
+      against={
+        changed !== null && (
+          <Overtaken why={changed} events={decidedSince(choice.verb, timeline, sequence)} />
+        )
+      }
+      blocked={changed ?? missing(choice.verb, filled)}
+      signs={statement}
+      send={async () => {
+        await send(statement);
+        return { events: [], note: 'The service has taken it.' };
+      }}
+      look={async () => {
+        onDoubt(true);
+        const seen = await look();
+        onDoubt(false);
+        const events = decidedSince(choice.verb, seen.timeline, sequence);
+        const note = 'The answer was lost. This is what happened since:';
+        return events.length === 0 ? null : { events, note };
+      }}
+      again={AGAIN}
+      // What it was refused for may be what the page does not show yet.
+      reread={look}
+      done={({ events, note }) => (
+        <>
+          <p>{note}</p>
+          <Events events={events} />
+          <p>
+            The movement is now <State>{at.movement.request_state}</State>
           </p>
-          <Button
-            kind={choice.verb === 'reject' || choice.verb === 'cancel' ? 'danger' : 'main'}
-            disabledBecause={
-              phase.kind === 'sending' ? 'It is being sent.' : (changed ?? lacking ?? null)
-            }
-            onClick={() => void decide(statement)}
-          >
-            Sign and send
-          </Button>
-        </form>
+        </>
       )}
-    </Sheet>
+    >
+      <FormFields choice={choice} filled={filled} onChange={setFilled} />
+    </SignedSheet>
   );
 }
 
@@ -212,18 +154,6 @@ function Overtaken({ why, events }: { why: string; events: Timeline }) {
         <strong>It can no longer be decided here.</strong> <Text>{why}</Text>
       </p>
       <Events events={events} />
-    </div>
-  );
-}
-
-function Done({ phase, state }: { phase: Extract<Phase, { kind: 'done' }>; state: string }) {
-  return (
-    <div role="status" className="notice">
-      <p>{phase.note}</p>
-      <Events events={phase.events} />
-      <p>
-        The movement is now <State>{state}</State>
-      </p>
     </div>
   );
 }
@@ -354,16 +284,4 @@ function Outcome({ filled, onChange }: { filled: Filled; onChange: (filled: Fill
       ))}
     </fieldset>
   );
-}
-
-/** What ends after the sheet is closed changes nothing there. */
-function useIsMounted() {
-  const isMounted = useRef(true);
-  useEffect(() => {
-    isMounted.current = true;
-    return () => {
-      isMounted.current = false;
-    };
-  }, []);
-  return isMounted;
 }

@@ -1,0 +1,168 @@
+/**
+ * A sheet in which one request is signed, from what is filled in to what became of it. It leaves
+ * once; after a lost answer the present state is read before it is offered again. What forbids any
+ * signature is asked here, so that no sheet can forget it.
+ */
+import { useState, type ReactNode } from 'react';
+import { afterFailure } from '../data/after-failure.ts';
+import { useWrongClock } from '../data/clock.ts';
+import { useSession } from '../data/session.ts';
+import { Button } from './button.tsx';
+import { Json } from './json.tsx';
+import { Problem } from './problem.tsx';
+import { Sheet } from './sheet.tsx';
+import { Text } from './text.tsx';
+
+/** Method, path and body, as they are signed. */
+export interface Signs {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+type Phase<Done> =
+  | { readonly kind: 'filling'; readonly error: unknown; readonly note: string | null }
+  | { readonly kind: 'sending' }
+  /** `error`: why there is no answer; `failed`: why the present state could not be read either. */
+  | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
+  | { readonly kind: 'done'; readonly answer: Done };
+
+export interface SignedSheetProps<Done> {
+  readonly title: string;
+  readonly onClose: () => void;
+  /** Above the form, and above what became of it. */
+  readonly above?: ReactNode;
+  /** What speaks against it, until it is sent. */
+  readonly against?: ReactNode;
+  /** What is filled in. */
+  readonly children?: ReactNode;
+  readonly kind?: 'main' | 'danger';
+  /** Why it cannot be sent as it stands; null where it can. */
+  readonly blocked: string | null;
+  /** What exactly is sent; null while that is not known. */
+  readonly signs: Signs | null;
+  readonly send: () => Promise<Done>;
+  /** What was done, where the present state shows it, else null; rejects where it cannot be read. */
+  readonly look: () => Promise<Done | null>;
+  /** Whether it may be sent again where `look` shows nothing. */
+  readonly again: string;
+  /** Once it was taken or refused: what the page shows is read again. */
+  readonly reread?: () => Promise<unknown>;
+  readonly done: (answer: Done) => ReactNode;
+}
+
+export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
+  const { title, onClose, above, children, kind = 'main', blocked, signs, again } = props;
+  const [phase, setPhase] = useState<Phase<Done>>({ kind: 'filling', error: null, note: null });
+  const reread = async (): Promise<void> => {
+    await props.reread?.().catch(() => undefined);
+  };
+  const look = async (error: unknown): Promise<void> => {
+    setPhase({ kind: 'looking', error, failed: null });
+    try {
+      const answer = await props.look();
+      setPhase(
+        answer === null ? { kind: 'filling', error, note: again } : { kind: 'done', answer },
+      );
+    } catch (failed) {
+      setPhase({ kind: 'looking', error, failed });
+    }
+  };
+  const send = async (): Promise<void> => {
+    setPhase({ kind: 'sending' });
+    try {
+      setPhase({ kind: 'done', answer: await props.send() });
+    } catch (error) {
+      if (afterFailure(error).kind === 'look_first') return look(error);
+      setPhase({ kind: 'filling', error, note: 'It was not taken; nothing was done.' });
+    }
+    await reread();
+  };
+  const refused = useCannotSign() ?? (phase.kind === 'sending' ? 'It is being sent.' : blocked);
+  const submit = (): void => {
+    if (phase.kind === 'filling' && refused === null) void send();
+  };
+  return (
+    <Sheet open onClose={onClose} title={title}>
+      {above}
+      {phase.kind === 'done' ? (
+        <div role="status" className="notice">
+          {props.done(phase.answer)}
+        </div>
+      ) : phase.kind === 'looking' ? (
+        <LostAnswer error={phase.error} failed={phase.failed} look={() => void look(phase.error)} />
+      ) : (
+        <form
+          className="decision"
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          {phase.kind === 'filling' && (
+            <>
+              {props.against}
+              <Problem error={phase.error} />
+              {phase.note !== null && <p className="notice">{phase.note}</p>}
+            </>
+          )}
+          {children}
+          {signs !== null && <Signed {...signs} />}
+          <Button kind={kind} disabledBecause={refused} onClick={submit}>
+            Sign and send
+          </Button>
+        </form>
+      )}
+    </Sheet>
+  );
+}
+
+/** Why nothing at all can be signed now; null where it can. */
+export function useCannotSign(): string | null {
+  return useWrongClock();
+}
+
+function LostAnswer({
+  error,
+  failed,
+  look,
+}: {
+  error: unknown;
+  failed: unknown;
+  look: () => void;
+}) {
+  return (
+    <div role="status" className="notice">
+      <Problem error={error} />
+      <p>
+        <strong>No answer says what became of it.</strong> It may have been taken: the present state
+        is read before it is offered again.
+      </p>
+      <Problem error={failed} />
+      <Button onClick={look} disabledBecause={failed === null ? 'Looking.' : null}>
+        Look again
+      </Button>
+    </div>
+  );
+}
+
+export function Signed({ method, path, body }: Signs) {
+  const session = useSession();
+  return (
+    <>
+      <h3>What you sign</h3>
+      <p>
+        <code>
+          {method} <Text>{path}</Text>
+        </code>
+      </p>
+      {body !== undefined && <Json value={body} />}
+      {session.kind === 'open' && (
+        <p className="small">
+          Signed by the key of <Text>{session.key.operator}</Text> in this browser, for this request
+          alone.
+        </p>
+      )}
+    </>
+  );
+}
