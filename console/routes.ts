@@ -42,6 +42,12 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/transfers/page.tsx'),
   },
   {
+    path: '/transfers/$transfer_id',
+    title: 'Capital transfer',
+    navigation: null,
+    load: () => import('./pages/transfer/page.tsx'),
+  },
+  {
     path: '/allowlist',
     title: 'Allowlist',
     navigation: 'Allowlist',
@@ -106,6 +112,12 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Proposals',
     navigation: 'Proposals',
     load: () => import('./pages/proposals/page.tsx'),
+  },
+  {
+    path: '/proposals/$proposal_id',
+    title: 'Proposal',
+    navigation: null,
+    load: () => import('./pages/proposal/page.tsx'),
   },
   {
     path: '/executors',

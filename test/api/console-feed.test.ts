@@ -13,6 +13,18 @@ import { eventually } from '../support/eventually.ts';
 const EPOCH = 'e'.repeat(12);
 const log = pino({ level: 'silent' });
 
+/** What a test that fails would leave open, and with it its process. */
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+/** A feed that ends with its test. */
+const feedOf = (read: ReadEvents) => {
+  const feed = createConsoleFeed({ read, log });
+  closing.push(() => feed.close());
+  return feed;
+};
+
 /** A database of events, of which those before `from` are removed. */
 function database() {
   const events: ConsoleEvent[] = [];
@@ -73,12 +85,12 @@ function listener() {
 const upTo = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => n + from);
 const soon = (is: () => boolean, what: string) =>
-  eventually(() => Promise.resolve(is() ? true : null), { what: () => what });
+  eventually(() => Promise.resolve(is() ? true : null), { timeoutMs: 12_000, what: () => what });
 
 test('every stream has all that follows it once, from memory or from the database, and nothing is asked for none', async () => {
   const source = database();
   source.add(3);
-  const feed = createConsoleFeed({ read: source.read, log });
+  const feed = feedOf(source.read);
   expect(source.asked()).toBe(0);
   const first = listener();
   const leave = await feed.join(undefined, first);
@@ -114,7 +126,7 @@ test('every stream has all that follows it once, from memory or from the databas
 
 test('what was removed unseen is said to those who have not seen it, also while they read', async () => {
   const source = database();
-  const feed = createConsoleFeed({ read: source.read, log });
+  const feed = feedOf(source.read);
   const [one, other] = [listener(), listener()];
   const leave = await feed.join(undefined, one);
   source.add(2);
@@ -128,7 +140,7 @@ test('what was removed unseen is said to those who have not seen it, also while 
 
 test('streams end, with a hint when to come again, where nobody reads for them or the process stops', async () => {
   const source = database();
-  const feed = createConsoleFeed({ read: source.read, log });
+  const feed = feedOf(source.read);
   const one = listener();
   await feed.join(undefined, one);
   source.away(true);
@@ -143,7 +155,7 @@ test('streams end, with a hint when to come again, where nobody reads for them o
 }, 30_000);
 
 test('a process has only so many streams, and one ends soon after its operator may read no more', async () => {
-  const feed = createConsoleFeed({ read: database().read, log });
+  const feed = feedOf(database().read);
   let stays = true;
   const route = streamRoute({ feed, mayStay: () => Promise.resolve(stays), most: 2 });
   const input = {
@@ -159,7 +171,9 @@ test('a process has only so many streams, and one ends soon after its operator m
     const reply = await handle();
     if (!('text' in reply) || reply.goesOn === undefined) throw new Error('no stream');
     const stream: EventStream = { write: () => undefined, end: () => ended.push(name) };
-    return reply.goesOn(stream);
+    const over = reply.goesOn(stream);
+    closing.push(over);
+    return over;
   };
   const [over, other] = [await begin('one'), await begin('two')];
   await expect(handle()).rejects.toMatchObject({ code: 'overloaded' });

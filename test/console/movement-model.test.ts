@@ -401,12 +401,27 @@ describe('a decision', () => {
     expect(decidedSince('approve', timeline, 2)).toEqual([]);
   });
 
+  test('every line of what proves a resolution is sent, under its name or as a reference', () => {
+    const proofs = ' A-1 \nstatement=2026-11\n\nhttps://bank.example/?id=3\nstatement= 2026-12';
+    const node = { node_key: 'pay', attempt: 1, state: 'UNKNOWN' } as const;
+    const choice = { verb: 'resolve', node, consequence: '', reason: null } as const;
+    const filledIn = { ...filled, outcome: 'failed', proofs } as const;
+    expect(statementOf(choice, make.movement(), null, filledIn).body).toMatchObject({
+      evidence: {
+        reference: 'A-1',
+        statement: '2026-11',
+        reference_2: 'https://bank.example/?id=3',
+        statement_2: '2026-12',
+      },
+    });
+  });
+
   test('fields that the API requires are asked for', () => {
     expect(missing('approve', { approver_id: ' ', reason: '' })).toContain('who');
     expect(missing('acknowledge', { approver_id: '', reason: ' ' })).toContain('reason');
     expect(missing('acknowledge', { approver_id: '', reason: 'x'.repeat(1001) })).toContain('1000');
     expect(missing('resolve', { ...filled, outcome: 'completed' })).toContain('proves');
-    expect(missing('resolve', { ...filled, outcome: 'failed', evidence: { a: 'b' } })).toBeNull();
+    expect(missing('resolve', { ...filled, outcome: 'failed', proofs: 'a=b' })).toBeNull();
   });
 });
 

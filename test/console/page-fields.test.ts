@@ -23,6 +23,8 @@ const CASES: readonly PageCase[] = [
   { path: '/policies', at: '/policies?strategy_id=basis', where: BASIS },
   { path: '/templates', at: '/templates' },
   { path: '/templates/$template_id', at: '/templates/one', where: EDGES },
+  { path: '/proposals/$proposal_id', at: '/proposals/one' },
+  { path: '/transfers/$transfer_id', at: '/transfers/one' },
   { path: '/proposals', at: '/proposals?authority_key=desk' },
   { path: '/executors', at: '/executors' },
   { path: '/signers', at: '/signers' },

@@ -2,10 +2,11 @@
 import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
 import { useRows } from '../../data/reads.ts';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
+import { TransferLink } from '../../parts/links.tsx';
 import { MovementLink } from '../../parts/movement-values.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
-import { Id, Reason, State, Time } from '../../parts/values.tsx';
+import { Reason, State, Time } from '../../parts/values.tsx';
 import { WriteButton } from '../../parts/write.tsx';
 
 const FILTERS: readonly Filter[] = [
@@ -32,10 +33,10 @@ export default function Callbacks() {
           {
             title: 'Of',
             cell: ({ movement_id, transfer_id }) =>
-              movement_id === null ? (
-                <Id>{transfer_id ?? ''}</Id>
-              ) : (
+              movement_id !== null ? (
                 <MovementLink id={movement_id} />
+              ) : (
+                transfer_id !== null && <TransferLink id={transfer_id} />
               ),
           },
           { title: 'Goes to', cell: ({ url }) => <Text>{url}</Text> },

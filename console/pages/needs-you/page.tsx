@@ -2,9 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useRows } from '../../data/reads.ts';
+import { ProposalLink, TransferLink } from '../../parts/links.tsx';
 import { MOVEMENT_COLUMNS, type MovementRow } from '../../parts/movement-values.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Table } from '../../parts/table.tsx';
+import { Text } from '../../parts/text.tsx';
+import { Amount, Reason, Time } from '../../parts/values.tsx';
 import { groupOf, type Group } from './groups.ts';
 
 const SECTIONS: readonly {
@@ -21,10 +24,16 @@ export default function NeedsYou() {
   const { rows, query } = useRows('listMovements', {
     query: { needs_attention: 'true', limit: 200 },
   });
+  const transfers = useRows('listCapitalTransfers', {
+    query: { state: 'MANUAL_INTERVENTION', limit: 50 },
+  });
+  const proposals = useRows('listTemplateProposals', {
+    query: { status: 'submitted', limit: 50 },
+  });
   const letters = useRows('listCallbacks', { query: { status: 'dead_letter', limit: 50 } });
   const of = (group: Group): readonly MovementRow[] =>
     rows.filter(({ attention_reason }) => groupOf(attention_reason) === group);
-  const count = of('you').length + of('broken').length;
+  const count = of('you').length + of('broken').length + transfers.rows.length;
   const more = query.hasNextPage ? '+' : '';
   useEffect(() => {
     document.title = query.isSuccess
@@ -61,6 +70,57 @@ export default function NeedsYou() {
         <p>
           There are more than these; <Link to={'/movements' as never}>the list</Link> has all.
         </p>
+      )}
+      {transfers.rows.length > 0 && (
+        <section aria-label="Capital transfers">
+          <h2>
+            Capital transfers ({transfers.rows.length}
+            {transfers.query.hasNextPage ? '+' : ''})
+          </h2>
+          <Table
+            caption="Capital transfers that need a person"
+            rows={transfers.rows}
+            keyOf={({ transfer_id }) => transfer_id}
+            columns={[
+              { title: 'Transfer', cell: ({ transfer_id: id }) => <TransferLink id={id} /> },
+              {
+                title: 'Amount',
+                cell: ({ amount, asset }) => <Amount amount={amount} asset={asset} />,
+              },
+              {
+                title: 'Needs a person',
+                cell: ({ attention, error_code }) => (
+                  <Reason code={error_code}>{attention?.message ?? null}</Reason>
+                ),
+              },
+              { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            ]}
+          />
+        </section>
+      )}
+      {proposals.rows.length > 0 && (
+        <section aria-label="Proposals">
+          <h2>
+            Proposals ({proposals.rows.length}
+            {proposals.query.hasNextPage ? '+' : ''})
+          </h2>
+          <Table
+            caption="Proposals that wait for an administrator"
+            rows={proposals.rows}
+            keyOf={({ proposal_id }) => proposal_id}
+            columns={[
+              { title: 'Proposal', cell: ({ proposal_id: id }) => <ProposalLink id={id} /> },
+              { title: 'Agent', cell: ({ authority_key }) => <Text>{authority_key}</Text> },
+              {
+                title: 'Why it was not promoted by itself',
+                cell: ({ reasons }) => (
+                  <Text>{reasons.map((reason) => reason.replaceAll('_', ' ')).join(', ')}</Text>
+                ),
+              },
+              { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
+            ]}
+          />
+        </section>
       )}
       {letters.rows.length > 0 && (
         <section aria-label="Callbacks that were not delivered">

@@ -1,19 +1,17 @@
 /** What agents propose, what became of it, and why. */
-import { Link } from '@tanstack/react-router';
-import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
+import type { QueryOf } from '../../../clients/http/operations.ts';
 import { useRead, useRows } from '../../data/reads.ts';
 import { AllFields } from '../../parts/all-fields.tsx';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
+import { ProposalLink } from '../../parts/links.tsx';
 import { MovementLink } from '../../parts/movement-values.tsx';
 import { Reading } from '../../parts/reading.tsx';
 import { SaveRows } from '../../parts/save-rows.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
-import { Id, Reason, State, Time } from '../../parts/values.tsx';
-import { WriteButton, type Write } from '../../parts/write.tsx';
-
-type Proposal = RowOf<'listTemplateProposals'>;
+import { Reason, State, Time } from '../../parts/values.tsx';
+import { Promote, TemplateOf, type Proposal } from './parts.tsx';
 
 const STATUSES = [
   'submitted',
@@ -49,7 +47,7 @@ export default function Proposals() {
         query={read}
         none="No proposal fits."
         columns={[
-          { title: 'Proposal', cell: ({ proposal_id }) => <Id>{proposal_id}</Id> },
+          { title: 'Proposal', cell: ({ proposal_id }) => <ProposalLink id={proposal_id} /> },
           { title: 'Agent', cell: ({ authority_key }) => <Text>{authority_key}</Text> },
           {
             title: 'Status',
@@ -60,17 +58,7 @@ export default function Proposals() {
             ),
           },
           { title: 'Proposed', cell: ({ proposal }) => <AllFields of={proposal} /> },
-          {
-            title: 'Template',
-            cell: ({ template_key: key, template_version: version }) =>
-              key === null ? (
-                'none'
-              ) : (
-                <Link to={'/templates' as never} search={{ template_key: key } as never}>
-                  <Text>{`${key} version ${String(version)}`}</Text>
-                </Link>
-              ),
-          },
+          { title: 'Template', cell: (row) => <TemplateOf row={row} /> },
           {
             title: 'Why it was not promoted by itself',
             cell: ({ reasons, problem }) => (
@@ -92,20 +80,6 @@ export default function Proposals() {
       <Authority agent={filters['authority_key'] ?? null} />
     </>
   );
-}
-
-function Promote({ row }: { row: Proposal }) {
-  const { proposal_id, status, template_key } = row;
-  const write: Write = {
-    operation: 'promoteTemplateProposal',
-    title: `Promote ${template_key ?? proposal_id}`,
-    consequence:
-      'Its plan becomes a template version that the agent may use. The limits of its authority are waived for this version and its amount; allowlist, signer and bridge path are checked again.',
-    inputOf: () => ({ params: { proposal_id } }),
-    standing: status,
-  };
-  const because = status === 'submitted' ? null : `It is ${status.replaceAll('_', ' ')} already.`;
-  return <WriteButton write={write} disabledBecause={because} />;
 }
 
 /** What the agent of the filter may propose and create. */

@@ -18,8 +18,8 @@ export const MATCHED: Readonly<Record<string, string>> = {
 /** By kind the page that shows one; `$id` is the hit's. */
 export const PLACES: Readonly<Record<string, string>> = {
   movement: '/movements/$id',
-  capital_transfer: '/transfers',
-  proposal: '/proposals',
+  capital_transfer: '/transfers/$id',
+  proposal: '/proposals/$id',
   allowed_address: '/allowlist',
 };
 

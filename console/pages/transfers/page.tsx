@@ -1,12 +1,15 @@
 /** Capital transfers between accounts of one venue. */
 import type { QueryOf } from '../../../clients/http/operations.ts';
+import { TRANSFER_STATES } from '../../../domain/states/capital-transfer.ts';
 import { useRows } from '../../data/reads.ts';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
+import { TransferLink } from '../../parts/links.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
-import { Amount, Id, Reason, State, Time } from '../../parts/values.tsx';
+import { Amount, Reason, State, Time } from '../../parts/values.tsx';
 
 const FILTERS: readonly Filter[] = [
+  { name: 'state', label: 'State', options: TRANSFER_STATES },
   { name: 'asset', label: 'Asset' },
   { name: 'source_venue', label: 'From' },
   { name: 'destination_venue', label: 'To' },
@@ -27,7 +30,7 @@ export default function Transfers() {
         query={read}
         none="No transfer fits."
         columns={[
-          { title: 'Transfer', cell: ({ transfer_id }) => <Id>{transfer_id}</Id> },
+          { title: 'Transfer', cell: ({ transfer_id }) => <TransferLink id={transfer_id} /> },
           { title: 'State', cell: ({ request_state }) => <State>{request_state}</State> },
           {
             title: 'Amount',

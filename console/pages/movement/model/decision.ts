@@ -66,10 +66,27 @@ export interface Filled {
   readonly approver_id: string;
   readonly reason: string;
   readonly outcome?: 'completed' | 'failed';
-  readonly evidence?: Readonly<Record<string, string>>;
+  /** What proves it, one a line; read by {@link evidenceOf}. */
+  readonly proofs?: string;
   readonly mint_tx_hashes?: readonly string[];
   readonly to_movement_id?: string;
   readonly to_node_key?: string;
+}
+
+/**
+ * Each line as a member: `name=value` under its name, else a reference. What has a name that is
+ * taken gets a number, so that no line is lost.
+ */
+export function evidenceOf(proofs: string): Readonly<Record<string, string>> {
+  const evidence = new Map<string, string>();
+  for (const line of proofs.split('\n').map((each) => each.trim())) {
+    if (line === '') continue;
+    const [, name = 'reference', value = line] = /^([A-Za-z]\w{0,63})=(.+)$/.exec(line) ?? [];
+    let free = name;
+    for (let n = 2; evidence.has(free); n += 1) free = `${name}_${String(n)}`;
+    evidence.set(free, value.trim());
+  }
+  return Object.fromEntries(evidence);
 }
 
 /** Exactly what is sent for a choice. `hash` is that of the plan that was read and shown. */
@@ -79,7 +96,8 @@ export function statementOf(
   hash: string | null,
   filled: Filled,
 ): Statement {
-  const { approver_id, reason, outcome, evidence = {}, mint_tx_hashes = [] } = filled;
+  const { approver_id, reason, outcome, mint_tx_hashes = [] } = filled;
+  const evidence = evidenceOf(filled.proofs ?? '');
   const root = `/movements/${movement_id}`;
   const ofNode = `${root}/nodes/${encodeURIComponent(node?.node_key ?? '')}/actions`;
   const to = (path: string, body: Statement['body'] = {}): Statement => ({
@@ -145,7 +163,7 @@ export function missing(verb: Verb, filled: Filled): string | null {
   if (filled.reason.length > LONGEST_REASON)
     return `The reason may have at most ${String(LONGEST_REASON)} characters.`;
   if (verb === 'resolve' && filled.outcome === undefined) return 'Choose what became of it.';
-  const hasEvidence = Object.keys(filled.evidence ?? {}).length > 0;
+  const hasEvidence = Object.keys(evidenceOf(filled.proofs ?? '')).length > 0;
   if ((verb === 'resolve' || verb === 'reassign') && !hasEvidence) return 'Write what proves it.';
   if (verb === 'reassign' && (!filled.to_movement_id || !filled.to_node_key))
     return 'Name the movement and the node that the payment is for.';

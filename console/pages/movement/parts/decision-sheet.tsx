@@ -229,15 +229,12 @@ function FormFields({
       )}
       {proves && (
         <label>
-          What proves it: a reference, a statement line, a transaction hash
-          <input
-            value={filled.evidence?.['reference'] ?? ''}
-            onChange={({ target }) => {
-              const { evidence: _old, ...others } = filled;
-              onChange(
-                target.value === '' ? others : { ...others, evidence: { reference: target.value } },
-              );
-            }}
+          What proves it, one a line: a reference, a transaction hash, or a name with its value
+          (statement=2026-11)
+          <textarea
+            rows={2}
+            value={filled.proofs ?? ''}
+            onChange={({ target }) => onChange({ ...filled, proofs: target.value })}
           />
         </label>
       )}
