@@ -42,7 +42,7 @@ export interface SignedSheetProps<Done> {
   /** What exactly is sent; null while that is not known. */
   readonly signs: Signs | null;
   readonly send: () => Promise<Done>;
-  /** What was done, where the present state shows it, else null; rejects where it cannot be read. */
+  /** What the present state shows to be done, else null; rejects where it cannot be read. */
   readonly look: () => Promise<Done | null>;
   /** Whether it may be sent again where `look` shows nothing. */
   readonly again: string;

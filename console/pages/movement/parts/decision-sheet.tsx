@@ -1,4 +1,4 @@
-/** A decision before it is signed: what will be sent, field for field, and whether it still can be. */
+/** A decision before it is signed: what is sent, field for field, and whether it still can be. */
 import { useRef, useState } from 'react';
 import { SignedSheet } from '../../../parts/signed-sheet.tsx';
 import { Text } from '../../../parts/text.tsx';
