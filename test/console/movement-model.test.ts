@@ -425,6 +425,17 @@ describe('a decision', () => {
   });
 });
 
+/** Points of a line, close enough that none passes through anything unseen. */
+function alongLine(points: readonly { readonly x: number; readonly y: number }[]) {
+  return points.slice(1).flatMap((end, index) => {
+    const start = points[index]!;
+    return Array.from({ length: 41 }, (_, step) => ({
+      x: start.x + ((end.x - start.x) * step) / 40,
+      y: start.y + ((end.y - start.y) * step) / 40,
+    }));
+  });
+}
+
 describe('the graph', () => {
   const keys = NODE_STATES.map((state, index) => `${state}\u202e<b>${String(index)}`);
   const nodes = [...NODE_STATES.entries()].map(([index, state]) =>
@@ -455,38 +466,60 @@ describe('the graph', () => {
     }
   });
 
-  test('no two nodes overlap, all stand within the drawing, and names of objects are names', () => {
-    const names = ['__proto__', 'constructor', 'a', 'b', 'c', 'd'];
+  test('nodes overlap nothing, lines pass by what is not theirs, and names of objects are names', () => {
+    const names = ['__proto__', 'constructor', ...'abcdefghijkl'];
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(5), fc.nat(5)), { maxLength: 14 }), (pairs) => {
-        const between = pairs
-          .filter(([from, to]) => from < to)
-          .map(([from, to], index) =>
-            make.graphEdge({
-              from: names[from]!,
-              to: names[to]!,
-              edge_type: EDGE_TYPES[index % 5]!,
-            }),
+      fc.property(
+        fc.array(fc.tuple(fc.nat(13), fc.nat(13)), { minLength: 10, maxLength: 60 }),
+        (pairs) => {
+          const between = pairs
+            .filter(([from, to]) => from < to)
+            .map(([from, to], index) =>
+              make.graphEdge({
+                from: names[from]!,
+                to: names[to]!,
+                edge_type: EDGE_TYPES[index % 5]!,
+                condition_expr: index % 2 === 0 ? null : 'dec(intent.amount) > dec("1")',
+              }),
+            );
+          const drawing = placed(
+            make.graph(
+              names.map((node_key) => make.graphNode({ node_key })),
+              between,
+            ),
           );
-        const drawing = placed(
-          make.graph(
-            names.map((node_key) => make.graphNode({ node_key })),
-            between,
-          ),
-        );
-        expect(drawing.nodes.map(({ node_key }) => node_key).toSorted()).toEqual(names.toSorted());
-        for (const one of drawing.nodes) {
-          expect(one.x - one.width / 2).toBeGreaterThanOrEqual(0);
-          expect(one.x + one.width / 2).toBeLessThanOrEqual(drawing.width);
-          expect(one.y + one.height / 2).toBeLessThanOrEqual(drawing.height);
-          for (const other of drawing.nodes)
-            if (one !== other)
-              expect(
-                Math.abs(one.x - other.x) >= one.width || Math.abs(one.y - other.y) >= one.height,
-              ).toBe(true);
-        }
-        for (const { points } of drawing.edges) expect(points.length).toBeGreaterThan(1);
-      }),
+          expect(drawing.nodes.map(({ node_key }) => node_key).toSorted()).toEqual(
+            names.toSorted(),
+          );
+          for (const one of drawing.nodes) {
+            expect(one.x - one.width / 2).toBeGreaterThanOrEqual(0);
+            expect(one.x + one.width / 2).toBeLessThanOrEqual(drawing.width);
+            expect(one.y + one.height / 2).toBeLessThanOrEqual(drawing.height);
+            for (const other of drawing.nodes)
+              if (one !== other)
+                expect(
+                  Math.abs(one.x - other.x) >= one.width || Math.abs(one.y - other.y) >= one.height,
+                ).toBe(true);
+          }
+          const boxes = [
+            ...drawing.nodes.map(({ node_key, ...box }) => ({ of: node_key, ...box })),
+            ...drawing.edges.map(({ label, words }, of) => ({
+              ...{ of, ...label, width: 6 * words.length, height: 14 },
+            })),
+          ];
+          for (const [index, { from, to, points }] of drawing.edges.entries()) {
+            expect(points.length).toBeGreaterThan(1);
+            for (const { of, x, y, width, height } of boxes)
+              for (const at of alongLine(points))
+                if (
+                  of !== index &&
+                  Math.abs(at.x - x) < width / 2 - 1 &&
+                  Math.abs(at.y - y) < height / 2 - 1
+                )
+                  throw new Error(`the line from ${from} to ${to} goes through ${String(of)}`);
+          }
+        },
+      ),
       { numRuns: 40 },
     );
   });

@@ -51,4 +51,18 @@ export const consolePageRules: readonly Rule[] = [
       replace: "'topUpAgentWallet', 'redeliverCallback', 'rotateSigner'",
     },
   },
+  {
+    id: 'no-line-through-others',
+    section,
+    rule: 'In a drawn graph no node overlaps another, and no line passes through a node or a label that is not its own.',
+    test: {
+      file: 'test/console/movement-model.test.ts',
+      name: 'nodes overlap nothing, lines pass by what is not theirs, and names of objects are names',
+    },
+    broken: {
+      file: 'console/pages/movement/model/graph.ts',
+      find: '...bends.flatMap(({ x, y }) => straightThrough({ x, y }, rows.has(y))),',
+      replace: '...bends,',
+    },
+  },
 ];

@@ -68,7 +68,7 @@ test('a template is drawn, and leads to a movement that is made once, though its
   await register(template([transfer('pay'), noop('end')], { template_key: key, version: 2 }));
   await page.goto(`${HERE}/console/templates?template_key=${encodeURIComponent(key)}`);
   await page.getByRole('link', { name: `${key} version 2` }).click();
-  await page.getByRole('img', { name: /Graph of 2 nodes/ }).waitFor();
+  await page.getByRole('group', { name: /Graph of 2 nodes/ }).waitFor();
   await read(`${key} version 2`);
   await page.getByLabel('Compare with').selectOption('version 1');
   await page.getByRole('region', { name: 'From version 1 to version 2' }).waitFor();

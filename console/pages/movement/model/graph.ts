@@ -1,5 +1,6 @@
 /** The movement's graph, laid out: positions by dagre, words and shapes by what each node is. */
 import { graphlib, layout } from '@dagrejs/dagre';
+import { groupBy } from '../../../../domain/graph/paths.ts';
 import type { EdgeType, NodeKind } from '../../../../domain/graph/types.ts';
 import type { NodeState } from '../../../../domain/states/node.ts';
 import { visibleText } from '../../../parts/visible.ts';
@@ -111,45 +112,126 @@ export const EDGE_WORDS: Readonly<Record<EdgeType, string>> = {
 const NODE_WIDTH = 220;
 const NODE_HEIGHT = 72;
 const LABEL_HEIGHT = 18;
-const LETTER_WIDTH = 7;
 const LONGEST_LABEL = 40;
+/** Of the top and bottom of the narrowest outline, the pill, so much is straight. */
+const STRAIGHT = NODE_WIDTH - NODE_HEIGHT;
+const PORT_DISTANCE = 24;
 
 /** Places every node and edge; the same graph is always placed the same. */
 export function placed({ nodes, edges }: Drawable): Placed {
-  const drawing = new graphlib.Graph({ multigraph: true });
-  drawing.setGraph({ rankdir: 'TB', nodesep: 36, ranksep: 56, marginx: 12, marginy: 12 });
-  // Keys are others' text, and dagre has names of its own: nodes are named by their position.
-  const ids = new Map(nodes.map(({ node_key }, index) => [node_key, `n${String(index)}`]));
-  for (const id of ids.values()) drawing.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
   const words = edges.map(wordsOf);
-  edges.forEach((edge, index) => {
-    drawing.setEdge(
-      { v: idOf(ids, edge.from), w: idOf(ids, edge.to), name: String(index) },
-      { width: (words[index] ?? '').length * LETTER_WIDTH, height: LABEL_HEIGHT, labelpos: 'c' },
-    );
+  const at = layoutOf({
+    keys: nodes.map(({ node_key }) => node_key),
+    lines: edges.map(({ from, to }, index) => ({ from, to, words: words[index] ?? '' })),
   });
-  layout(drawing);
-  const size = drawing.graph() as { readonly width?: number; readonly height?: number };
-  const placedNodes = nodes.map((node) =>
-    placedNode(node, drawing.node(idOf(ids, node.node_key)) as Point),
-  );
   return {
-    width: size.width ?? 0,
-    height: size.height ?? 0,
-    nodes: placedNodes.sort((one, other) => one.y - other.y || one.x - other.x),
+    width: at.width,
+    height: at.height,
+    nodes: nodes
+      .map((node, index) => placedNode(node, at.nodes[index] ?? NOWHERE))
+      .sort((one, other) => one.y - other.y || one.x - other.x),
     edges: edges.map((edge, index) => {
-      const at = drawing.edge({
-        ...{ v: idOf(ids, edge.from), w: idOf(ids, edge.to), name: String(index) },
-      }) as Point & { readonly points: readonly Point[] };
       const { stroke, word } =
         STATUSES[edge.status === undefined ? 'planned' : (edge.status ?? 'unsaid')];
       return {
         ...{ from: edge.from, to: edge.to, edge_type: edge.edge_type },
-        words: words[index] ?? '',
-        ...{ stroke, statusWord: word, points: at.points, label: { x: at.x, y: at.y } },
+        ...{ words: words[index] ?? '', stroke, statusWord: word },
+        ...(at.lines[index] ?? { points: [], label: NOWHERE }),
       };
     }),
   };
+}
+
+interface Shape {
+  readonly keys: readonly string[];
+  readonly lines: readonly { readonly from: string; readonly to: string; readonly words: string }[];
+}
+
+interface Layout {
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: readonly Point[];
+  readonly lines: readonly { readonly points: readonly Point[]; readonly label: Point }[];
+}
+
+const NOWHERE: Point = { x: 0, y: 0 };
+
+/**
+ * The last one is kept: while a movement runs its states change and its shape does not, and 200
+ * nodes take up to a second.
+ */
+let last: { readonly of: string; readonly found: Layout } | null = null;
+
+function layoutOf(shape: Shape): Layout {
+  const of = JSON.stringify(shape);
+  if (last?.of !== of) last = { of, found: freshLayout(shape) };
+  return last.found;
+}
+
+function freshLayout({ keys, lines }: Shape): Layout {
+  const drawing = new graphlib.Graph({ multigraph: true });
+  drawing.setGraph({ rankdir: 'TB', nodesep: 36, ranksep: 56, marginx: 12, marginy: 12 });
+  // Keys are others' text, and dagre has names of its own: nodes are named by their position.
+  const ids = new Map(keys.map((key, index) => [key, `n${String(index)}`]));
+  for (const id of ids.values()) drawing.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
+  const ends = lines.map(({ from, to }, index) => ({
+    ...{ v: idOf(ids, from), w: idOf(ids, to), name: String(index) },
+  }));
+  ends.forEach((end, index) => {
+    const width = widthOf(lines[index]?.words ?? '') + 8;
+    drawing.setEdge(end, { width, height: LABEL_HEIGHT, labelpos: 'c' });
+  });
+  layout(drawing);
+  const size = drawing.graph() as { readonly width?: number; readonly height?: number };
+  const places = new Map([...ids.values()].map((id) => [id, drawing.node(id) as Point]));
+  const rows = new Set([...places.values()].map(({ y }) => y));
+  const placeOf = (id: string): Point => places.get(id) ?? NOWHERE;
+  const drawn = ends.map((end) => {
+    const { x, y, points } = drawing.edge(end) as Point & { readonly points: readonly Point[] };
+    // The first and the last are dagre's own ends, on a box; outlines differ, so ours are below.
+    return { ...end, label: { x, y }, bends: points.slice(1, -1) };
+  });
+  const leaves = ports(drawn.map(({ v, bends }) => ({ at: v, towards: bends.at(0)?.x ?? 0 })));
+  const enters = ports(drawn.map(({ w, bends }) => ({ at: w, towards: bends.at(-1)?.x ?? 0 })));
+  return {
+    ...{ width: size.width ?? 0, height: size.height ?? 0 },
+    nodes: [...places.values()],
+    lines: drawn.map(({ v, w, label, bends }, index) => {
+      const [from, to] = [placeOf(v), placeOf(w)];
+      return {
+        label,
+        points: [
+          { x: from.x + (leaves[index] ?? 0), y: from.y + NODE_HEIGHT / 2 },
+          ...bends.flatMap(({ x, y }) => straightThrough({ x, y }, rows.has(y))),
+          { x: to.x + (enters[index] ?? 0), y: to.y - NODE_HEIGHT / 2 },
+        ],
+      };
+    }),
+  };
+}
+
+/** A line goes straight down beside the nodes and labels of a row, and slants between rows only. */
+function straightThrough({ x, y }: Point, isRowOfNodes: boolean): readonly Point[] {
+  const half = (isRowOfNodes ? NODE_HEIGHT : LABEL_HEIGHT) / 2;
+  return [
+    { x, y: y - half },
+    { x, y: y + half },
+  ];
+}
+
+/** Where each line meets its node, from its middle: side by side, in the order they come from. */
+function ports(
+  ends: readonly { readonly at: string; readonly towards: number }[],
+): readonly number[] {
+  const found = ends.map(() => 0);
+  for (const of of groupBy([...ends.keys()], (index) => ends[index]?.at).values()) {
+    const ordered = of.toSorted((a, b) => (ends[a]?.towards ?? 0) - (ends[b]?.towards ?? 0));
+    const apart = Math.min(PORT_DISTANCE, STRAIGHT / ordered.length);
+    ordered.forEach((index, place) => {
+      found[index] = (place - (ordered.length - 1) / 2) * apart;
+    });
+  }
+  return found;
 }
 
 function idOf(ids: ReadonlyMap<string, string>, key: string): string {
@@ -185,6 +267,26 @@ function wordsOf({
 
 /** Others' text in a label, where there is no room for all of it. */
 export function short(text: string, most = LONGEST_LABEL): string {
-  const shown = visibleText(text);
-  return shown.length > most ? `${shown.slice(0, most)}…` : shown;
+  const shown = [...visibleText(text.slice(0, 4 * most))];
+  return shown.length > most ? `${shown.slice(0, most).join('')}…` : shown.join('');
+}
+
+/** The same by width: both ends are kept, since names often differ in their last characters. */
+export function fitting(text: string, width: number): string {
+  const shown = [...visibleText(text)];
+  if (widthOf(shown.join('')) <= width) return shown.join('');
+  for (let kept = Math.min(shown.length - 1, LONGEST_LABEL); kept > 1; kept -= 1) {
+    const head = Math.ceil(kept / 2);
+    const cut = [...shown.slice(0, head), '…', ...shown.slice(head - kept)].join('');
+    if (widthOf(cut) <= width) return cut;
+  }
+  return '…';
+}
+
+/** At most what 12 pixels high letters take, in bold too, in any font that a browser may choose. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const letter of text)
+    width += /[a-z0-9 .,:_-]/.test(letter) && !/[mw]/.test(letter) ? 7.6 : 12.5;
+  return width;
 }

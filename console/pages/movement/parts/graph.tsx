@@ -1,10 +1,9 @@
 /** The live graph: outlines, signs and words; the table below it says the same in text. */
-import type { Outline, Placed, PlacedEdge, PlacedNode, Point } from '../model/graph.ts';
-import { short } from '../model/graph.ts';
+import { isSettled } from '../../../../domain/states/node.ts';
 import { Scroll } from '../../../parts/section.tsx';
-
-const LONGEST_KEY = 22;
-const LONGEST_TYPE = 26;
+import { visibleText } from '../../../parts/visible.ts';
+import type { Outline, Placed, PlacedEdge, PlacedNode, Point } from '../model/graph.ts';
+import { fitting, short } from '../model/graph.ts';
 
 export function GraphDrawing({
   graph,
@@ -16,9 +15,9 @@ export function GraphDrawing({
   const { width, height, nodes, edges } = graph;
   return (
     <>
-      <Scroll label={label}>
+      <Scroll label={label} start={startOf(nodes)}>
         <svg
-          role="img"
+          role="group"
           aria-label={`Graph of ${String(nodes.length)} nodes and ${String(edges.length)} edges; the tables below say the same.`}
           width={width}
           height={height}
@@ -31,9 +30,10 @@ export function GraphDrawing({
               viewBox="0 0 10 10"
               refX="9"
               refY="5"
-              markerWidth="8"
-              markerHeight="8"
-              orient="auto-start-reverse"
+              markerWidth="10"
+              markerHeight="10"
+              markerUnits="userSpaceOnUse"
+              orient="auto"
             >
               <path d="M0 0 L10 5 L0 10 Z" />
             </marker>
@@ -56,9 +56,24 @@ export function GraphDrawing({
   );
 }
 
-function Edge({ edge: { points, label, words, stroke } }: { edge: PlacedEdge }) {
+/** Opens where something happens or waits, else at the top; a wide drawing is empty at its left. */
+function startOf(nodes: readonly PlacedNode[]): Point {
+  const { x, y, height } = nodes.find(isUnderWay) ?? nodes[0] ?? { x: 0, y: 0, height: 0 };
+  return { x, y: y - height };
+}
+
+function isUnderWay({ state }: PlacedNode): boolean {
+  return state !== null && state !== 'BLOCKED' && !isSettled(state);
+}
+
+function Edge({
+  edge: { from, to, points, label, words, stroke, statusWord },
+}: {
+  edge: PlacedEdge;
+}) {
   return (
-    <g className="edge" data-stroke={stroke}>
+    <g className="edge" data-stroke={stroke} role="img">
+      <title>{`Edge ${short(from)} to ${short(to)}: ${words}, ${statusWord}`}</title>
       <path d={lineThrough(points)} markerEnd="url(#arrow)" />
       <text x={label.x} y={label.y + 4} textAnchor="middle">
         {words}
@@ -68,18 +83,21 @@ function Edge({ edge: { points, label, words, stroke } }: { edge: PlacedEdge }) 
 }
 
 function Node({ node }: { node: PlacedNode }) {
-  const { x, y, outline, state, sign, stateWord, attempt } = node;
+  const { x, y, width, outline, state, sign, stateWord, kindWord, attempt } = node;
+  const word = `${stateWord}${attempt > 1 ? `, attempt ${String(attempt)}` : ''}`;
+  const kind = state === null ? '' : `, ${kindWord}`;
   return (
-    <g className="node" data-state={state ?? undefined}>
+    <g className="node" data-state={state ?? undefined} role="img">
+      <title>{`Node ${visibleText(node.node_key)}: ${word}${kind}, ${visibleText(node.action_type)}`}</title>
       <path d={outlineOf(outline, node)} />
       <text x={x} y={y - 16} textAnchor="middle" className="key">
-        {short(node.node_key, LONGEST_KEY)}
+        {fitting(node.node_key, width - ROOM_OF_OUTLINE)}
       </text>
       <text x={x} y={y + 3} textAnchor="middle">
-        {short(node.action_type, LONGEST_TYPE)}
+        {fitting(node.action_type, width - ROOM_OF_OUTLINE)}
       </text>
       <text x={x} y={y + 23} textAnchor="middle" className="word">
-        {`${sign} ${stateWord}${attempt > 1 ? `, attempt ${String(attempt)}` : ''}`.trim()}
+        {`${sign} ${word}`.trim()}
       </text>
     </g>
   );
@@ -88,6 +106,9 @@ function Node({ node }: { node: PlacedNode }) {
 function lineThrough(points: readonly Point[]): string {
   return points.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${at(x)} ${at(y)}`).join(' ');
 }
+
+/** Slants and arcs take so much of a node's width, on both sides together. */
+const ROOM_OF_OUTLINE = 36;
 
 function outlineOf(outline: Outline, { x, y, width, height }: PlacedNode): string {
   const [left, right, top, bottom] = [x - width / 2, x + width / 2, y - height / 2, y + height / 2];
