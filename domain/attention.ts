@@ -3,14 +3,18 @@
  * with which consequence. Why it needs one is said by `attention_of` (prisma/functions), which
  * lists filter by; what may be done is asked of the same rules that the actions go through.
  */
+import { specOf } from './actions/built-in.ts';
 import { cancel, isCancellable } from './commands/cancel.ts';
+import { CANCELLABLE, takesNonce } from './commands/cancel-transaction.ts';
 import type { Requester } from './commands/context.ts';
 import { nameOf, type NamedNode } from './commands/named-node.ts';
 import { isCausedByPlan } from './commands/plan-cause.ts';
+import { reassignable, waitsAgain } from './commands/reassign.ts';
 import { isResolvable } from './commands/resolve.ts';
 import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
 import type { AttentionReason } from './attention-reasons.ts';
+import { setsToZero, type Allowance } from './open-allowances.ts';
 import { mayDecide } from './roles.ts';
 import { onCancelTargets } from './graph/edges.ts';
 import { legOn } from './plan/legs.ts';
@@ -166,7 +170,7 @@ export function approvalOffers(
 export function offersFor(
   facts: AttentionFacts,
   snapshot: MovementSnapshot,
-  requester: Requester,
+  { requester, open }: { readonly requester: Requester; readonly open: readonly Allowance[] },
 ): readonly Offer[] {
   if (!mayDecide(requester.caller)) return [];
   return [
@@ -177,6 +181,13 @@ export function offersFor(
     ...resolveOffers(facts, snapshot),
     ...cancelOffers(snapshot, requester),
     ...acknowledgeOffers(snapshot),
+    ...cancelTransactionOffers(facts, snapshot),
+    ...reassignable(snapshot).map((node) => ({
+      action: 'reassign',
+      ...nameOf(node),
+      consequence: waitsAgain(node.node_key),
+    })),
+    ...resetOffers(snapshot, open),
   ];
 }
 
@@ -286,6 +297,29 @@ function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonl
       consequence: `${ends}; what is in flight is followed to its end; then ${lane.join(', ')} may run.`,
     },
   ];
+}
+
+/** While nobody can say whether what was signed is mined, its nonce can be used up. */
+function cancelTransactionOffers(
+  { reason, node_key, error_code }: AttentionFacts,
+  snapshot: MovementSnapshot,
+): readonly Offer[] {
+  const at = snapshot.nodes.findIndex((each) => each.node_key === node_key);
+  const node = snapshot.nodes[at];
+  const isOpen =
+    reason === 'unknown_outcome' ||
+    (reason === 'observed_long' && !AMOUNTS_DIFFER.includes(error_code ?? ''));
+  if (node === undefined || !isOpen || !allows('cancel_transaction', snapshot)) return [];
+  const { signs } = specOf(snapshot.plan.nodes[at]?.action_type ?? '');
+  if (signs !== 'transaction' || !CANCELLABLE.includes(node.state)) return [];
+  return [
+    { action: 'cancel_transaction', ...nameOf(node), consequence: takesNonce(node.node_key) },
+  ];
+}
+
+function resetOffers({ state }: MovementSnapshot, open: readonly Allowance[]): readonly Offer[] {
+  if (state !== 'FAILED' || open.length === 0) return [];
+  return [{ action: 'reset_allowances', consequence: setsToZero(open) }];
 }
 
 function acknowledgeOffers(snapshot: MovementSnapshot): readonly Offer[] {

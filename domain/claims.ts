@@ -78,7 +78,7 @@ function takenWhole(kind: string, { place = '', reference }: Named): readonly Cl
 }
 
 /** Whether it says in its output `payments` what it is completed with. */
-function namesPayments(actionType: string): boolean {
+export function namesPayments(actionType: string): boolean {
   return specOf(actionType).claim?.named.includes('payments') ?? false;
 }
 

@@ -6,6 +6,7 @@ import {
   sentenceOf,
   type AttentionFacts,
 } from '../../domain/attention.ts';
+import type { Allowance } from '../../domain/open-allowances.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import { isoOfOrNull } from '../../store/json.ts';
 import type { MovementDetail, NodeRecord } from '../../store/movement-reads.ts';
@@ -17,7 +18,7 @@ import type { AttentionView } from './responses.ts';
 /** Null while no person is needed. The plan is read only where one is, and approved it. */
 export async function attentionOf(
   found: MovementDetail,
-  requester: Requester,
+  { requester, open }: { readonly requester: Requester; readonly open: readonly Allowance[] },
   { db, redact, settings }: Pick<ApiDependencies, 'db' | 'redact' | 'settings'>,
 ): Promise<AttentionView | null> {
   if (found.attention === null) return null;
@@ -26,7 +27,7 @@ export async function attentionOf(
   const offers =
     found.request_state === 'PENDING_APPROVAL'
       ? approvalOffers(found, requester)
-      : offersFor(facts, await readSnapshot(db, found.movement_id), requester);
+      : offersFor(facts, await readSnapshot(db, found.movement_id), { requester, open });
   return {
     reason: facts.reason,
     message: sentenceOf(facts, found.expires_at),

@@ -26,12 +26,15 @@ export async function detail(
   deps: ApiDependencies,
 ): Promise<Reply<DetailResponse>> {
   const found = await visibleMovement(input.params.movement_id, input.requester, deps);
+  const allowed = await openAllowancesOf(found, deps);
+  const { requester } = input;
+  const open = allowed.open_allowances ?? [];
   return {
     status: 200,
     body: {
       ...toDetail(found, deps),
-      attention: await attentionOf(found, input.requester, deps),
-      ...(await openAllowancesOf(found, deps)),
+      attention: await attentionOf(found, { requester, open }, deps),
+      ...allowed,
       ...(await forApproval(found, deps)),
     },
   };

@@ -213,6 +213,8 @@ function commandOf(
       return `fundctl movements ${action} ${id} --node ${quoted(key)}`;
     case 'cancel_transaction':
       return `fundctl movements cancel-transaction ${id} ${quoted(key)} --reason "…"`;
+    case 'reassign':
+      return `fundctl movements reassign ${id} ${quoted(key)} --to-movement … --to-node … --reason "…" --evidence reference=…`;
     case 'acknowledge':
       return `fundctl movements acknowledge ${id} --reason "…"`;
     default:

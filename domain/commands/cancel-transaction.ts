@@ -8,6 +8,11 @@ import { actorOf, movementAudit, type Requester } from './context.ts';
 /** The states of a node whose transaction can be cancelled. */
 export const CANCELLABLE: readonly NodeState[] = ['UNKNOWN', 'OBSERVING'];
 
+/** What comes of it, in a sentence. */
+export function takesNonce(nodeKey: string): string {
+  return `A transaction with the same nonce that moves nothing is signed and sent; whichever of the two is mined decides what becomes of ${nodeKey}.`;
+}
+
 /**
  * Asks for a transaction with the same nonce that moves nothing; whichever of them is mined
  * decides.

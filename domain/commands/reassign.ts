@@ -1,5 +1,5 @@
 /** Reassign: a person gives a payment that completed the wrong node to the one that it is for. */
-import { arePayments, arrivesAtSamePlace, type HeldClaim } from '../claims.ts';
+import { arePayments, arrivesAtSamePlace, namesPayments, type HeldClaim } from '../claims.ts';
 import { reopened } from '../graph/retry.ts';
 import { reachableFrom } from '../graph/paths.ts';
 import { walk } from '../graph/walk.ts';
@@ -42,6 +42,27 @@ export type Reassigned =
       /** Only of `passed_on`: the nodes that have started since. */
       readonly nodes?: readonly string[];
     };
+
+/** What comes of it, in a sentence. */
+export function waitsAgain(nodeKey: string): string {
+  return `${nodeKey} waits for its own payment again, and the node that you name is completed with all that it had: both or neither.`;
+}
+
+/**
+ * The nodes of a movement whose payment may be another node's: they claimed one, and nothing that
+ * it leads to has started.
+ */
+export function reassignable(snapshot: MovementSnapshot): readonly NodeSnapshot[] {
+  if (!REASSIGNABLE.includes(snapshot.state)) return [];
+  return snapshot.nodes.filter(
+    (node, at) =>
+      node.state === 'COMPLETED' &&
+      node.node_kind === 'observe' &&
+      namesPayments(snapshot.plan.nodes[at]?.action_type ?? '') &&
+      Array.isArray(node.output?.['payments']) &&
+      dependants(snapshot, node.node_key).every(isUntouched),
+  );
+}
 
 /**
  * The two writes, which are made together or not at all. The holder waits for a payment of its own

@@ -125,6 +125,13 @@ test('what a movement left open is shown, taken back once, and allowed anew by a
     owner: own.stack.chain.accounts.signer.address,
   };
   expect(await open(movement_id)).toEqual([left]);
+  const { attention } = (await own.api.expect(200, 'GET', `/movements/${movement_id}`)) as {
+    readonly attention: { readonly actions: readonly object[] };
+  };
+  expect(attention.actions).toContainEqual({
+    action: 'reset_allowances',
+    consequence: expect.stringContaining(`9 USDB for ${tokenMessenger}`),
+  });
   // What is stopped is not sent: the reset waits, and the next request goes on with the same one.
   const path = `/movements/${movement_id}/actions/reset-allowances`;
   await executorIs('disabled', 'evm.approve');

@@ -206,6 +206,14 @@ test('a cancelled transaction ends with nothing moved, and a retry pays once', a
 test('a node that is unknown is cancelled as well, and says so', async () => {
   const movement = await stuck(impatient);
   await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+  expect(await attentionOf(movement)).toMatchObject({
+    actions: expect.arrayContaining([
+      expect.objectContaining({
+        ...{ action: 'cancel_transaction', node_key: 'pay', attempt: 1, state: 'UNKNOWN' },
+        consequence: expect.stringContaining('the same nonce'),
+      }),
+    ]),
+  });
   expect(await cancels(movement)).toMatchObject({ status: 200 });
   await sentVersions(movement, 2);
   await own.chainFaults({ mining: 'automatic' });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { writeClientEnvironments } from '../../dev/stack/client-env.ts';
 import { fundagent } from '../../clients/fundagent/program.ts';
 import { agent, promote, proposal, type Agent } from '../support/agents.ts';
-import { get, must, post, shared, sql, type CreatedView } from '../support/http.ts';
+import { get, must, post, sendAs, shared, sql, type CreatedView } from '../support/http.ts';
 import { ended, toolEnv } from '../support/mcp.ts';
 
 interface Run {
@@ -75,6 +75,19 @@ test('proposes with the flags of the contract, and makes a movement that waits f
   const waited = await run(env, 'wait', movement_id, '--timeout', '1');
   expect([waited.status, waited.err]).toEqual([5, expect.stringMatching(/PENDING_APPROVAL/)]);
   await must(200, post(`/movements/${movement_id}/reject`, {}));
+  const labels = { external_reference: `INV ${randomUUID()}`, metadata: { run: randomUUID() } };
+  const intent = { asset: 'USDC', amount: '40' };
+  const named = await must<CreatedView>(
+    201,
+    sendAs(own, 'POST', '/movements', { template_key, template_version, intent, ...labels }),
+  );
+  const listed = async (...filter: readonly string[]) =>
+    (await run(env, 'movements', 'list', ...filter)).json()['movements'];
+  const only = [expect.objectContaining({ movement_id: named.movement_id })];
+  expect(await listed('--reference', labels.external_reference)).toEqual(only);
+  expect(await listed('--metadata', `run=${labels.metadata.run}`)).toEqual(only);
+  expect(await listed('--metadata', 'run=another')).toEqual([]);
+  expect(await listed('--created-to', '2020-01-01T00:00:00Z')).toEqual([]);
   const over = await run(env, 'wait', movement_id);
   expect([over.status, over.err]).toEqual([1, expect.stringMatching(/ended as REJECTED/)]);
 });

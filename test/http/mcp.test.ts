@@ -6,13 +6,17 @@ import { built } from '../../dev/bootstrap/programs.mjs';
 import { agent, proposal, readProposal, type Agent, type ProposalView } from '../support/agents.ts';
 import {
   API,
+  movementBody,
+  must,
   noop,
   register,
+  sendAs,
   shared,
   sql,
   template,
   uniqueKey,
   withdrawal,
+  type CreatedView,
 } from '../support/http.ts';
 import {
   between,
@@ -117,6 +121,36 @@ test('reads: who it is, routes, balances, movements', async () => {
   expect(dataOf(await tools.call('list_movements'))).toEqual({
     ...{ movements: [], next_cursor: null, cut: null },
   });
+});
+
+test('movements are found by their reference and metadata', async () => {
+  const way = await register(
+    template([noop('a')], { template_key: `${own.namespace}/${uniqueKey('way')}` }),
+  );
+  const labels = { external_reference: `INV ${randomUUID()}`, metadata: { run: randomUUID() } };
+  const { movement_id } = await must<CreatedView>(
+    201,
+    sendAs(own, 'POST', '/movements', movementBody(way, labels)),
+  );
+  const ids = async (wanted: object) =>
+    dataOf<{ movements: readonly { movement_id: string }[] }>(
+      await tools.call('list_movements', wanted),
+    ).movements.map((each) => each.movement_id);
+  const { external_reference, metadata } = labels;
+  const hour = (from: number) => new Date(Date.now() + from * 3_600_000).toISOString();
+  for (const wanted of [
+    { external_reference },
+    { metadata },
+    { ...labels, created_from: hour(-1) },
+  ])
+    expect([wanted, await ids(wanted)]).toEqual([wanted, [movement_id]]);
+  for (const none of [
+    { external_reference: 'INV' },
+    { metadata: { run: 'another' } },
+    { ...labels, created_from: hour(1) },
+    { ...labels, created_to: hour(-1) },
+  ])
+    expect([none, await ids(none)]).toEqual([none, []]);
 });
 
 test('proposes, and reads what became of it; a repeat with its key is one proposal', async () => {

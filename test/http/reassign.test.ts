@@ -21,6 +21,10 @@ alone(PAYER);
 const reassign = <T = ActionView>(holder: string, target: string) =>
   post<T>(`/movements/${holder}/nodes/arrive/actions/reassign`, reassignment(target));
 
+/** How the attention of a movement offers it. */
+const offered = async (movementId: string) =>
+  (await detail(movementId)).attention?.actions.filter(({ action }) => action === 'reassign');
+
 const refusedAs = (detail: object) => ({ status: 409, body: { detail } });
 
 const states = async (movementId: string): Promise<Record<string, string>> =>
@@ -37,6 +41,10 @@ const claimedBy = async (address: string): Promise<readonly string[]> =>
 test('the other is completed with it, and the first waits for a payment of its own', async () => {
   const reader = await agent();
   const { holder, target, address, pay } = await wrongPayment([gate('release')], reader.namespace);
+  await reaches(holder, 'WAITING_MANUAL_ACTION');
+  expect(await offered(holder)).toMatchObject([
+    { node_key: 'arrive', attempt: 1, state: 'COMPLETED' },
+  ]);
   expect(await must(200, reassign(holder, target))).toMatchObject({
     ...{ movement_id: holder, request_state: 'EXECUTING', current_frontier: ['arrive'] },
     to: { movement_id: target },
@@ -96,6 +104,7 @@ test('where something behind it has started, or all is over, it stays', async ()
   await must(200, act(holder, 'resume', { node_key: 'first' }));
   await waitFor(async () => (await states(holder))['second'] === 'READY');
   await reaches(holder, 'WAITING_MANUAL_ACTION');
+  expect(await offered(holder)).toEqual([]);
   expect(await reassign(holder, target)).toMatchObject(
     refusedAs({ error: 'not_reassignable', reason: 'passed_on', nodes: ['first'] }),
   );

@@ -12,6 +12,7 @@ import {
   text,
   whole,
 } from '../../command-line/options.ts';
+import { pairs } from '../../command-line/words.ts';
 import { printableJson } from '../../command-line/printable.ts';
 import { isObject } from '../../http/answer.ts';
 import { waitForMovement, type Movement } from '../../http/wait.ts';
@@ -96,13 +97,20 @@ export const movementCommands = [
       asset: text('code', 'of one asset'),
       templateKey: text('key', 'of one template'),
       strategyId: text('id', 'of one strategy'),
+      reference: text('reference', 'only those that their creates named so'),
+      metadata: many('key=value', 'only those with this pair in their metadata'),
+      createdFrom: text('time', 'only those of this time (ISO 8601) or later'),
+      createdTo: text('time', 'only those of before this time'),
       needsAttention: flag('only those that wait for a person'),
       limit: whole('n', 'how many (50)'),
       cursor: text('cursor', 'next_cursor of the page before'),
     },
-    run: async (session, { templateKey, strategyId, needsAttention, ...rest }) => {
+    run: async (session, { templateKey, strategyId, needsAttention, ...options }) => {
+      const { reference, metadata, createdFrom, createdTo, ...rest } = options;
       const query = {
         ...{ ...rest, template_key: templateKey, strategy_id: strategyId },
+        ...{ external_reference: reference, metadata: pairs(metadata, '--metadata') },
+        ...{ created_from: createdFrom, created_to: createdTo },
         needs_attention: needsAttention ? 'true' : undefined,
       };
       const page = await session.call('listMovements', { query });

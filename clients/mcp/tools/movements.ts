@@ -69,6 +69,7 @@ function textIn(record: Readonly<Record<string, unknown>>, name: string): string
 }
 
 const PAGE = 25;
+const timeIn = z.string().min(1).max(64);
 
 export const listMovements = defineTool({
   name: 'list_movements',
@@ -81,6 +82,13 @@ export const listMovements = defineTool({
     asset: assetIn.optional(),
     template_key: z.string().min(1).max(256).optional(),
     strategy_id: nameIn.optional(),
+    external_reference: nameIn.optional().describe('As their creates named them.'),
+    metadata: z
+      .record(z.string().regex(/^[a-z0-9_.-]{1,64}$/), z.string().max(256))
+      .optional()
+      .describe('Only those with all of these pairs in their metadata.'),
+    created_from: timeIn.optional().describe('Of this time (ISO 8601) or later.'),
+    created_to: timeIn.optional().describe('Of before this time.'),
     needs_attention: z.literal(true).optional().describe('Only those that wait for a person.'),
     limit: z.int().min(1).max(PAGE).default(10),
     cursor: z.string().min(1).max(512).optional().describe('`next_cursor` of the page before.'),

@@ -3,11 +3,12 @@
  * of `attention`; what attention does not speak of goes by the same tables and refusals as the
  * service.
  */
-import { specOf } from '../../../../domain/actions/built-in.ts';
-import { CANCELLABLE } from '../../../../domain/commands/cancel-transaction.ts';
-import { REASSIGNABLE } from '../../../../domain/commands/reassign.ts';
+import { namesPayments } from '../../../../domain/claims.ts';
+import { CANCELLABLE, takesNonce } from '../../../../domain/commands/cancel-transaction.ts';
+import { REASSIGNABLE, waitsAgain } from '../../../../domain/commands/reassign.ts';
 import { ERROR_TABLE, type ErrorCode } from '../../../../domain/errors.ts';
 import { isObject } from '../../../../domain/json.ts';
+import { setsToZero } from '../../../../domain/open-allowances.ts';
 import { OPS_ROLES } from '../../../../domain/roles.ts';
 import { ACTION_STATES } from '../../../../domain/states/movement.ts';
 import type { NodeState } from '../../../../domain/states/node.ts';
@@ -167,11 +168,7 @@ function transactionChoices(movement: Movement): readonly Choice[] {
   if (!isAllowed('cancel_transaction', movement) || signed.length === 0)
     return [refused('cancel_transaction', said('nothing_signed'))];
   return signed.map(({ node_key, attempt, state }) =>
-    offered(
-      'cancel_transaction',
-      { node_key, attempt, state },
-      `A transaction with the same nonce that moves nothing is signed and sent; whichever of the two is mined decides what becomes of ${node_key}.`,
-    ),
+    offered('cancel_transaction', { node_key, attempt, state }, takesNonce(node_key)),
   );
 }
 
@@ -180,7 +177,7 @@ function reassignChoices(movement: Movement): readonly Choice[] {
     ({ node_kind, action_type, state, output }) =>
       node_kind === 'observe' &&
       state === 'COMPLETED' &&
-      (specOf(action_type).claim?.named.includes('payments') ?? false) &&
+      namesPayments(action_type) &&
       isObject(output) &&
       Array.isArray(output['payments']),
   );
@@ -189,23 +186,14 @@ function reassignChoices(movement: Movement): readonly Choice[] {
   if (!REASSIGNABLE.includes(movement.request_state))
     return [refused('reassign', inState(movement))];
   return paid.map(({ node_key, attempt, state }) =>
-    offered(
-      'reassign',
-      { node_key, attempt, state },
-      `${node_key} waits for its own payment again, and the node that you name is completed with all that it had: both or neither.`,
-    ),
+    offered('reassign', { node_key, attempt, state }, waitsAgain(node_key)),
   );
 }
 
 function allowancesChoice({ open_allowances: open = [] }: Movement): Choice {
   if (open.length === 0)
     return refused('reset_allowances', 'The movement has no open allowances, or has not ended.');
-  const of = open.map(({ amount, asset, spender }) => `${amount} ${asset} for ${spender}`);
-  return offered(
-    'reset_allowances',
-    null,
-    `A movement of its own sets each of these allowances to 0: ${of.join('; ')}.`,
-  );
+  return offered('reset_allowances', null, setsToZero(open));
 }
 
 function whyNot(verb: keyof typeof ACTION_STATES, movement: Movement): string {
