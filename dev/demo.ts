@@ -2,7 +2,7 @@
  * `npm run demo`: one movement from a template to COMPLETED, on the running stack or on one of its
  * own. Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
  */
-import { consoleUrl } from './stack/console.ts';
+import { consoleLines, consoleUrl, offerConsole } from './stack/console.ts';
 import { takeSignals } from './stack/foreground.ts';
 import { drawGraph } from '../clients/command-line/graph.ts';
 import { planHash, type FundClient, type ResultOf } from '../clients/http/index.ts';
@@ -27,6 +27,7 @@ const POLL_MS = 1_200;
 const HELP = [
   `Moves ${MOVED.withdrawal} from the paper venue to the treasury, on the stack that runs in this folder or on one of its own, and`,
   'tells what happens. Standard output ends with one line of JSON; the exit status is 0 when the movement has completed.',
+  'At a terminal a stack of its own stays until Ctrl-C, with a link that enrols a first operator of the console.',
   '',
   `  --bridges  moves ${MOVED.crossing} from one local chain to another instead: burnt here, minted there; a stack that is`,
   '             started for it has the second chain and those who serve the bridges',
@@ -52,10 +53,12 @@ async function main(): Promise<number> {
     const urls = await findOrStart(settings, bridged);
     const bridges = bridged ? readBridges(settings.dataDir) : null;
     const [chain, keys] = [readChainInfo(settings.dataDir), readDevKeys(settings.dataDir)];
-    return await Promise.race([
+    const status = await Promise.race([
       demonstrate({ urls, chain, keys, bridges }),
       foreground.stopped.then(() => foreground.status ?? 1),
     ]);
+    if (stack !== null && foreground.status === null) await stay(stack, settings);
+    return status;
   } catch (error) {
     say(`\n${error instanceof Error ? error.message : String(error)}`);
     return foreground.status ?? 1;
@@ -63,6 +66,20 @@ async function main(): Promise<number> {
     if (stack !== null) say('Stopping the stack …');
     await stack?.stop();
   }
+}
+
+/**
+ * At a terminal a stack of the demo's own stays until Ctrl-C, for whoever wants to look at it in the
+ * console: a link to a stack that is gone would lead nowhere.
+ */
+async function stay(own: Stack, { dataDir }: DevSettings): Promise<void> {
+  const isSeen = process.stdin.isTTY && process.stdout.isTTY;
+  if (!isSeen || process.env.SVC_CONSOLE_ENABLED === 'false') return;
+  const offered = await offerConsole({ ...own, dataDir });
+  for (const line of consoleLines(offered)) say(line);
+  say('The stack stays until Ctrl-C.');
+  await foreground.stopped;
+  await offered.stop();
 }
 
 async function underStorm(): Promise<number> {
@@ -132,7 +149,7 @@ async function demonstrate({
   say('\nGraph');
   for (const line of drawGraph(await api.movements.graph(movement.movement_id))) say(`  ${line}`);
   say(`\nTemporal UI  ${movement.workflow.ui_url}`);
-  // Its link to enrol is printed by `npm start`, which stays for as long as it works.
+  // The link to enrol of a stack that runs already was printed by `npm start`.
   say(`Console      ${consoleUrl(urls.apiUrl)}`);
   const after = await scene.balances();
   say(`\nBalances (${scene.asset})            before          after`);

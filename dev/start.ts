@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { loadStarterTemplates } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
-import { offerConsole, type OfferedConsole } from './stack/console.ts';
+import { consoleLines, offerConsole, type OfferedConsole } from './stack/console.ts';
 import { hadBridges } from './stack/known-bridges.ts';
 import { hadPerp } from './stack/perp.ts';
 import { type DevSettings, readDevSettings } from './stack/ports.ts';
@@ -90,7 +90,7 @@ function printWelcome(
       ...(bridges === null ? [] : [`Far chain:         ${bridges.far.rpcUrl}`]),
       ...(perp === null ? [] : [`Perps venue:       ${perp.url}`]),
       '',
-      ...consoleLines(offered),
+      ...(offered === null ? [] : consoleLines(offered)),
       'A first movement:  npm run demo   (in another terminal; or by hand, see docs/start.md)',
       ...(bridges === null ? [] : ['Over the bridges:  npm run demo -- --bridges']),
       `Templates:         ${templates.map(({ template_key }) => template_key).join(', ')}`,
@@ -100,20 +100,6 @@ function printWelcome(
       '',
     ].join('\n'),
   );
-}
-
-/** The link works once, within 15 minutes, and in one browser. */
-function consoleLines(offered: OfferedConsole | null): readonly string[] {
-  if (offered === null) return [];
-  const { url, link } = offered;
-  return link === null
-    ? [`Console:           ${url}`, '']
-    : [
-        `Console:           ${link}`,
-        '                   (works once, within 15 minutes; then it is',
-        `                   ${url})`,
-        '',
-      ];
 }
 
 function addresses(urls: StackUrls): string {

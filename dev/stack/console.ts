@@ -26,6 +26,18 @@ export function consoleUrl(apiUrl: string): string {
   return `http://localhost:${new URL(apiUrl).port}/console/`;
 }
 
+/** The link works once, within 15 minutes, and in one browser. */
+export function consoleLines({ url, link }: OfferedConsole): readonly string[] {
+  return link === null
+    ? [`Console:           ${url}`, '']
+    : [
+        `Console:           ${link}`,
+        '                   (works once, within 15 minutes; then it is',
+        `                   ${url})`,
+        '',
+      ];
+}
+
 /** Offers the console of the stack whose owner of the database this is. */
 export async function offerConsole({
   databaseUrl,

@@ -2,8 +2,10 @@
  * Pages of an administrator against the real stack and door: each can be read by everyone, breaks
  * no policy, and fits a narrow screen in both colour schemes. One create, whose answer is lost.
  */
+import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { get, must, noop, register, shared, template, transfer } from '../../support/http.ts';
+import { agent, propose, readProposal } from '../../support/agents.ts';
+import { get, must, noop, post, register, shared, template, transfer } from '../../support/http.ts';
 import { accessible, dashboard, shownFingerprint, watchedBrowsers } from './operators.ts';
 
 const OPERATOR = `pages-${String(process.pid)}`;
@@ -102,6 +104,37 @@ test('a template is drawn, and leads to a movement that is made once, though its
     get<{ readonly movements: readonly unknown[] }>(`/movements?external_reference=${reference}`),
   );
   expect(movements).toHaveLength(1);
+});
+
+test('a transfer and a proposal are found by their ids, with what may be done about them', async () => {
+  const find = async (id: string): Promise<void> => {
+    await page.getByRole('searchbox', { name: 'Search' }).fill(id);
+    await page.keyboard.press('Enter');
+    await page.getByRole('main').getByRole('link').first().click();
+  };
+  const { transfer_id } = await must(
+    201,
+    post<{ readonly transfer_id: string }>('/capital-transfers', {
+      ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT' },
+      ...{ amount: '1.5', reason: 'rebalancing', idempotency_key: randomUUID() },
+    }),
+  );
+  await find(transfer_id);
+  await read('Capital transfer');
+  await page.getByRole('region', { name: 'Events, newest first' }).waitFor();
+  const resolve = page.getByRole('button', { name: 'Resolve' });
+  await page.getByText('It is COMPLETED: what waits for its provider can be resolved.').waitFor();
+  expect(await resolve.getAttribute('aria-disabled')).toBe('true');
+  await accessible(page);
+
+  const { proposal_id } = (await propose(await agent({ most: '1' }))).body;
+  await find(proposal_id);
+  await read('Proposal');
+  await accessible(page);
+  await page.getByRole('button', { name: /^Promote / }).click();
+  await page.getByRole('button', { name: 'Sign and send' }).click();
+  await page.getByText('The service has taken it.').waitFor();
+  expect((await readProposal(shared.keys.admin, proposal_id)).promotion_mode).toBe('admin');
 });
 
 test('a sheet shows what is signed, and Escape sends nothing', async () => {
