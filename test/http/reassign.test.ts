@@ -22,8 +22,12 @@ const reassign = <T = ActionView>(holder: string, target: string) =>
   post<T>(`/movements/${holder}/nodes/arrive/actions/reassign`, reassignment(target));
 
 /** How the attention of a movement offers it. */
-const offered = async (movementId: string) =>
-  (await detail(movementId)).attention?.actions.filter(({ action }) => action === 'reassign');
+const offered = async (movementId: string): Promise<readonly object[]> => {
+  const { attention } = (await detail(movementId)) as unknown as {
+    readonly attention: { readonly actions: readonly { readonly action: string }[] };
+  };
+  return attention.actions.filter(({ action }) => action === 'reassign');
+};
 
 const refusedAs = (detail: object) => ({ status: 409, body: { detail } });
 
