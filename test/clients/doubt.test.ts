@@ -148,3 +148,36 @@ test('a write of an operator that is answered 401 may have been taken by an earl
   const read = { method: 'GET', target: '/dashboard/api/x' } as const;
   expect(await failure(operator.send(read))).toMatchObject({ status: 401, maybeTaken: false });
 });
+
+test('what may not be signed now leaves nothing but the question for a nonce', async () => {
+  server.script(answer(200, { nonce: 'n'.repeat(22) }));
+  const wrong = new ClientUsageError('The clock is wrong.');
+  const operator = createDashboardClient({
+    ...{ baseUrl: server.url, key: { operator: 'ada', secret: 'secret' } },
+    beforeSigning: () => {
+      throw wrong;
+    },
+  });
+  const write = { method: 'POST', target: '/dashboard/api/x', body: {} } as const;
+  expect(await failure(operator.send(write))).toBe(wrong);
+  expect(server.seen.map(({ method, target }) => [method, target])).toEqual([
+    ['GET', '/dashboard/nonce'],
+  ]);
+});
+
+test('what is read for no person says so, by whichever call', async () => {
+  server.script(answer(200, {}));
+  let isBackground = true;
+  const operator = createDashboardClient({
+    ...{ baseUrl: server.url, key: null, isBackground: () => isBackground },
+  });
+  const reads = async (): Promise<readonly unknown[]> => {
+    server.seen.length = 0;
+    await operator.send({ method: 'GET', target: '/dashboard/allowed-addresses' });
+    await operator.call('whoami');
+    return server.seen.map(({ headers }) => headers['x-svc-background']);
+  };
+  expect(await reads()).toEqual(['1', '1']);
+  isBackground = false;
+  expect(await reads()).toEqual([undefined, undefined]);
+});

@@ -209,6 +209,34 @@ export const consoleRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-background-read-says-so',
+    section,
+    rule: 'The console’s client marks what it reads for no person.',
+    test: {
+      file: 'test/clients/doubt.test.ts',
+      name: 'what is read for no person says so, by whichever call',
+    },
+    broken: {
+      file: 'clients/http/dashboard.ts',
+      find: 'options.isBackground?.() === true',
+      replace: 'false',
+    },
+  },
+  {
+    id: 'nothing-is-signed-by-a-wrong-clock',
+    section,
+    rule: 'A write whose signature the service would refuse for its time never leaves the page.',
+    test: {
+      file: 'test/clients/doubt.test.ts',
+      name: 'what may not be signed now leaves nothing but the question for a nonce',
+    },
+    broken: {
+      file: 'clients/http/dashboard.ts',
+      find: '    options.beforeSigning?.();\n',
+      replace: '',
+    },
+  },
+  {
     id: 'the-page-has-one-name',
     section,
     rule: 'The console’s page is answered under its origin’s host alone; what a proxy says decides nothing.',

@@ -127,6 +127,45 @@ test('while the clock is an hour wrong nothing is signed and nothing is lost', a
   expect(decisions(made).map(({ status }) => status)).toEqual([200]);
 }, 120_000);
 
+test('a wrong clock is said in the sheet of a create, and in that of several decisions', async () => {
+  const page = await desk.pageOf('ada');
+  const signs = async (sheet: Locator, action: string): Promise<void> => {
+    const before = desk.writes.length;
+    await page.evaluate(clockBy(HOUR_MS));
+    await button(sheet, action).click();
+    await sheet
+      .getByText(/clock is 360\d seconds ahead of the service’s/)
+      .first()
+      .waitFor({ timeout: PATIENCE });
+    expect(await button(sheet, action).getAttribute('aria-disabled')).toBe('true');
+    expect(desk.writes.length).toBe(before);
+    await page.evaluate(clockBy(0));
+    await eventually(
+      async () => (await button(sheet, action).getAttribute('aria-disabled')) === 'false' || null,
+      { timeoutMs: PATIENCE },
+    );
+    await button(sheet, action).click();
+  };
+  await to(page, `/new?template_key=${WITHDRAW_TO_TREASURY}&template_version=1`);
+  await page.getByLabel('Asset', { exact: true }).fill('USDC', { timeout: PATIENCE });
+  await page.getByLabel('Amount', { exact: true }).fill('13.25');
+  await button(page, 'Preview').click();
+  await page.getByText('The service would make this movement now.').waitFor({ timeout: PATIENCE });
+  await button(page, 'Create…').click();
+  const create = page.getByRole('dialog', { name: 'Create the movement?' });
+  await signs(create, 'Sign and send');
+  await create.getByText('The movement is made:').waitFor({ timeout: PATIENCE });
+
+  const made = await created('14.25');
+  await to(page, '/approvals');
+  await choice(page, made).check({ timeout: PATIENCE });
+  await button(page, 'Approve 1…').click();
+  const sheet = page.getByRole('dialog', { name: 'Approve 1 movements' });
+  await button(sheet, 'Approve 1, each signed by itself').waitFor({ timeout: PATIENCE });
+  await signs(sheet, 'Approve 1, each signed by itself');
+  await sheet.getByText('1 of 1 sent, 1 done').waitFor({ timeout: PATIENCE });
+}, 180_000);
+
 /** Sets the page's clock so many milliseconds ahead of this machine's. */
 const clockBy = (ms: number): string => `(() => {
   const Real = globalThis.RealDate ?? Date;
