@@ -28,6 +28,13 @@ export interface Write {
   readonly signedBy: string | null;
 }
 
+export interface Read {
+  readonly path: string;
+  readonly status: number;
+  /** The page says that it reads it for no person. */
+  readonly isBackground: boolean;
+}
+
 export interface Browsers {
   /** What any page reported against its policy, or could not handle. */
   readonly complaints: readonly string[];
@@ -99,7 +106,7 @@ export interface Console {
   /** In the order of their answers. */
   readonly writes: readonly Write[];
   /** Reads, in the same order. */
-  readonly reads: readonly { readonly path: string; readonly status: number }[];
+  readonly reads: readonly Read[];
   readonly browsers: Browsers;
   /** `fundadmin dashboard` of this stack. */
   dashboard(...args: readonly string[]): Promise<Record<string, unknown>>;
@@ -129,14 +136,15 @@ export async function startConsole(options: OwnStackOptions = {}): Promise<Conso
     SVC_CONSOLE_ORIGIN: origin,
   };
   const writes: Write[] = [];
-  const reads: { path: string; status: number }[] = [];
+  const reads: Read[] = [];
   /** Of every browser, as it handed it over. */
   const secrets = new Set<string>();
   let loses = false;
   const passed = (request: Passed): boolean => {
     const { method, target: path, status } = request;
     if (method === 'GET' || method === 'HEAD') {
-      reads.push({ path, status });
+      const isBackground = request.headers['x-svc-background'] !== undefined;
+      reads.push({ path, status, isBackground });
       return true;
     }
     const body = request.body.toString('utf8');
