@@ -69,8 +69,8 @@ async function main(): Promise<number> {
 }
 
 /**
- * At a terminal a stack of the demo's own stays until Ctrl-C, for whoever wants to look at it in the
- * console: a link to a stack that is gone would lead nowhere.
+ * At a terminal a stack of the demo's own stays until Ctrl-C, for whoever wants to look at it in
+ * the console: a link to a stack that is gone would lead nowhere.
  */
 async function stay(own: Stack, { dataDir }: DevSettings): Promise<void> {
   const isSeen = process.stdin.isTTY && process.stdout.isTTY;
