@@ -310,8 +310,10 @@ function cancelTransactionOffers(
     reason === 'unknown_outcome' ||
     (reason === 'observed_long' && !AMOUNTS_DIFFER.includes(error_code ?? ''));
   if (node === undefined || !isOpen || !allows('cancel_transaction', snapshot)) return [];
-  const { signs } = specOf(snapshot.plan.nodes[at]?.action_type ?? '');
-  if (signs !== 'transaction' || !CANCELLABLE.includes(node.state)) return [];
+  const { signs, crossing } = specOf(snapshot.plan.nodes[at]?.action_type ?? '');
+  // What crosses to another chain is observed there once its transaction is mined.
+  const isMined = crossing !== null && node.state !== 'UNKNOWN';
+  if (signs !== 'transaction' || isMined || !CANCELLABLE.includes(node.state)) return [];
   return [
     { action: 'cancel_transaction', ...nameOf(node), consequence: takesNonce(node.node_key) },
   ];
