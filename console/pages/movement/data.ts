@@ -95,7 +95,8 @@ export function useBehind(data: MovementData): string | null {
   const session = useSession();
   const live = useStore(liveness);
   const clock = useWrongClock();
-  if (session.kind === 'open' && session.ended) return 'The session has ended: Continue opens another.';
+  if (session.kind === 'open' && session.ended)
+    return 'The session has ended: Continue opens another.';
   if (clock !== null) return clock;
   if (live === 'offline') return 'This browser is offline: what is shown may be old.';
   return data.errors.movement === null
