@@ -1,5 +1,8 @@
 /** The allowlist, which has routes of its own beside the API's. */
 import { useInfiniteQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { paced } from './pace.ts';
+import { PAGE_MOST } from './reads.ts';
 import { theClient } from './session.ts';
 
 export interface AllowedRow {
@@ -35,10 +38,14 @@ export function useAllowlist(filters: Readonly<Record<string, string>>): {
     getNextPageParam: (last: Page) => last.next_cursor,
     queryFn: async ({ pageParam, signal }): Promise<Page> => {
       const cursor = pageParam === null ? {} : { cursor: pageParam };
-      const search = new URLSearchParams({ ...filters, limit: '100', ...cursor }).toString();
+      const limit = String(PAGE_MOST);
+      const search = new URLSearchParams({ ...filters, limit, ...cursor }).toString();
+      if (pageParam !== null) await paced(signal);
       const target = `${ALLOWLIST}?${search}`;
       return (await theClient().send({ method: 'GET', target, signal })).body as Page;
     },
   });
-  return { rows: query.data?.pages.flatMap((page) => page.allowed_addresses) ?? [], query };
+  const { data } = query;
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.allowed_addresses) ?? [], [data]);
+  return { rows, query };
 }

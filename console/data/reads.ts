@@ -13,6 +13,8 @@ import type {
   RowOf,
 } from '../../clients/http/operations.ts';
 import { OPERATIONS } from '../../clients/http/operations.ts';
+import { useMemo } from 'react';
+import { paced } from './pace.ts';
 import { theClient } from './session.ts';
 
 interface ReadOptions {
@@ -42,6 +44,9 @@ export interface Rows<Row> {
   readonly query: UseInfiniteQueryResult;
 }
 
+/** What every list gives in one page; the first ones of a page are fewer, and sooner there. */
+export const PAGE_MOST = 200;
+
 /** The rows of a list, page after page. */
 export function useRows<Id extends PagedId>(
   id: Id,
@@ -55,7 +60,8 @@ export function useRows<Id extends PagedId>(
     getNextPageParam: (last: Page) => last.next,
     queryFn: async ({ pageParam, signal }): Promise<Page> => {
       const { query: filters } = input as { readonly query?: object };
-      const cursor = pageParam === null ? {} : { cursor: pageParam };
+      const cursor = pageParam === null ? {} : { cursor: pageParam, limit: PAGE_MOST };
+      if (pageParam !== null) await paced(signal);
       const answer = await callOf(id, {
         ...input,
         query: { ...filters, ...cursor },
@@ -70,7 +76,12 @@ export function useRows<Id extends PagedId>(
       };
     },
   });
-  const rows = (query.data?.pages.flatMap((page) => page.rows) ?? []) as readonly RowOf<Id>[];
+  const { data } = query;
+  // The same rows are the same array.
+  const rows = useMemo(
+    () => (data?.pages.flatMap((page) => page.rows) ?? []) as readonly RowOf<Id>[],
+    [data],
+  );
   return { rows, query };
 }
 

@@ -3,8 +3,8 @@
  * it hears on; when it closes, another takes the lock. Without a stream every tab reads again by
  * time.
  */
-import { KINDS, mayBeOld, type Change } from './changes.ts';
-import { queryClient } from './query-client.ts';
+import { readAgain } from './again.ts';
+import { KINDS, type Change } from './changes.ts';
 import { createStore } from './store.ts';
 
 /** `behind`: no stream, so what is shown is read again by time. */
@@ -28,10 +28,7 @@ export function followChanges(signal: AbortSignal): void {
   const take = (message: Message): void => {
     heard = Date.now();
     if ('pulse' in message) liveness.set(navigator.onLine ? message.pulse : 'offline');
-    else
-      void queryClient.invalidateQueries({
-        predicate: ({ queryKey }) => mayBeOld(queryKey, message.change),
-      });
+    else readAgain(message.change);
   };
   channel.onmessage = ({ data }: MessageEvent<Message>) => take(data);
   const send = (message: Message): void => {
@@ -40,7 +37,7 @@ export function followChanges(signal: AbortSignal): void {
   };
   const poll = setInterval(() => {
     if (Date.now() - heard > SILENCE_MS) liveness.set(navigator.onLine ? 'behind' : 'offline');
-    if (liveness.get() !== 'live') void queryClient.invalidateQueries();
+    if (liveness.get() !== 'live') readAgain(null);
   }, POLL_MS);
   const offline = (): void => liveness.set('offline');
   window.addEventListener('offline', offline, { signal });

@@ -1,4 +1,5 @@
 /** Where funds may go, since when, and who said so. */
+import { useMemo } from 'react';
 import { useAllowlist, type AllowedRow } from '../../data/allowlist.ts';
 import { shortAddress } from '../../parts/format.ts';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
@@ -15,6 +16,7 @@ const FILTERS: readonly Filter[] = [
 
 export default function Allowlist() {
   const { rows, query } = useAllowlist(useFilters(FILTERS));
+  const lookAlikes = useMemo(() => lookAlikesOf(rows), [rows]);
   return (
     <>
       <h1>Allowlist</h1>
@@ -29,7 +31,11 @@ export default function Allowlist() {
           {
             title: 'Address',
             cell: ({ address, label }) => (
-              <Address address={address} label={label} lookAlike={lookAlikeOf(address, rows)} />
+              <Address
+                address={address}
+                label={label}
+                lookAlike={lookAlikes.get(address) ?? null}
+              />
             ),
           },
           {
@@ -64,13 +70,22 @@ function Standing({ row: { active, usable_after, revoked_at, revoked_by } }: { r
   return <State>ACTIVE</State>;
 }
 
-/** Another address of the list that looks the same when it is short. */
-function lookAlikeOf(address: string, rows: readonly AllowedRow[]): string | null {
-  const short = shortAddress(address).toLowerCase();
-  const other = rows.find(
-    (row) =>
-      row.address.toLowerCase() !== address.toLowerCase() &&
-      shortAddress(row.address).toLowerCase() === short,
-  );
-  return other?.address ?? null;
+/** By address: another one of the list that looks the same when it is short. */
+export function lookAlikesOf(rows: readonly AllowedRow[]): ReadonlyMap<string, string> {
+  const byEnds = new Map<string, string[]>();
+  for (const { address } of rows) {
+    const ends = shortAddress(address).toLowerCase();
+    const same = byEnds.get(ends);
+    if (same === undefined) byEnds.set(ends, [address]);
+    else same.push(address);
+  }
+  const found = new Map<string, string>();
+  for (const same of byEnds.values()) {
+    const [first = ''] = same;
+    const second = same.find((each) => each.toLowerCase() !== first.toLowerCase());
+    if (second === undefined) continue;
+    for (const each of same)
+      found.set(each, each.toLowerCase() === first.toLowerCase() ? second : first);
+  }
+  return found;
 }

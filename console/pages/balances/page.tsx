@@ -70,9 +70,10 @@ function Rows({ rows }: { rows: readonly Balance[] }) {
         { title: 'Withdrawable', cell: ({ withdrawable }) => <Amount amount={withdrawable} /> },
         {
           title: 'Held',
-          cell: ({ svc_pending_outflow, svc_effective_reason: by }) => (
+          cell: ({ svc_pending_outflow, withdrawable, svc_effective_reason: by }) => (
             <>
               <Amount amount={svc_pending_outflow} />
+              <HeldOf held={svc_pending_outflow} of={withdrawable} />
               {by !== null && <span className="small"> {HOLDERS[by] ?? <Text>{by}</Text>}</span>}
             </>
           ),
@@ -95,6 +96,18 @@ function Rows({ rows }: { rows: readonly Balance[] }) {
         { title: 'Details of the venue', cell: ({ details }) => <AnyValue of={details} /> },
       ]}
     />
+  );
+}
+
+/** Drawn by the nearest numbers; what is exact stands beside it. */
+function HeldOf({ held, of }: { held: string | null; of: string | null }) {
+  const share = Number(held) / Number(of);
+  if (held === null || of === null || !Number.isFinite(share)) return null;
+  return (
+    <>
+      {' '}
+      <meter value={share} aria-label={`Held of what is withdrawable: ${held} of ${of}`} />
+    </>
   );
 }
 

@@ -7,7 +7,7 @@ import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
 import { Reading } from '../../parts/reading.tsx';
 import { SaveRows } from '../../parts/save-rows.tsx';
 import { Section } from '../../parts/section.tsx';
-import { Table } from '../../parts/table.tsx';
+import { List, Table } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
 import { Address, State, Time } from '../../parts/values.tsx';
 import { WriteButton, type Write } from '../../parts/write.tsx';
@@ -46,13 +46,13 @@ export default function Signers() {
               <Rows rows={rows} />
               <Section title="Nonce lanes">
                 {lanes.length === 0 && <p>No signer has sent on a chain yet.</p>}
-                {lanes.map(({ signer, lane }) => (
-                  <OneLane
-                    key={`${signer.signer_key} ${String(lane.chain_id)}`}
-                    signer={signer}
-                    lane={lane}
-                  />
-                ))}
+                <List
+                  label="Nonce lanes"
+                  className="nodes"
+                  rows={lanes}
+                  keyOf={({ signer, lane }) => `${signer.signer_key} ${String(lane.chain_id)}`}
+                  entry={({ signer, lane }) => <OneLane signer={signer} lane={lane} />}
+                />
               </Section>
             </>
           );

@@ -6,7 +6,7 @@ import type { Placed } from '../model/graph.ts';
 import { STATE_SIGNS } from '../model/graph.ts';
 import { Fields, field } from '../../../parts/fields.tsx';
 import { Json } from '../../../parts/json.tsx';
-import { Scroll } from '../../../parts/section.tsx';
+import { List, Table } from '../../../parts/table.tsx';
 
 type Node = Movement['nodes'][number];
 
@@ -18,13 +18,13 @@ export function Nodes({ nodes, graph }: { nodes: readonly Node[]; graph: Placed 
       (places.get(one.node_key) ?? nodes.length) - (places.get(other.node_key) ?? nodes.length),
   );
   return (
-    <ul className="nodes" aria-label="Nodes">
-      {ordered.map((node) => (
-        <li key={node.node_key}>
-          <OneNode node={node} />
-        </li>
-      ))}
-    </ul>
+    <List
+      label="Nodes"
+      className="nodes"
+      rows={ordered}
+      keyOf={({ node_key }) => node_key}
+      entry={(node) => <OneNode node={node} />}
+    />
   );
 }
 
@@ -92,34 +92,16 @@ function OneNode({ node }: { node: Node }) {
 export function Edges({ edges }: { edges: Placed['edges'] }) {
   if (edges.length === 0) return null;
   return (
-    <Scroll label="Edges">
-      <table>
-        <caption>Edges</caption>
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col">Goes on</th>
-            <th scope="col">Status</th>
-          </tr>
-        </thead>
-        <tbody>
-          {edges.map(({ from, to, words, statusWord }, index) => (
-            <tr key={index}>
-              <td>
-                <Text>{from}</Text>
-              </td>
-              <td>
-                <Text>{to}</Text>
-              </td>
-              <td>
-                <Text>{words}</Text>
-              </td>
-              <td>{statusWord}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      caption="Edges"
+      rows={edges}
+      keyOf={(edge) => String(edges.indexOf(edge))}
+      columns={[
+        { title: 'From', cell: ({ from }) => <Text>{from}</Text> },
+        { title: 'To', cell: ({ to }) => <Text>{to}</Text> },
+        { title: 'Goes on', cell: ({ words }) => <Text>{words}</Text> },
+        { title: 'Status', cell: ({ statusWord }) => statusWord },
+      ]}
+    />
   );
 }

@@ -1,21 +1,28 @@
 /** Every event, newest first. */
+import { useMemo } from 'react';
 import { stateInWords } from '../../../parts/format.ts';
 import { Text } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/values.tsx';
 import type { Timeline as Events } from '../model/answers.ts';
 import { isEmpty, Json } from '../../../parts/json.tsx';
 import { Section } from '../../../parts/section.tsx';
+import { List } from '../../../parts/table.tsx';
 
 export function Timeline({ events }: { events: Events }) {
+  const newestFirst = useMemo(() => events.toReversed(), [events]);
   return (
     <Section title="Timeline">
-      <ol className="timeline" reversed aria-label="Events, newest first">
-        {events.toReversed().map((event) => (
-          <li key={event.sequence} value={event.sequence}>
-            <Event event={event} />
-          </li>
-        ))}
-      </ol>
+      <List
+        label="Events, newest first"
+        className="timeline"
+        rows={newestFirst}
+        keyOf={({ sequence }) => String(sequence)}
+        entry={(event) => (
+          <>
+            <span className="small">{event.sequence}.</span> <Event event={event} />
+          </>
+        )}
+      />
     </Section>
   );
 }
