@@ -36,6 +36,7 @@ const LISTS: readonly ListCase[] = [
   { path: '/signers', region: 'Nonce lanes' },
   { path: '/policies', region: 'Policies' },
   { path: '/bridges', region: 'Chains' },
+  { path: '/bridges', region: 'Paths', least: COUNT - 1 },
   { path: `/movements/${manyId(LONG_TIMELINE, 1)}`, region: 'Events, newest first' },
   { path: '/allowlist', region: 'Allowed addresses' },
   { path: '/audit', region: 'Audit events' },
