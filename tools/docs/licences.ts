@@ -42,11 +42,9 @@ const IN_THE_CONSOLE: readonly string[] = [
   '@dagrejs/dagre',
   '@tanstack/react-query',
   '@tanstack/react-router',
-  '@tanstack/react-table',
   '@tanstack/react-virtual',
   'react',
   'react-dom',
-  'uplot',
 ];
 
 interface Locked {
