@@ -32,6 +32,9 @@ export const RATIO = {
   slowest: 'p99 of a signed read at 100/s / bare route',
   help: 'fundctl --help / node -e 0',
   list: 'fundctl movements list / node -e 0',
+  longestTask: 'longest task of a page of the console, 10,000 rows',
+  firstPaint: 'first paint of Needs you',
+  openConsoles: 'CPU of the API, 20 consoles open and idle',
 } as const;
 
 const GOALS: readonly Goal[] = [
@@ -100,6 +103,19 @@ const GOALS: readonly Goal[] = [
     figure: RATIO.list,
     goal: 'a list of fundctl, with its request, against a Node that does nothing',
     most: 7,
+  },
+  {
+    figure: RATIO.longestTask,
+    goal: 'longest task of the main thread on any page of the console with 10,000 rows, in ms',
+    most: 200,
+    once: true,
+  },
+  { figure: RATIO.firstPaint, goal: 'first paint of *Needs you*, in ms', most: 1_000 },
+  {
+    figure: RATIO.openConsoles,
+    goal: 'CPU of the API with 20 consoles open and idle, in % of a core',
+    most: 5,
+    once: true,
   },
   {
     figure: RATIO.idle,

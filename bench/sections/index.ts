@@ -3,6 +3,7 @@ import { alone } from './alone.ts';
 import { branches } from './branches.ts';
 import type { Section } from './context.ts';
 import { commands } from './commands.ts';
+import { consoleCosts } from './console.ts';
 import { creation } from './creation.ts';
 import { graphs } from './graphs.ts';
 import { idle } from './idle.ts';
@@ -23,6 +24,7 @@ export const SECTIONS = {
   routes,
   creation,
   commands,
+  console: consoleCosts,
   idle,
 } as const satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;
