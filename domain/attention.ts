@@ -5,7 +5,7 @@
  */
 import { specOf } from './actions/built-in.ts';
 import { cancel, isCancellable } from './commands/cancel.ts';
-import { CANCELLABLE, takesNonce } from './commands/cancel-transaction.ts';
+import { CANCELLABLE, isPastCancelling, takesNonce } from './commands/cancel-transaction.ts';
 import type { Requester } from './commands/context.ts';
 import { nameOf, type NamedNode } from './commands/named-node.ts';
 import { isCausedByPlan } from './commands/plan-cause.ts';
@@ -310,10 +310,9 @@ function cancelTransactionOffers(
     reason === 'unknown_outcome' ||
     (reason === 'observed_long' && !AMOUNTS_DIFFER.includes(error_code ?? ''));
   if (node === undefined || !isOpen || !allows('cancel_transaction', snapshot)) return [];
-  const { signs, crossing } = specOf(snapshot.plan.nodes[at]?.action_type ?? '');
-  // What crosses to another chain is observed there once its transaction is mined.
-  const isMined = crossing !== null && node.state !== 'UNKNOWN';
-  if (signs !== 'transaction' || isMined || !CANCELLABLE.includes(node.state)) return [];
+  const actionType = snapshot.plan.nodes[at]?.action_type ?? '';
+  if (specOf(actionType).signs !== 'transaction' || !CANCELLABLE.includes(node.state)) return [];
+  if (isPastCancelling(actionType, node.state)) return [];
   return [
     { action: 'cancel_transaction', ...nameOf(node), consequence: takesNonce(node.node_key) },
   ];

@@ -1,6 +1,6 @@
 /** One cache of what was read, for every page of this tab. */
 import { QueryCache, QueryClient } from '@tanstack/react-query';
-import { isUnauthenticated, noteFailure } from './session.ts';
+import { isUnauthenticated, noteFailure, sessionStore } from './session.ts';
 
 const RETRIES = 2;
 
@@ -19,4 +19,14 @@ export const queryClient = new QueryClient({
     // A write leaves once; whoever sent it looks before it is offered again.
     mutations: { retry: false },
   },
+});
+
+/** Whose rows it holds. */
+let reader: string | null = null;
+// Before any page is drawn for another operator: of the former one nothing is shown.
+sessionStore.subscribe(() => {
+  const state = sessionStore.get();
+  const now = state.kind === 'open' ? state.key.operator : state.kind === 'no_key' ? null : reader;
+  if (now !== reader) queryClient.clear();
+  reader = now;
 });

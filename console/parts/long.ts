@@ -40,6 +40,8 @@ export interface Long {
   readonly scroller: {
     readonly ref: RefObject<HTMLDivElement | null>;
     readonly onKeyDown: (event: KeyboardEvent) => void;
+    readonly onPointerEnter: () => void;
+    readonly onPointerLeave: () => void;
   };
   readonly drawn: readonly DrawnRow[];
   /** Height of what is left out after the last one, in pixels. */
@@ -56,7 +58,7 @@ export interface Long {
 /**
  * The focus stays where it is while its row is scrolled away or moved by a change; when what had it
  * goes, it passes to the row, or to the list. What is in view stays there when rows come or go
- * above it, unless the list stands at its beginning.
+ * above it, unless the list stands at its beginning and the pointer is elsewhere.
  */
 export function useLong({ count, keyOf }: LongOptions): Long {
   const scroller = useRef<HTMLDivElement>(null);
@@ -79,12 +81,15 @@ export function useLong({ count, keyOf }: LongOptions): Long {
   });
   const items = virtualizer.getVirtualItems();
 
+  /** While the pointer is over the list, a click must not meet another row than the one aimed at. */
+  const isPointedAt = useRef(false);
   const before = useRef({ keyOf, items });
   useLayoutEffect(() => {
     const element = scroller.current;
     const was = before.current;
     before.current = { keyOf, items };
-    if (element === null || was.keyOf === keyOf || element.scrollTop === 0) return;
+    if (element === null || was.keyOf === keyOf) return;
+    if (element.scrollTop === 0 && !isPointedAt.current) return;
     const now = new Map(virtualizer.measurementsCache.map(({ key, start }) => [key, start]));
     const kept = was.items.find(({ key, end }) => end > element.scrollTop && now.has(key));
     if (kept !== undefined) element.scrollTop += (now.get(kept.key) ?? kept.start) - kept.start;
@@ -108,6 +113,12 @@ export function useLong({ count, keyOf }: LongOptions): Long {
     ...{ drawn, gapAfter: virtualizer.getTotalSize() - end, measure: virtualizer.measureElement },
     scroller: {
       ref: scroller,
+      onPointerEnter: () => {
+        isPointedAt.current = true;
+      },
+      onPointerLeave: () => {
+        isPointedAt.current = false;
+      },
       onKeyDown: (event) => {
         // A browser goes there in steps, to where the end was when it began; rows that are drawn
         // on the way change that.
@@ -118,17 +129,25 @@ export function useLong({ count, keyOf }: LongOptions): Long {
       },
     },
     focus: {
-      onFocus: ({ target }) => {
+      onFocus: ({ target, currentTarget }) => {
+        // Of a sheet that was opened from a row, which passes its events on to it.
+        if (!currentTarget.contains(target)) return;
         const index = target.closest('[data-index]')?.getAttribute('data-index');
         setFocused(index == null ? null : keyOf(Number(index)));
       },
       onBlur: ({ target, currentTarget, relatedTarget }) => {
+        // Its row stays while a sheet that was opened from it is there.
+        if (isInSheet(relatedTarget) || !currentTarget.contains(target)) return;
         // A window that is left keeps its focused element.
         if (document.activeElement !== target && !currentTarget.contains(relatedTarget))
           setFocused(null);
       },
     },
   };
+}
+
+function isInSheet(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('[role="dialog"]') !== null;
 }
 
 function isWritten(target: EventTarget): boolean {

@@ -1,7 +1,7 @@
 /**
  * A sheet in which one request is signed, from what is filled in to what became of it. It leaves
- * once; after a lost answer the present state is read before it is offered again. What forbids any
- * signature is asked here, so that no sheet can forget it.
+ * once, and the sheet stays until it is known what became of it: after a lost answer the present
+ * state is read before it is offered again. What forbids any signature is asked here, so that no sheet can forget it.
  */
 import { useState, type ReactNode } from 'react';
 import { afterFailure } from '../data/after-failure.ts';
@@ -26,6 +26,14 @@ type Phase<Done> =
   /** `error`: why there is no answer; `failed`: why the present state could not be read either. */
   | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
   | { readonly kind: 'done'; readonly answer: Done };
+
+/** Closed, it would be forgotten that something is under way, and the same could be sent again. */
+const STAYS: Readonly<Record<Phase<unknown>['kind'], string | null>> = {
+  filling: null,
+  sending: 'It is being sent: the sheet stays until there is an answer.',
+  looking: 'The sheet stays until it is known what became of it.',
+  done: null,
+};
 
 export interface SignedSheetProps<Done> {
   readonly title: string;
@@ -83,7 +91,7 @@ export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
     if (phase.kind === 'filling' && refused === null) void send();
   };
   return (
-    <Sheet open onClose={onClose} title={title}>
+    <Sheet open onClose={onClose} title={title} stays={STAYS[phase.kind]}>
       {above}
       {phase.kind === 'done' ? (
         <div role="status" className="notice">

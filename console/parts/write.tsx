@@ -3,7 +3,7 @@
  * is signed. After a lost answer the page is read again before it is offered again.
  */
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { randomHex } from '../../clients/http/bytes.ts';
 import {
   OPERATIONS,
@@ -52,8 +52,6 @@ export function WriteButton({
 }) {
   const role = useRole();
   const [isOpen, setOpen] = useState(false);
-  // One for each thing that is done, however often its sheet is opened or its answer is lost.
-  const key = useRef(randomHex(16));
   return (
     <>
       <Button
@@ -63,41 +61,39 @@ export function WriteButton({
       >
         {write.title}
       </Button>
-      {isOpen && (
-        <WriteSheet
-          write={write}
-          idempotencyKey={key.current}
-          onDone={() => {
-            key.current = randomHex(16);
-          }}
-          onClose={() => setOpen(false)}
-        />
-      )}
+      {isOpen && <WriteSheet write={write} onClose={() => setOpen(false)} />}
     </>
   );
+}
+
+/**
+ * By operation and path, of what is not done yet: one key for each thing that is done, however often
+ * its sheet is opened, its row scrolled away, or its answer lost.
+ */
+const KEYS = new Map<string, string>();
+
+function keyFor(subject: string): string {
+  const key = KEYS.get(subject) ?? randomHex(16);
+  KEYS.set(subject, key);
+  return key;
 }
 
 const LOST =
   'The answer was lost, and the page was read again since. Look whether it is done before you send it again.';
 
-function WriteSheet({
-  write: now,
-  idempotencyKey,
-  onDone,
-  onClose,
-}: {
-  write: Write;
-  idempotencyKey: string;
-  onDone: () => void;
-  onClose: () => void;
-}) {
+function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void }) {
   // What the sheet was opened for, whatever the page shows meanwhile.
   const [write] = useState(now);
   const { operation, entries = [], title, consequence, kind = 'main' } = write;
   const [values, setValues] = useState<Values>(() => initialValues(entries));
   const client = useQueryClient();
   const reading = readForm(entries, values);
-  const input = reading.ok ? write.inputOf(reading.body) : {};
+  const filled = reading.ok ? write.inputOf(reading.body) : {};
+  const subject = `${operation} ${signsOf(operation, filled).path}`;
+  const input =
+    reading.ok && OPERATIONS[operation].idempotent
+      ? { ...filled, body: { ...filled.body, idempotency_key: keyFor(subject) } }
+      : filled;
   const changed =
     write.standing === now.standing
       ? null
@@ -115,12 +111,9 @@ function WriteSheet({
       blocked={changed ?? (reading.ok ? null : reading.problem)}
       signs={reading.ok ? signsOf(operation, input) : null}
       send={async () => {
-        const options = OPERATIONS[operation].idempotent ? { idempotencyKey } : {};
-        const answer: unknown = await callOf(operation, {
-          ...input,
-          ...options,
-        } as unknown as Input<typeof operation>);
-        onDone();
+        const sent = input as unknown as Input<typeof operation>;
+        const answer: unknown = await callOf(operation, sent);
+        KEYS.delete(subject);
         return answer;
       }}
       look={async () => {

@@ -1,4 +1,5 @@
 /** Cancel-transaction: a person wants what was signed for a node never to be mined. */
+import { specOf } from '../actions/built-in.ts';
 import type { MovementSnapshot } from '../snapshot.ts';
 import type { NodeState } from '../states/node.ts';
 import type { Transition } from '../transition.ts';
@@ -7,6 +8,14 @@ import { actorOf, movementAudit, type Requester } from './context.ts';
 
 /** The states of a node whose transaction can be cancelled. */
 export const CANCELLABLE: readonly NodeState[] = ['UNKNOWN', 'OBSERVING'];
+
+/** Whether nothing that was signed for such a node can be kept from being mined any more. */
+export function isPastCancelling(actionType: string, state: NodeState): boolean {
+  const { signs, crossing } = specOf(actionType);
+  // A message to a venue is in no block; what crosses to another chain is observed there once its
+  // transaction is mined.
+  return signs === 'venue_message' || (crossing !== null && state !== 'UNKNOWN');
+}
 
 /** What comes of it, in a sentence. */
 export function takesNonce(nodeKey: string): string {

@@ -304,6 +304,22 @@ describe('what may be done', () => {
     expect(of(choices, 'cancel')[0]?.consequence).toContain('back');
   });
 
+  test.each([
+    ['cctp_burn', 'UNKNOWN', true],
+    ['cctp_burn', 'OBSERVING', false],
+    ['evm_transfer', 'OBSERVING', true],
+    ['perp_withdraw', 'UNKNOWN', false],
+  ] as const)(
+    'the transaction of a %s that is %s can be cancelled: %s',
+    async (action_type, state, isOffered) => {
+      const nodes = [make.node({ action_type, state })];
+      const movement = make.movement({ request_state: 'EXECUTING', nodes });
+      expect(offered(choicesOf(await standpoint({ movement })))).toEqual(
+        isOffered ? ['cancel_transaction'] : [],
+      );
+    },
+  );
+
   test('a payment that completed a node can be reassigned, and open allowances reset', async () => {
     const arrive = make.node({
       ...{ node_key: 'arrive', node_kind: 'observe', action_type: 'evm_balance_observe' },

@@ -35,15 +35,20 @@ export default function NeedsYou() {
     rows.filter(({ attention_reason }) => groupOf(attention_reason) === group);
   const count = of('you').length + of('broken').length + transfers.rows.length;
   const more = query.hasNextPage ? '+' : '';
+  const counted = `${String(count)}${query.hasNextPage || transfers.query.hasNextPage ? '+' : ''}`;
+  const isCounted = query.isSuccess && transfers.query.isSuccess;
   useEffect(() => {
-    document.title = query.isSuccess
-      ? `(${String(count)}${more}) Needs you · Fund movements`
+    document.title = isCounted
+      ? `(${counted}) Needs you · Fund movements`
       : 'Needs you · Fund movements';
-  }, [count, more, query.isSuccess]);
+  }, [counted, isCounted]);
   return (
     <>
       <h1>Needs you</h1>
-      {query.isError && <Problem error={query.error} />}
+      {[query, transfers.query, proposals.query, letters.query].map(
+        // What could not be read may wait for a person all the same.
+        ({ isError, error }, index) => isError && <Problem key={index} error={error} />,
+      )}
       {query.isPending && <p role="status">Reading…</p>}
       {query.data !== undefined &&
         SECTIONS.map(({ group, title, none }) => (

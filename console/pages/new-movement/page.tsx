@@ -290,9 +290,8 @@ function CreateSheet({
       }}
       look={async () => {
         const id = madeAlready(await previewOf({ key, body }));
-        if (id !== null) return made(id, null);
-        keepPending(null);
-        return null;
+        // What is not there may still come, so the create stays in doubt until it is sent again.
+        return id === null ? null : made(id, null);
       }}
       again={NOT_TAKEN}
       done={({ movement_id, warning }) => (
@@ -335,7 +334,7 @@ function InDoubt({ pending, onKnown }: { pending: Pending; onKnown: () => void }
       {found === undefined ? (
         <p>It is being looked for.</p>
       ) : found === null ? (
-        <p>The service has not taken it: nothing was made by it.</p>
+        <p>The service has not taken it so far. Look again before you make another.</p>
       ) : (
         <p>
           It made <MovementLink id={found} />

@@ -11,7 +11,12 @@ import { Promote, TemplateOf } from '../proposals/parts.tsx';
 
 export default function ProposalPage() {
   const { proposal_id = '' } = useParams({ strict: false });
-  const read = useRead('getTemplateProposal', { params: { proposal_id } });
+  // Nothing of one stands over another, an open sheet least of all.
+  return <OneProposal key={proposal_id} params={{ proposal_id }} />;
+}
+
+function OneProposal({ params }: { params: { readonly proposal_id: string } }) {
+  const read = useRead('getTemplateProposal', { params });
   return (
     <>
       <h1>Proposal</h1>

@@ -20,7 +20,11 @@ type Events = ResultOf<'getCapitalTransferTimeline'>;
 
 export default function TransferPage() {
   const { transfer_id = '' } = useParams({ strict: false });
-  const params = { transfer_id };
+  // Nothing of one stands over another, an open sheet least of all.
+  return <OneTransfer key={transfer_id} params={{ transfer_id }} />;
+}
+
+function OneTransfer({ params }: { params: { readonly transfer_id: string } }) {
   const transfer = useRead('getCapitalTransfer', { params });
   const timeline = useRead('getCapitalTransferTimeline', { params });
   return (

@@ -155,6 +155,34 @@ test('a sheet shows what is signed, and Escape sends nothing', async () => {
   expect(await statuses()).toEqual(before);
 });
 
+test('a sheet stays until it is known what became of its request', async () => {
+  await page.goto(`${HERE}/console/executors`);
+  await read('Executors');
+  let drop = (): void => undefined;
+  const held = new Promise<void>((dropped) => (drop = dropped));
+  const path = '**/dashboard/api/executors/**';
+  await page.route(path, async (route) => {
+    if (route.request().method() === 'GET') return route.continue();
+    await held;
+    return route.abort();
+  });
+  await page
+    .getByRole('button', { name: /^Disable / })
+    .first()
+    .click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('button', { name: 'Sign and send' }).click();
+  await sheet.getByText('the sheet stays until there is an answer').waitFor();
+  await page.keyboard.press('Escape');
+  await accessible(page);
+  expect(await sheet.getByRole('button', { name: 'Close' }).count()).toBe(0);
+  drop();
+  await sheet.getByText('The answer was lost, and the page was read again since.').waitFor();
+  await page.unroute(path);
+  await sheet.getByRole('button', { name: 'Close' }).click();
+  await sheet.waitFor({ state: 'detached' });
+});
+
 test('nothing broke the content policy', () => {
   expect(browsers.complaints).toEqual([]);
 });

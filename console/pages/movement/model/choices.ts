@@ -4,7 +4,11 @@
  * service.
  */
 import { namesPayments } from '../../../../domain/claims.ts';
-import { CANCELLABLE, takesNonce } from '../../../../domain/commands/cancel-transaction.ts';
+import {
+  CANCELLABLE,
+  isPastCancelling,
+  takesNonce,
+} from '../../../../domain/commands/cancel-transaction.ts';
 import { REASSIGNABLE, waitsAgain } from '../../../../domain/commands/reassign.ts';
 import { ERROR_TABLE, type ErrorCode } from '../../../../domain/errors.ts';
 import { isObject } from '../../../../domain/json.ts';
@@ -163,7 +167,10 @@ function cancelChoice(movement: Movement, plan: PlanReading | null): Choice {
 
 function transactionChoices(movement: Movement): readonly Choice[] {
   const signed = movement.nodes.filter(
-    ({ state, signer_binding }) => signer_binding !== null && CANCELLABLE.includes(state),
+    ({ action_type, state, signer_binding }) =>
+      signer_binding !== null &&
+      CANCELLABLE.includes(state) &&
+      !isPastCancelling(action_type, state),
   );
   if (!isAllowed('cancel_transaction', movement) || signed.length === 0)
     return [refused('cancel_transaction', said('nothing_signed'))];
