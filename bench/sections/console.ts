@@ -1,7 +1,7 @@
 /**
- * What the console costs: the longest task of a browser's main thread on each page with as many rows
- * as a long-lived installation has, the first paint, and the API's processor time while consoles are
- * open and nothing happens. On an embedded stack of its own, in a Chromium of this machine.
+ * What the console costs: the first paint, the longest task of a browser's main thread on each page
+ * with as many rows as a long-lived installation has, and the API's processor time while consoles
+ * are open and nothing happens. On an embedded stack of its own, in a Chromium of this machine.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -81,7 +81,7 @@ export function useLong({ count, keyOf }: LongOptions): Long {
   });
   const items = virtualizer.getVirtualItems();
 
-  /** While the pointer is over the list, a click must not meet another row than the one aimed at. */
+  /** While the pointer is over the list, a click must meet the row that it was aimed at. */
   const isPointedAt = useRef(false);
   const before = useRef({ keyOf, items });
   useLayoutEffect(() => {

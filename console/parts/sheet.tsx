@@ -1,6 +1,6 @@
 /**
- * A sheet over the page, for a decision: Escape and its button close it unless it stays, focus stays
- * within.
+ * A sheet over the page, for a decision: Escape and its button close it unless it stays, and the
+ * focus is kept within.
  */
 import { Dialog } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';

@@ -1,7 +1,8 @@
 /**
  * A sheet in which one request is signed, from what is filled in to what became of it. It leaves
  * once, and the sheet stays until it is known what became of it: after a lost answer the present
- * state is read before it is offered again. What forbids any signature is asked here, so that no sheet can forget it.
+ * state is read before it is offered again. What forbids any signature is asked here, so that no
+ * sheet can forget it.
  */
 import { useState, type ReactNode } from 'react';
 import { afterFailure } from '../data/after-failure.ts';

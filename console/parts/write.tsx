@@ -67,8 +67,8 @@ export function WriteButton({
 }
 
 /**
- * By operation and path, of what is not done yet: one key for each thing that is done, however often
- * its sheet is opened, its row scrolled away, or its answer lost.
+ * By operation and path, of what is not done yet: one key for each thing that is done, however
+ * often its sheet is opened, its row scrolled away, or its answer lost.
  */
 const KEYS = new Map<string, string>();
 
