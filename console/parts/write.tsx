@@ -5,6 +5,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { randomHex } from '../../clients/http/bytes.ts';
+import { ApiError } from '../../clients/http/errors.ts';
 import {
   OPERATIONS,
   type Input,
@@ -112,9 +113,16 @@ function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void
       signs={reading.ok ? signsOf(operation, input) : null}
       send={async () => {
         const sent = input as unknown as Input<typeof operation>;
-        const answer: unknown = await callOf(operation, sent);
-        KEYS.delete(subject);
-        return answer;
+        try {
+          const answer: unknown = await callOf(operation, sent);
+          KEYS.delete(subject);
+          return answer;
+        } catch (error) {
+          // What was sent before under this key is done, which the refusal says; this is another.
+          if (error instanceof ApiError && error.rawCode === 'idempotency_conflict')
+            KEYS.delete(subject);
+          throw error;
+        }
       }}
       look={async () => {
         await client.refetchQueries({ type: 'active' }, { throwOnError: true });
