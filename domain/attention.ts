@@ -299,7 +299,7 @@ function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonl
   ];
 }
 
-/** While nobody can say whether what was signed is mined, its nonce can be used up. */
+/** While no one can say whether what was signed is mined, its nonce can be used up. */
 function cancelTransactionOffers(
   { reason, node_key, error_code }: AttentionFacts,
   snapshot: MovementSnapshot,

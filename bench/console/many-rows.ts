@@ -108,7 +108,7 @@ const STATEMENTS: readonly string[] = [
   'SELECT rebuild_counts()',
 ];
 
-/** Writes them with triggers asleep, so that nobody is sent a change for each. */
+/** Writes them with triggers asleep, so that no one is sent a change for each. */
 export async function writeManyRows(
   databaseUrl: string,
   { count, prototype }: ManyRowsOptions,

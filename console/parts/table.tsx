@@ -5,7 +5,7 @@
 import { Fragment, useCallback, type ReactNode } from 'react';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Button } from './button.tsx';
-import { FEW, useLong } from './long.ts';
+import { FEW, useLong, type Long } from './long.ts';
 import { Problem } from './problem.tsx';
 
 export interface Column<Row> {
@@ -86,11 +86,7 @@ function ManyRows<Row>({
   keyOf,
   isAll,
 }: RowsProps<Row> & { isAll: boolean }) {
-  const keyAt = useKeyAt(rows, keyOf);
-  const { scroller, drawn, gapAfter, measure, focus } = useLong({
-    count: rows.length,
-    keyOf: keyAt,
-  });
+  const { scroller, drawn, gapAfter, measure, focus } = useLongRows(rows, keyOf);
   return (
     <div {...scroller} className="table long" role="region" aria-label={caption} tabIndex={0}>
       <table
@@ -120,9 +116,10 @@ function ManyRows<Row>({
   );
 }
 
-/** `keyOf` by index, the same function for the same rows. */
-function useKeyAt<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
-  return useCallback(
+/** Which of these rows are drawn. */
+function useLongRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Long {
+  // By index, and the same function for the same rows.
+  const keyAt = useCallback(
     (index: number): string => {
       const row = rows[index];
       return row === undefined ? '' : keyOf(row);
@@ -130,6 +127,7 @@ function useKeyAt<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
     // `keyOf` says the same of a row whenever it is made.
     [rows],
   );
+  return useLong({ count: rows.length, keyOf: keyAt });
 }
 
 /** The place of rows that are not drawn. */
@@ -204,11 +202,7 @@ function ManyEntries<Row>({
   keyOf,
   entry,
 }: Parameters<typeof List<Row>>[0]) {
-  const keyAt = useKeyAt(rows, keyOf);
-  const { scroller, drawn, gapAfter, measure, focus } = useLong({
-    count: rows.length,
-    keyOf: keyAt,
-  });
+  const { scroller, drawn, gapAfter, measure, focus } = useLongRows(rows, keyOf);
   return (
     <div {...scroller} className="long" role="region" aria-label={label} tabIndex={0}>
       <ul className={className} aria-label={label} {...focus}>

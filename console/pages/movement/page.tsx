@@ -2,7 +2,6 @@
 import { useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { plannedSends } from '../../../domain/plan/planned-sends.ts';
-import { Button } from '../../parts/button.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Text } from '../../parts/text.tsx';
 import { useNow } from '../../parts/use-now.ts';
@@ -47,9 +46,6 @@ export default function MovementPage() {
   );
 }
 
-const DOUBT =
-  'The answer to a decision was lost: what became of it is read before anything is offered again.';
-
 export interface MovementViewProps {
   readonly movement: Movement;
   readonly data: MovementData;
@@ -67,8 +63,7 @@ export function MovementView({ movement, data, operator, behind }: MovementViewP
   const payees = payeesOf({ sends, movement, rows, now });
   const outflow = read === null ? null : outflowOf(read);
   const drawn = useMemo(() => (graph === null ? null : placed(graph)), [graph]);
-  const [inDoubt, setInDoubt] = useState(false);
-  const at = { movement, plan, role: operator?.role ?? null, behind: inDoubt ? DOUBT : behind };
+  const at = { movement, plan, role: operator?.role ?? null, behind };
   return (
     <>
       <h1>
@@ -78,21 +73,9 @@ export function MovementView({ movement, data, operator, behind }: MovementViewP
         <State>{movement.request_state}</State>
       </p>
       <Failure movement={movement} />
-      {at.behind !== null && (
+      {behind !== null && (
         <div role="status" className="notice">
-          <p>{at.behind}</p>
-          {inDoubt && (
-            <Button
-              onClick={() =>
-                void data.look().then(
-                  () => setInDoubt(false),
-                  () => undefined,
-                )
-              }
-            >
-              Look again
-            </Button>
-          )}
+          <p>{behind}</p>
         </div>
       )}
       <Attention movement={movement} />
@@ -133,7 +116,6 @@ export function MovementView({ movement, data, operator, behind }: MovementViewP
           look={data.look}
           operator={operator.operator}
           onClose={() => setChoice(null)}
-          onDoubt={setInDoubt}
         />
       )}
     </>

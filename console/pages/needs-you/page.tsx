@@ -1,11 +1,11 @@
 /** What waits for this operator, for others, and what is broken. */
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useRows } from '../../data/reads.ts';
+import { useRows, type Rows } from '../../data/reads.ts';
 import { ProposalLink, TransferLink } from '../../parts/links.tsx';
 import { MOVEMENT_COLUMNS, type MovementRow } from '../../parts/movement-values.tsx';
 import { Problem } from '../../parts/problem.tsx';
-import { Table } from '../../parts/table.tsx';
+import { Table, type TableProps } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
 import { Amount, Reason, Time } from '../../parts/values.tsx';
 import { groupOf, type Group } from './groups.ts';
@@ -76,57 +76,43 @@ export default function NeedsYou() {
           There are more than these; <Link to={'/movements' as never}>the list</Link> has all.
         </p>
       )}
-      {transfers.rows.length > 0 && (
-        <section aria-label="Capital transfers">
-          <h2>
-            Capital transfers ({transfers.rows.length}
-            {transfers.query.hasNextPage ? '+' : ''})
-          </h2>
-          <Table
-            caption="Capital transfers that need a person"
-            rows={transfers.rows}
-            keyOf={({ transfer_id }) => transfer_id}
-            columns={[
-              { title: 'Transfer', cell: ({ transfer_id: id }) => <TransferLink id={id} /> },
-              {
-                title: 'Amount',
-                cell: ({ amount, asset }) => <Amount amount={amount} asset={asset} />,
-              },
-              {
-                title: 'Needs a person',
-                cell: ({ attention, error_code }) => (
-                  <Reason code={error_code}>{attention?.message ?? null}</Reason>
-                ),
-              },
-              { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-            ]}
-          />
-        </section>
-      )}
-      {proposals.rows.length > 0 && (
-        <section aria-label="Proposals">
-          <h2>
-            Proposals ({proposals.rows.length}
-            {proposals.query.hasNextPage ? '+' : ''})
-          </h2>
-          <Table
-            caption="Proposals that wait for an administrator"
-            rows={proposals.rows}
-            keyOf={({ proposal_id }) => proposal_id}
-            columns={[
-              { title: 'Proposal', cell: ({ proposal_id: id }) => <ProposalLink id={id} /> },
-              { title: 'Agent', cell: ({ authority_key }) => <Text>{authority_key}</Text> },
-              {
-                title: 'Why it was not promoted by itself',
-                cell: ({ reasons }) => (
-                  <Text>{reasons.map((reason) => reason.replaceAll('_', ' ')).join(', ')}</Text>
-                ),
-              },
-              { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
-            ]}
-          />
-        </section>
-      )}
+      <Waiting
+        title="Capital transfers"
+        caption="Capital transfers that need a person"
+        read={transfers}
+        keyOf={({ transfer_id }) => transfer_id}
+        columns={[
+          { title: 'Transfer', cell: ({ transfer_id: id }) => <TransferLink id={id} /> },
+          {
+            title: 'Amount',
+            cell: ({ amount, asset }) => <Amount amount={amount} asset={asset} />,
+          },
+          {
+            title: 'Needs a person',
+            cell: ({ attention, error_code }) => (
+              <Reason code={error_code}>{attention?.message ?? null}</Reason>
+            ),
+          },
+          { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+        ]}
+      />
+      <Waiting
+        title="Proposals"
+        caption="Proposals that wait for an administrator"
+        read={proposals}
+        keyOf={({ proposal_id }) => proposal_id}
+        columns={[
+          { title: 'Proposal', cell: ({ proposal_id: id }) => <ProposalLink id={id} /> },
+          { title: 'Agent', cell: ({ authority_key }) => <Text>{authority_key}</Text> },
+          {
+            title: 'Why it was not promoted by itself',
+            cell: ({ reasons }) => (
+              <Text>{reasons.map((reason) => reason.replaceAll('_', ' ')).join(', ')}</Text>
+            ),
+          },
+          { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
+        ]}
+      />
       {letters.rows.length > 0 && (
         <section aria-label="Callbacks that were not delivered">
           <h2>Callbacks that were not delivered</h2>
@@ -139,5 +125,27 @@ export default function NeedsYou() {
         </section>
       )}
     </>
+  );
+}
+
+/** What waits beside movements; nothing where nothing does. */
+function Waiting<Row>({
+  title,
+  caption,
+  read: { rows, query },
+  ...table
+}: Pick<TableProps<Row>, 'caption' | 'keyOf' | 'columns'> & {
+  title: string;
+  read: Rows<Row>;
+}) {
+  if (rows.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h2>
+        {title} ({rows.length}
+        {query.hasNextPage ? '+' : ''})
+      </h2>
+      <Table caption={caption} rows={rows} {...table} />
+    </section>
   );
 }

@@ -31,8 +31,6 @@ export interface DecisionProps {
   readonly outflow: readonly AssetAmount[] | null;
   readonly payees: readonly PayeeView[];
   readonly onClose: () => void;
-  /** An answer was lost, or what became of it is known: also after the sheet was closed. */
-  readonly onDoubt: (isOpen: boolean) => void;
 }
 
 /** What the timeline says of it where the answer was lost. */
@@ -45,7 +43,7 @@ const AGAIN =
   'No answer says that it was taken, and the service shows nothing of the decision so far. Where it is offered below, it can be sent again: what was taken meanwhile is refused.';
 
 export function DecisionSheet(props: DecisionProps) {
-  const { choice, at, timeline, look, onClose, onDoubt } = props;
+  const { choice, at, timeline, look, onClose } = props;
   // What the sheet was opened with: what is decided about does not change while it is open.
   const opened = useRef({
     sequence: lastSequence(timeline),
@@ -81,9 +79,7 @@ export function DecisionSheet(props: DecisionProps) {
         return { events: [], note: 'The service has taken it.' };
       }}
       look={async () => {
-        onDoubt(true);
         const seen = await look();
-        onDoubt(false);
         const events = decidedSince(choice.verb, seen.timeline, sequence);
         const note = 'The answer was lost. This is what happened since:';
         return events.length === 0 ? null : { events, note };
