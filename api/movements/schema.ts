@@ -139,7 +139,7 @@ export const createBody = z
     }),
     unique_reference: z.boolean().default(false).meta({
       description:
-        'Refuses the create (`external_reference_exists`) where another movement of this client holds the reference with this flag.',
+        'Refuses the create (`external_reference_exists`) where another movement of this client holds the reference with this flag; needs an `external_reference`.',
     }),
     metadata: metadata.default({}).meta({
       description: `At most ${String(MOST_METADATA)} pairs that lists can be filtered by; no part of the plan.`,
@@ -151,6 +151,8 @@ export const createBody = z
   })
   .meta({
     id: 'MovementCreateRequest',
+    if: { properties: { unique_reference: { const: true } }, required: ['unique_reference'] },
+    then: { required: ['external_reference'] },
     examples: [
       {
         template_key: 'starter/withdraw-to-treasury',

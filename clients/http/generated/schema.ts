@@ -1518,7 +1518,7 @@ export interface components {
             /** @description What your own books name the movement by. Lists and the search find it; it is no part of the plan. */
             readonly external_reference?: string;
             /**
-             * @description Refuses the create (`external_reference_exists`) where another movement of this client holds the reference with this flag.
+             * @description Refuses the create (`external_reference_exists`) where another movement of this client holds the reference with this flag; needs an `external_reference`.
              * @default false
              */
             readonly unique_reference?: boolean;
