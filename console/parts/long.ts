@@ -14,11 +14,11 @@ import {
 /** Up to so many, all are drawn. */
 export const FEW = 50;
 
-/** What a row is taken for until it was drawn once, in pixels. */
-const ROW_HEIGHT = 60;
+/** What a row of a table is taken for until it was drawn once, in pixels. */
+export const ROW_HEIGHT = 60;
 
 /** Drawn beyond the view at both ends, so that Tab finds the next one. */
-const BEYOND = 8;
+const BEYOND = 4;
 
 export interface LongOptions {
   readonly count: number;
@@ -26,6 +26,8 @@ export interface LongOptions {
    * By index, unique; the same row has the same key after a change. Another function: other rows.
    */
   readonly keyOf: (index: number) => string;
+  /** What a row is taken for until it was drawn once, in pixels: too little draws too many. */
+  readonly height: number;
 }
 
 export interface DrawnRow {
@@ -60,7 +62,7 @@ export interface Long {
  * goes, it passes to the row, or to the list. What is in view stays there when rows come or go
  * above it, unless the list stands at its beginning and the pointer is elsewhere.
  */
-export function useLong({ count, keyOf }: LongOptions): Long {
+export function useLong({ count, keyOf, height }: LongOptions): Long {
   const scroller = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState<string | null>(null);
   const focusedIndex = useMemo(() => indexOf(focused, count, keyOf), [focused, count, keyOf]);
@@ -68,7 +70,7 @@ export function useLong({ count, keyOf }: LongOptions): Long {
     count,
     getItemKey: keyOf,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => height,
     overscan: BEYOND,
     rangeExtractor: useCallback(
       (range: Parameters<typeof defaultRangeExtractor>[0]) => {

@@ -5,7 +5,7 @@
 import { Fragment, useCallback, type ReactNode } from 'react';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Button } from './button.tsx';
-import { FEW, useLong, type Long } from './long.ts';
+import { FEW, ROW_HEIGHT, useLong, type Long } from './long.ts';
 import { Problem } from './problem.tsx';
 
 export interface Column<Row> {
@@ -86,7 +86,7 @@ function ManyRows<Row>({
   keyOf,
   isAll,
 }: RowsProps<Row> & { isAll: boolean }) {
-  const { scroller, drawn, gapAfter, measure, focus } = useLongRows(rows, keyOf);
+  const { scroller, drawn, gapAfter, measure, focus } = useLongRows(rows, keyOf, ROW_HEIGHT);
   return (
     <div {...scroller} className="table long" role="region" aria-label={caption} tabIndex={0}>
       <table
@@ -117,7 +117,7 @@ function ManyRows<Row>({
 }
 
 /** Which of these rows are drawn. */
-function useLongRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Long {
+function useLongRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string, height: number): Long {
   // By index, and the same function for the same rows.
   const keyAt = useCallback(
     (index: number): string => {
@@ -127,7 +127,7 @@ function useLongRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Lo
     // `keyOf` says the same of a row whenever it is made.
     [rows],
   );
-  return useLong({ count: rows.length, keyOf: keyAt });
+  return useLong({ count: rows.length, keyOf: keyAt, height });
 }
 
 /** The place of rows that are not drawn. */
@@ -178,14 +178,18 @@ export function List<Row>({
   rows,
   keyOf,
   entry,
+  height,
 }: {
   label: string;
   className: string;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   entry: (row: Row) => ReactNode;
+  /** About how high an entry is, in pixels. */
+  height: number;
 }) {
-  if (rows.length > FEW) return <ManyEntries {...{ label, className, rows, keyOf, entry }} />;
+  if (rows.length > FEW)
+    return <ManyEntries {...{ label, className, rows, keyOf, entry, height }} />;
   return (
     <ul className={className} aria-label={label}>
       {rows.map((row) => (
@@ -201,8 +205,9 @@ function ManyEntries<Row>({
   rows,
   keyOf,
   entry,
+  height,
 }: Parameters<typeof List<Row>>[0]) {
-  const { scroller, drawn, gapAfter, measure, focus } = useLongRows(rows, keyOf);
+  const { scroller, drawn, gapAfter, measure, focus } = useLongRows(rows, keyOf, height);
   return (
     <div {...scroller} className="long" role="region" aria-label={label} tabIndex={0}>
       <ul className={className} aria-label={label} {...focus}>

@@ -49,6 +49,7 @@ export default function Signers() {
                 <List
                   label="Nonce lanes"
                   className="nodes"
+                  height={300}
                   rows={lanes}
                   keyOf={({ signer, lane }) => `${signer.signer_key} ${String(lane.chain_id)}`}
                   entry={({ signer, lane }) => <OneLane signer={signer} lane={lane} />}

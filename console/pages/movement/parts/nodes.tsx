@@ -21,6 +21,7 @@ export function Nodes({ nodes, graph }: { nodes: readonly Node[]; graph: Placed 
     <List
       label="Nodes"
       className="nodes"
+      height={300}
       rows={ordered}
       keyOf={({ node_key }) => node_key}
       entry={(node) => <OneNode node={node} />}

@@ -15,6 +15,7 @@ export function Timeline({ events }: { events: Events }) {
       <List
         label="Events, newest first"
         className="timeline"
+        height={60}
         rows={newestFirst}
         keyOf={({ sequence }) => String(sequence)}
         entry={(event) => (
