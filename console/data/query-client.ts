@@ -1,8 +1,15 @@
 /** One cache of what was read, for every page of this tab. */
 import { QueryCache, QueryClient } from '@tanstack/react-query';
-import { isUnauthenticated, noteFailure, sessionStore } from './session.ts';
+import { ApiError, UnreachableError } from '../../clients/http/errors.ts';
+import { leavesOpen } from '../../clients/http/retry.ts';
+import { noteFailure, sessionStore } from './session.ts';
 
 const RETRIES = 2;
+
+/** Whether the same read may succeed in a moment; a refusal is shown at once. */
+function mayPass(error: unknown): boolean {
+  return (error instanceof ApiError || error instanceof UnreachableError) && leavesOpen(error);
+}
 
 /**
  * Reads are repeated by events of the stream, not by time; what is shown while it is read again is
@@ -13,7 +20,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      retry: (failures, error) => failures < RETRIES && !isUnauthenticated(error),
+      retry: (failures, error) => failures < RETRIES && mayPass(error),
       refetchOnWindowFocus: true,
     },
     // A write leaves once; whoever sent it looks before it is offered again.

@@ -65,4 +65,32 @@ export const consolePageRules: readonly Rule[] = [
       replace: '...bends,',
     },
   },
+  {
+    id: 'a-refusal-is-shown-at-once',
+    section,
+    rule: 'A page asks again by itself only where another answer may come.',
+    test: {
+      file: 'test/console/reads.test.ts',
+      name: 'asked as often as another answer may come: %s',
+    },
+    broken: {
+      file: 'console/data/query-client.ts',
+      find: 'failures < RETRIES && mayPass(error)',
+      replace: 'failures < RETRIES',
+    },
+  },
+  {
+    id: 'rows-are-of-one-operator',
+    section,
+    rule: 'What one operator has read in a browser is gone before a page is drawn for another.',
+    test: {
+      file: 'test/console/reads.test.ts',
+      name: 'what one operator has read is gone before another sees a page',
+    },
+    broken: {
+      file: 'console/data/query-client.ts',
+      find: 'if (now !== reader) queryClient.clear();',
+      replace: '',
+    },
+  },
 ];

@@ -31,7 +31,7 @@ export default function Search() {
         </p>
       )}
       <Problem error={error} />
-      {asked !== '' && error === null && (
+      {asked !== '' && (error === null || data !== undefined) && (
         <Table
           caption="Hits"
           rows={hits}
