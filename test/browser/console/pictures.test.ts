@@ -63,6 +63,55 @@ const ROWS = [
   }),
 ].map((row, index) => ({ ...ROW, ...row, id: `${make.ID.slice(0, -1)}${String(index)}` }));
 
+/** What several are decided over: each with a plan of its own, and its payee as it was checked. */
+function waiting(movement_id: string, asset: string, amount: string) {
+  const outflow = [{ asset, amount }];
+  const plan = JSON.stringify(make.plan({ nodes: [make.planNode({ asset })], outflow }));
+  const payee = {
+    ...{ address: make.TREASURY, chain_family: 'evm', chain_id: 1, allowed: true },
+    ...{ usable_after: null, code: null, problem: null },
+  };
+  const review = {
+    sends: [{ ...SEND, asset, amount, payees: [payee] }],
+    ...{ limits: [], balances: [], would_fail: [] },
+  };
+  const compiled_plan_hash = createHash('sha256').update(plan).digest('hex');
+  const detail = { ...MOVEMENT, ...{ movement_id, outflow, compiled_plan_hash, review } };
+  return { movement_id, plan, detail };
+}
+const SEND = { node_key: 'pay', action_type: 'evm_erc20_transfer', chain_id: '1' };
+const WAITING = [
+  waiting(`${make.ID.slice(0, -1)}2`, 'USDC', '250.5'),
+  waiting(`${make.ID.slice(0, -1)}3`, 'USDC', '1200'),
+];
+
+const TEMPLATE = {
+  ...{ template_id: make.ID, template_key: 'starter/pay', version: 1, name: 'Pay from the desk' },
+  nodes: [
+    {
+      ...{ node_key: 'pay', node_kind: 'action', action_type: 'evm_erc20_transfer' },
+      ...{ config: { chain_id: 1 }, input_schema: null },
+    },
+  ],
+};
+const PREVIEW = {
+  ...{ would_create: true, compiled_plan_hash: 'c4'.repeat(32), current_frontier: ['pay'] },
+  ...{ external_reference: 'INV-2026-117', metadata: {}, auto_approve: null, blocking_reasons: [] },
+  outflow: [{ asset: 'USDC', amount: '250.5' }],
+  bindings: [
+    ...[
+      { node_key: 'pay', executor_key: 'evm', signer_key: 'desk', available: true, reason: null },
+    ],
+  ],
+  allowlist: [
+    ...[
+      { node_key: 'pay', address: make.TREASURY, chain_id: 1, allowed: true, usable_after: null },
+    ],
+  ],
+  sends: [{ ...SEND, asset: 'USDC', amount: '250.5', payees: [] }],
+  ...{ limits: [], balances: [], would_fail: [] },
+};
+
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/whoami': {
     ...{ client_id: 'dashboard:ada', key_id: 'dashboard:ada', role: 'operator' },
@@ -77,14 +126,29 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   [`/movements/${make.ID}`]: MOVEMENT,
   [`/movements/${make.ID}/graph`]: GRAPH,
   [`/movements/${make.ID}/timeline`]: [],
+  ...Object.fromEntries(WAITING.map(({ movement_id: id, detail }) => [`/movements/${id}`, detail])),
+  '/plan-templates': { plan_templates: [TEMPLATE], next_cursor: null },
+  [`/plan-templates/${make.ID}`]: TEMPLATE,
 };
+const PLANS = new Map([
+  [`/movements/${make.ID}/plan`, TEXT],
+  ...WAITING.map(({ movement_id: id, plan }) => [`/movements/${id}/plan`, plan] as const),
+]);
 
 async function answer(route: Route): Promise<void> {
-  const path = new URL(route.request().url()).pathname.replace(/^\/dashboard(\/api)?/, '');
+  const { pathname, searchParams } = new URL(route.request().url());
+  const path = pathname.replace(/^\/dashboard(\/api)?/, '');
   if (path === '/stream')
     return route.fulfill({ contentType: 'text/event-stream', body: 'retry: 900000\n\n' });
-  if (path === `/movements/${make.ID}/plan`)
-    return route.fulfill({ contentType: 'application/json', body: TEXT });
+  // Without the service's time, which is not that of the pictures.
+  if (path === '/nonce') return route.fulfill({ json: { nonce: 'n'.repeat(43) } });
+  const body = PLANS.get(path);
+  if (body !== undefined) return route.fulfill({ contentType: 'application/json', body });
+  if (searchParams.has('dry_run')) return route.fulfill({ json: PREVIEW });
+  if (searchParams.get('state') === 'PENDING_APPROVAL')
+    return route.fulfill({
+      json: { movements: WAITING.map(({ detail }) => detail), next_cursor: null },
+    });
   return path in ANSWERS
     ? route.fulfill({ json: ANSWERS[path] })
     : route.fulfill({ status: 404, json: { detail: { error: 'not_found', message: path } } });
@@ -146,6 +210,27 @@ test('a movement that waits for its approval, its graph, and the sheet of the de
   await page.getByRole('button', { name: 'Approve', exact: true }).click();
   await page.getByRole('dialog').getByText('What you sign').waitFor();
   await taken('console-decision');
+});
+
+test('several approvals, and what they move together', async () => {
+  await opened('/approvals', 'Approvals');
+  for (const { movement_id } of WAITING) await page.getByLabel(`Choose ${movement_id}`).check();
+  await page.getByRole('button', { name: 'Approve 2' }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('heading', { name: 'Together at most' }).waitFor();
+  await sheet.getByText('1,450.5').waitFor();
+  await taken('console-approvals');
+});
+
+test('what a new movement would do', async () => {
+  await opened('/new?template_key=starter%2Fpay&template_version=1', 'New movement');
+  await page.getByLabel('Asset', { exact: true }).fill('USDC');
+  await page.getByLabel('Amount', { exact: true }).fill('250.5');
+  await page.getByRole('button', { name: 'Preview' }).click();
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await preview.waitFor();
+  await preview.evaluate((region) => region.scrollIntoView());
+  await taken('console-preview');
 });
 
 test('where funds may go', async () => {
