@@ -8,6 +8,7 @@ import { useStore } from './data/store.ts';
 import { useOldestFailure } from './data/freshness.ts';
 import { Button } from './parts/button.tsx';
 import { timeInWords } from './parts/format.ts';
+import { Problem } from './parts/problem.tsx';
 import { Sheet } from './parts/sheet.tsx';
 import { Text } from './parts/text.tsx';
 import { PAGES } from './routes.ts';
@@ -32,7 +33,7 @@ export function Header() {
       <Live />
       <span className="who">
         <Text>{operator}</Text>
-        <Button onClick={() => void signOut()}>Sign out</Button>
+        <SignOut />
         <Button onClick={() => setHelpOpen(true)} label="Keys">
           ?
         </Button>
@@ -50,6 +51,18 @@ export function Header() {
         </dl>
       </Sheet>
     </header>
+  );
+}
+
+/** Says why the session goes on where it could not be ended. */
+function SignOut() {
+  const [problem, setProblem] = useState<unknown>(null);
+  return (
+    <>
+      <Button onClick={() => void signOut().catch(setProblem)}>Sign out</Button>
+      {problem !== null && <strong>You are still signed in.</strong>}
+      <Problem error={problem} />
+    </>
   );
 }
 

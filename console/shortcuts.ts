@@ -34,6 +34,8 @@ export function useShortcuts(onHelp: () => void): void {
       const isTyping =
         event.target instanceof Element && event.target.closest('input, select, textarea') !== null;
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      // A sheet would go with its page, and what was typed in it.
+      if (document.querySelector('[role="dialog"]') !== null) return;
       if (event.key === '?') onHelp();
       const box = document.getElementById(SEARCH_ID);
       if (event.key === '/' && box !== null) {

@@ -191,7 +191,7 @@ function resetAt(position: EventPosition): string {
   return `id: ${cursorOf(position)}\nevent: reset\ndata: {}\n\n`;
 }
 
-/** A comment that moves the reader's cursor on: no event. */
+/** Moves the reader's cursor on. An event, since a page in a browser is shown no comment. */
 function beat(position: EventPosition): string {
-  return `:\nid: ${cursorOf(position)}\n\n`;
+  return `:\nid: ${cursorOf(position)}\nevent: beat\ndata: {}\n\n`;
 }

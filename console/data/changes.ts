@@ -41,3 +41,15 @@ export function mayBeOld(queryKey: readonly unknown[], { kind, ids }: Change): b
   const named = params[parameter];
   return named === undefined || ids[parameter] === undefined || named === ids[parameter];
 }
+
+/**
+ * What changes with an event alone, or never. What the allowlist, executors, policies or holds say
+ * of a movement is a part of its answer, and no event of the movement.
+ */
+const SAID =
+  /^(plan-reading|whoami|listMovements|getMovement(Graph|Timeline|Plan))$|CapitalTransfer|Callback|Proposal|Cutover/;
+
+/** Whether an answer may be old without an event that says so. */
+export function changesUnsaid([operation]: readonly unknown[]): boolean {
+  return typeof operation === 'string' && !SAID.test(operation);
+}

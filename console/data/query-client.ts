@@ -1,10 +1,20 @@
 /** One cache of what was read, for every page of this tab. */
-import { QueryCache, QueryClient } from '@tanstack/react-query';
+import { QueryCache, QueryClient, type Query } from '@tanstack/react-query';
 import { ApiError, UnreachableError } from '../../clients/http/errors.ts';
 import { leavesOpen } from '../../clients/http/retry.ts';
-import { noteFailure, sessionStore } from './session.ts';
+import { changesUnsaid } from './changes.ts';
+import { PAGE_MOST } from './reads.ts';
+import { isUnauthenticated, noteFailure, sessionStore } from './session.ts';
 
 const RETRIES = 2;
+const UNSAID_MS = 15_000;
+
+/** As often as what was read has pages: the longer it is, the more seldom. */
+function untilReadAgain({ queryKey, state: { data, error } }: Query): number | false {
+  const { pages } = (data ?? {}) as { readonly pages?: readonly unknown[] };
+  const read = Array.isArray(data) ? Math.ceil(data.length / PAGE_MOST) : (pages?.length ?? 1);
+  return changesUnsaid(queryKey) && !isUnauthenticated(error) && UNSAID_MS * Math.max(1, read);
+}
 
 /** Whether the same read may succeed in a moment; a refusal is shown at once. */
 function mayPass(error: unknown): boolean {
@@ -12,8 +22,8 @@ function mayPass(error: unknown): boolean {
 }
 
 /**
- * Reads are repeated by events of the stream, not by time; what is shown while it is read again is
- * marked by the header.
+ * Reads are repeated by events of the stream; what may change without one, by time. The header says
+ * since when something could not be read again.
  */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteFailure }),
@@ -21,6 +31,7 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 5_000,
       retry: (failures, error) => failures < RETRIES && mayPass(error),
+      refetchInterval: untilReadAgain,
       refetchOnWindowFocus: true,
     },
     // A write leaves once; whoever sent it looks before it is offered again.

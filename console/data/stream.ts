@@ -18,6 +18,8 @@ const POLL_MS = 15_000;
 const SILENCE_MS = 12_000;
 const PULSE_MS = 4_000;
 const REOPEN_MS = 10_000;
+/** The service sends something every 15 s: a connection that is silent for longer leads nowhere. */
+const BROKEN_MS = 35_000;
 
 type Message = { readonly pulse: Liveness } | { readonly change: Change };
 
@@ -56,6 +58,8 @@ function listen(send: (message: Message) => void, signal: AbortSignal): Promise<
   return new Promise((resolve) => {
     let source: EventSource | undefined;
     let state: Liveness = 'behind';
+    // By no clock that a person sets.
+    let heard = performance.now();
     const say = (next: Liveness): void => {
       const isBack = next === 'live' && state !== 'live';
       state = next;
@@ -66,17 +70,32 @@ function listen(send: (message: Message) => void, signal: AbortSignal): Promise<
     const open = (): void => {
       const made = new EventSource(PATH);
       source = made;
-      made.onopen = () => say('live');
+      heard = performance.now();
+      const hears = (): void => {
+        heard = performance.now();
+      };
+      made.onopen = () => {
+        hears();
+        say('live');
+      };
       made.onerror = () => say('behind');
+      made.addEventListener('beat', hears);
       for (const kind of KINDS)
-        made.addEventListener(kind, ({ data }: MessageEvent<string>) =>
-          send({ change: { kind, ids: idsOf(data) } }),
-        );
+        made.addEventListener(kind, ({ data }: MessageEvent<string>) => {
+          hears();
+          send({ change: { kind, ids: idsOf(data) } });
+        });
     };
     open();
-    // A browser tries again by itself after a lost connection, and not after a refusal.
+    // A browser tries again by itself after a lost connection, and not after a refusal or of one
+    // whose other end has gone without a word.
     const reopen = setInterval(() => {
-      if (source?.readyState === EventSource.CLOSED) open();
+      const isBroken = performance.now() - heard > BROKEN_MS;
+      if (isBroken) {
+        source?.close();
+        say('behind');
+      }
+      if (isBroken || source?.readyState === EventSource.CLOSED) open();
     }, REOPEN_MS);
     const pulse = setInterval(() => send({ pulse: state }), PULSE_MS);
     signal.addEventListener('abort', () => {

@@ -1,10 +1,12 @@
 /**
  * A sheet over the page, for a decision: Escape and its button close it unless it stays, and the
- * focus is kept within.
+ * focus is kept within. The focus begins at the sheet itself: a key that is held, or pressed twice,
+ * opens it and signs nothing.
  */
 import { Dialog } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { Ended } from './ended.tsx';
+import { Stays } from './stays.tsx';
 
 export interface SheetProps {
   readonly open: boolean;
@@ -16,6 +18,7 @@ export interface SheetProps {
 }
 
 export function Sheet({ open, onClose, title, stays = null, children }: SheetProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Dialog.Root
       open={open}
@@ -23,14 +26,17 @@ export function Sheet({ open, onClose, title, stays = null, children }: SheetPro
     >
       <Dialog.Portal>
         <Dialog.Backdrop className="sheet-backdrop" />
-        <Dialog.Popup className="sheet">
+        <Dialog.Popup className="sheet" ref={popup} initialFocus={popup}>
           <Dialog.Title>{title}</Dialog.Title>
           <Ended />
           {children}
           {stays === null ? (
             <Dialog.Close className="sheet-close">Close</Dialog.Close>
           ) : (
-            <p className="small">{stays}</p>
+            <>
+              <Stays />
+              <p className="small">{stays}</p>
+            </>
           )}
         </Dialog.Popup>
       </Dialog.Portal>

@@ -103,10 +103,8 @@ export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
       ) : (
         <form
           className="decision"
-          onSubmit={(event) => {
-            event.preventDefault();
-            submit();
-          }}
+          // Enter in a field is no signature.
+          onSubmit={(event) => event.preventDefault()}
         >
           {phase.kind === 'filling' && (
             <>

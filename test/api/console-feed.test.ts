@@ -124,6 +124,15 @@ test('every stream has all that follows it once, from memory or from the databas
   leaveLate();
 });
 
+test('a beat is an event with a cursor', async () => {
+  const feed = feedOf(database().read);
+  const quiet = listener();
+  const leave = await feed.join(undefined, quiet);
+  // As a browser reads it: a block without data is shown to no page.
+  expect(quiet.state.text).toMatch(/^:\nid: [0-9a-f]{12}\.\d+\.\d+\nevent: beat\ndata: \{\}\n\n$/);
+  leave();
+});
+
 test('what was removed unseen is said to those who have not seen it, also while they read', async () => {
   const source = database();
   const feed = feedOf(source.read);

@@ -13,7 +13,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { pipeline } from 'node:stream';
+import { pipeline, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { ROOT } from '../../dev/stack/ports.ts';
 
@@ -37,6 +37,8 @@ export interface Site {
   readonly policy?: string;
   /** Sees what was passed on before its answer is; false loses the answer. */
   readonly passed?: (request: Passed) => boolean;
+  /** Whether what an answer goes on with arrives; else it is lost, and no one hears that. */
+  readonly carries?: (target: string) => boolean;
 }
 
 const FILES: Site['files'] = {
@@ -100,7 +102,7 @@ function serveFile({ files, policy }: Site, url: string, outgoing: ServerRespons
 /** Path and query are part of what is signed, so they are handed on byte by byte. */
 async function passOn(
   service: string,
-  { passed = () => true }: Site,
+  { passed = () => true, carries = () => true }: Site,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
@@ -115,7 +117,10 @@ async function passOn(
     }
     outgoing.writeHead(status, answer.headers);
     // A stream ends at both sides when one of them goes.
-    pipeline(answer, outgoing, () => undefined);
+    const carried = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => (carries(target) ? done(null, chunk) : done()),
+    });
+    pipeline(answer, carried, outgoing, () => undefined);
   });
   sent.on('error', () => {
     if (outgoing.headersSent) outgoing.destroy();

@@ -1,5 +1,5 @@
 /** Which reads an event of the stream makes old. */
-import { mayBeOld } from '../../console/data/changes.ts';
+import { changesUnsaid, mayBeOld } from '../../console/data/changes.ts';
 
 const movement = (movement_id: string) => ({ kind: 'movement', ids: { movement_id } });
 
@@ -15,4 +15,20 @@ test('an event makes old what it may change: its own thing and the lists', () =>
 test('a reset, and an event that this page does not know, make everything old', () => {
   for (const kind of ['reset', 'of a later release'])
     expect(mayBeOld(['getMovement', {}], { kind, ids: {} })).toBe(true);
+});
+
+test('what changes without an event is read again by time, and nothing else', () => {
+  const unsaid = (operation: string): boolean => changesUnsaid([operation, {}]);
+  for (const operation of [
+    // Its review is of the allowlist, executors, limits and balances as they stand.
+    ...['getMovement', 'listExecutors', 'listSigners', 'listAutoApprovePolicies', 'getBudget'],
+    // What is held changes without a word of the venue.
+    ...['listBalances', 'listPlanTemplates', 'allowlist', '/dashboard/allowed-addresses'],
+  ])
+    expect([operation, unsaid(operation)]).toEqual([operation, true]);
+  for (const operation of [
+    ...['listMovements', 'getMovementTimeline', 'getMovementGraph', 'getMovementPlan'],
+    ...['plan-reading', 'listCapitalTransfers', 'listCallbacks', 'getCutoverMode', 'whoami'],
+  ])
+    expect([operation, unsaid(operation)]).toEqual([operation, false]);
 });

@@ -60,6 +60,34 @@ export const consoleStreamRules: readonly Rule[] = [
     },
   },
   {
+    id: 'what-no-event-tells-of-is-read-again',
+    section,
+    rule: 'What changes without an event of the stream (executors, policies, the allowlist, what would be refused now) is read again by time.',
+    test: {
+      file: 'test/console/changes.test.ts',
+      name: 'what changes without an event is read again by time, and nothing else',
+    },
+    broken: {
+      file: 'console/data/changes.ts',
+      find: 'getMovement(Graph|Timeline|Plan))$',
+      replace: 'getMovement(Graph|Timeline|Plan)?)$',
+    },
+  },
+  {
+    id: 'a-beat-is-heard',
+    section,
+    rule: 'A quiet stream says by an event, which a page in a browser can hear, that it is whole.',
+    test: {
+      file: 'test/api/console-feed.test.ts',
+      name: 'a beat is an event with a cursor',
+    },
+    broken: {
+      file: 'api/dashboard/console-feed.ts',
+      find: '\\nevent: beat\\ndata: {}\\n\\n',
+      replace: '\\n\\n',
+    },
+  },
+  {
     id: 'no-event-by-hand',
     section,
     rule: "The service's role can write, change and remove no event of the console by itself.",

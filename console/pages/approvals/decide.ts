@@ -4,48 +4,72 @@
  */
 import { ClientUsageError } from '../../../clients/http/errors.ts';
 import type { ResultOf } from '../../../clients/http/operations.ts';
-import { planHash } from '../../../clients/http/plan.ts';
+import { plannedSends } from '../../../domain/plan/planned-sends.ts';
 import { afterFailure } from '../../data/after-failure.ts';
 import { theClient } from '../../data/session.ts';
+import type { ListedRow } from '../movement/model/answers.ts';
+import { outflowOf, type AssetAmount } from '../movement/model/outflow.ts';
+import { payeesOf, type PayeeView } from '../movement/model/payees.ts';
+import { readPlan } from '../movement/model/plan.ts';
 
 export type Detail = ResultOf<'getMovement'>;
 
 export interface Candidate {
   readonly movement_id: string;
   readonly detail: Detail | null;
+  /** By the bytes of the plan; null where they say nothing, or cannot be believed. */
+  readonly outflow: readonly AssetAmount[] | null;
+  readonly payees: readonly PayeeView[];
   /** Why it cannot be decided here; null when it can. */
   readonly refused: string | null;
 }
 
-/** Reads what a movement's approval is about; never throws. */
-export async function candidateOf(movement_id: string): Promise<Candidate> {
+export type Verb = 'approve' | 'reject';
+
+/** Reads what a movement's decision is about; never throws. `rows`: null where none can be read. */
+export async function candidateOf(
+  movement_id: string,
+  verb: Verb,
+  rows: readonly ListedRow[] | null,
+): Promise<Candidate> {
   const params = { movement_id };
+  const nothing = { movement_id, outflow: null, payees: [] };
   try {
     const detail = await theClient().call('getMovement', { params });
     const { text } = await theClient().request('getMovementPlan', { params });
-    const isSame = (await planHash(text)) === detail.compiled_plan_hash;
-    return { movement_id, detail, refused: refusalOf(detail, isSame) };
+    const reading = await readPlan(text, detail.compiled_plan_hash);
+    if (reading.status !== 'agrees') return { ...nothing, detail, refused: reading.problem };
+    const sends = plannedSends(reading.plan);
+    const payees = payeesOf({ sends, movement: detail, rows, now: Date.now() });
+    const about = { outflow: outflowOf(reading.plan), payees };
+    return { movement_id, detail, ...about, refused: refusalOf(verb, detail, about) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { movement_id, detail: null, refused: `It could not be read. ${why}` };
+    return { ...nothing, detail: null, refused: `It could not be read. ${why}` };
   }
 }
 
-/** What a person has to look at singly is not decided among others. */
-export function refusalOf(detail: Detail, isSame: boolean): string | null {
+/** What a person has to look at singly is not approved among others. */
+function refusalOf(
+  verb: Verb,
+  detail: Detail,
+  { outflow, payees }: Pick<Candidate, 'outflow' | 'payees'>,
+): string | null {
   if (detail.request_state !== 'PENDING_APPROVAL')
     return `It was decided meanwhile: it is ${detail.request_state}.`;
-  if (!isSame) return 'The plan that was read is not the one that would be approved.';
-  if (detail.outflow.some(({ amount }) => amount === null))
+  if (verb === 'reject') return null;
+  if (outflow === null || outflow.some(({ amount }) => amount === null))
     return 'What it can move is not bounded: decide it on its own page.';
   const over = detail.review?.limits.filter(({ ok }) => ok === false) ?? [];
   if (over.length > 0)
     return `It is over ${over.map(({ control }) => control).join(', ')}: decide it on its own page.`;
-  const payees = detail.review?.sends.flatMap((send) => send.payees) ?? [];
-  const unpaid = payees.find(({ code, problem }) => code !== null || problem !== null);
-  return unpaid === undefined
+  const [warning] = payees.flatMap(({ warnings }) => warnings);
+  if (warning !== undefined)
+    return `A payee has a warning (${warning.text}): decide it on its own page.`;
+  const failing = detail.review?.would_fail.find(({ at }) => at === 'approve');
+  return failing === undefined
     ? null
-    : `A payee may not be paid now (${unpaid.code ?? unpaid.problem ?? ''}): decide it on its own page.`;
+    : `Its approval would be refused now (${failing.message}): decide it on its own page.`;
 }
 
 export interface Outcome {
@@ -57,7 +81,7 @@ export interface Outcome {
 }
 
 export interface Decision {
-  readonly verb: 'approve' | 'reject';
+  readonly verb: Verb;
   readonly operator: string;
   readonly reason: string;
 }
@@ -81,13 +105,19 @@ export async function decide(
           });
     return { movement_id, isSent: true, isDone: true, says: `It is ${request_state}.` };
   } catch (error) {
-    if (afterFailure(error).kind === 'look_first') return lookedUp(movement_id);
+    if (afterFailure(error).kind === 'look_first') return lookedUp(movement_id, verb);
     const says = error instanceof Error ? error.message : String(error);
     return { movement_id, isSent: !(error instanceof ClientUsageError), isDone: false, says };
   }
 }
 
-async function lookedUp(movement_id: string): Promise<Outcome> {
+/** What shows that nothing was decided so, whoever has decided otherwise. */
+const NOT_SO: Readonly<Record<Verb, (state: Detail['request_state']) => boolean>> = {
+  approve: (state) => ['PENDING_APPROVAL', 'REJECTED', 'EXPIRED', 'CANCELLED'].includes(state),
+  reject: (state) => state !== 'REJECTED',
+};
+
+async function lookedUp(movement_id: string, verb: Verb): Promise<Outcome> {
   try {
     const { request_state, approver_id } = await theClient().call('getMovement', {
       params: { movement_id },
@@ -96,7 +126,7 @@ async function lookedUp(movement_id: string): Promise<Outcome> {
     return {
       movement_id,
       isSent: true,
-      isDone: request_state !== 'PENDING_APPROVAL',
+      isDone: !NOT_SO[verb](request_state),
       says: `No answer came; it is ${request_state}${by}.`,
     };
   } catch {

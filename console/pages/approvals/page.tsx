@@ -7,16 +7,24 @@ import { Button } from '../../parts/button.tsx';
 import { MOVEMENT_COLUMNS, MovementLink, Outflow } from '../../parts/movement-values.tsx';
 import { Sheet } from '../../parts/sheet.tsx';
 import { useCannotSign } from '../../parts/signed-sheet.tsx';
+import { Problem } from '../../parts/problem.tsx';
 import { sumByAsset } from '../../parts/sums.ts';
 import { Table } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
-import { Address, Id } from '../../parts/values.tsx';
-import { candidateOf, decide, type Candidate, type Detail, type Outcome } from './decide.ts';
+import { Id } from '../../parts/values.tsx';
+import { readRows } from '../movement/data.ts';
+import { PayeeList } from '../movement/parts/money.tsx';
+import {
+  candidateOf,
+  decide,
+  type Candidate,
+  type Detail,
+  type Outcome,
+  type Verb,
+} from './decide.ts';
 
 /** More are not read by a person before they decide. */
 const MOST = 25;
-
-type Verb = 'approve' | 'reject';
 
 export default function Approvals() {
   const { rows, query } = useRows('listMovements', {
@@ -98,13 +106,19 @@ function DecisionSheet({
   const [reason, setReason] = useState('');
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
   const [isSending, setSending] = useState(false);
+  /** Why labels and look-alikes are not known. */
+  const [problem, setProblem] = useState<unknown>(null);
   const cannotSign = useCannotSign();
   const session = useSession();
   const operator = session.kind === 'open' ? session.key.operator : '';
   const words = verb === 'approve' ? 'Approve' : 'Reject';
   const read = async (): Promise<void> => {
+    const rows = await readRows().catch((error: unknown) => {
+      setProblem(error);
+      return null;
+    });
     const found: Candidate[] = [];
-    for (const id of ids) found.push(await candidateOf(id));
+    for (const id of ids) found.push(await candidateOf(id, verb, rows));
     setCandidates(found);
   };
   const [isReading, setReading] = useState(false);
@@ -141,13 +155,19 @@ function DecisionSheet({
             ? 'Say why first'
             : null);
   return (
-    <Sheet open onClose={onClose} title={`${words} ${String(ids.length)} movements`}>
+    <Sheet
+      open
+      onClose={onClose}
+      title={`${words} ${String(ids.length)} movements`}
+      stays={isSending ? 'They are being sent: the sheet stays until each has its answer.' : null}
+    >
       {candidates === null ? (
         <p role="status">Reading each plan…</p>
       ) : (
         <>
+          <Problem error={problem} />
           <h3>Together at most</h3>
-          <Outflow entries={sumByAsset(ready.flatMap(({ detail }) => detail.outflow))} />
+          <Outflow entries={sumByAsset(ready.flatMap(({ outflow }) => outflow ?? []))} />
           {candidates.map((each) => (
             <One
               key={each.movement_id}
@@ -187,7 +207,7 @@ function DecisionSheet({
 }
 
 function One({
-  candidate: { movement_id, detail, refused },
+  candidate: { movement_id, detail, outflow, payees, refused },
   outcome,
 }: {
   candidate: Candidate;
@@ -201,14 +221,8 @@ function One({
       {detail !== null && (
         <>
           <Text>{detail.template_key}</Text> version {detail.template_version}
-          <Outflow entries={detail.outflow} />
-          {detail.review?.sends.flatMap(({ node_key, payees }) =>
-            payees.map(({ address }) => (
-              <div key={`${node_key} ${address}`}>
-                <Text>{node_key}</Text> pays <Address address={address} />
-              </div>
-            )),
-          )}
+          <Outflow entries={outflow ?? detail.outflow} />
+          <PayeeList payees={payees} />
           <div className="small">
             Plan <Id>{detail.compiled_plan_hash}</Id>, hashed here
           </div>

@@ -26,7 +26,7 @@ export interface MovementData {
     readonly plan: Error | null;
     readonly rows: Error | null;
   };
-  /** Reads movement and timeline again; resolves with them, or rejects. */
+  /** Reads all of it again; resolves with movement and timeline, or rejects where they fail. */
   readonly look: () => Promise<{ readonly movement: Movement; readonly timeline: Timeline }>;
 }
 
@@ -70,6 +70,7 @@ export function useMovement(movement_id: string): MovementData {
         movement.refetch({ throwOnError: true }),
         timeline.refetch({ throwOnError: true }),
         graph.refetch(),
+        rows.refetch(),
       ]);
       if (seen.data === undefined || events.data === undefined)
         throw new Error('The service answered nothing.');
@@ -104,7 +105,8 @@ export function useBehind(data: MovementData): string | null {
     : 'The movement could not be read again: what is shown may be old.';
 }
 
-async function readRows(signal: AbortSignal): Promise<readonly ListedRow[]> {
+/** Every row of the allowlist. */
+export async function readRows(signal?: AbortSignal): Promise<readonly ListedRow[]> {
   const rows: ListedRow[] = [];
   let cursor = '';
   do {

@@ -78,8 +78,8 @@ async function decides(page: Page, action: string, fill?: (sheet: Locator) => Pr
   await button(sheet, 'Close').click();
 }
 
-/** Waits until the page offers it. */
-async function offered(page: Page, action: string): Promise<void> {
+/** Waits until the page, or a sheet, offers it. */
+async function offered(page: Page | Locator, action: string): Promise<void> {
   await eventually(
     async () => (await button(page, action).getAttribute('aria-disabled')) === 'false' || null,
     { timeoutMs: PATIENCE },
@@ -193,6 +193,8 @@ test('the keyboard alone approves and rejects', async () => {
     await press(action);
     const sheet = page.getByRole('dialog', { name: `${action}?` });
     await sheet.waitFor();
+    // What it shows is read once more before.
+    await offered(sheet, 'Sign and send');
     await press('Sign and send', sheet);
     await desk.own.api.reaches(movement.movement_id, state);
     await sheet.getByText('The service has taken it.').waitFor({ timeout: PATIENCE });

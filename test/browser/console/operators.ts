@@ -120,6 +120,8 @@ export interface Console {
   pageOf(operator: string, width?: number): Promise<Page>;
   /** Makes a key in this page, and confirms it; answers nothing before the page goes on. */
   enrol(page: Page, operator: string, ...more: readonly string[]): Promise<void>;
+  /** Whether what open streams go on with is lost, while their connections stand. */
+  silenceStreams(are: boolean): void;
   /** The next write of the API is carried out, and its answer is lost. */
   loseNextAnswer(): void;
   /** Fails where a write left unsigned or a page complained; closes all pages. */
@@ -146,6 +148,8 @@ export async function startConsole(options: OwnStackOptions = {}): Promise<Conso
   /** Of every browser, as it handed it over. */
   const secrets = new Set<string>();
   let loses = false;
+  let isSilent = false;
+  const carries = (path: string): boolean => !isSilent || !path.startsWith('/dashboard/stream');
   const passed = (request: Passed): boolean => {
     const { method, target: path, status } = request;
     if (method === 'GET' || method === 'HEAD') {
@@ -163,7 +167,11 @@ export async function startConsole(options: OwnStackOptions = {}): Promise<Conso
     if (isLost) loses = false;
     return !isLost;
   };
-  const proxy = await startReverseProxy(apiUrl, { files: {}, passesOn: () => true, passed }, port);
+  const proxy = await startReverseProxy(
+    apiUrl,
+    { files: {}, passesOn: () => true, passed, carries },
+    port,
+  );
   const browsers = watchedBrowsers();
   const contexts = new Map<string, BrowserContext>();
   const open = new Set<Page>();
@@ -187,6 +195,9 @@ export async function startConsole(options: OwnStackOptions = {}): Promise<Conso
       await page.setViewportSize({ width, height: 900 });
       if (known === undefined) await enrol(page, operator);
       return page;
+    },
+    silenceStreams: (are) => {
+      isSilent = are;
     },
     loseNextAnswer: () => {
       loses = true;

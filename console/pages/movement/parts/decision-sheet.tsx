@@ -1,5 +1,5 @@
 /** A decision before it is signed: what is sent, field for field, and whether it still can be. */
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { SignedSheet } from '../../../parts/signed-sheet.tsx';
 import { Text } from '../../../parts/text.tsx';
 import { Id, State } from '../../../parts/values.tsx';
@@ -19,6 +19,8 @@ import {
 import { amountsInWords, type AssetAmount } from '../model/outflow.ts';
 import type { PayeeView } from '../model/payees.ts';
 import { titleOf } from './actions.tsx';
+import { PayeeList } from './money.tsx';
+import { WouldFail } from './now.tsx';
 import { Event } from './timeline.tsx';
 
 export interface DecisionProps {
@@ -42,6 +44,12 @@ interface Done {
 const AGAIN =
   'No answer says that it was taken, and the service shows nothing of the decision so far. Where it is offered below, it can be sent again: what was taken meanwhile is refused.';
 
+const FRESHNESS = {
+  reading: 'What is shown is read once more.',
+  read: null,
+  failed: 'What is shown could not be read once more: close the sheet and open it again.',
+} as const;
+
 export function DecisionSheet(props: DecisionProps) {
   const { choice, at, timeline, look, onClose } = props;
   // What the sheet was opened with: what is decided about does not change while it is open.
@@ -50,6 +58,16 @@ export function DecisionSheet(props: DecisionProps) {
     hash: at.plan?.status === 'agrees' ? at.plan.hash : null,
   });
   const { sequence, hash } = opened.current;
+  // Whether what the sheet shows was read since it was opened, and whether that failed.
+  const [freshness, setFreshness] = useState<'reading' | 'read' | 'failed'>('reading');
+  const [isReread, setReread] = useState(false);
+  const firstLook = useRef(look);
+  useEffect(() => {
+    void firstLook.current().then(
+      () => setFreshness('read'),
+      () => setFreshness('failed'),
+    );
+  }, []);
   const [filled, setFilled] = useState<Filled>({ approver_id: props.operator, reason: '' });
   const isApproval = choice.verb === 'approve' || choice.verb === 'reject';
   const statement = statementOf(choice, at.movement, isApproval ? hash : null, filled);
@@ -72,7 +90,7 @@ export function DecisionSheet(props: DecisionProps) {
           <Overtaken why={changed} events={decidedSince(choice.verb, timeline, sequence)} />
         )
       }
-      blocked={changed ?? missing(choice.verb, filled)}
+      blocked={changed ?? FRESHNESS[freshness] ?? missing(choice.verb, filled)}
       signs={statement}
       send={async () => {
         await send(statement);
@@ -80,20 +98,28 @@ export function DecisionSheet(props: DecisionProps) {
       }}
       look={async () => {
         const seen = await look();
+        setReread(true);
         const events = decidedSince(choice.verb, seen.timeline, sequence);
         const note = 'The answer was lost. This is what happened since:';
         return events.length === 0 ? null : { events, note };
       }}
       again={AGAIN}
       // What it was refused for may be what the page does not show yet.
-      reread={look}
+      reread={async () => {
+        await look();
+        setReread(true);
+      }}
       done={({ events, note }) => (
         <>
           <p>{note}</p>
           <Events events={events} />
-          <p>
-            The movement is now <State>{at.movement.request_state}</State>
-          </p>
+          {isReread ? (
+            <p>
+              The movement is now <State>{at.movement.request_state}</State>
+            </p>
+          ) : (
+            <p>What the movement is now is not read yet.</p>
+          )}
         </>
       )}
     >
@@ -107,8 +133,8 @@ function Approved({
   hash,
   outflow,
   payees,
-}: Pick<DecisionProps, 'outflow' | 'payees'> & { hash: string | null }) {
-  const warned = payees.flatMap(({ warnings }) => warnings);
+  at: { movement },
+}: Pick<DecisionProps, 'outflow' | 'payees' | 'at'> & { hash: string | null }) {
   return (
     <>
       <p>
@@ -117,25 +143,8 @@ function Approved({
           <Text>{outflow === null ? 'an unknown amount' : amountsInWords(outflow)}</Text>
         </strong>
       </p>
-      <ul aria-label="Payees">
-        {payees.map(({ address, label, chain_id }) => (
-          <li key={`${address} ${String(chain_id)}`}>
-            {label === null ? 'No label' : <Text>{label}</Text>}: <Id>{address}</Id>
-            {chain_id !== null && ` on chain ${String(chain_id)}`}
-          </li>
-        ))}
-      </ul>
-      {warned.length > 0 && (
-        <ul className="warnings" aria-label="Warnings about payees">
-          {warned.map(({ text }) => (
-            <li key={text}>
-              <strong>
-                <Text>{text}</Text>
-              </strong>
-            </li>
-          ))}
-        </ul>
-      )}
+      <PayeeList payees={payees} />
+      <WouldFail of={movement} />
       <p>
         Hash of the plan, made in this browser: <Id>{hash ?? 'none'}</Id>
       </p>

@@ -1,5 +1,5 @@
 /** What leaves at most, whom it pays, and what it may cost: read from the plan's own bytes. */
-import { Address, Amount, Time } from '../../../parts/values.tsx';
+import { Address, Amount, Id, Time } from '../../../parts/values.tsx';
 import { Text } from '../../../parts/text.tsx';
 import type { AssetAmount, Fees } from '../model/outflow.ts';
 import type { PayeeView } from '../model/payees.ts';
@@ -80,6 +80,34 @@ export function Payees({
         ))}
       </ul>
     </Section>
+  );
+}
+
+/** In a sheet: each payee with its whole address, and what warns of it. */
+export function PayeeList({ payees }: { payees: readonly PayeeView[] }) {
+  const warned = payees.flatMap(({ warnings }) => warnings);
+  return (
+    <>
+      <ul aria-label="Payees">
+        {payees.map(({ address, label, chain_id }) => (
+          <li key={`${address} ${String(chain_id)}`}>
+            {label === null ? 'No label' : <Text>{label}</Text>}: <Id>{address}</Id>
+            {chain_id !== null && ` on chain ${String(chain_id)}`}
+          </li>
+        ))}
+      </ul>
+      {warned.length > 0 && (
+        <ul className="warnings" aria-label="Warnings about payees">
+          {warned.map(({ text }) => (
+            <li key={text}>
+              <strong>
+                <Text>{text}</Text>
+              </strong>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   );
 }
 

@@ -16,25 +16,31 @@ export function WouldHappen({
   if (review === undefined) return null;
   return (
     <Section title="What would happen now">
-      {review.would_fail.length === 0 ? (
-        <p>As things stand, nothing of it would be refused.</p>
-      ) : (
-        <ul className="warnings" aria-label="What would fail now">
-          {review.would_fail.map(({ at, node_key, error, message }, index) => (
-            <li key={index}>
-              <strong>
-                {at === 'approve' ? 'The approval' : 'The send'} of{' '}
-                <Text>{node_key ?? 'the plan'}</Text> would be refused:
-              </strong>{' '}
-              <Text>{message}</Text> <code>{error}</code>
-            </li>
-          ))}
-        </ul>
-      )}
+      <WouldFail of={movement} />
       <Limits limits={review.limits} />
       <Balances balances={review.balances} />
       {authority !== undefined && <Authority authority={authority} />}
     </Section>
+  );
+}
+
+/** What the service would refuse as things stand; nothing where it does not say. */
+export function WouldFail({ of: { review } }: { of: Pick<Movement, 'review'> }) {
+  if (review === undefined) return null;
+  if (review.would_fail.length === 0)
+    return <p>As things stand, nothing of it would be refused.</p>;
+  return (
+    <ul className="warnings" aria-label="What would fail now">
+      {review.would_fail.map(({ at, node_key, error, message }, index) => (
+        <li key={index}>
+          <strong>
+            {at === 'approve' ? 'The approval' : 'The send'} of{' '}
+            <Text>{node_key ?? 'the plan'}</Text> would be refused:
+          </strong>{' '}
+          <Text>{message}</Text> <code>{error}</code>
+        </li>
+      ))}
+    </ul>
   );
 }
 
