@@ -38,7 +38,8 @@ export async function openStream(
       lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
     cursor = of('id') ?? cursor;
     const [event, data] = [of('event'), of('data')];
-    if (event === undefined || data === undefined) return;
+    // A beat is no change: it moves the cursor on, and no more.
+    if (event === undefined || data === undefined || event === 'beat') return;
     events.push({ event, data: JSON.parse(data) as SeenEvent['data'] });
     ids.push(cursor);
   };
