@@ -152,7 +152,7 @@ export const createBody = z
   .meta({
     id: 'MovementCreateRequest',
     if: { properties: { unique_reference: { const: true } }, required: ['unique_reference'] },
-    then: { required: ['external_reference'] },
+    then: { properties: { external_reference: {} }, required: ['external_reference'] },
     examples: [
       {
         template_key: 'starter/withdraw-to-treasury',

@@ -1,5 +1,5 @@
 /**
- * An operator in haste, and a network that fails at the worst moment: nothing is signed that was not
+ * An operator in haste, and a network that fails at the worst moment: nothing is signed that no one
  * looked at, what is under way is not left, and what is old is not shown as new.
  */
 import type { Locator, Page } from 'playwright-core';
