@@ -10,6 +10,9 @@ import { forgetThisBrowser, startSession, useSession, type SessionState } from '
 import type { KeptKey } from './data/keys.ts';
 import { followChanges } from './data/stream.ts';
 
+/** What may pass is looked at again so often. */
+const LOOK_MS = 3_000;
+
 export function Gate({ children }: { children: ReactNode }) {
   const [isEnrolling, setEnrolling] = useState(enrolmentCode !== null);
   const session = useSession();
@@ -23,6 +26,12 @@ export function Gate({ children }: { children: ReactNode }) {
     followChanges(stop.signal);
     return () => stop.abort();
   }, [isOpen]);
+  const isUnreachable = session.kind === 'unreachable';
+  useEffect(() => {
+    if (!isUnreachable) return undefined;
+    const timer = setInterval(() => void startSession(), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isUnreachable]);
   if (isEnrolling) return <Enrol onDone={() => setEnrolling(false)} />;
   if (!isOpen)
     return (
@@ -40,15 +49,13 @@ export function Gate({ children }: { children: ReactNode }) {
   );
 }
 
-const CLOCK_LOOK_MS = 5_000;
-
 /** Says that nothing can be signed, and goes by itself once the clock is set. */
 function Clock() {
   const why = useWrongClock();
   const isWrong = why !== null;
   useEffect(() => {
     if (!isWrong) return undefined;
-    const timer = setInterval(() => void askTime(), CLOCK_LOOK_MS);
+    const timer = setInterval(() => void askTime(), LOOK_MS);
     return () => clearInterval(timer);
   }, [isWrong]);
   return why === null ? null : (
@@ -133,8 +140,6 @@ function Closed({ session }: { session: Exclude<SessionState, { kind: 'open' }> 
       );
   }
 }
-
-const LOOK_MS = 3_000;
 
 /** Waits until someone has compared the fingerprint and confirmed the key. */
 function Pending({ kept: { operator, fingerprint } }: { kept: KeptKey }) {

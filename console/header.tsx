@@ -60,7 +60,7 @@ function SignOut() {
   return (
     <>
       <Button onClick={() => void signOut().catch(setProblem)}>Sign out</Button>
-      {problem !== null && <strong>You are still signed in.</strong>}
+      {problem !== null && <strong>You may still be signed in.</strong>}
       <Problem error={problem} />
     </>
   );

@@ -30,6 +30,8 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
+      // A read that waits for the network would neither fail nor end, whatever waits for it.
+      networkMode: 'always',
       retry: (failures, error) => failures < RETRIES && mayPass(error),
       refetchInterval: untilReadAgain,
       refetchOnWindowFocus: true,

@@ -58,8 +58,8 @@ function listen(send: (message: Message) => void, signal: AbortSignal): Promise<
   return new Promise((resolve) => {
     let source: EventSource | undefined;
     let state: Liveness = 'behind';
-    // By no clock that a person sets.
-    let heard = performance.now();
+    // By both clocks: one may stand still while the machine sleeps, a person may set the other.
+    let heard = [performance.now(), Date.now()] as const;
     const say = (next: Liveness): void => {
       const isBack = next === 'live' && state !== 'live';
       state = next;
@@ -70,10 +70,10 @@ function listen(send: (message: Message) => void, signal: AbortSignal): Promise<
     const open = (): void => {
       const made = new EventSource(PATH);
       source = made;
-      heard = performance.now();
       const hears = (): void => {
-        heard = performance.now();
+        heard = [performance.now(), Date.now()];
       };
+      hears();
       made.onopen = () => {
         hears();
         say('live');
@@ -90,7 +90,8 @@ function listen(send: (message: Message) => void, signal: AbortSignal): Promise<
     // A browser tries again by itself after a lost connection, and not after a refusal or of one
     // whose other end has gone without a word.
     const reopen = setInterval(() => {
-      const isBroken = performance.now() - heard > BROKEN_MS;
+      const silentMs = Math.max(performance.now() - heard[0], Date.now() - heard[1]);
+      const isBroken = silentMs > BROKEN_MS;
       if (isBroken) {
         source?.close();
         say('behind');

@@ -28,6 +28,10 @@ export function Button({
         aria-label={label}
         aria-disabled={isDisabled}
         aria-describedby={isDisabled ? id : undefined}
+        onKeyDown={(event) => {
+          // A key that is held was pressed once.
+          if (event.repeat && kind !== 'plain') event.preventDefault();
+        }}
         onClick={({ detail: clicks }) => {
           // The second click of a double click was not meant for what the first has put there.
           if (!isDisabled && (kind === 'plain' || clicks < 2)) onClick();

@@ -125,7 +125,13 @@ function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void
         }
       }}
       look={async () => {
-        await client.refetchQueries({ type: 'active' }, { throwOnError: true });
+        const active = { type: 'active' } as const;
+        await client.refetchQueries(active);
+        const failed = client
+          .getQueryCache()
+          .findAll(active)
+          .find(({ state }) => !isAnswered(state.error));
+        if (failed !== undefined) throw failed.state.error;
         return null;
       }}
       again={LOST}
@@ -140,6 +146,11 @@ function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void
       <FormEntries entries={entries} values={values} onChange={setValues} />
     </SignedSheet>
   );
+}
+
+/** That there is no such thing, or none for this operator, is an answer too. */
+function isAnswered(error: unknown): boolean {
+  return error === null || (error instanceof ApiError && [403, 404].includes(error.status));
 }
 
 /** What an operation's request is, as it is signed. */

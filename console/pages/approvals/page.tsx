@@ -14,14 +14,9 @@ import { Text } from '../../parts/text.tsx';
 import { Id } from '../../parts/values.tsx';
 import { readRows } from '../movement/data.ts';
 import { PayeeList } from '../movement/parts/money.tsx';
-import {
-  candidateOf,
-  decide,
-  type Candidate,
-  type Detail,
-  type Outcome,
-  type Verb,
-} from './decide.ts';
+import { WouldFail } from '../movement/parts/now.tsx';
+import { candidateOf, decide, type Candidate, type Outcome } from './decide.ts';
+import type { Detail, Verb } from './model.ts';
 
 /** More are not read by a person before they decide. */
 const MOST = 25;
@@ -112,11 +107,19 @@ function DecisionSheet({
   const session = useSession();
   const operator = session.kind === 'open' ? session.key.operator : '';
   const words = verb === 'approve' ? 'Approve' : 'Reject';
+  const listed = () =>
+    readRows().then(
+      (rows) => {
+        setProblem(null);
+        return rows;
+      },
+      (error: unknown) => {
+        setProblem(error);
+        return null;
+      },
+    );
   const read = async (): Promise<void> => {
-    const rows = await readRows().catch((error: unknown) => {
-      setProblem(error);
-      return null;
-    });
+    const rows = await listed();
     const found: Candidate[] = [];
     for (const id of ids) found.push(await candidateOf(id, verb, rows));
     setCandidates(found);
@@ -134,12 +137,23 @@ function DecisionSheet({
   const left = ready.filter((each) => sent.every((of) => of.movement_id !== each.movement_id));
   const send = async (): Promise<void> => {
     setSending(true);
-    for (const { detail } of left) {
-      const outcome = await decide(detail, { verb, operator, reason });
+    const rows = await listed();
+    for (const { movement_id, detail } of left) {
+      // What the sheet shows may be an hour old.
+      const now = await candidateOf(movement_id, verb, rows);
+      const refused =
+        now.detail?.compiled_plan_hash === detail.compiled_plan_hash
+          ? now.refused
+          : (now.refused ?? 'Its plan is another one now.');
+      const outcome: Outcome =
+        refused === null
+          ? await decide(detail, { verb, operator, reason })
+          : { movement_id, isSent: false, isLost: false, isDone: false, says: refused };
       setOutcomes((before) => [
         ...before.filter(({ movement_id }) => movement_id !== outcome.movement_id),
         outcome,
       ]);
+      if (outcome.isLost) break;
     }
     setSending(false);
   };
@@ -207,7 +221,7 @@ function DecisionSheet({
 }
 
 function One({
-  candidate: { movement_id, detail, outflow, payees, refused },
+  candidate: { movement_id, detail, outflow, payees, agrees, refused },
   outcome,
 }: {
   candidate: Candidate;
@@ -221,11 +235,14 @@ function One({
       {detail !== null && (
         <>
           <Text>{detail.template_key}</Text> version {detail.template_version}
-          <Outflow entries={outflow ?? detail.outflow} />
+          {outflow === null ? <p>What it moves is not known.</p> : <Outflow entries={outflow} />}
           <PayeeList payees={payees} />
-          <div className="small">
-            Plan <Id>{detail.compiled_plan_hash}</Id>, hashed here
-          </div>
+          <WouldFail of={detail} />
+          {agrees && (
+            <div className="small">
+              Plan <Id>{detail.compiled_plan_hash}</Id>, hashed here
+            </div>
+          )}
         </>
       )}
       {refused !== null && <p className="refused">Left out: {refused}</p>}

@@ -1,6 +1,7 @@
 /** What the page reads and sends. Reads are repeated when the stream says that they changed. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useWrongClock } from '../../data/clock.ts';
+import { paced } from '../../data/pace.ts';
 import { useRead } from '../../data/reads.ts';
 import { theClient, useSession } from '../../data/session.ts';
 import { useStore } from '../../data/store.ts';
@@ -26,8 +27,15 @@ export interface MovementData {
     readonly plan: Error | null;
     readonly rows: Error | null;
   };
-  /** Reads all of it again; resolves with movement and timeline, or rejects where they fail. */
-  readonly look: () => Promise<{ readonly movement: Movement; readonly timeline: Timeline }>;
+  /** Reads all of it again; rejects where movement or timeline fail. */
+  readonly look: () => Promise<Look>;
+}
+
+export interface Look {
+  readonly movement: Movement;
+  readonly timeline: Timeline;
+  /** Whether the allowlist was read too. */
+  readonly isListed: boolean;
 }
 
 export function useMovement(movement_id: string): MovementData {
@@ -66,7 +74,7 @@ export function useMovement(movement_id: string): MovementData {
     },
     look: async () => {
       await client.cancelQueries({ queryKey: ['getMovement', input] });
-      const [seen, events] = await Promise.all([
+      const [seen, events, , listed] = await Promise.all([
         movement.refetch({ throwOnError: true }),
         timeline.refetch({ throwOnError: true }),
         graph.refetch(),
@@ -74,7 +82,7 @@ export function useMovement(movement_id: string): MovementData {
       ]);
       if (seen.data === undefined || events.data === undefined)
         throw new Error('The service answered nothing.');
-      return { movement: seen.data, timeline: events.data };
+      return { movement: seen.data, timeline: events.data, isListed: listed.isSuccess };
     },
   };
 }
@@ -110,6 +118,7 @@ export async function readRows(signal?: AbortSignal): Promise<readonly ListedRow
   const rows: ListedRow[] = [];
   let cursor = '';
   do {
+    if (cursor !== '') await paced(signal);
     const next = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
     const { body } = await theClient().send({
       ...{ method: 'GET', target: `${ROWS}?limit=200${next}`, signal },

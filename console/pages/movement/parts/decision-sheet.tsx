@@ -64,7 +64,8 @@ export function DecisionSheet(props: DecisionProps) {
   const firstLook = useRef(look);
   useEffect(() => {
     void firstLook.current().then(
-      () => setFreshness('read'),
+      // Whom it pays is read from the list, and of other decisions nothing is.
+      ({ isListed }) => setFreshness(isListed || choice.verb !== 'approve' ? 'read' : 'failed'),
       () => setFreshness('failed'),
     );
   }, []);
@@ -93,6 +94,7 @@ export function DecisionSheet(props: DecisionProps) {
       blocked={changed ?? FRESHNESS[freshness] ?? missing(choice.verb, filled)}
       signs={statement}
       send={async () => {
+        setReread(false);
         await send(statement);
         return { events: [], note: 'The service has taken it.' };
       }}

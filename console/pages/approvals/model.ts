@@ -1,0 +1,50 @@
+/** What may be decided of a movement among others, and what shows what became of it. */
+import type { ResultOf } from '../../../clients/http/operations.ts';
+import type { AssetAmount } from '../movement/model/outflow.ts';
+import type { PayeeView } from '../movement/model/payees.ts';
+
+export type Detail = ResultOf<'getMovement'>;
+
+export type Verb = 'approve' | 'reject';
+
+export interface About {
+  /** By the bytes of the plan; null where they say nothing. */
+  readonly outflow: readonly AssetAmount[] | null;
+  readonly payees: readonly Pick<PayeeView, 'warnings'>[];
+  /** Whether the allowlist was read: without it no warning says anything. */
+  readonly isListed: boolean;
+}
+
+/** What a person has to look at singly is not approved among others. */
+export function refusalOf(
+  verb: Verb,
+  detail: Detail,
+  { outflow, payees, isListed }: About,
+): string | null {
+  if (detail.request_state !== 'PENDING_APPROVAL')
+    return `It was decided meanwhile: it is ${detail.request_state}.`;
+  if (verb === 'reject') return null;
+  if (!isListed) return 'The allowlist could not be read: whom it pays is not known.';
+  if (outflow === null || outflow.some(({ amount }) => amount === null))
+    return 'What it can move is not bounded: decide it on its own page.';
+  const over = detail.review?.limits.filter(({ ok }) => ok === false) ?? [];
+  if (over.length > 0)
+    return `It is over ${over.map(({ control }) => control).join(', ')}: decide it on its own page.`;
+  const [warning] = payees.flatMap(({ warnings }) => warnings);
+  if (warning !== undefined)
+    return `A payee has a warning (${warning.text}): decide it on its own page.`;
+  const failing = detail.review?.would_fail.find(({ at }) => at === 'approve');
+  return failing === undefined
+    ? null
+    : `Its approval would be refused now (${failing.message}): decide it on its own page.`;
+}
+
+/** What shows that nothing was decided so, whoever has decided otherwise. */
+const NOT_SO: Readonly<Record<Verb, (state: Detail['request_state']) => boolean>> = {
+  approve: (state) => ['PENDING_APPROVAL', 'REJECTED', 'EXPIRED', 'CANCELLED'].includes(state),
+  reject: (state) => state !== 'REJECTED',
+};
+
+export function isNotSo(verb: Verb, state: Detail['request_state']): boolean {
+  return NOT_SO[verb](state);
+}

@@ -1,0 +1,49 @@
+/** What may be approved among others, and what a lost answer is taken for. */
+import {
+  isNotSo,
+  refusalOf,
+  type About,
+  type Detail,
+} from '../../console/pages/approvals/model.ts';
+
+const BOUNDED: About = { outflow: [{ asset: 'USDC', amount: '1' }], payees: [], isListed: true };
+
+/** As much of a movement as is asked. */
+function detailOf(
+  review: Partial<NonNullable<Detail['review']>> = {},
+  request_state: Detail['request_state'] = 'PENDING_APPROVAL',
+): Detail {
+  return { request_state, review: { limits: [], would_fail: [], ...review } } as unknown as Detail;
+}
+
+const WARNED = [{ warnings: [{ text: 'It looks like another.' }] }] as unknown as About['payees'];
+const LIMIT = { control: 'the daily budget', ok: false };
+const FAILING = { at: 'approve', message: 'It is frozen.' };
+
+test.each<[string, Detail, Partial<About>, string]>([
+  ['decided meanwhile', detailOf({}, 'REJECTED'), {}, 'it is REJECTED'],
+  ['whose payees cannot be compared', detailOf(), { isListed: false }, 'allowlist'],
+  ['whose plan says nothing', detailOf(), { outflow: null }, 'not bounded'],
+  ['without a bound', detailOf(), { outflow: [{ asset: 'USDC', amount: null }] }, 'not bounded'],
+  ['over a limit', detailOf({ limits: [LIMIT] as never }), {}, 'the daily budget'],
+  ['with a warning', detailOf(), { payees: WARNED }, 'It looks like another.'],
+  ['that would be refused', detailOf({ would_fail: [FAILING] as never }), {}, 'It is frozen.'],
+])('one %s is not approved among others', (_, detail, about, says) => {
+  expect(refusalOf('approve', detail, { ...BOUNDED, ...about })).toContain(says);
+});
+
+test('one without any of these is approved', () => {
+  expect(refusalOf('approve', detailOf(), BOUNDED)).toBeNull();
+});
+
+test('what waits is rejected whatever speaks against it', () => {
+  const about = { outflow: null, payees: WARNED, isListed: false };
+  expect(refusalOf('reject', detailOf({ limits: [LIMIT] as never }), about)).toBeNull();
+  expect(refusalOf('reject', detailOf({}, 'EXECUTING'), about)).toContain('it is EXECUTING');
+});
+
+test('a decision counts as done only where the state can come of it', () => {
+  const states = ['PENDING_APPROVAL', 'REJECTED', 'EXPIRED', 'CANCELLED', 'EXECUTING'] as const;
+  expect(states.filter((state) => !isNotSo('approve', state))).toEqual(['EXECUTING']);
+  expect(states.filter((state) => !isNotSo('reject', state))).toEqual(['REJECTED']);
+});
