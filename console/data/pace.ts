@@ -7,8 +7,10 @@ let free = 0;
 
 /** Resolves when the next one may be sent; rejects with the signal. */
 export function paced(signal?: AbortSignal): Promise<void> {
-  const wait = free - Date.now();
-  free = Math.max(free, Date.now()) + APART_MS;
+  // By no clock that a person sets: after one was put back nothing would be sent for that long.
+  const now = performance.now();
+  const wait = free - now;
+  free = Math.max(free, now) + APART_MS;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, Math.max(0, wait));
     signal?.addEventListener('abort', () => {
