@@ -130,7 +130,7 @@ async function fill(stack: Stack): Promise<void> {
 
 /** Until the browser painted what the page says, in milliseconds. */
 async function firstPaint(page: Page, origin: string): Promise<number> {
-  // The door takes 20 requests a second of one operator, and turns a page away that follows at once.
+  // The door takes 20 requests a second of one operator: a page right after is turned away.
   await sleep(2_000);
   await page.goto(`${origin}/console/`);
   await page.getByRole('region', { name: 'Waits for you' }).last().waitFor();
