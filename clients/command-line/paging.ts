@@ -2,7 +2,7 @@
 import { OPERATIONS, type PagedId, type QueryOf, type RowOf } from '../http/operations.ts';
 import { flag, text, whole } from './options.ts';
 import type { Session } from './session.ts';
-import type { Column } from './table.ts';
+import type { Columns } from './table.ts';
 
 /** Options of every list that has pages. */
 export const PAGE = {
@@ -20,7 +20,7 @@ interface PageOptions {
 interface List<Id extends PagedId> {
   readonly query: QueryOf<Id>;
   readonly page: PageOptions;
-  readonly columns: readonly Column<RowOf<Id>>[];
+  readonly columns: Columns<RowOf<Id>>;
 }
 
 /** Prints a page, or all pages as if they were one. */

@@ -65,11 +65,7 @@ export const config: Group = {
               ['file', `${profiles.file}${profiles.exists ? '' : ' (not there)'}`],
               ['profile', profiles.chosen],
             ]) +
-            (await session.view.table(settings, [
-              { title: 'SETTING', of: (row) => row.name },
-              { title: 'VALUE', of: (row) => row.value },
-              { title: 'FROM', of: (row) => row.from },
-            ])),
+            (await session.view.table(settings, { SETTING: 'name', VALUE: 'value', FROM: 'from' })),
         );
         const [first] = problems;
         if (first !== undefined) throw new CommandError(EXIT.usage, problems.join(' '));

@@ -1,13 +1,13 @@
 /** What a command has while it runs: settings, a client, ways to print and to ask. */
 import type { FundClient } from '../http/client.ts';
-import type { AnyInput, OperationId, PagedId } from '../http/operations.ts';
+import type { AnyInput, InputArgs, OperationId, PagedId, ResultOf } from '../http/operations.ts';
 import { printable, printableJson } from './printable.ts';
 import { EXIT, CommandError, Interrupted, usageError } from './exit.ts';
 import { isOutcomeUnknown } from './faults.ts';
 import type { Io } from './io.ts';
 import { painter, wantsColour } from './paint.ts';
 import { exposedAddress, readSettings, type SecretSource, type Settings } from './settings.ts';
-import type { Column } from './table.ts';
+import type { Column, Columns } from './table.ts';
 import { View } from './view.ts';
 
 /** What differs between programs. */
@@ -66,6 +66,12 @@ export class Session {
     return this.#client;
   }
 
+  /** What an operation answers. */
+  async call<Id extends OperationId>(id: Id, ...input: InputArgs<Id>): Promise<ResultOf<Id>> {
+    const client = await this.client();
+    return client.call(id, ...input);
+  }
+
   async #connect(): Promise<FundClient> {
     const { apiUrl, keyId, secret } = this.settings;
     if (keyId === null || secret === null) throw missingKey(this.program.name, keyId?.from);
@@ -98,7 +104,7 @@ export class Session {
   /** A table of the answer, or a sentence on standard error where there are no rows. */
   async table<Row>(
     rows: readonly Row[],
-    columns: readonly Column<Row>[],
+    columns: Columns<Row> | readonly Column<Row>[],
     none = 'There are none.',
   ): Promise<string> {
     if (rows.length === 0) this.note(none);

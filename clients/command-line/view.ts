@@ -1,7 +1,9 @@
 /** Draws for one stream, in its colours. */
 import { printable } from './printable.ts';
 import { toneOf, type Paint } from './paint.ts';
-import { record, table, type Cell, type Column, type Styled } from './table.ts';
+import { fieldsFrom, record, table, type Cell, type Column, type Columns } from './table.ts';
+
+export { state } from './table.ts';
 
 export class View {
   readonly paint: Paint;
@@ -15,13 +17,21 @@ export class View {
   }
 
   /** Columns under their titles, or a block for each row where they do not fit; empty without. */
-  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
+  table<Row>(
+    rows: readonly Row[],
+    columns: Columns<Row> | readonly Column<Row>[],
+  ): Promise<string> {
     return table(rows, columns, this.paint, this.#width);
   }
 
   /** A line for each field that there is. */
   record(fields: readonly (readonly [string, Cell])[]): string {
     return record(fields, this.paint);
+  }
+
+  /** A line for each field of the row that there is. */
+  fields<Row>(row: Row, columns: Columns<Row>): string {
+    return this.record(fieldsFrom(row, columns));
   }
 
   /** Lines of a drawn graph, each state in its colour. */
@@ -43,8 +53,3 @@ export class View {
 }
 
 const STATE = /(?<=\s)[A-Z_]{4,}(?=\s|$)/g;
-
-/** A state in its colour. */
-export function state(text: string | null | undefined): Styled {
-  return { text: text ?? '', tone: toneOf(text ?? '') };
-}

@@ -1,29 +1,26 @@
 /** Movements as people read them. */
 import { printable } from '../command-line/printable.ts';
 import type { Session } from '../command-line/session.ts';
-import type { Column, Styled } from '../command-line/table.ts';
+import type { Columns, Styled } from '../command-line/table.ts';
 import { state, type View } from '../command-line/view.ts';
-import { age, fieldOf, moneyOf, when } from '../command-line/words.ts';
+import { fieldOf, moneyOf, when } from '../command-line/words.ts';
 import { legOn } from '../../domain/plan/legs.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import type { ResultOf, RowOf } from '../http/operations.ts';
 
 export type Movement = ResultOf<'getMovement'>;
 
-export const MOVEMENT_COLUMNS: readonly Column<RowOf<'listMovements'>>[] = [
-  { title: 'ID', of: (row) => row.movement_id },
-  { title: 'STATE', of: (row) => state(row.request_state) },
-  { title: 'TEMPLATE', of: (row) => `${row.template_key}@${String(row.template_version)}` },
-  { title: 'AMOUNT', of: (row) => intentOf(row), right: true },
-  { title: 'OUTFLOW', of: (row) => moneyOf(row.outflow), right: true },
-  { title: 'STRATEGY', of: (row) => row.strategy_id },
-  {
-    title: 'NEEDS',
-    of: (row): Styled => ({ text: row.attention_reason ?? '', tone: 'waiting' }),
-  },
-  { title: 'ERROR', of: (row) => row.error_code },
-  { title: 'AGE', of: (row) => age(row.created_at) },
-];
+export const MOVEMENT_COLUMNS: Columns<RowOf<'listMovements'>> = {
+  ID: 'movement_id',
+  STATE: { state: 'request_state' },
+  TEMPLATE: (row) => `${row.template_key}@${String(row.template_version)}`,
+  AMOUNT: { right: (row) => intentOf(row) },
+  OUTFLOW: { right: (row) => moneyOf(row.outflow) },
+  STRATEGY: 'strategy_id',
+  NEEDS: (row): Styled => ({ text: row.attention_reason ?? '', tone: 'waiting' }),
+  ERROR: 'error_code',
+  AGE: { age: 'created_at' },
+};
 
 function intentOf({ intent }: { readonly intent: unknown }): string {
   return `${fieldOf(intent, 'amount')} ${fieldOf(intent, 'asset')}`;
@@ -84,21 +81,18 @@ function errorOf(movement: Movement): Styled | null {
 }
 
 function nodesText(view: View, { nodes }: Movement): Promise<string> {
-  return view.table(nodes, [
-    { title: 'NODE', of: (node) => node.node_key },
-    { title: 'STATE', of: (node) => state(node.state) },
-    { title: 'ACTION', of: (node) => node.action_type },
-    { title: 'AMOUNT', of: (node) => amountOf(node), right: true },
-    { title: 'DESTINATION', of: (node) => node.destination },
-    { title: 'EXECUTOR', of: (node) => node.executor_binding.executor_key },
-    { title: 'SIGNER', of: (node) => node.signer_binding?.signer_key },
-    { title: 'TRY', of: (node) => node.attempt },
-    { title: 'REFERENCE', of: (node) => node.external_ref },
-    {
-      title: 'ERROR',
-      of: (node) => [node.error_code, node.error_message].filter(Boolean).join(': '),
-    },
-  ]);
+  return view.table(nodes, {
+    NODE: 'node_key',
+    STATE: { state: 'state' },
+    ACTION: 'action_type',
+    AMOUNT: { right: (node) => amountOf(node) },
+    DESTINATION: 'destination',
+    EXECUTOR: (node) => node.executor_binding.executor_key,
+    SIGNER: (node) => node.signer_binding?.signer_key,
+    TRY: 'attempt',
+    REFERENCE: 'external_ref',
+    ERROR: (node) => [node.error_code, node.error_message].filter(Boolean).join(': '),
+  });
 }
 
 /** What others may still pull, and the command that takes it back. */
@@ -109,14 +103,14 @@ async function allowancesText(
   if (open.length === 0) return [];
   return [
     view.heading('Allowances that are open'),
-    await view.table(open, [
-      { title: 'NODE', of: (each) => each.node_key },
-      { title: 'AMOUNT', of: (each) => `${each.amount} ${each.asset}`, right: true },
-      { title: 'SPENDER', of: (each) => each.spender },
-      { title: 'OWNER', of: (each) => each.owner },
-      { title: 'CHAIN', of: (each) => String(each.chain_id) },
-      { title: 'TOKEN', of: (each) => each.token_address },
-    ]),
+    await view.table(open, {
+      NODE: 'node_key',
+      AMOUNT: { right: (each) => `${each.amount} ${each.asset}` },
+      SPENDER: 'spender',
+      OWNER: 'owner',
+      CHAIN: (each) => String(each.chain_id),
+      TOKEN: 'token_address',
+    }),
     commandText(view, `fundctl movements reset-allowances ${movement_id}`),
   ];
 }
@@ -131,15 +125,15 @@ export function attentionText(view: View, movement: Movement): string {
   if (attention === null) return '';
   return [
     view.heading('A person is needed'),
-    view.record([
-      ['reason', { text: attention.reason, tone: 'waiting' }],
-      ['node', attention.node_key],
-      ['what is the matter', attention.message],
-      ['what to look at', attention.description],
-      ['asked by this key', attention.idempotency_key],
-      ['last answer', attention.last_answer],
-      ['next look', attention.next_look_at === null ? null : when(attention.next_look_at)],
-    ]),
+    view.fields(attention, {
+      reason: () => ({ text: attention.reason, tone: 'waiting' }),
+      node: 'node_key',
+      'what is the matter': 'message',
+      'what to look at': 'description',
+      'asked by this key': 'idempotency_key',
+      'last answer': 'last_answer',
+      'next look': () => (attention.next_look_at === null ? null : when(attention.next_look_at)),
+    }),
     ...attention.actions.map((offer) =>
       offerText(view, commandOf(offer, movement), offer.consequence),
     ),

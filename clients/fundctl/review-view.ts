@@ -133,17 +133,14 @@ export async function limitsText(view: View, limits: readonly Limit[]): Promise<
   if (limits.length === 0) return '';
   return [
     view.heading('Limits'),
-    await view.table(limits, [
-      { title: 'LIMIT', of: (row) => row.control },
-      { title: 'AT MOST', of: (row) => row.limit, right: true },
-      { title: 'USED', of: (row) => row.used, right: true },
-      { title: 'AFTER', of: (row) => row.after, right: true },
-      {
-        title: 'WITHIN',
-        of: ({ ok }) =>
-          ok === null ? '?' : ok ? state('yes') : ({ text: 'NO', tone: 'bad' } as const),
-      },
-    ]),
+    await view.table(limits, {
+      LIMIT: 'control',
+      'AT MOST': { right: 'limit' },
+      USED: { right: 'used' },
+      AFTER: { right: 'after' },
+      WITHIN: ({ ok }) =>
+        ok === null ? '?' : ok ? state('yes') : ({ text: 'NO', tone: 'bad' } as const),
+    }),
   ].join('');
 }
 
@@ -154,16 +151,13 @@ export async function standingText(
 ): Promise<string> {
   return [
     ...(balances.length === 0 ? [] : [view.heading('Where it is taken from')]),
-    await view.table(balances, [
-      { title: 'VENUE', of: (row) => row.venue_key },
-      { title: 'ACCOUNT', of: (row) => row.account_type },
-      { title: 'TAKES', of: (row) => `${row.draws ?? 'UNBOUNDED'} ${row.asset}`, right: true },
-      { title: 'FREE', of: (row) => row.effective_withdrawable ?? '?', right: true },
-      {
-        title: 'SEEN',
-        of: (row) => `${when(row.fetched_at)}${row.stale === true ? ' (too old)' : ''}`,
-      },
-    ]),
+    await view.table(balances, {
+      VENUE: 'venue_key',
+      ACCOUNT: 'account_type',
+      TAKES: { right: (row) => `${row.draws ?? 'UNBOUNDED'} ${row.asset}` },
+      FREE: { right: (row) => row.effective_withdrawable ?? '?' },
+      SEEN: (row) => `${when(row.fetched_at)}${row.stale === true ? ' (too old)' : ''}`,
+    }),
     ...(failing.length === 0 ? [] : [view.heading('What would fail now')]),
     view.record(
       failing.map(

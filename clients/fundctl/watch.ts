@@ -4,7 +4,6 @@ import { drawGraph } from '../command-line/graph.ts';
 import { CommandError, EXIT } from '../command-line/exit.ts';
 import type { Session } from '../command-line/session.ts';
 import { printable } from '../command-line/printable.ts';
-import { state } from '../command-line/view.ts';
 import { timeOfDay } from '../command-line/words.ts';
 import { ApiError, UnreachableError } from '../http/errors.ts';
 import { MOVEMENT_END_STATES } from '../http/generated/states.ts';
@@ -109,10 +108,10 @@ class Shown {
 
   #redraw(movement: Movement, graph: Graph): void {
     const { io, view } = this.#session;
-    const head = view.record([
-      ['movement', movement.movement_id],
-      ['state', state(movement.request_state)],
-    ]);
+    const head = view.fields(movement, {
+      movement: 'movement_id',
+      state: { state: 'request_state' },
+    });
     const text = head + view.graph(drawGraph(graph)) + attentionText(view, movement);
     // Up to where it began, and nothing below; long lines are cut, so that lines can be counted.
     const back = this.#lines === 0 ? '' : `\u001b[${String(this.#lines)}A\u001b[0J`;

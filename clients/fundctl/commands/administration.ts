@@ -5,9 +5,8 @@ import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { choice, required, text, type OptionSpec } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import type { Column } from '../../command-line/table.ts';
-import { state } from '../../command-line/view.ts';
-import { age, failure, fieldOf, when } from '../../command-line/words.ts';
+import type { Columns } from '../../command-line/table.ts';
+import { failure, fieldOf, when } from '../../command-line/words.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
 import { REASON, YES } from '../shared.ts';
@@ -58,27 +57,27 @@ export const cutover: Group = {
 
 function printMode(session: Session, body: ResultOf<'getCutoverMode'>): Promise<void> {
   return session.print(body, () =>
-    session.view.record([
-      ['mode', body.mode],
-      ['means', CONSEQUENCES[body.mode]],
-      ['before', body.previous_mode],
-      ['reason', body.reason],
-      ['since', body.changed_at === null ? null : when(body.changed_at)],
-      ['by', fieldOf(body.changed_by, 'key_id') || null],
-    ]),
+    session.view.fields(body, {
+      mode: 'mode',
+      means: () => CONSEQUENCES[body.mode],
+      before: 'previous_mode',
+      reason: 'reason',
+      since: () => (body.changed_at === null ? null : when(body.changed_at)),
+      by: () => fieldOf(body.changed_by, 'key_id') || null,
+    }),
   );
 }
 
-const CALLBACKS: readonly Column<RowOf<'listCallbacks'>>[] = [
-  { title: 'EVENT', of: (row) => row.event_id },
-  { title: 'STATUS', of: (row) => state(row.status) },
-  { title: 'TYPE', of: (row) => row.event_type },
-  { title: 'OF', of: (row) => row.movement_id ?? row.transfer_id },
-  { title: 'TRIES', of: (row) => row.attempts, right: true },
-  { title: 'LAST ERROR', of: (row) => row.last_error },
-  { title: 'AGE', of: (row) => age(row.created_at) },
-  { title: 'URL', of: (row) => row.url },
-];
+const CALLBACKS: Columns<RowOf<'listCallbacks'>> = {
+  EVENT: 'event_id',
+  STATUS: { state: 'status' },
+  TYPE: 'event_type',
+  OF: (row) => row.movement_id ?? row.transfer_id,
+  TRIES: { right: 'attempts' },
+  'LAST ERROR': 'last_error',
+  AGE: { age: 'created_at' },
+  URL: 'url',
+};
 
 const IDS = { type: 'array', items: { type: 'string' } };
 const REDELIVERED = {
@@ -237,12 +236,12 @@ export const keys: Group = {
         const client = await session.client();
         const body = await client.call('whoami');
         await session.print(body, () =>
-          session.view.record([
-            ['key', body.key_id],
-            ['client', body.client_id],
-            ['role', body.role],
-            ['namespace', body.namespace],
-          ]),
+          session.view.fields(body, {
+            key: 'key_id',
+            client: 'client_id',
+            role: 'role',
+            namespace: 'namespace',
+          }),
         );
       },
     }),

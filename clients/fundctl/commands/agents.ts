@@ -4,26 +4,26 @@ import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { choice, text } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import type { Column } from '../../command-line/table.ts';
-import { state, type View } from '../../command-line/view.ts';
-import { age, when } from '../../command-line/words.ts';
+import type { Columns } from '../../command-line/table.ts';
+import { type View } from '../../command-line/view.ts';
+import { when } from '../../command-line/words.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
 import { YES } from '../shared.ts';
 
 type Proposal = ResultOf<'getTemplateProposal'>;
 const PROPOSAL = { proposalId: 'id of the proposal' };
 
-const COLUMNS: readonly Column<RowOf<'listTemplateProposals'>>[] = [
-  { title: 'PROPOSAL', of: (row) => row.proposal_id },
-  { title: 'OF', of: (row) => row.authority_key },
-  { title: 'STATUS', of: (row) => state(row.status) },
-  { title: 'ASSET', of: (row) => fieldOf(row, 'asset') },
-  { title: 'NOTIONAL', of: (row) => fieldOf(row, 'requested_notional'), right: true },
-  { title: 'FROM', of: (row) => fieldOf(row, 'source_chain') },
-  { title: 'TO', of: (row) => fieldOf(row, 'destination_chain') },
-  { title: 'REASONS', of: (row) => row.reasons.join(', ') },
-  { title: 'AGE', of: (row) => age(row.created_at) },
-];
+const COLUMNS: Columns<RowOf<'listTemplateProposals'>> = {
+  PROPOSAL: 'proposal_id',
+  OF: 'authority_key',
+  STATUS: { state: 'status' },
+  ASSET: (row) => fieldOf(row, 'asset'),
+  NOTIONAL: { right: (row) => fieldOf(row, 'requested_notional') },
+  FROM: (row) => fieldOf(row, 'source_chain'),
+  TO: (row) => fieldOf(row, 'destination_chain'),
+  REASONS: (row) => row.reasons.join(', '),
+  AGE: { age: 'created_at' },
+};
 
 function fieldOf({ proposal }: RowOf<'listTemplateProposals'>, name: string): string {
   const value = proposal[name];
@@ -92,18 +92,18 @@ async function read(session: Session, proposalId: string): Promise<Proposal> {
 function proposalText(view: View, proposal: Proposal): string {
   const { template_key: key, template_version: version, reasons, proposal: fields } = proposal;
   return [
-    view.record([
-      ['proposal', proposal.proposal_id],
-      ['of', proposal.authority_key],
-      ['status', state(proposal.status)],
-      ['promoted by', proposal.promotion_mode],
-      ['template', key === null ? null : `${key}@${String(version)}`],
-      ['reasons', reasons.length === 0 ? null : { text: reasons.join(', '), tone: 'bad' }],
-      ['problem', proposal.problem],
-      ['movement', proposal.movement_id],
-      ['expires', when(proposal.expires_at)],
-      ['created', when(proposal.created_at)],
-    ]),
+    view.fields(proposal, {
+      proposal: 'proposal_id',
+      of: 'authority_key',
+      status: { state: 'status' },
+      'promoted by': 'promotion_mode',
+      template: () => (key === null ? null : `${key}@${String(version)}`),
+      reasons: () => (reasons.length === 0 ? null : { text: reasons.join(', '), tone: 'bad' }),
+      problem: 'problem',
+      movement: 'movement_id',
+      expires: { when: 'expires_at' },
+      created: { when: 'created_at' },
+    }),
     view.heading('What is proposed'),
     view.record(
       Object.entries(fields).map(

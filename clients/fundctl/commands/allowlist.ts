@@ -4,7 +4,7 @@ import { choice, flag, required, text, whole } from '../../command-line/options.
 import { defined, PAGE } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state, type View } from '../../command-line/view.ts';
-import { age, failure, when } from '../../command-line/words.ts';
+import { failure, when } from '../../command-line/words.ts';
 import {
   everyRow,
   readRows,
@@ -118,13 +118,13 @@ export const allowlist: Group = {
         };
         await session.confirm('May funds leave to this address?', {
           yes: options.yes,
-          what: session.aside.record([
-            ['address', { text: args.address, tone: 'strong' }],
-            ['family', options.family],
-            ['chain', options.chainId ?? 'every chain'],
-            ['label', options.label],
-            ['reason', options.reason],
-          ]),
+          what: session.aside.fields(options, {
+            address: () => ({ text: args.address, tone: 'strong' }),
+            family: 'family',
+            chain: () => options.chainId ?? 'every chain',
+            label: 'label',
+            reason: 'reason',
+          }),
         });
         await printChange(session, await writeRow(session, ROWS, body));
       },
@@ -166,28 +166,28 @@ async function printChange(session: Session, change: AllowedAddressChange): Prom
 }
 
 function rowText(view: View, row: AllowedAddress): string {
-  return view.record([
-    ['row', row.id],
-    ['address', row.address],
-    ['family', row.chain_family],
-    ['chain', row.chain_id ?? 'every chain'],
-    ['label', row.label],
-    ['state', state(row.active ? 'active' : 'disabled')],
-    ['usable after', row.usable_after === null ? 'at once' : when(row.usable_after)],
-    ['reason', row.reason],
-  ]);
+  return view.fields(row, {
+    row: 'id',
+    address: 'address',
+    family: 'chain_family',
+    chain: () => row.chain_id ?? 'every chain',
+    label: 'label',
+    state: () => state(row.active ? 'active' : 'disabled'),
+    'usable after': () => (row.usable_after === null ? 'at once' : when(row.usable_after)),
+    reason: 'reason',
+  });
 }
 
 function rowsText(session: Session, rows: readonly AllowedAddress[]): Promise<string> {
-  return session.table(rows, [
-    { title: 'ADDRESS', of: (row) => row.address },
-    { title: 'FAMILY', of: (row) => row.chain_family },
-    { title: 'CHAIN', of: (row) => row.chain_id ?? 'every' },
-    { title: 'LABEL', of: (row) => row.label },
-    { title: 'STATE', of: (row) => state(row.active ? 'active' : 'disabled') },
-    { title: 'USABLE AFTER', of: (row) => when(row.usable_after) },
-    { title: 'BY', of: (row) => row.created_by },
-    { title: 'AGE', of: (row) => age(row.created_at) },
-    { title: 'ID', of: (row) => row.id },
-  ]);
+  return session.table(rows, {
+    ADDRESS: 'address',
+    FAMILY: 'chain_family',
+    CHAIN: (row) => row.chain_id ?? 'every',
+    LABEL: 'label',
+    STATE: (row) => state(row.active ? 'active' : 'disabled'),
+    'USABLE AFTER': { when: 'usable_after' },
+    BY: 'created_by',
+    AGE: { age: 'created_at' },
+    ID: 'id',
+  });
 }

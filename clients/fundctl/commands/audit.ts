@@ -5,8 +5,7 @@ import { usageError } from '../../command-line/exit.ts';
 import { choice, file, text } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import { state } from '../../command-line/view.ts';
-import { failure, textFile, when } from '../../command-line/words.ts';
+import { failure, textFile } from '../../command-line/words.ts';
 import type { QueryOf } from '../../http/operations.ts';
 
 export const AUDIT_FILTERS = {
@@ -52,15 +51,15 @@ export function printAudit(
     // The service names what it does not know.
     query: query as QueryOf<'listAuditEvents'> & QueryOf<'listRegistryAudit'>,
     page: options,
-    columns: [
-      { title: 'TIME', of: (row) => when(row.occurred_at) },
-      { title: 'ACTION', of: (row) => row.action },
-      { title: 'OUTCOME', of: (row) => state(row.outcome) },
-      { title: 'THING', of: (row) => `${row.entity_type} ${row.entity_key}` },
-      { title: 'KEY', of: (row) => row.actor_key_id ?? row.actor_role },
-      { title: 'REASON', of: (row) => row.reason },
-      { title: 'REQUEST', of: (row) => row.request_id },
-    ],
+    columns: {
+      TIME: { when: 'occurred_at' },
+      ACTION: 'action',
+      OUTCOME: { state: 'outcome' },
+      THING: (row) => `${row.entity_type} ${row.entity_key}`,
+      KEY: (row) => row.actor_key_id ?? row.actor_role,
+      REASON: 'reason',
+      REQUEST: 'request_id',
+    },
   });
 }
 
@@ -98,12 +97,12 @@ export const audit: Group = {
       run: async ({ session }) => {
         const body = await (await session.client()).call('getAuditSeal');
         await session.print(body, () =>
-          session.view.record([
-            ['sealed', body.sealed],
-            ['last sealed', body.sealed_at],
-            ['chain hash', body.chain_hash],
-            ['overdue', body.overdue ? { text: 'yes', tone: 'bad' } : 'no'],
-          ]),
+          session.view.fields(body, {
+            sealed: 'sealed',
+            'last sealed': 'sealed_at',
+            'chain hash': 'chain_hash',
+            overdue: () => (body.overdue ? { text: 'yes', tone: 'bad' } : 'no'),
+          }),
         );
       },
     }),
@@ -124,15 +123,15 @@ export const audit: Group = {
           throw usageError(`${args.file} cannot be read.`, { cause: error });
         });
         await session.print(result, () =>
-          session.view.record([
-            ['whole', result.ok ? { text: 'yes', tone: 'good' } : { text: 'no', tone: 'bad' }],
-            ['fault', result.fault],
-            ['records', result.records],
-            ['from', result.from],
-            ['to', result.to],
-            ['signed by', result.signed_by],
-            ['by the given key', result.trusted ? 'yes' : 'not checked'],
-          ]),
+          session.view.fields(result, {
+            whole: () => (result.ok ? { text: 'yes', tone: 'good' } : { text: 'no', tone: 'bad' }),
+            fault: 'fault',
+            records: 'records',
+            from: 'from',
+            to: 'to',
+            'signed by': 'signed_by',
+            'by the given key': () => (result.trusted ? 'yes' : 'not checked'),
+          }),
         );
         if (!result.ok) throw failure(`The bundle is not as it was signed: ${result.fault ?? ''}`);
         if (!result.trusted) session.note('Without --public-key anybody may have signed it.');

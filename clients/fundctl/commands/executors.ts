@@ -3,8 +3,7 @@ import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { text } from '../../command-line/options.ts';
 import { defined, PAGE } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import { state } from '../../command-line/view.ts';
-import { age, failure, when } from '../../command-line/words.ts';
+import { failure } from '../../command-line/words.ts';
 import type { ResultOf } from '../../http/operations.ts';
 import { YES } from '../shared.ts';
 import { AUDIT_FILTERS, printAudit } from './audit.ts';
@@ -25,16 +24,16 @@ export const executors: Group = {
         const client = await session.client();
         const body = await client.call('listExecutors');
         await session.print(body, () =>
-          session.table(body, [
-            { title: 'EXECUTOR', of: (row) => row.executor_key },
-            { title: 'KIND', of: (row) => row.kind },
-            { title: 'STATUS', of: (row) => state(row.status) },
-            { title: 'HEALTH', of: (row) => state(row.health_state) },
-            { title: 'LOOKED', of: (row) => age(row.health_checked_at) },
-            { title: 'PROVIDER', of: (row) => row.provider ?? row.chain_family },
-            { title: 'ACTIONS', of: (row) => row.action_types.join(', ') },
-            { title: 'KNOWN', of: (row) => row.source },
-          ]),
+          session.table(body, {
+            EXECUTOR: 'executor_key',
+            KIND: 'kind',
+            STATUS: { state: 'status' },
+            HEALTH: { state: 'health_state' },
+            LOOKED: { age: 'health_checked_at' },
+            PROVIDER: (row) => row.provider ?? row.chain_family,
+            ACTIONS: (row) => row.action_types.join(', '),
+            KNOWN: 'source',
+          }),
         );
       },
     }),
@@ -80,14 +79,14 @@ async function switched(session: Session, { key, status, reason, yes }: Switch):
 }
 
 function executorText({ view }: Session, row: ResultOf<'updateExecutorStatus'>): string {
-  return view.record([
-    ['executor', row.executor_key],
-    ['status', state(row.status)],
-    ['health', state(row.health_state)],
-    ['kind', row.kind],
-    ['endpoint', row.endpoint],
-    ['updated', when(row.updated_at)],
-  ]);
+  return view.fields(row, {
+    executor: 'executor_key',
+    status: { state: 'status' },
+    health: { state: 'health_state' },
+    kind: 'kind',
+    endpoint: 'endpoint',
+    updated: { when: 'updated_at' },
+  });
 }
 
 export const registry: Group = {
@@ -105,13 +104,13 @@ export const registry: Group = {
         await session.print(body, () =>
           session.table(
             body.drift,
-            [
-              { title: 'KIND', of: (row) => row.kind },
-              { title: 'KEY', of: (row) => row.key },
-              { title: 'PROBLEM', of: (row) => ({ text: row.problem, tone: 'bad' }) },
-              { title: 'EXPECTED', of: (row) => row.expected },
-              { title: 'OBSERVED', of: (row) => row.observed },
-            ],
+            {
+              KIND: 'kind',
+              KEY: 'key',
+              PROBLEM: (row) => ({ text: row.problem, tone: 'bad' }),
+              EXPECTED: 'expected',
+              OBSERVED: 'observed',
+            },
             'They are the same.',
           ),
         );

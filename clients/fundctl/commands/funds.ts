@@ -2,7 +2,7 @@
 import { answerOf, command, type Group, type Leaf } from '../../command-line/command.ts';
 import { amount, choice, flag, required, text } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
-import type { Column } from '../../command-line/table.ts';
+import type { Columns } from '../../command-line/table.ts';
 import { state } from '../../command-line/view.ts';
 import { age, duration } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
@@ -27,48 +27,39 @@ export const balances: Leaf = command({
     });
     const body = await client.call('listBalances', { query });
     await session.print(body, () =>
-      session.table(body.balances, [
-        { title: 'VENUE', of: (row) => row.venue_key },
-        { title: 'ACCOUNT', of: (row) => row.account_type },
-        { title: 'ASSET', of: (row) => row.asset },
-        { title: 'TOTAL', of: (row) => row.total, right: true },
-        { title: 'WITHDRAWABLE', of: (row) => row.withdrawable, right: true },
-        { title: 'PROMISED', of: (row) => row.svc_pending_outflow, right: true },
-        { title: 'LEFT', of: (row) => row.svc_effective_withdrawable, right: true },
-        { title: 'HELD BY', of: (row) => row.svc_effective_reason },
-        {
-          title: 'SEEN',
-          of: (row) =>
-            row.stale
-              ? { text: `${age(row.fetched_at)} (stale)`, tone: 'waiting' }
-              : age(row.fetched_at),
-        },
-      ]),
+      session.table(body.balances, {
+        VENUE: 'venue_key',
+        ACCOUNT: 'account_type',
+        ASSET: 'asset',
+        TOTAL: { right: 'total' },
+        WITHDRAWABLE: { right: 'withdrawable' },
+        PROMISED: { right: 'svc_pending_outflow' },
+        LEFT: { right: 'svc_effective_withdrawable' },
+        'HELD BY': 'svc_effective_reason',
+        SEEN: (row) =>
+          row.stale
+            ? { text: `${age(row.fetched_at)} (stale)`, tone: 'waiting' }
+            : age(row.fetched_at),
+      }),
     );
   },
 });
 
 type Route = Schema<'RouteView'>;
-const ROUTE: readonly Column<Route>[] = [
-  { title: 'TEMPLATE', of: (row) => `${row.template_key}@${String(row.version)}` },
-  { title: 'ASSET', of: (row) => row.metadata.asset },
-  { title: 'FROM', of: (row) => row.metadata.source_venue },
-  { title: 'TO', of: (row) => row.metadata.destination_venue },
-  { title: 'BY', of: (row) => row.metadata.transport_family },
-  {
-    title: 'DONE',
-    of: ({ stats }) =>
-      stats === null
-        ? ''
-        : `${String(stats.total_completed)} of ${String(stats.total_completed + stats.total_failed)}`,
-  },
-  {
-    title: 'TAKES',
-    of: ({ stats }) =>
-      stats?.avg_duration_seconds == null ? '' : duration(stats.avg_duration_seconds),
-  },
-  { title: 'HEALTH', of: (row) => state(row.health?.status) },
-];
+const ROUTE: Columns<Route> = {
+  TEMPLATE: (row) => `${row.template_key}@${String(row.version)}`,
+  ASSET: (row) => row.metadata.asset,
+  FROM: (row) => row.metadata.source_venue,
+  TO: (row) => row.metadata.destination_venue,
+  BY: (row) => row.metadata.transport_family,
+  DONE: ({ stats }) =>
+    stats === null
+      ? ''
+      : `${String(stats.total_completed)} of ${String(stats.total_completed + stats.total_failed)}`,
+  TAKES: ({ stats }) =>
+    stats?.avg_duration_seconds == null ? '' : duration(stats.avg_duration_seconds),
+  HEALTH: (row) => state(row.health?.status),
+};
 
 export const routes: Group = {
   name: 'routes',
@@ -114,18 +105,15 @@ export const routes: Group = {
         });
         const body = await client.call('recommendRoutes', { body: { asset, ...more } });
         await session.print(body, () =>
-          session.table(body.recommendations, [
-            { title: 'RANK', of: (row) => row.rank, right: true },
-            { title: 'SCORE', of: (row) => row.score.toFixed(3), right: true },
-            ...ROUTE.map((column) => ({
-              title: column.title,
-              of: (row: (typeof body.recommendations)[number]) => column.of(row.route),
-            })),
+          session.table(
+            body.recommendations.map(({ route, ...rank }) => ({ ...route, ...rank })),
             {
-              title: 'NOT NOW',
-              of: (row) => ({ text: row.infeasible_reasons.join(', '), tone: 'bad' }),
+              RANK: { right: 'rank' },
+              SCORE: { right: (row) => row.score.toFixed(3) },
+              ...ROUTE,
+              'NOT NOW': (row) => ({ text: row.infeasible_reasons.join(', '), tone: 'bad' }),
             },
-          ]),
+          ),
         );
       },
     }),
@@ -145,19 +133,16 @@ export const budgets: Leaf = command({
       query: defined({ client_id: options.client }),
     });
     await session.print(body, () =>
-      session.table(body.policies, [
-        { title: 'POLICY', of: (row) => row.policy_id },
-        { title: 'WINDOW', of: (row) => `${String(row.window_hours)}h` },
-        { title: 'AT MOST', of: (row) => row.max_amount_per_window, right: true },
-        { title: 'RESERVED', of: (row) => row.reserved_amount, right: true },
-        { title: 'CONSUMED', of: (row) => row.consumed_amount, right: true },
-        { title: 'LEFT', of: (row) => row.available_amount, right: true },
-        {
-          title: 'COUNT',
-          of: (row) =>
-            `${String(row.count_in_window)} of ${String(row.max_count_per_window ?? '∞')}`,
-        },
-      ]),
+      session.table(body.policies, {
+        POLICY: 'policy_id',
+        WINDOW: (row) => `${String(row.window_hours)}h`,
+        'AT MOST': { right: 'max_amount_per_window' },
+        RESERVED: { right: 'reserved_amount' },
+        CONSUMED: { right: 'consumed_amount' },
+        LEFT: { right: 'available_amount' },
+        COUNT: (row) =>
+          `${String(row.count_in_window)} of ${String(row.max_count_per_window ?? '∞')}`,
+      }),
     );
   },
 });

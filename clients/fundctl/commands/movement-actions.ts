@@ -5,7 +5,6 @@ import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
 import { flag, text } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import { state } from '../../command-line/view.ts';
 import { failure } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf } from '../../http/operations.ts';
 import { MOVEMENT, REASON, YES } from '../shared.ts';
@@ -140,11 +139,11 @@ export const resetAllowances = command({
     const params = { movement_id: args.movementId };
     const answer = await client.call('resetMovementAllowances', { params });
     await session.print(answer, () =>
-      session.view.table(answer.resets, [
-        { title: 'NODE', of: (each) => each.node_key },
-        { title: 'MOVEMENT', of: (each) => each.movement_id },
-        { title: 'STATE', of: (each) => state(each.request_state) },
-      ]),
+      session.view.table(answer.resets, {
+        NODE: 'node_key',
+        MOVEMENT: 'movement_id',
+        STATE: { state: 'request_state' },
+      }),
     );
   },
 });
@@ -177,11 +176,7 @@ export async function confirmed(
   const { aside } = session;
   const stands = [
     aside.heading(`It is ${request_state}`),
-    await aside.table(nodes, [
-      { title: 'NODE', of: (node) => node.node_key },
-      { title: 'STATE', of: (node) => state(node.state) },
-      { title: 'ERROR', of: (node) => node.error_code },
-    ]),
+    await aside.table(nodes, { NODE: 'node_key', STATE: { state: 'state' }, ERROR: 'error_code' }),
   ].join('');
   await session.confirm(question, { yes, what: moves + stands });
   return movement;
@@ -248,11 +243,11 @@ type NamedNode = NonNullable<BodyOf<'resumeMovement'>>;
 /** What every action answers. */
 export function printAction(session: Session, answer: Action): Promise<void> {
   return session.print(answer, () =>
-    session.view.record([
-      ['movement', answer.movement_id],
-      ['state', state(answer.request_state)],
-      ['runs now', answer.current_frontier.join(', ') || null],
-      ['reservation', answer.reservation_status],
-    ]),
+    session.view.fields(answer, {
+      movement: 'movement_id',
+      state: { state: 'request_state' },
+      'runs now': () => answer.current_frontier.join(', ') || null,
+      reservation: 'reservation_status',
+    }),
   );
 }

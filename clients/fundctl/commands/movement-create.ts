@@ -13,7 +13,6 @@ import {
   moneyOf,
   pairs,
   templateRef,
-  when,
   type Json,
 } from '../../command-line/words.ts';
 import type { BodyOf, PreviewOf, ResultOf } from '../../http/operations.ts';
@@ -172,15 +171,15 @@ async function named(session: Session, given: string) {
 }
 
 function createdText({ view }: Session, made: ResultOf<'createMovement'>): string {
-  return view.record([
-    ['movement', made.movement_id],
-    ['state', state(made.request_state)],
-    ['reference', made.external_reference],
-    ['moves at most', moneyOf(made.outflow)],
-    ['hash', made.compiled_plan_hash],
-    ['automatic approval', autoApproval(made.auto_approve_result)],
-    ['expires', when(made.expires_at)],
-  ]);
+  return view.fields(made, {
+    movement: 'movement_id',
+    state: { state: 'request_state' },
+    reference: 'external_reference',
+    'moves at most': () => moneyOf(made.outflow),
+    hash: 'compiled_plan_hash',
+    'automatic approval': () => autoApproval(made.auto_approve_result),
+    expires: { when: 'expires_at' },
+  });
 }
 
 function autoApproval(result: unknown): string | null {
@@ -204,13 +203,13 @@ export async function previewText(view: View, foreseen: Preview): Promise<string
       ),
     ]),
     view.heading('Bindings'),
-    await view.table(foreseen.bindings, [
-      { title: 'NODE', of: (row) => row.node_key },
-      { title: 'EXECUTOR', of: (row) => row.executor_key },
-      { title: 'SIGNER', of: (row) => row.signer_key },
-      { title: 'AVAILABLE', of: (row) => yesNo(row.available) },
-      { title: 'REASON', of: (row) => row.reason },
-    ]),
+    await view.table(foreseen.bindings, {
+      NODE: 'node_key',
+      EXECUTOR: 'executor_key',
+      SIGNER: 'signer_key',
+      AVAILABLE: (row) => yesNo(row.available),
+      REASON: 'reason',
+    }),
     ...(foreseen.sends.length === 0 ? [] : [view.heading('Who would be paid')]),
     sendsText(view, foreseen.sends.map(sendOf), { hidden: 'they are no part of a preview' }),
     await limitsText(view, foreseen.limits),

@@ -5,7 +5,7 @@ import { drawGraph } from '../../command-line/graph.ts';
 import { choice, flag, many, text } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import { printable, printableLines } from '../../command-line/printable.ts';
-import { pairs, when } from '../../command-line/words.ts';
+import { pairs } from '../../command-line/words.ts';
 import { MOVEMENT_COLUMNS, movementText, unknownText } from '../movement-view.ts';
 import { MOVEMENT_OR_BEGINNING, wholeId } from '../short-ids.ts';
 
@@ -112,14 +112,14 @@ export const timeline = command({
     const params = { movement_id: await wholeId(session, args.movementId) };
     const body = await client.call('getMovementTimeline', { params });
     await session.print(body, async () => {
-      const events = await session.table(body, [
-        { title: '#', of: (event) => event.sequence, right: true },
-        { title: 'TIME', of: (event) => when(event.occurred_at) },
-        { title: 'EVENT', of: (event) => event.event_type },
-        { title: 'NODE', of: (event) => event.node_key },
-        { title: 'BY', of: ({ actor }) => actor.label ?? actor.key_id ?? actor.type },
-        { title: 'WHAT', of: (event) => event.message },
-      ]);
+      const events = await session.table(body, {
+        '#': { right: 'sequence' },
+        TIME: { when: 'occurred_at' },
+        EVENT: 'event_type',
+        NODE: 'node_key',
+        BY: ({ actor }) => actor.label ?? actor.key_id ?? actor.type,
+        WHAT: 'message',
+      });
       return events + unknownText(session.view, params.movement_id, body);
     });
   },

@@ -5,7 +5,7 @@ import { amount, choice, file, flag, many, text, whole } from '../../command-lin
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state, type View } from '../../command-line/view.ts';
-import { jsonFile, templateRef, when } from '../../command-line/words.ts';
+import { jsonFile, templateRef } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf } from '../../http/operations.ts';
 import { asked, YES } from '../shared.ts';
 
@@ -37,15 +37,15 @@ export const policies: Group = {
         const client = await session.client();
         const body = await client.call('listAutoApprovePolicies');
         await session.print(body, () =>
-          session.table(body, [
-            { title: 'ID', of: (row) => row.policy_id },
-            { title: 'STRATEGY', of: (row) => row.strategy_id },
-            { title: 'CLIENT', of: (row) => row.client_id },
-            { title: 'STATE', of: (row) => state(row.is_active ? 'active' : 'disabled') },
-            { title: 'ASSETS', of: (row) => row.allowed_assets.join(', ') },
-            { title: 'AT MOST', of: (row) => row.max_amount_per_request, right: true },
-            { title: 'WINDOW', of: windowOf },
-          ]),
+          session.table(body, {
+            ID: 'policy_id',
+            STRATEGY: 'strategy_id',
+            CLIENT: 'client_id',
+            STATE: (row) => state(row.is_active ? 'active' : 'disabled'),
+            ASSETS: (row) => row.allowed_assets.join(', '),
+            'AT MOST': { right: 'max_amount_per_request' },
+            WINDOW: windowOf,
+          }),
         );
       },
     }),
@@ -145,18 +145,18 @@ function print(session: Session, policy: Policy): Promise<void> {
 }
 
 function policyText(view: View, policy: Policy): string {
-  return view.record([
-    ['policy', policy.policy_id],
-    ['state', state(policy.is_active ? 'active' : 'disabled')],
-    ['client', policy.client_id],
-    ['strategy', policy.strategy_id],
-    ['templates', templatesOf(policy)],
-    ['assets', policy.allowed_assets.join(', ') || 'none'],
-    ['one movement', policy.max_amount_per_request],
-    ['window', windowOf(policy)],
-    ['created', when(policy.created_at)],
-    ['updated', when(policy.updated_at)],
-  ]);
+  return view.fields(policy, {
+    policy: 'policy_id',
+    state: () => state(policy.is_active ? 'active' : 'disabled'),
+    client: 'client_id',
+    strategy: 'strategy_id',
+    templates: () => templatesOf(policy),
+    assets: () => policy.allowed_assets.join(', ') || 'none',
+    'one movement': 'max_amount_per_request',
+    window: () => windowOf(policy),
+    created: { when: 'created_at' },
+    updated: { when: 'updated_at' },
+  });
 }
 
 function templatesOf({ allowed_templates: allowed }: Policy): string {

@@ -14,12 +14,7 @@ export const search: Leaf = command({
     await session.print(body, () =>
       body.hits.length === 0
         ? 'Nothing has this name.\n'
-        : session.table(body.hits, [
-            { title: 'KIND', of: (hit) => hit.kind },
-            { title: 'ID', of: (hit) => hit.id },
-            { title: 'WHAT', of: (hit) => hit.title },
-            { title: 'BY', of: (hit) => hit.matched },
-          ]),
+        : session.table(body.hits, { KIND: 'kind', ID: 'id', WHAT: 'title', BY: 'matched' }),
     );
   },
 });

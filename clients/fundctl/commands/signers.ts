@@ -28,16 +28,16 @@ export const signers: Group = {
         const client = await session.client();
         const body = await client.call('listSigners');
         await session.print(body, () =>
-          session.table(body, [
-            { title: 'SIGNER', of: (row) => row.signer_key },
-            { title: 'STATUS', of: (row) => state(row.status) },
-            { title: 'IDENTITY', of: (row) => state(row.identity_state) },
-            { title: 'FAMILY', of: (row) => row.chain_family },
-            { title: 'PROFILE', of: (row) => row.profile },
-            { title: 'BACKEND', of: (row) => row.backend },
-            { title: 'PINNED', of: (row) => row.expected_signer_address },
-            { title: 'OBSERVED', of: (row) => row.observed_signer_address },
-          ]),
+          session.table(body, {
+            SIGNER: 'signer_key',
+            STATUS: { state: 'status' },
+            IDENTITY: { state: 'identity_state' },
+            FAMILY: 'chain_family',
+            PROFILE: 'profile',
+            BACKEND: 'backend',
+            PINNED: 'expected_signer_address',
+            OBSERVED: 'observed_signer_address',
+          }),
         );
       },
     }),
@@ -103,11 +103,11 @@ export const signers: Group = {
           },
         });
         await session.print(answer, () =>
-          session.view.record([
-            ['outcome', answer.outcome],
-            ['pinned', answer.expected_signer_address],
-            ['live', answer.runtime_address],
-          ]),
+          session.view.fields(answer, {
+            outcome: 'outcome',
+            pinned: 'expected_signer_address',
+            live: 'runtime_address',
+          }),
         );
       },
     }),
@@ -204,13 +204,13 @@ export const signers: Group = {
         const params = { signer_key: args.signerKey };
         const answer = await client.call('listSignerHoldings', { params, body });
         await session.print(answer, () =>
-          session.table(answer.balances, [
-            { title: 'CHAIN', of: (row) => row.chain },
-            { title: 'ASSET', of: (row) => row.asset },
-            { title: 'AMOUNT', of: (row) => row.amount, right: true },
-            { title: 'TOKEN', of: (row) => row.token_address },
-            { title: 'PROBLEM', of: (row) => ({ text: row.problem ?? '', tone: 'bad' }) },
-          ]),
+          session.table(answer.balances, {
+            CHAIN: 'chain',
+            ASSET: 'asset',
+            AMOUNT: { right: 'amount' },
+            TOKEN: 'token_address',
+            PROBLEM: (row) => ({ text: row.problem ?? '', tone: 'bad' }),
+          }),
         );
       },
     }),
@@ -226,12 +226,12 @@ export const signers: Group = {
         const body = chainsOf(options.chain);
         const answer = await client.call('listSignerAllowances', { params, body });
         await session.print(answer, () =>
-          session.table(answer.allowances, [
-            { title: 'CHAIN', of: (row) => row.chain },
-            { title: 'TOKEN', of: (row) => row.token_address },
-            { title: 'SPENDER', of: (row) => row.spender },
-            { title: 'AMOUNT', of: (row) => row.amount, right: true },
-          ]),
+          session.table(answer.allowances, {
+            CHAIN: 'chain',
+            TOKEN: 'token_address',
+            SPENDER: 'spender',
+            AMOUNT: { right: 'amount' },
+          }),
         );
         if (answer.unsupported_spender_not_checked)
           session.warn('The scan was partial: not every spender could be checked.');
@@ -264,11 +264,11 @@ export const signers: Group = {
           },
         });
         await session.print(answer, () =>
-          session.view.record([
-            ['signer', answer.signer_key],
-            ['outcome', answer.outcome],
-            ['evidence', answer.evidence_id],
-          ]),
+          session.view.fields(answer, {
+            signer: 'signer_key',
+            outcome: 'outcome',
+            evidence: 'evidence_id',
+          }),
         );
       },
     }),
@@ -282,12 +282,12 @@ export const signers: Group = {
         const params = { signer_key: args.signerKey };
         const body = await client.call('getSignerRotationHistory', { params });
         await session.print(body, () =>
-          session.table(body.events, [
-            { title: 'TIME', of: (event) => when(event.occurred_at) },
-            { title: 'EVENT', of: (event) => event.event_type },
-            { title: 'REPLACEMENT', of: (event) => event.replace_with },
-            { title: 'REASON', of: (event) => event.reason },
-          ]),
+          session.table(body.events, {
+            TIME: { when: 'occurred_at' },
+            EVENT: 'event_type',
+            REPLACEMENT: 'replace_with',
+            REASON: 'reason',
+          }),
         );
       },
     }),

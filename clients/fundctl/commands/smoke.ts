@@ -192,16 +192,13 @@ async function report(session: Session, movement: Movement, seconds: number): Pr
         ['moved at most', moneyOf(outflow)],
         ['took', `${seconds.toFixed(1)}s`],
       ]) +
-      (await session.view.table(nodes, [
-        { title: 'NODE', of: (node) => node.node_key },
-        { title: 'STATE', of: (node) => state(node.state) },
-        {
-          title: 'TOOK',
-          of: (node) => (node.seconds === null ? '' : `${node.seconds.toFixed(1)}s`),
-        },
-        { title: 'REFERENCE', of: (node) => node.external_ref },
-        { title: 'ERROR', of: (node) => node.error_code },
-      ])),
+      (await session.view.table(nodes, {
+        NODE: 'node_key',
+        STATE: { state: 'state' },
+        TOOK: (node) => (node.seconds === null ? '' : `${node.seconds.toFixed(1)}s`),
+        REFERENCE: 'external_ref',
+        ERROR: 'error_code',
+      })),
   );
   if (!passed)
     throw failure(`The smoke test ended ${request_state}: fundctl movements show ${movement_id}`);

@@ -8,24 +8,21 @@ import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import { usageError } from '../../command-line/exit.ts';
 import { printableLines } from '../../command-line/printable.ts';
 import type { Session } from '../../command-line/session.ts';
-import type { Column } from '../../command-line/table.ts';
+import type { Columns } from '../../command-line/table.ts';
 import { state } from '../../command-line/view.ts';
-import { age, failure, jsonFile, templateRef, when } from '../../command-line/words.ts';
+import { failure, jsonFile, templateRef, when } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf, RowOf } from '../../http/operations.ts';
 import { REASON, YES } from '../shared.ts';
 
-const COLUMNS: readonly Column<RowOf<'listPlanTemplates'>>[] = [
-  { title: 'TEMPLATE', of: (row) => `${row.template_key}@${String(row.version)}` },
-  { title: 'NAME', of: (row) => row.name },
-  { title: 'SHAPE', of: (row) => row.graph_shape },
-  {
-    title: 'EXECUTABLE',
-    of: (row) => (row.executable_in_v3_0 ? 'yes' : { text: 'no', tone: 'bad' }),
-  },
-  { title: 'STATUS', of: (row) => state(row.status) },
-  { title: 'AGE', of: (row) => age(row.created_at) },
-  { title: 'ID', of: (row) => row.template_id },
-];
+const COLUMNS: Columns<RowOf<'listPlanTemplates'>> = {
+  TEMPLATE: (row) => `${row.template_key}@${String(row.version)}`,
+  NAME: 'name',
+  SHAPE: 'graph_shape',
+  EXECUTABLE: (row) => (row.executable_in_v3_0 ? 'yes' : { text: 'no', tone: 'bad' }),
+  STATUS: { state: 'status' },
+  AGE: { age: 'created_at' },
+  ID: 'template_id',
+};
 
 const TEMPLATE = {
   template: 'its id, or <key>, or <key>@<version>; a key alone is its newest active version',
@@ -256,12 +253,12 @@ async function shown(session: Session, body: ResultOf<'getPlanTemplate'>): Promi
       ['because', body.retired_reason],
     ]),
     view.heading('Nodes'),
-    await view.table(body.nodes, [
-      { title: 'NODE', of: (node) => node.node_key },
-      { title: 'KIND', of: (node) => node.node_kind },
-      { title: 'ACTION', of: (node) => node.action_type },
-      { title: 'CONFIG', of: (node) => JSON.stringify(node.config ?? {}) },
-    ]),
+    await view.table(body.nodes, {
+      NODE: 'node_key',
+      KIND: 'node_kind',
+      ACTION: 'action_type',
+      CONFIG: (node) => JSON.stringify(node.config ?? {}),
+    }),
     view.heading('Edges'),
     session.graph(
       drawGraph({

@@ -4,9 +4,9 @@ import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { amount, choice, required, text, whole } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import type { Column } from '../../command-line/table.ts';
+import type { Columns } from '../../command-line/table.ts';
 import { state, type View } from '../../command-line/view.ts';
-import { age, failure, timeOfDay, when } from '../../command-line/words.ts';
+import { failure, timeOfDay, when } from '../../command-line/words.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
 import { offerText } from '../movement-view.ts';
 import { IDEMPOTENCY, REASON, YES } from '../shared.ts';
@@ -14,17 +14,17 @@ import { IDEMPOTENCY, REASON, YES } from '../shared.ts';
 type Transfer = ResultOf<'getCapitalTransfer'>;
 const TRANSFER = { transferId: 'id of the transfer' };
 
-const COLUMNS: readonly Column<RowOf<'listCapitalTransfers'>>[] = [
-  { title: 'ID', of: (row) => row.transfer_id },
-  { title: 'STATE', of: (row) => state(row.request_state) },
-  { title: 'AMOUNT', of: (row) => `${row.amount} ${row.asset}`, right: true },
-  { title: 'FROM', of: (row) => `${row.source_venue} ${row.source_account_type}` },
-  { title: 'TO', of: (row) => `${row.destination_venue} ${row.destination_account_type}` },
-  { title: 'STRATEGY', of: (row) => row.strategy_id },
-  { title: 'ERROR', of: (row) => row.error_code },
-  { title: 'NEEDS', of: (row) => row.attention?.reason },
-  { title: 'AGE', of: (row) => age(row.created_at) },
-];
+const COLUMNS: Columns<RowOf<'listCapitalTransfers'>> = {
+  ID: 'transfer_id',
+  STATE: { state: 'request_state' },
+  AMOUNT: { right: (row) => `${row.amount} ${row.asset}` },
+  FROM: (row) => `${row.source_venue} ${row.source_account_type}`,
+  TO: (row) => `${row.destination_venue} ${row.destination_account_type}`,
+  STRATEGY: 'strategy_id',
+  ERROR: 'error_code',
+  NEEDS: (row) => row.attention?.reason,
+  AGE: { age: 'created_at' },
+};
 
 export const transfers: Group = {
   name: 'transfers',
@@ -147,13 +147,13 @@ export const transfers: Group = {
         const params = { transfer_id: args.transferId };
         const events = await client.call('getCapitalTransferTimeline', { params });
         await session.print(events, () =>
-          session.table(events, [
-            { title: '#', of: (event) => event.sequence, right: true },
-            { title: 'TIME', of: (event) => when(event.occurred_at) },
-            { title: 'EVENT', of: (event) => event.event_type },
-            { title: 'BY', of: ({ actor }) => actor.label ?? actor.key_id ?? actor.type },
-            { title: 'WHAT', of: (event) => event.message },
-          ]),
+          session.table(events, {
+            '#': { right: 'sequence' },
+            TIME: { when: 'occurred_at' },
+            EVENT: 'event_type',
+            BY: ({ actor }) => actor.label ?? actor.key_id ?? actor.type,
+            WHAT: 'message',
+          }),
         );
       },
     }),
@@ -210,11 +210,11 @@ function transferText(view: View, transfer: Transfer): string {
   return [
     record,
     view.heading('A person is needed'),
-    view.record([
-      ['reason', { text: attention.reason, tone: 'waiting' }],
-      ['what is the matter', attention.message],
-      ['last answer', attention.last_answer],
-    ]),
+    view.fields(attention, {
+      reason: () => ({ text: attention.reason, tone: 'waiting' }),
+      'what is the matter': 'message',
+      'last answer': 'last_answer',
+    }),
     ...attention.actions.map(({ consequence }) => offerText(view, command, consequence)),
   ].join('');
 }
