@@ -8,14 +8,13 @@ export const TABLE_FILE = 'docs/rules.md';
 export function table(): string {
   const sections = SECTIONS.map((section) => {
     const rows = RULES.filter((rule) => rule.section === section).map(
-      ({ id, rule, test, broken }) =>
-        `| \`${id}\` | ${cell(rule)} | \`${test.file}\`: ${cell(test.name)} | \`${broken.file}\` |`,
+      ({ id, rule, test }) => `| \`${id}\` | ${cell(rule)} | \`${test.file}\` |`,
     );
     return [
       `## ${section}`,
       '',
-      '| rule | what holds | test that fails without it | broken in |',
-      '|---|---|---|---|',
+      '| rule | what holds | test that fails without it |',
+      '|---|---|---|',
       ...rows,
     ].join('\n');
   });
@@ -24,11 +23,11 @@ export function table(): string {
     '',
     '<!-- Written by `npm run rules:table` from test/rules/; not by hand. -->',
     '',
-    'For each rule of [architecture.md](architecture.md) the test that fails when the rule is taken out.',
-    'How each is taken out stands as data in `test/rules/`; `npm run rules:prove` does it in a copy of',
-    'the project, one rule after the other, and expects the test to fail (`-- --only <rule>` for one). CI',
-    "does it for a fiftieth of them, drawn by the commit's hash (`-- --sample`), and checks that every test",
-    'and every place still exists.',
+    'For each rule of [architecture.md](architecture.md): the test that fails when the rule is removed.',
+    '`test/rules/` holds the name of the test and the edit that removes the rule.',
+    '`npm run rules:prove` makes each edit in a copy of the project and expects the test to fail',
+    '(`-- --only <rule>` for one). CI proves a fiftieth, drawn by the hash of the commit (`-- --sample`),',
+    'and checks that every test and every edited line still exist.',
     '',
     sections.join('\n\n'),
     '',
