@@ -56,7 +56,7 @@ export async function preSendFault(
   if (fault.code === ALLOWANCE_INSUFFICIENT && (await isAllowing(deps.db, row.movement_id)))
     return unanswered(deps, row, fault);
   // No answer says nothing about the payment, and outages outlast any number of tries: it waits, is
-  // shown, and can be cancelled. A plan that had rather fail says so (docs/decisions/0094).
+  // shown, and can be cancelled. A plan that had rather fail says so (docs/decisions/0044).
   if (isSilence(fault) && row.node.retry_policy?.max_attempts === undefined)
     return unanswered(deps, row, fault);
   return countFault(deps, row, fault, fail);
