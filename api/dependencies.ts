@@ -11,8 +11,8 @@ import type { CompiledPlan } from '../domain/plan/types.ts';
 import type { AccountReader } from '../domain/signer-lifecycle.ts';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 import type { BalanceDesk } from '../platform/balance-desk.ts';
+import type { VenueAccess } from '../domain/venue-access.ts';
 import type { Database } from '../prisma/client.ts';
-import type { PerpAccess } from '../venues/perp/access.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
 import type { ApiSettings } from './settings.ts';
 
@@ -30,8 +30,8 @@ export interface ApiDependencies {
   readonly bridge?: BridgeReader;
   /** Reads mints that people name; absent where no chain is bound. */
   readonly mints?: MintReader;
-  /** The perps venue; absent or null where none is bound. */
-  readonly perp?: PerpAccess | null;
+  /** What bound venues show to routes of their own; absent where none is bound. */
+  readonly venues?: Partial<VenueAccess>;
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */

@@ -266,7 +266,7 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
   const planned = snapshot.plan.nodes.find(({ node_key }) => node_key === node);
   if (
     planned !== undefined &&
-    legOn('burn_and_mint', planned.action_type) === 1 &&
+    legOn('attested', planned.action_type) === 1 &&
     named.state !== 'UNKNOWN'
   )
     return [

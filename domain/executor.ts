@@ -7,7 +7,7 @@
  */
 
 import type { ChainFamily } from './allowlist/address.ts';
-import type { PathTerms } from './bridges/path-ready.ts';
+import type { RequirementTerms } from './actions/terms.ts';
 import type { Claim } from './claims.ts';
 import type { JsonObject } from './json.ts';
 import type { RaisedCaps } from './lanes/caps.ts';
@@ -54,7 +54,7 @@ export type ExecutorPhase = (typeof EXECUTOR_PHASES)[number];
  * Everything an executor may know about the node it works on. Amounts are decimal strings in asset
  * units.
  */
-export interface ExecutionContext {
+export interface ExecutionContext extends RequirementTerms {
   readonly movement_id: string;
   readonly node_key: string;
   readonly attempt: number;
@@ -85,35 +85,6 @@ export interface ExecutionContext {
     readonly external_ref?: string;
     readonly output?: JsonObject;
   };
-  /** Of a node of the bridge_c lane: what the bridge registry says of its path. */
-  readonly bridge_path?: PathTerms;
-  /** Of a node of the perps venue. */
-  readonly perp?: PerpTerms;
-  /** Of a burn that only `destination_caller` may mint: who signs the plan's own mint of it. */
-  readonly minter?: {
-    readonly signer_key: string;
-    readonly address: string;
-  };
-}
-
-/** What a node of the perps venue is told. Addresses are in lower case. */
-export interface PerpTerms {
-  /** Null where no venue is bound to a chain of this worker. */
-  readonly venue_key: string | null;
-  readonly master_address: string;
-  /** Of the movement's strategy. */
-  readonly sub_account_address?: string;
-  /** In units of the venue's asset. */
-  readonly max_agent_balance?: string;
-  /**
-   * The most that the master's own account may hold: the least `max_agent_balance` of the
-   * strategies that work with it. Absent: none of them has one.
-   */
-  readonly account_bound?: string;
-  /** The service's clock, in milliseconds since 1970. */
-  readonly now_ms: number;
-  /** Of what is signed for the venue: the attempt's nonce, and what was signed first with it. */
-  readonly action?: { readonly nonce: number; readonly signature?: string };
 }
 
 /** What a prepare asks the bound signer to sign; the answer reaches submit as `sign_result`. */

@@ -1,4 +1,5 @@
 /** What the service does about a node that has something signed, whoever its executor is. */
+import type { RequirementTerms } from './actions/terms.ts';
 import type { DeclaredPayees } from './allowlist/declared.ts';
 import type {
   CallOptions,
@@ -12,7 +13,7 @@ import { isObject, type JsonObject } from './json.ts';
 import type { CompiledNode, Intent } from './plan/types.ts';
 
 /** Everything that says what may be signed for a node, and nothing that its executor says of it. */
-export interface SignedNode {
+export interface SignedNode extends RequirementTerms {
   readonly node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>;
   /** What the registry declares of its executor. */
   readonly executor: DeclaredPayees | undefined;
@@ -22,7 +23,6 @@ export interface SignedNode {
   readonly amount: string;
   /** As in the context of its executor. */
   readonly matched?: ExecutionContext['matched'];
-  readonly perp?: ExecutionContext['perp'];
   /** What looks at it have put out so far: how far a search has come. It decides nothing. */
   readonly output?: JsonObject;
 }

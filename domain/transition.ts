@@ -3,6 +3,7 @@
  * recorded about it. Built by the pure functions in `actions/`, applied by `store/transition.ts`
  * and by nothing else.
  */
+import type { RequirementKind } from './actions/terms.ts';
 import type { AskedAddress } from './allowlist/match.ts';
 import type { Claim, ClaimHolder } from './claims.ts';
 import type { ConditionResult } from './conditions/scope.ts';
@@ -264,9 +265,6 @@ export interface MovementHead {
   readonly reservation_status: ReservationStatus;
   readonly current_frontier: readonly string[];
 }
-
-/** What a send may need of a venue beyond its plan. */
-export type RequirementKind = 'bridge_path' | 'perp';
 
 export interface BindingProblem {
   readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane' | RequirementKind;

@@ -64,6 +64,7 @@ export async function startApi(
   { config, log, db: whole, temporal, tracing, bound, desk, stops }: Parts,
   plan: ApiPlan,
 ): Promise<number> {
+  const { venues } = bound;
   const db = shareConnections(whole, apiConnections(config.databasePoolSize));
   const handOver = createHandOver({
     temporal,
@@ -100,11 +101,11 @@ export async function startApi(
       log,
       executors: bound.executors,
       signers: bound.signers,
-      chains: bound.chainAssets,
-      accounts: createAccountReader(bound),
-      bridge: bound.bridge,
-      mints: bound.mints,
-      perp: bound.perp,
+      chains: venues.chainAssets,
+      accounts: createAccountReader(venues),
+      bridge: venues.bridge,
+      ...(venues.mints === undefined ? {} : { mints: venues.mints }),
+      venues: venues.access,
       balances: desk,
       handOver: (movementId, command) =>
         handOver.send({
@@ -118,8 +119,8 @@ export async function startApi(
           },
         }),
       transfers: {
-        accounts: bound.transferProviders.flatMap(({ accounts }) => accounts),
-        settleSeconds: (row) => providerOf(bound.transferProviders, row)?.settle_seconds,
+        accounts: venues.transferProviders.flatMap(({ accounts }) => accounts),
+        settleSeconds: (row) => providerOf(venues.transferProviders, row)?.settle_seconds,
         handOver: (transferId, kind) => handOver.send({ transferId, kind, commandId: null }),
       },
       redact: config.redact,

@@ -55,12 +55,12 @@ export async function connect(
   stops.connections.push(() => access.stop());
   const looks = createLooks(db);
   const bound = await openRegistries(config, looks.identity);
-  warnOfWeakFinality(bound.chainAssets, log);
+  warnOfWeakFinality(bound.venues.chainAssets, log);
   stops.connections.push(() => bound.executors.close());
   stops.connections.push(() => bound.signers.close());
-  stops.connections.push(async () => bound.perp?.client.close());
-  const balances = createSignerBalances(bound.chains);
-  const desk = createBalanceDesk(bound.fetchers, (venueKey, fetch) =>
+  stops.connections.push(() => bound.venues.close());
+  const balances = createSignerBalances(bound.venues.chains);
+  const desk = createBalanceDesk(bound.venues.fetchers, (venueKey, fetch) =>
     config.duties.includes('worker')
       ? refreshBalances(db, venueKey, fetch)
       : looks.balances(venueKey),

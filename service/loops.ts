@@ -36,7 +36,7 @@ export function startLoops({
   stops,
 }: Parts): void {
   const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
-  const { executors, signers } = bound;
+  const { executors, signers, venues } = bound;
   // What these see to can be seen at a glance, so the scout looks for all of them.
   const pauseMs = UNPOKED_MS;
   const commands = startCommandRelay({ ...relay, pauseMs });
@@ -84,14 +84,14 @@ export function startLoops({
     }),
     startCountFolder({ db, log }),
     startLaneTender({
-      ...{ db, log, chains: bound.chains, signers },
+      ...{ db, log, chains: venues.chains, signers },
       mayReplace: (claim, lost) =>
-        mayReplaceLost({ ...{ db, executors, signers }, chains: bound.chainAssets }, claim, lost),
+        mayReplaceLost({ ...{ db, executors, signers }, chains: venues.chainAssets }, claim, lost),
       pauseMs: config.laneIntervalSeconds * 1_000,
     }),
-    ...(bound.perp === null
+    ...(venues.access.perp === undefined
       ? []
-      : [startAgentWalletTender({ db, log, signers, perp: bound.perp, pauseMs: 1_000 })]),
+      : [startAgentWalletTender({ db, log, signers, perp: venues.access.perp, pauseMs: 1_000 })]),
     ...startBalanceLoops(desk, { log, leases }),
   ];
   const health = createHealthRefresher({

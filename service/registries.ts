@@ -1,29 +1,15 @@
 /** Executors, signers, chains and venues, as the registry and venues files declare them. */
-import { exchangeClocks } from '../venues/cex/clock.ts';
-import { createCexExecutors } from '../venues/cex/executors.ts';
 import { z } from 'zod';
-import { isDevelopment } from '../domain/chains/finality.ts';
 import { createNoopExecutor } from '../executors/local/noop.ts';
 import { createExecutorRegistry } from '../executors/registry.ts';
 import { readRegistryFile, RegistryFileError } from '../executors/registry-file.ts';
 import type { Config } from '../platform/config.ts';
-import { isLoopbackUrl } from '../platform/outgoing/url.ts';
 import { parseSignerConfigs, SignerConfigError, whyNotLocal } from '../signers/config.ts';
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
 import { createSignersElsewhere } from '../signers/elsewhere.ts';
-import { bridgeCActs, createBridgeCExecutors } from '../venues/bridge-c/lane.ts';
-import { burnMintActs, createBurnMintExecutors } from '../venues/burn-mint/lane.ts';
-import { createMintReader } from '../venues/burn-mint/named-mint.ts';
-import { balanceFetchers } from '../venues/balances.ts';
-import { chainAssets, loadVenueBindings, VenueBindingsError } from '../venues/bindings.ts';
-import { createEvmApproveExecutor } from '../venues/evm/approve.ts';
-import { createEvmBalanceObserveExecutor } from '../venues/evm/balance-observe.ts';
-import { createEvmBridgeReader } from '../venues/evm/bridge-reader.ts';
-import { createEvmChains } from '../venues/evm/client.ts';
-import { createEvmTransferExecutor } from '../venues/evm/transfer.ts';
-import { openPerpVenue } from '../venues/perp/access.ts';
-import { createPerpExecutors, perpActs } from '../venues/perp/lane.ts';
-import { transferProviders } from '../venues/capital-transfers.ts';
+import { loadVenueBindings, VenueBindingsError } from '../venues/bindings.ts';
+import { evm } from '../venues/list.ts';
+import { openVenues } from '../venues/open.ts';
 
 /** The settings that say what is declared, and whether a key may lie in a file here. */
 export type Declaring = Pick<
@@ -70,7 +56,6 @@ async function readDeclared(config: Declaring, askIdentity: AskIdentity) {
   const bindings = await tried('SVC_VENUES_FILE', [], () =>
     venuesFile === undefined ? [] : loadVenueBindings(venuesFile, looking),
   );
-  const evmVenues = bindings.filter((binding) => binding.provider === 'evm');
   const signers = await tried('SVC_REGISTRY_FILE', [], () => {
     const configs = parseSignerConfigs(file.signers, {
       backend: config.signerBackend,
@@ -78,7 +63,7 @@ async function readDeclared(config: Declaring, askIdentity: AskIdentity) {
         backend: config.signerBackend,
         forced: config.localSignersForced,
         host: config.host,
-        chains: evmVenues,
+        chains: evm.entries(bindings),
       }),
     });
     return works
@@ -86,7 +71,7 @@ async function readDeclared(config: Declaring, askIdentity: AskIdentity) {
       : createSignersElsewhere(configs, askIdentity);
   });
   if (faults.length > 0) throw new RegistriesError(faults);
-  return { file, bindings, evmVenues, signers };
+  return { file, bindings, signers };
 }
 
 function placesOf(error: unknown): readonly string[] {
@@ -104,42 +89,13 @@ export async function openRegistries(
   config: Declaring,
   askIdentity: AskIdentity = () => Promise.resolve(null),
 ) {
-  const { file, bindings, evmVenues, signers } = await readDeclared(config, askIdentity);
-  const exchanges = bindings.filter((binding) => binding.provider === 'ccxt');
-  const chains = createEvmChains(evmVenues);
-  const perp = openPerpVenue(bindings);
+  const { file, bindings, signers } = await readDeclared(config, askIdentity);
+  const venues = openVenues(bindings, signers);
   const executors = createExecutorRegistry({
-    locals: [
-      createNoopExecutor(),
-      createEvmTransferExecutor(chains),
-      createEvmApproveExecutor(chains),
-      createEvmBalanceObserveExecutor(chains),
-      ...createBurnMintExecutors(chains, evmVenues),
-      ...createBridgeCExecutors(chains, evmVenues),
-      ...(perp === null ? [] : createPerpExecutors({ ...perp, chains, evmVenues })),
-      ...createCexExecutors(exchanges),
-    ],
+    locals: [createNoopExecutor(), ...venues.executors],
     remotes: file.executors,
   });
-  return {
-    executors,
-    signers: createSignerRegistry(signers),
-    chains,
-    /** What nodes of lanes of their own may have signed. */
-    lanes: [burnMintActs(evmVenues), bridgeCActs(evmVenues), perpActs(perp?.venue, evmVenues)],
-    chainAssets: chainAssets(bindings),
-    bridge: createEvmBridgeReader({ chains, venues: evmVenues }),
-    mints: createMintReader({ chains, venues: evmVenues }),
-    exchangeClocks: exchangeClocks(exchanges),
-    /** Chains of a developer's own. */
-    developers: evmVenues
-      .filter(({ chain_id, rpc_url }) => isDevelopment(chain_id, isLoopbackUrl(rpc_url)))
-      .map(({ chain_id }) => chain_id),
-    /** The perps venue; null where none is bound. */
-    perp,
-    fetchers: balanceFetchers(bindings, { chains, signers }, perp?.client),
-    transferProviders: transferProviders(bindings),
-  };
+  return { venues, executors, signers: createSignerRegistry(signers) };
 }
 
 export type Registries = Awaited<ReturnType<typeof openRegistries>>;

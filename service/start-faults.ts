@@ -38,11 +38,9 @@ async function declaredFaults(
       localSignersForced: values.SVC_LOCAL_SIGNER_FORCED ?? false,
       host: values.SVC_HOST ?? '127.0.0.1',
     });
-    await Promise.all([
-      opened.executors.close(),
-      opened.signers.close(),
-      opened.perp?.client.close(),
-    ]);
+    await Promise.all(
+      [opened.executors, opened.signers, opened.venues].map((each) => each.close()),
+    );
     return [];
   } catch (error) {
     return error instanceof RegistriesError ? error.faults : [messageOf(error)];

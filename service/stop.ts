@@ -24,10 +24,10 @@ export function createStops(): Stops {
  */
 export function workStopSeconds({
   executors,
-  transferProviders,
-}: Pick<Parts['bound'], 'executors' | 'transferProviders'>): number {
+  venues,
+}: Pick<Parts['bound'], 'executors' | 'venues'>): number {
   const called = executors.list().filter(({ kind }) => kind !== 'task_queue');
-  const longest = [...called, ...transferProviders].map((each) => each.timeout_seconds);
+  const longest = [...called, ...venues.transferProviders].map((each) => each.timeout_seconds);
   return Math.ceil(Math.max(0, ...longest)) + RECORD_SECONDS;
 }
 

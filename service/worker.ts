@@ -5,7 +5,6 @@ import { workflowBundle } from '../activities/bundle.ts';
 import { startWorker, type RunningWorker } from '../activities/worker.ts';
 import { createEvmSigning } from '../venues/evm/signing.ts';
 import { createClocks, type Clocks } from '../activities/relays/clocks.ts';
-import { venueClocks } from './clocks.ts';
 import { startLoops } from './loops.ts';
 import type { Parts } from './parts.ts';
 import { workStopSeconds } from './stop.ts';
@@ -19,8 +18,8 @@ export interface Work {
 export async function startWork(parts: Parts): Promise<Work> {
   const { config, log, db, temporal, access, tracing, payloadCodec, bound, desk } = parts;
   const { leaving, stops } = parts;
-  const { executors, signers, chains, transferProviders: providers } = bound;
-  const clocks = createClocks({ db, log, venues: venueClocks(bound) });
+  const { executors, signers, venues } = bound;
+  const clocks = createClocks({ db, log, venues: venues.clocks });
   const measuring = clocks.start(config.healthIntervalSeconds * 1_000);
   const stopSeconds = workStopSeconds(bound);
   const worker = startWorker({
@@ -32,15 +31,16 @@ export async function startWork(parts: Parts): Promise<Work> {
         log,
         executors,
         signers,
-        chains: bound.chainAssets,
+        chains: venues.chainAssets,
         unansweredSeconds: config.unansweredSeconds,
         bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
-        signing: createEvmSigning(chains, bound.lanes),
+        signing: createEvmSigning(venues.chains, venues.acts),
         ...{ clocks, leaving },
       }),
       ...createTransferActivities({
-        ...{ db, log, providers, clocks, leaving },
+        ...{ db, log, clocks, leaving },
+        providers: venues.transferProviders,
         pendingSeconds: config.transferPendingSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         refreshBalances: (venueKey) =>

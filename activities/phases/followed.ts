@@ -3,6 +3,7 @@
  * believes nothing that the executor says against the chain: whoever holds signed bytes can send
  * them at any time, whatever it answers.
  */
+import { termsIn, type RequirementTerms } from '../../domain/actions/terms.ts';
 import { isDeepStrictEqual } from 'node:util';
 import {
   ExecutorFault,
@@ -45,14 +46,13 @@ function mayHaveForgotten({ restored, state, node, sign_request }: PhaseRow): bo
 export function signedNode(
   { executors }: PhaseDependencies,
   row: PhaseRow,
-  { amount, matched, perp }: Pick<ExecutionContext, 'amount' | 'matched' | 'perp'>,
+  context: Pick<ExecutionContext, 'amount' | 'matched' | keyof RequirementTerms>,
 ): SignedNode {
   const { intent, input_params } = row.plan;
   return {
-    ...{ node: row.node, intent, input_params, amount },
+    ...{ node: row.node, intent, input_params, amount: context.amount, ...termsIn(context) },
     executor: executors.describe(row.node.executor_binding.executor_key),
-    ...(matched === undefined ? {} : { matched }),
-    ...(perp === undefined ? {} : { perp }),
+    ...(context.matched === undefined ? {} : { matched: context.matched }),
     ...(row.output === null ? {} : { output: row.output }),
   };
 }

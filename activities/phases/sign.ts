@@ -2,13 +2,12 @@
  * Signing behind the fence, outside any transaction. Only verified bytes are stored, and only
  * stored bytes are ever sent.
  */
-import { isUserSigned } from '../../domain/perps/ready.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { verifiedTransaction, verifiedTypedData } from '../../signers/verify.ts';
 import { saveSigned } from '../../store/evm-transactions.ts';
-import { savePerpSignature } from '../../store/perp-actions.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { ownerOf, type PhaseDependencies } from './context.ts';
+import { keeperOf } from '../requirements/list.ts';
+import type { PhaseDependencies } from './context.ts';
 import type { Fenced } from './fence.ts';
 
 /**
@@ -29,7 +28,7 @@ export async function signFenced(
     const { payload } = request;
     const given = await signer.signEvmTypedData(payload, address);
     const verified = await verifiedTypedData({ payload, address }, given.signature);
-    return isUserSigned(row.node.action_type) ? keptFirst(deps, row, verified, address) : verified;
+    return keptFirst(deps, row, verified, address);
   }
   if (transaction === null) throw new Error('a transaction is signed only with a claimed nonce');
   if (transaction.raw_tx !== null && transaction.tx_hash !== null)
@@ -50,15 +49,16 @@ export async function signFenced(
   return stored === null ? 'overtaken' : { raw_tx: stored.raw_tx, tx_hash: stored.tx_hash };
 }
 
-/** What is signed for the perps venue is stored before it is sent, and what was stored first is. */
+/** What a requirement keeps is kept before it is sent; what was kept first is sent. */
 async function keptFirst(
   deps: PhaseDependencies,
   row: PhaseRow,
   { signature }: { readonly signature: string },
   address: string,
 ): Promise<Readonly<Record<string, string>> | 'overtaken'> {
-  const of = { ...ownerOf(row), epoch: row.epoch };
-  const kept = await savePerpSignature(deps.db, of, signature);
+  const keep = keeperOf(row);
+  if (keep === undefined) return { signature };
+  const kept = await keep(deps, row, signature);
   if (kept === null) return 'overtaken';
   if (kept === signature) return { signature };
   return verifiedTypedData({ payload: row.sign_request?.payload ?? {}, address }, kept);

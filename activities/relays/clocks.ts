@@ -8,8 +8,8 @@ import {
   counts,
   DATABASE_CLOCK,
   MOST_APART_MS,
-  type Counts,
   type Differences,
+  type VenueClock,
 } from '../../domain/send/clocks.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
@@ -24,14 +24,6 @@ const differences = new Gauge({
   help: 'How far a clock is ahead of this host (negative: behind); absent for one that cannot be read.',
   labelNames: ['clock'],
 });
-
-/** The time that it says, in milliseconds. */
-export type ReadClock = (signal: AbortSignal) => Promise<number>;
-
-export interface VenueClock {
-  readonly read: ReadClock;
-  readonly counts: Counts;
-}
 
 export interface Clocks {
   /** As last measured, of clocks that stop sends by theirs; empty before that. */

@@ -1,4 +1,6 @@
-/** What the bridge registry says of the path that a node of the bridge_c lane takes. */
+/** What the bridge registry says of the path that a node of a registered lane takes. */
+import { specOf } from '../../domain/actions/built-in.ts';
+import { LANES, type BridgeLane } from '../../domain/actions/spec.ts';
 import { pathContracts } from '../../domain/bridges/contracts.ts';
 import {
   feeWithinBudget,
@@ -54,7 +56,13 @@ export const bridgePath: Requirement = {
 
 /** The first leg sends, the second looks for what arrives; null of a node of no path. */
 function legOf({ node }: PhaseRow): 1 | 2 | null {
-  return legOn('bridge_c', node.action_type);
+  return legOn('registered', node.action_type);
+}
+
+function laneOf({ node: { action_type } }: PhaseRow): BridgeLane {
+  const { crossing } = specOf(action_type);
+  if (crossing === null) throw new Error(`${action_type} crosses no bridge`);
+  return crossing.lane;
 }
 
 /** A path as it was looked at, and as the fence has to find it again. */
@@ -81,12 +89,13 @@ async function usablePath(
   { sent = false } = {},
 ): Promise<LookedAt> {
   const { source_chain_id: source, destination_chain_id: destination } = row.node.config;
-  const ends = endsOf(deps.chains, source, destination);
+  const lane = laneOf(row);
+  const ends = endsOf(deps.chains, lane, [source, destination]);
   if (ends === null)
     throw new ExecutorFault(
       'rejected',
       'BRIDGE_ROUTE_MISSING',
-      `chain ${String(source)} or ${String(destination)} has no bridge_c entry in the venues file`,
+      `chain ${String(source)} or ${String(destination)} has no ${LANES[lane].entry} entry in the venues file`,
     );
   const { asset } = row.node;
   const facts = await readFacts(deps, ends, asset);
@@ -121,7 +130,7 @@ async function watchedPath(deps: RequirementSources, row: PhaseRow): Promise<Pat
     destination_chain_id: destination,
     detection_latency_budget_seconds: recorded,
   } = row.matched?.output ?? {};
-  const ends = endsOf(deps.chains, source, destination);
+  const ends = endsOf(deps.chains, laneOf(row), [source, destination]);
   const found = ends === null ? null : (await readFacts(deps, ends, row.node.asset)).baseline;
   const baseline = found ?? {
     fee_native_budget: '0',
@@ -156,13 +165,13 @@ type Ends = Pick<SeenPath, 'source' | 'destination'>;
 /** By what the registry knows both chains; null where one of them is not on the bridge. */
 function endsOf(
   chains: ChainAssets,
-  from: JsonValue | undefined,
-  to: JsonValue | undefined,
+  lane: BridgeLane,
+  ids: readonly (JsonValue | undefined)[],
 ): Ends | null {
-  const identity = (id: JsonValue | undefined): string | undefined =>
-    chains.find(({ chain_id }) => chain_id === id)?.bridge?.endpoint_identity;
-  const [source, destination] = [identity(from), identity(to)];
-  return source === undefined || destination === undefined ? null : { source, destination };
+  const [source, destination] = ids.map(
+    (id) => chains.find(({ chain_id }) => chain_id === id)?.bridges[lane]?.endpoint_identity,
+  );
+  return source == null || destination == null ? null : { source, destination };
 }
 
 function readFacts({ db }: RequirementSources, { source, destination }: Ends, asset: string) {

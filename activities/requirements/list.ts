@@ -63,6 +63,11 @@ export async function signerOnRecord(
   return null;
 }
 
+/** What keeps the signature of a message that is signed for the node; undefined: nothing does. */
+export function keeperOf(row: PhaseRow): Guard['keep'] {
+  return neededBy(row).find(({ guard }) => guard?.keep !== undefined)?.guard?.keep;
+}
+
 /** What this node needs of venues. */
 export function neededBy(row: PhaseRow): readonly Requirement[] {
   return REQUIREMENTS.filter((requirement) => requirement.needs(row));

@@ -1,4 +1,5 @@
 /** Who signs the plan's own mint of a burn that only one account may bring. */
+import { specOf } from '../../domain/actions/built-in.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { firstLegOf, legOn } from '../../domain/plan/legs.ts';
 import { readPlanNodes } from '../../store/phases.ts';
@@ -6,7 +7,8 @@ import type { Requirement } from './requirement.ts';
 
 export const minter: Requirement = {
   needs: ({ node: { action_type, config } }) =>
-    legOn('burn_and_mint', action_type) === 1 && typeof config['destination_caller'] === 'string',
+    specOf(action_type).requires?.kind === 'minter' &&
+    typeof config['destination_caller'] === 'string',
   /** Before it is burnt: who looks at a burn needs no minter. */
   async terms(deps, row, { purpose, addressOf }) {
     if (purpose === 'look') return {};
@@ -14,8 +16,7 @@ export const minter: Requirement = {
     const keys = new Set(
       nodes
         .filter(
-          (node) =>
-            legOn('burn_and_mint', node.action_type) === 2 && firstLegOf(node) === row.node_key,
+          (node) => legOn('attested', node.action_type) === 2 && firstLegOf(node) === row.node_key,
         )
         .map(({ signer_binding }) => signer_binding?.signer_key ?? ''),
     );

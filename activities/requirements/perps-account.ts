@@ -1,12 +1,13 @@
 /** The perps venue: its master account, the movement's strategy, and what is under way there. */
-import { specOf } from '../../domain/actions/built-in.ts';
-import { ExecutorFault, type ExecutionContext, type PerpTerms } from '../../domain/executor.ts';
+import type { PerpTerms } from '../../domain/actions/terms.ts';
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { isFresh } from '../../domain/perps/nonce-window.ts';
-import { isUserSigned, perpActionOf, perpProblem, perpSentence } from '../../domain/perps/ready.ts';
+import { isUserSigned, perpProblem, perpRoleOf, perpSentence } from '../../domain/perps/ready.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import {
   claimPerpNonce,
   readPerpAction,
+  savePerpSignature,
   type NonceAhead,
   type PerpAction,
 } from '../../store/perp-actions.ts';
@@ -34,7 +35,7 @@ interface PerpRequirement {
 }
 
 export const perpsAccount: Requirement = {
-  needs: ({ node }) => specOf(node.action_type).perp !== null,
+  needs: ({ node }) => perpRoleOf(node.action_type) !== null,
   terms: perpTerms,
   guard: {
     kind: 'perp',
@@ -44,6 +45,8 @@ export const perpsAccount: Requirement = {
       if (!isUserSigned(row.node.action_type)) return null;
       return (await readPerpAction(db, row))?.address ?? null;
     },
+    keep: ({ db }, { movement_id, node_key, attempt, epoch }, signature) =>
+      savePerpSignature(db, { movement_id, node_key, attempt, epoch }, signature),
     refusal: ({ reason: code, key }) => ({ code, message: perpSentence({ code, key }) }),
   },
 };
@@ -59,24 +62,24 @@ async function perpTerms(
   row: PhaseRow,
   { purpose, amount, signer }: Draft,
 ): Promise<Pick<ExecutionContext, 'perp'>> {
-  const action_type = perpActionOf(row.node.action_type);
-  if (action_type === null) return {};
+  const role = perpRoleOf(row.node.action_type);
+  if (role === null) return {};
   // A look says nothing about what may be sent.
   const prepares = purpose === 'prepare';
   const { movement_id, node_key, attempt } = row;
   const owner = { movement_id, node_key, attempt };
-  const deposit = prepares && specOf(action_type).perp === 'deposit' ? amount : null;
+  const deposit = prepares && role === 'deposit' ? amount : null;
   const facts = await readPerpTerms(deps.db, { ...owner, deposit });
   if (facts === null) throw new Error(`there is no movement ${movement_id}`);
   if (prepares) {
     const problem = perpProblem(facts, {
-      action_type,
+      role,
       signer: signer?.address ?? '',
       ...subAccountOf(row),
     });
     if (problem !== null) throw new ExecutorFault('rejected', problem.code, perpSentence(problem));
   }
-  const claims = prepares && isUserSigned(action_type) && facts.action === null;
+  const claims = prepares && isUserSigned(row.node.action_type) && facts.action === null;
   const action = claims
     ? mustBeGiven(await claimPerpNonce(deps.db, signer?.address ?? '', owner))
     : facts.action;
@@ -101,7 +104,7 @@ function told(
   if (master === null) return {};
   const { sub_account_address: sub, max_agent_balance: most } = binding ?? {};
   const perp: PerpTerms = {
-    venue_key: chains.find((chain) => chain.perp !== null)?.perp?.venue_key ?? null,
+    venue_key: chains.flatMap(({ deposit_venues }) => deposit_venues)[0]?.venue_key ?? null,
     master_address: master.toLowerCase(),
     now_ms: Math.floor(now_ms),
     ...(sub == null ? {} : { sub_account_address: sub.toLowerCase() }),
@@ -130,7 +133,7 @@ function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement 
       'ACTION_NONCE_STALE',
       'its nonce was given more than an hour ago and nothing was sent with it: retry it, which takes a new one',
     );
-  const deposits = first !== null && specOf(row.node.action_type).perp === 'deposit';
+  const deposits = first !== null && perpRoleOf(row.node.action_type) === 'deposit';
   return {
     node_key: row.node_key,
     signer,
@@ -148,6 +151,6 @@ function accountOf({ prepared_action }: PhaseRow): Pick<PerpRequirement, 'accoun
 
 function subAccountOf({ node }: PhaseRow): { readonly sub_account?: string } {
   const { sub_account_address: sub } = node.config;
-  if (specOf(node.action_type).perp !== 'top_up') return {};
+  if (perpRoleOf(node.action_type) !== 'top_up') return {};
   return { sub_account: typeof sub === 'string' ? sub : '' };
 }

@@ -2,12 +2,13 @@
  * What a node needs of a venue beyond its plan. The list is in `list.ts`; what the fence has to
  * find of it is asked once more by the write itself (prisma/functions/requirements.sql).
  */
+import type { RequirementKind, RequirementTerms } from '../../domain/actions/terms.ts';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { Stop, Way } from '../../domain/send/stops.ts';
 import type { Signer } from '../../domain/signer.ts';
-import type { BindingProblem, RequirementKind } from '../../domain/transition.ts';
+import type { BindingProblem } from '../../domain/transition.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 
@@ -56,11 +57,7 @@ export interface Requirement {
    *
    * @throws ExecutorFault where what is prepared may not be sent, or cannot be known.
    */
-  terms(
-    deps: RequirementSources,
-    row: PhaseRow,
-    draft: Draft,
-  ): Promise<Pick<ExecutionContext, 'bridge_path' | 'minter' | 'perp'>>;
+  terms(deps: RequirementSources, row: PhaseRow, draft: Draft): Promise<RequirementTerms>;
   /** Null: nothing of it can change between what is prepared and what is sent. */
   readonly guard: Guard | null;
 }
@@ -78,6 +75,11 @@ export interface Guard {
   asked(deps: RequirementSources, row: PhaseRow, leaving: Leaving): Promise<object | null>;
   /** Who has signed, where that is on record here and not with a transaction. */
   signer(deps: RequirementSources, row: PhaseRow): Promise<string | null>;
+  /**
+   * Keeps what was signed before it is sent; answers what was kept first, null where a recovery
+   * overtook. Absent: a message that is signed for it is not kept.
+   */
+  keep?(deps: RequirementSources, row: PhaseRow, signature: string): Promise<string | null>;
   /** What a first send that the database refused for it ends with; null: it is asked again. */
   refusal(problem: BindingProblem): { readonly code: string; readonly message: string } | null;
 }

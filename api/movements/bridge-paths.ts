@@ -1,4 +1,5 @@
 /** Whether a plan may be created that sends over the bridge, as the free edition asks it. */
+import { LANES } from '../../domain/actions/spec.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { bridgeLegs } from '../../domain/fund-routes/bridge-legs.ts';
 import { routeBridge } from '../../domain/fund-routes/bridges.ts';
@@ -15,7 +16,7 @@ export async function pathRefusals(
   { db, chains, settings }: ApiDependencies,
 ): Promise<readonly ServiceError[]> {
   const legs = bridgeLegs(nodes, edges, ({ action_type }) => ({ action_type })).filter(
-    ({ lane }) => lane === 'bridge_c',
+    ({ lane }) => LANES[lane].paths === 'registered',
   );
   if (settings.edition !== 'free' || legs.length === 0) return [];
   const world = { chains, maxAgeSeconds: settings.bridgeSnapshotMaxAgeSeconds };

@@ -64,7 +64,7 @@ export async function outputByMint(
   const found = findNode(snapshot, node_key);
   if (found === undefined || !isResolvable(found.node)) return undefined;
   const { action_type } = found.planned;
-  const leg = legOn('burn_and_mint', action_type);
+  const leg = legOn('attested', action_type);
   const burn =
     leg === null ? null : burnOf(snapshot, leg === 1 ? node_key : firstLegOf(found.planned));
   if (burn === null)
@@ -97,7 +97,7 @@ function findNode({ plan, nodes }: MovementSnapshot, node_key: string | null) {
 /** Null where there is no such burn. */
 function burnOf(snapshot: MovementSnapshot, node_key: string | null): Burn | null {
   const found = findNode(snapshot, node_key);
-  if (found === undefined || legOn('burn_and_mint', found.planned.action_type) !== 1) return null;
+  if (found === undefined || legOn('attested', found.planned.action_type) !== 1) return null;
   const { output, amount } = found.node;
   return { ...found, output: output ?? {}, amount: amount ?? '0' };
 }

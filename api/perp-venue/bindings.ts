@@ -90,10 +90,11 @@ function repeated(known: PerpBinding, asked: Asked): Answer {
 async function mustBeSubAccount(
   address: string,
   { master_address }: PerpMaster,
-  { perp }: ApiDependencies,
+  { venues }: ApiDependencies,
 ): Promise<void> {
   const context = { sub_account_address: checksummed(address) };
-  if (perp === undefined || perp === null) throw new ServiceError('perp_venue_not_bound');
+  const perp = venues?.perp;
+  if (perp === undefined) throw new ServiceError('perp_venue_not_bound');
   let told: PerpRole;
   try {
     told = await perp.client.role(address, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });

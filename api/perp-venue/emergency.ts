@@ -6,6 +6,7 @@ import type { PerpAccount } from '../../domain/perps/registry.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import { notePerpAccount, readStrategyState, type StrategyState } from '../../store/perp-venue.ts';
 import { shareLooks } from '../../platform/shared-look.ts';
+import type { PerpAccess } from '../../venues/perp/access.ts';
 import { keepsPerpsApart } from '../../venues/perp/config.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -55,17 +56,18 @@ const NEVER_SEEN = {
 
 /** The venue's word about the account, not older than a second. */
 async function lookAt(state: StrategyState, deps: ApiDependencies): Promise<PerpAccount | null> {
-  const { perp } = deps;
-  if (perp === undefined || perp === null) return null;
+  const perp = deps.venues?.perp;
+  if (perp === undefined) return null;
   const shared = looks.get(perp) ?? shareLooks<PerpAccount | null>(ASKED_EVERY_MS);
   looks.set(perp, shared);
-  return shared(state.account, () => askVenue(state, { ...deps, perp }));
+  return shared(state.account, () => askVenue(state, perp, deps));
 }
 
 /** Null where the venue does not tell, or what it tells does not say what the account has. */
 async function askVenue(
   { account, at }: StrategyState,
-  { db, perp, log }: ApiDependencies & { readonly perp: NonNullable<ApiDependencies['perp']> },
+  perp: PerpAccess,
+  { db, log }: ApiDependencies,
 ): Promise<PerpAccount | null> {
   const call = { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) };
   try {

@@ -33,7 +33,7 @@ export async function createMaster(
   return auditedRefusal(deps, requester, subject, async () => {
     const known = await readPerpMaster(deps.db);
     if (known !== null) return repeated(known, asked);
-    const { venue } = deps.perp ?? {};
+    const { venue } = deps.venues?.perp ?? {};
     if (venue === undefined) throw new ServiceError('perp_venue_not_bound');
     mustBeOf(venue, asked);
     const runtime_address = await addressOfSigner(body.signer_key, deps);

@@ -110,7 +110,7 @@ export async function topUp(
 /** Who is topped up, out of what. */
 async function toppedUp(
   { strategy_id, agent_name }: Input['params'],
-  { db, perp = null }: ApiDependencies,
+  { db, venues }: ApiDependencies,
 ): Promise<{
   readonly binding: PerpBinding;
   readonly master: PerpMaster;
@@ -133,7 +133,8 @@ async function toppedUp(
     throw new ServiceError('strategy_paused', {
       context: { strategy_id, pause_reason: binding.pause_reason },
     });
-  if (perp === null) throw new ServiceError('perp_venue_not_bound');
+  const perp = venues?.perp;
+  if (perp === undefined) throw new ServiceError('perp_venue_not_bound');
   if (master === null) throw new ServiceError('master_account_missing');
   return { binding, master, perp };
 }

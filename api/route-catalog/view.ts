@@ -1,4 +1,5 @@
 /** Routes with what is known of them now, as both answers show them. */
+import { LANES } from '../../domain/actions/spec.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import { namespaceOf } from '../../domain/roles.ts';
 import {
@@ -67,7 +68,7 @@ async function bridgeWorld(
   { db, chains, settings }: ApiDependencies,
 ): Promise<BridgeWorld> {
   const asks = routes.some(({ bridge_legs }) =>
-    bridge_legs.some(({ lane }) => lane === 'bridge_c'),
+    bridge_legs.some(({ lane }) => LANES[lane].paths === 'registered'),
   );
   const registry = asks ? await readBridgeRegistry(db) : null;
   return { chains, registry, maxAgeSeconds: settings.bridgeSnapshotMaxAgeSeconds };

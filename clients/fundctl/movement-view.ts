@@ -189,7 +189,7 @@ function commandOf(
     case 'resolve': {
       const node = nodes.find((each) => each.node_key === key);
       return node !== undefined &&
-        legOn('burn_and_mint', node.action_type) === 1 &&
+        legOn('attested', node.action_type) === 1 &&
         node.state !== 'UNKNOWN'
         ? `fundctl movements resolve ${id} ${quoted(key)} --outcome completed --mint-tx 0x… --reason "…" --evidence reference=…`
         : resolveCommand(id, key);

@@ -49,7 +49,7 @@ const OWN: ActionSpec = {
   claim: null,
   watches: null,
   signerTie: null,
-  perp: null,
+  requires: null,
   defaults: {},
   transport: null,
   venue: 'source',

@@ -1,6 +1,9 @@
 /** What moves funds into the perps venue, out of it, and between its accounts. */
 import { HOUR_SECONDS, TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
+/** The account type under which balances of the perps venue are reported and held. */
+export const PERP_ACCOUNT_TYPE = 'PERP';
+
 export const PERP_ACTIONS = {
   perp_deposit: {
     signs: 'transaction',
@@ -19,7 +22,7 @@ export const PERP_ACTIONS = {
     claim: { named: ['ledger_hash'], required: 'always' },
     watches: null,
     signerTie: 'perp_master',
-    perp: 'deposit',
+    requires: { kind: 'perp', as: 'deposit' },
     defaults: {},
     transport: 'perp',
     venue: 'destination',
@@ -32,8 +35,8 @@ export const PERP_ACTIONS = {
     idle: false,
     allowance: false,
     reserved: false,
-    token: 'perp',
-    pool: 'perp',
+    token: 'deposit_venue',
+    pool: { account: PERP_ACCOUNT_TYPE },
     payees: { strict: 'chain_id' },
     amount: 'plan',
     sent: 'submitted_amount',
@@ -43,7 +46,7 @@ export const PERP_ACTIONS = {
     claim: null,
     watches: null,
     signerTie: 'perp_master',
-    perp: 'withdrawal',
+    requires: { kind: 'perp', as: 'withdrawal' },
     defaults: {},
     transport: 'perp',
     venue: 'source',
@@ -56,8 +59,8 @@ export const PERP_ACTIONS = {
     idle: false,
     allowance: false,
     reserved: true,
-    token: 'perp',
-    pool: 'perp',
+    token: 'deposit_venue',
+    pool: { account: PERP_ACCOUNT_TYPE },
     payees: 'sub_account',
     amount: 'plan',
     sent: 'submitted_amount',
@@ -67,7 +70,7 @@ export const PERP_ACTIONS = {
     claim: null,
     watches: null,
     signerTie: 'perp_master',
-    perp: 'top_up',
+    requires: { kind: 'perp', as: 'top_up' },
     defaults: {},
     transport: 'perp',
     venue: 'source',

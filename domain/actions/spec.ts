@@ -61,8 +61,8 @@ export interface ActionSpec {
   readonly watches: 'chain' | 'account' | null;
   /** Why a node that has sent nothing stays with a signer that was replaced; null: it follows. */
   readonly signerTie: 'perp_master' | 'allowance' | null;
-  /** What it does with the account at the perps venue. */
-  readonly perp: 'deposit' | 'withdrawal' | 'top_up' | null;
+  /** What a send of it needs beyond its plan (activities/requirements); null: nothing. */
+  readonly requires: RequirementSpec | null;
   /** The value that its executor acts on where the config is silent. */
   readonly defaults: Readonly<Partial<Record<DefaultField, string>>>;
   /** Its part in a route's transport; null: it carries nothing out of its venue. */
@@ -80,7 +80,8 @@ export interface ActionSpec {
 
 /**
  * The config's token on the chain of a field (`native`: the chain's own coin; `optional`: that coin
- * where no token is named), or the token of the venue entry of a bridge or a perps venue.
+ * where no token is named), or the token of the venue entry of a bridge or of a venue that is paid
+ * into from a chain.
  */
 export type TokenSpec =
   | {
@@ -88,16 +89,27 @@ export type TokenSpec =
       readonly named: 'token' | 'native' | 'optional';
     }
   | 'bridge'
-  | 'perp'
+  | 'deposit_venue'
   | 'first_leg';
 
 /**
  * `account`: the venue's account of the config's type. `exchange`: the account that an exchange
- * withdraws from. `perp`: the account at the perps venue. `own`: as a team's executor reads it, the
+ * withdraws from. An object: the account of this type at a venue that is paid into from a chain.
+ * `own`: as a team's executor reads it, the
  * venue's account where the config names one, else what the signer has on the config's chain. Else
  * what the signer has on the chain of this field.
  */
-export type PoolSpec = 'account' | 'exchange' | 'perp' | 'own' | 'chain_id' | 'source_chain_id';
+export type PoolSpec =
+  'account' | 'exchange' | { readonly account: string } | 'own' | 'chain_id' | 'source_chain_id';
+
+/**
+ * `bridge_path`: the bridge registry holds its path usable. `minter`: who signs the mint of its
+ * burn is known. `perp`: the perps venue's account may do this.
+ */
+export type RequirementSpec =
+  | { readonly kind: 'bridge_path' }
+  | { readonly kind: 'minter' }
+  | { readonly kind: 'perp'; readonly as: 'deposit' | 'withdrawal' | 'top_up' };
 
 /**
  * `exchange`: an address that an exchange pays. `chain`: every address that it is given. `spender`:
@@ -114,8 +126,18 @@ export type PayeeSpec =
   | 'declared'
   | { readonly strict: 'chain_id' | 'destination_chain_id' };
 
-export const BRIDGE_LANES = ['burn_and_mint', 'bridge_c'] as const;
-export type BridgeLane = (typeof BRIDGE_LANES)[number];
+/**
+ * What is known of each lane. `entry`: what a chain's entry in the venues file calls its part.
+ * `paths`: an attester signs what crosses between any two chains that have it (`attested`), or the
+ * bridge registry says which paths may be used (`registered`).
+ */
+export const LANES = {
+  burn_and_mint: { entry: 'cctp', paths: 'attested' },
+  bridge_c: { entry: 'bridge_c', paths: 'registered' },
+} as const;
+export type BridgeLane = keyof typeof LANES;
+export type LanePaths = (typeof LANES)[BridgeLane]['paths'];
+export const BRIDGE_LANES: readonly BridgeLane[] = ['burn_and_mint', 'bridge_c'];
 
 /** The first leg sends, the second brings: a mint by itself, an observe node by looking. */
 export type CrossingSpec =

@@ -93,12 +93,14 @@ function burnAndMint(proposal: Proposal, { chains }: BoundVenues): Blueprint | N
   const ends = endsOf(proposal, chains);
   if ('problem' in ends) return ends;
   const { source, destination } = ends;
-  const token = tokenOf(source, proposal.asset);
-  if (token === null || tokenOf(destination, proposal.asset) === null)
+  if ([source, destination].some((end) => tokenOf(end, proposal.asset) === null))
     return none(`${proposal.asset} is not listed on both chains`);
-  const { burns_by: spender } = source;
-  if (spender === null || destination.burns_by === null)
+  const [carried, there] = [source, destination].map(({ chain_id: chainId }) =>
+    carriedToken(chains, 'burn_and_mint', { chainId, asset: proposal.asset }),
+  );
+  if (carried == null || there == null)
     return none('the burn-and-mint lane does not reach both chains');
+  const { token, carrier: spender } = carried;
   const allow = signed<'cctp'>(proposal, 'allow', 'evm_erc20_approve', {
     ...{ chain_id: source.chain_id, token_address: token, spender },
   });
@@ -119,9 +121,13 @@ function bridgeC(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlu
   const ends = endsOf(proposal, chains);
   if ('problem' in ends) return ends;
   const { source, destination } = ends;
-  const carried = carriedToken(chains, source.chain_id, proposal.asset);
-  const there = carriedToken(chains, destination.chain_id, proposal.asset);
-  if (carried === null || there === null || source.bridge === null || destination.bridge === null)
+  const [carried, there] = [source, destination].map(({ chain_id: chainId }) =>
+    carriedToken(chains, 'bridge_c', { chainId, asset: proposal.asset }),
+  );
+  const [from, to] = [source, destination].map(
+    ({ bridges }) => bridges.bridge_c?.endpoint_identity ?? null,
+  );
+  if (carried == null || there == null || from == null || to == null)
     return none(`the bridge_c lane does not carry ${proposal.asset} between these chains`);
   const pulls = carried.carrier.toLowerCase() !== carried.token.toLowerCase();
   const allow = signed<'bridge_c'>(proposal, 'allow', 'evm_erc20_approve', {
@@ -141,10 +147,7 @@ function bridgeC(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlu
   };
   return {
     ...inOneLine([...(pulls ? [allow] : []), send, arrive], 'destination_finalized'),
-    path: {
-      source: source.bridge.endpoint_identity,
-      destination: destination.bridge.endpoint_identity,
-    },
+    path: { source: from, destination: to },
   };
 }
 
@@ -173,8 +176,8 @@ function withdrawal(
 function perpDeposit(proposal: Proposal, { chains }: BoundVenues): Blueprint | NoBlueprint {
   const { asset, destination_chain, destination_chain_id, destination_address } = proposal;
   const chain = chainNamed(chains, proposal.source_chain);
-  const perp = chain?.perp ?? null;
-  if (chain === undefined || perp === null || perp.venue_key !== destination_chain)
+  const perp = chain?.deposit_venues.find(({ venue_key }) => venue_key === destination_chain);
+  if (chain === undefined || perp === undefined)
     return none(`no perps venue ${destination_chain} is paid into from ${proposal.source_chain}`);
   if (
     chain.chain_id !== destination_chain_id ||
@@ -202,8 +205,8 @@ function perpWithdrawal(proposal: Proposal, { chains }: BoundVenues): Blueprint 
   const { asset, source_chain, destination_address } = proposal;
   const chain = destinationOf(proposal, chains);
   if ('problem' in chain) return chain;
-  const { perp } = chain;
-  if (perp === null || perp.venue_key !== source_chain)
+  const perp = chain.deposit_venues.find(({ venue_key }) => venue_key === source_chain);
+  if (perp === undefined)
     return none(`no perps venue ${source_chain} pays out on ${chain.venue_key}`);
   if (asset !== perp.asset) return none(`the perps venue holds ${perp.asset}`);
   const node = signed<'perp_withdraw'>(

@@ -1,10 +1,10 @@
 /**
- * The contracts that a path of the bridge_c lane goes through by the venues file, in words that are
- * the same only while all of them are: a drill is of these and no others.
+ * The contracts that a path of the bridge registry goes through by the venues file, in words that
+ * are the same only while all of them are: a drill is of these and no others.
  */
 import type { ChainEntry } from '../plan/tokens.ts';
 
-type BoundChain = Pick<ChainEntry, 'chain_id' | 'tokens' | 'bridge'>;
+type BoundChain = Pick<ChainEntry, 'chain_id' | 'tokens' | 'bridges'>;
 
 /** By the identity of each bound endpoint, in lower case: what an asset goes through there. */
 export function endContracts(
@@ -12,14 +12,16 @@ export function endContracts(
   asset: string,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    chains.flatMap(({ chain_id, tokens, bridge }) => {
-      const token = tokens.find((each) => each.asset === asset)?.address;
-      const carrier = bridge?.carriers.find((each) => each.asset === asset)?.address;
-      if (bridge === null || token === undefined || carrier === undefined) return [];
-      const identity = bridge.endpoint_identity.toLowerCase();
-      const words = `chain ${String(chain_id)} endpoint ${identity} oft ${carrier} token ${token}`;
-      return [[identity, words.toLowerCase()]];
-    }),
+    chains.flatMap(({ chain_id, tokens, bridges }) =>
+      Object.values(bridges).flatMap(({ endpoint_identity, carriers }) => {
+        const token = tokens.find((each) => each.asset === asset)?.address;
+        const carrier = carriers.find((each) => each.asset === asset)?.address;
+        if (endpoint_identity === null || token === undefined || carrier === undefined) return [];
+        const identity = endpoint_identity.toLowerCase();
+        const words = `chain ${String(chain_id)} endpoint ${identity} oft ${carrier} token ${token}`;
+        return [[identity, words.toLowerCase()]];
+      }),
+    ),
   );
 }
 

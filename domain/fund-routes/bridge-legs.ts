@@ -1,6 +1,6 @@
 /** Where a plan crosses from one chain to another, read from its nodes. It never changes. */
 import { specOf } from '../actions/built-in.ts';
-import type { BridgeLane } from '../actions/spec.ts';
+import { LANES, type BridgeLane } from '../actions/spec.ts';
 import { groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { GraphEdge } from '../graph/types.ts';
@@ -19,9 +19,9 @@ export interface BridgeLeg {
   readonly destination_chain_id: number | null;
   /** In upper case; null: the movement's own. */
   readonly asset: string | null;
-  /** Of a burn; null on the other lane. */
+  /** Of a burn; null on another lane. */
   readonly finality: BurnFinality | null;
-  /** Of a burn, in units of the asset; null on the other lane, whose price is the chain's coin. */
+  /** Of a burn, in units of the asset; null on another lane, whose price is the chain's coin. */
   readonly max_fee: string | null;
   readonly selector: ExecutorSelector;
   /** Whether funds pass it where nothing fails and nobody cancels. */
@@ -38,7 +38,10 @@ export function bridgeLegs(
   edges: readonly GraphEdge[],
   selectorOf: (node: TemplateNode) => ExecutorSelector,
 ): readonly BridgeLeg[] {
-  const found = nodes.filter(({ action_type }) => laneOf(action_type) !== undefined);
+  const found = nodes.flatMap((node) => {
+    const lane = laneOf(node.action_type);
+    return lane === undefined ? [] : [{ node, lane }];
+  });
   if (found.length === 0) return [];
   const onward = edges.filter(({ edge_type }) => ONWARD.includes(edge_type));
   const way = reachableFrom(onward, rootNodes({ nodes, edges }));
@@ -49,28 +52,27 @@ export function bridgeLegs(
   const before = legsBefore(
     order,
     onward.filter(({ from }) => way.has(from)),
-    new Set(found.map(({ node_key }) => node_key)),
+    new Set(found.map(({ node }) => node.node_key)),
   );
   const places = new Map(order.map((key, place) => [key, place]));
   const placeOf = ({ node_key }: TemplateNode): number => places.get(node_key) ?? 0;
   return found
-    .sort((a, b) => placeOf(a) - placeOf(b))
-    .map((node) => ({
-      ...readLeg(node),
+    .sort((a, b) => placeOf(a.node) - placeOf(b.node))
+    .map(({ node, lane }) => ({
+      ...readLeg(node, lane),
       selector: selectorOf(node),
       on_the_way: way.has(node.node_key),
       after: [...(before.get(node.node_key) ?? [])],
     }));
 }
 
-function readLeg({ node_key, action_type, config = {} }: TemplateNode) {
-  const lane = laneOf(action_type) ?? 'bridge_c';
+function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   const { finality, max_fee = '0', asset } = config;
   const source_chain_id = chainId(config['source_chain_id']);
   const destination_chain_id = chainId(config['destination_chain_id']);
   // Who leaves the chains to the caller leaves them the rest too: no default is what will be.
   const told = source_chain_id !== null && destination_chain_id !== null;
-  const burns = lane === 'burn_and_mint' && told;
+  const burns = LANES[lane].paths === 'attested' && told;
   return {
     ...{ node_key, lane, source_chain_id, destination_chain_id },
     asset: typeof asset === 'string' ? asset.toUpperCase() : null,

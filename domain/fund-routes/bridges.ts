@@ -1,5 +1,5 @@
 /** What is known now of the bridges that a route goes over: how long, for how much, and whether. */
-import type { BridgeLane } from '../actions/spec.ts';
+import { LANES, type BridgeLane } from '../actions/spec.ts';
 import { chainRowOf, type ChainNames } from '../bridges/chain-row.ts';
 import { pathContracts } from '../bridges/contracts.ts';
 import { pathReadiness } from '../bridges/path-ready.ts';
@@ -7,7 +7,7 @@ import type { BridgeRegistry } from '../bridges/registry.ts';
 import { fastAttestationSeconds } from '../chains/fast-attestation.ts';
 import { knownChain } from '../chains/finality-table.ts';
 import { add } from '../money.ts';
-import type { ChainEntry } from '../plan/tokens.ts';
+import { carriedToken, type ChainEntry } from '../plan/tokens.ts';
 import type { BridgeLeg, BurnFinality } from './bridge-legs.ts';
 
 /** Where a latency baseline is from. */
@@ -50,14 +50,14 @@ export interface RouteBridge {
 
 export interface BridgeWorld {
   readonly chains: readonly BoundChain[];
-  /** Null where nothing crosses by the bridge_c lane. */
+  /** Null where nothing crosses by a lane whose paths are in it. */
   readonly registry: BridgeRegistry | null;
   readonly maxAgeSeconds: number;
 }
 
 type BoundChain = Pick<
   ChainEntry,
-  'venue_key' | 'chain_id' | 'native_asset' | 'tokens' | 'burns_by' | 'bridge'
+  'venue_key' | 'chain_id' | 'native_asset' | 'tokens' | 'bridges'
 >;
 
 /** Null for a route without bridges. `asset` is the movement's, null where nobody has said it. */
@@ -109,9 +109,9 @@ function lookAt(leg: BridgeLeg, world: BridgeWorld): RouteBridgeLeg {
   if (from === null || to === null) return unknown;
   const problem = unbound([from, to], world) ?? withoutLane(leg, [from, to], world);
   const known = { ...unknown, usable: problem === null ? null : false, problem };
-  return leg.lane === 'burn_and_mint'
-    ? burnAndMint(leg, known, from)
-    : bridgeC(leg, known, { from, to }, world);
+  return LANES[leg.lane].paths === 'attested'
+    ? attested(leg, known, from)
+    : registered(leg, known, { from, to }, world);
 }
 
 interface Ends {
@@ -119,7 +119,7 @@ interface Ends {
   readonly to: number;
 }
 
-function burnAndMint({ finality }: BridgeLeg, known: RouteBridgeLeg, from: number): RouteBridgeLeg {
+function attested({ finality }: BridgeLeg, known: RouteBridgeLeg, from: number): RouteBridgeLeg {
   const seconds =
     finality === 'fast'
       ? fastAttestationSeconds(from)
@@ -133,15 +133,15 @@ function burnAndMint({ finality }: BridgeLeg, known: RouteBridgeLeg, from: numbe
   };
 }
 
-function bridgeC(
-  { asset }: BridgeLeg,
+function registered(
+  { lane, asset }: BridgeLeg,
   known: RouteBridgeLeg,
   { from, to }: Ends,
   { chains, registry, maxAgeSeconds }: BridgeWorld,
 ): RouteBridgeLeg {
   if (registry === null || asset === null) return known;
-  const source = chainRowOf(registry.chains, namesOf(from, chains));
-  const destination = chainRowOf(registry.chains, namesOf(to, chains));
+  const source = chainRowOf(registry.chains, namesOf(from, chains, lane));
+  const destination = chainRowOf(registry.chains, namesOf(to, chains, lane));
   const baseline =
     registry.paths.find(
       (path) =>
@@ -191,11 +191,11 @@ function withoutLane(
   { chains }: BridgeWorld,
 ): BridgeProblem | null {
   const ends = ids.flatMap((id) => chains.find(({ chain_id }) => chain_id === id) ?? []);
-  const without = ends.find((end) => !IS_ON[lane](end));
+  const without = ends.find(({ bridges }) => bridges[lane] === undefined);
   if (without !== undefined)
     return {
       error_code: 'BRIDGE_ROUTE_MISSING',
-      reason: `venue ${without.venue_key} has no ${ENTRIES[lane]} entry`,
+      reason: `venue ${without.venue_key} has no ${LANES[lane].entry} entry`,
     };
   const [source, destination] = ends;
   if (asset === null || source === undefined || destination === undefined) return null;
@@ -203,31 +203,16 @@ function withoutLane(
     [source, 'TOKEN_ASSET_MISMATCH'],
     [destination, 'DESTINATION_TOKEN_MISSING'],
   ] as const)
-    if (!lists(end, lane, asset))
+    if (carriedToken(chains, lane, { chainId: end.chain_id, asset }) === null)
       return { error_code, reason: `venue ${end.venue_key} lists no token of ${asset} for it` };
   return null;
 }
 
-/** What a venue entry calls its part of a lane. */
-const ENTRIES: Readonly<Record<BridgeLane, string>> = {
-  burn_and_mint: 'cctp',
-  bridge_c: 'bridge_c',
-};
-const IS_ON: Readonly<Record<BridgeLane, (chain: BoundChain) => boolean>> = {
-  burn_and_mint: ({ burns_by }) => burns_by !== null,
-  bridge_c: ({ bridge }) => bridge !== null,
-};
-
-function lists({ tokens, bridge }: BoundChain, lane: BridgeLane, asset: string): boolean {
-  const carried = lane === 'burn_and_mint' ? tokens : (bridge?.carriers ?? []);
-  return [tokens, carried].every((list) => list.some((token) => token.asset === asset));
-}
-
-function namesOf(chain_id: number, chains: readonly BoundChain[]): ChainNames {
+function namesOf(chain_id: number, chains: readonly BoundChain[], lane: BridgeLane): ChainNames {
   const venue = chains.find((each) => each.chain_id === chain_id);
   return {
     chain_id,
     venue_key: venue?.venue_key ?? null,
-    endpoint_identity: venue?.bridge?.endpoint_identity ?? null,
+    endpoint_identity: venue?.bridges[lane]?.endpoint_identity ?? null,
   };
 }

@@ -89,7 +89,7 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
       )
       .map(selectorOf),
     perp_selectors: nodes
-      .filter(({ action_type }) => specOf(action_type).perp !== null)
+      .filter(({ action_type }) => specOf(action_type).requires?.kind === 'perp')
       .map(selectorOf),
     bridge_legs: bridgeLegs(nodes, edges, selectorOf),
   };

@@ -1,5 +1,5 @@
 /** Where deposits of the perps venue go to: nothing but a deposit may pay it. */
-import { specOf } from '../actions/built-in.ts';
+import { perpRoleOf } from './ready.ts';
 import type { Destination } from '../allowlist/destination.ts';
 import { unpadded } from '../allowlist/unpadded.ts';
 import type { ChainAssets } from '../plan/tokens.ts';
@@ -15,14 +15,13 @@ export function paysDepositAddress(
   destinations: readonly Pick<Destination, 'address'>[],
   chains: ChainAssets,
 ): { readonly code: typeof USE_PERP_DEPOSIT; readonly message: string } | null {
-  if (specOf(actionType).perp === 'deposit') return null;
-  for (const { perp } of chains) {
-    if (perp === null) continue;
-    const wanted = perp.deposit_address.toLowerCase();
+  if (perpRoleOf(actionType) === 'deposit') return null;
+  for (const venue of chains.flatMap(({ deposit_venues }) => deposit_venues)) {
+    const wanted = venue.deposit_address.toLowerCase();
     if (destinations.some(({ address }) => unpadded(address).toLowerCase() === wanted))
       return {
         code: USE_PERP_DEPOSIT,
-        message: `${perp.deposit_address} is where deposits of ${perp.venue_key} go to: use perp_deposit`,
+        message: `${venue.deposit_address} is where deposits of ${venue.venue_key} go to: use perp_deposit`,
       };
   }
   return null;

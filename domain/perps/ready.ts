@@ -3,20 +3,16 @@
  * same in SQL under locks (prisma/functions/perp-fence.sql), which is what counts.
  */
 
-import { isBuiltIn, specOf, type SpecOf } from '../actions/built-in.ts';
-import type { ActionName } from '../actions/spec.ts';
+import { specOf } from '../actions/built-in.ts';
+import type { RequirementSpec } from '../actions/spec.ts';
 
-/** The action types that have to do with the account at the venue. */
-export type PerpAction = {
-  [Name in ActionName]: SpecOf<Name>['perp'] extends null ? never : Name;
-}[ActionName];
+/** What a node does with the account at the venue. */
+export type PerpRole = Extract<RequirementSpec, { readonly kind: 'perp' }>['as'];
 
-export function perpActionOf(actionType: string): PerpAction | null {
-  return isPerpAction(actionType) ? actionType : null;
-}
-
-function isPerpAction(actionType: string): actionType is PerpAction {
-  return isBuiltIn(actionType) && specOf(actionType).perp !== null;
+/** Null of an action type that has nothing to do with the venue. */
+export function perpRoleOf(actionType: string): PerpRole | null {
+  const { requires } = specOf(actionType);
+  return requires?.kind === 'perp' ? requires.as : null;
 }
 
 /** Whether it is signed for the venue itself, with a nonce of its own. */
@@ -62,7 +58,7 @@ export type PerpProblem = (typeof PERP_PROBLEMS)[number];
 export function perpProblem(
   facts: PerpFacts,
   asked: {
-    readonly action_type: PerpAction;
+    readonly role: PerpRole;
     readonly signer: string;
     /** Of a top-up: whom its config pays. */
     readonly sub_account?: string;
@@ -72,15 +68,12 @@ export function perpProblem(
   if (master === null) return { code: 'MASTER_ACCOUNT_MISSING', key: '' };
   if (!isSame(master, asked.signer))
     return {
-      code:
-        specOf(asked.action_type).perp === 'deposit'
-          ? 'DEPOSITOR_NOT_MASTER'
-          : 'MASTER_SIGNER_MISMATCH',
+      code: asked.role === 'deposit' ? 'DEPOSITOR_NOT_MASTER' : 'MASTER_SIGNER_MISMATCH',
       key: asked.signer,
     };
   if (strategy !== null && binding === null) return { code: 'STRATEGY_NOT_BOUND', key: strategy };
   if (paused !== null) return { code: 'STRATEGY_PAUSED', key: paused };
-  if (specOf(asked.action_type).perp === 'top_up') {
+  if (asked.role === 'top_up') {
     const own = strategy === null ? null : (binding?.sub_account_address ?? null);
     if (own === null || !isSame(own, asked.sub_account ?? ''))
       return { code: 'SUB_ACCOUNT_MISMATCH', key: asked.sub_account ?? '' };

@@ -6,7 +6,7 @@ import { askedAssurances } from './assurance.ts';
 import type { NodeBindings } from './bindings.ts';
 import { outflowOf } from './flow.ts';
 import { firstLegOf, namedFirstLeg } from './legs.ts';
-import { carriedToken, NO_CHAINS, type ChainAssets } from './tokens.ts';
+import { carriedToken, carrierOf, NO_CHAINS, type ChainAssets } from './tokens.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
 /**
@@ -88,13 +88,15 @@ function ofItsFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): Comp
 /** Which contract pulls what is sent, so that allowances before it can be told from it. */
 function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
   const { source_chain_id: chain } = node.config;
-  const { puller } = specOf(node.action_type);
-  if (puller === null) return node;
+  const { puller, crossing } = specOf(node.action_type);
+  if (puller === null || crossing === null) return node;
+  const { lane } = crossing;
   if (puller === 'burner') {
-    const burner = chains.find(({ chain_id }) => chain_id === chain)?.burns_by;
-    return burner == null ? node : { ...node, pulled_by: burner };
+    const from = chains.find(({ chain_id }) => chain_id === chain);
+    const burner = carrierOf(from, lane, node.asset);
+    return burner === undefined ? node : { ...node, pulled_by: burner };
   }
-  const carried = carriedToken(chains, chain, node.asset);
+  const carried = carriedToken(chains, lane, { chainId: chain, asset: node.asset });
   // A token that sends itself needs nobody's allowance.
   if (carried === null || carried.carrier.toLowerCase() === carried.token.toLowerCase())
     return node;

@@ -3,7 +3,7 @@
  * brought it: until then anybody may still bring it, whatever else a plan does.
  */
 import { specOf } from '../actions/built-in.ts';
-import type { BridgeLane, CrossingSpec } from '../actions/spec.ts';
+import { LANES, type CrossingSpec, type LanePaths } from '../actions/spec.ts';
 import { reachableFrom } from '../graph/paths.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { EdgeType, GraphEdge } from '../graph/types.ts';
@@ -27,10 +27,10 @@ function secondOf(actionType: string): Extract<CrossingSpec, { readonly leg: 2 }
   return crossing?.leg === 2 ? crossing : undefined;
 }
 
-/** Which leg of a crossing by this lane its nodes are; null for others. */
-export function legOn(lane: BridgeLane, actionType: string): 1 | 2 | null {
+/** Which leg of a crossing by a lane with such paths its nodes are; null for others. */
+export function legOn(paths: LanePaths, actionType: string): 1 | 2 | null {
   const { crossing } = specOf(actionType);
-  return crossing?.lane === lane ? crossing.leg : null;
+  return crossing !== null && LANES[crossing.lane].paths === paths ? crossing.leg : null;
 }
 
 /** The key of the node whose funds this one brings; null for anything but a second leg. */

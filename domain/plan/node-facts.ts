@@ -28,9 +28,9 @@ export function nodeFacts({
   node_kind,
   action_type,
 }: Pick<TemplateNode, 'node_kind' | 'action_type'>): NodeFacts {
-  const { payees, claim, sent, signerTie, idle, perp, crossing } = specOf(action_type);
+  const { payees, claim, sent, signerTie, idle, requires } = specOf(action_type);
   // The short fence asks for nothing that a venue requires.
-  const isPlain = perp === null && crossing?.leg !== 1;
+  const isPlain = requires === null;
   return {
     pays: isPlain || payees !== 'nobody' ? paysOf(payees) : 'chain',
     claims_when: claimsWhen(claim),

@@ -1,6 +1,6 @@
 /** The pool of funds that a node draws from: what a venue keeps in one kind of account. */
 import { specOf } from '../actions/built-in.ts';
-import { onChainPool, perpVenueOf, type ChainAssets } from './tokens.ts';
+import { depositVenueOf, onChainPool, type ChainAssets } from './tokens.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface Pool {
@@ -9,9 +9,6 @@ export interface Pool {
 }
 
 const SPOT = 'SPOT';
-
-/** The account type under which balances of the perps venue are told and held. */
-export const PERP_ACCOUNT_TYPE = 'PERP';
 
 /**
  * The kind of account that the node's funds leave; null where they lie on a chain. Built-in
@@ -22,7 +19,7 @@ export function accountTypeOf({
   config: { venue, account_type: type },
 }: Pick<CompiledNode, 'action_type' | 'config'>): string | null {
   const { pool } = specOf(action_type);
-  if (pool === 'perp') return PERP_ACCOUNT_TYPE;
+  if (typeof pool === 'object') return pool.account;
   if (pool === 'chain_id' || pool === 'source_chain_id') return null;
   if (typeof venue !== 'string' || venue === '') return null;
   return pool !== 'exchange' && typeof type === 'string' && type !== '' ? type.toUpperCase() : SPOT;
@@ -39,9 +36,9 @@ export function poolOf(
   const { venue } = node.config;
   const { pool } = specOf(node.action_type);
   const account_type = accountTypeOf(node);
-  if (pool === 'perp' && account_type !== null) {
-    const perp = perpVenueOf(chains, venue);
-    return perp === null ? null : { venue_key: perp.venue_key, account_type };
+  if (typeof pool === 'object' && account_type !== null) {
+    const bound = depositVenueOf(chains, venue);
+    return bound === null ? null : { venue_key: bound.venue_key, account_type };
   }
   if (account_type !== null && typeof venue === 'string') return { venue_key: venue, account_type };
   const chain = node.config[pool === 'source_chain_id' ? pool : 'chain_id'];

@@ -3,6 +3,7 @@
  * plain data.
  */
 import { specOf } from '../actions/built-in.ts';
+import type { BridgeLane } from '../actions/spec.ts';
 import type { ChainFinality } from '../chains/finality.ts';
 import type { Caps } from '../lanes/caps.ts';
 import type { CompiledNode } from './types.ts';
@@ -13,16 +14,16 @@ export interface ChainToken {
   readonly address: string;
 }
 
-/** A chain's part of the bridge_c lane. */
+/** A chain's part of a bridge. */
 export interface ChainBridge {
-  /** By which the bridge registry knows the chain: `<eid>:<address>`. */
-  readonly endpoint_identity: string;
-  /** The contract that sends an asset to other chains. */
+  /** By which the bridge registry knows the chain: `<eid>:<address>`; null: it is not in it. */
+  readonly endpoint_identity: string | null;
+  /** The contract that sends an asset to other chains, and pulls it for that. */
   readonly carriers: readonly ChainToken[];
 }
 
-/** The perps venue that is paid into from a chain. */
-export interface ChainPerp {
+/** A venue that is paid into from a chain. */
+export interface DepositVenue {
   readonly venue_key: string;
   /** What it holds. */
   readonly asset: string;
@@ -37,12 +38,10 @@ export interface ChainEntry {
   readonly native_asset: string;
   readonly tokens: readonly ChainToken[];
   readonly finality: ChainFinality;
-  /** Who pulls the tokens that are burnt here for another chain; null where nothing is. */
-  readonly burns_by: string | null;
-  /** Null where the bridge_c lane does not reach. */
-  readonly bridge: ChainBridge | null;
-  /** Null where no perps venue is paid into from it. */
-  readonly perp: ChainPerp | null;
+  /** By lane; one that does not reach the chain is absent. */
+  readonly bridges: Readonly<Partial<Record<BridgeLane, ChainBridge>>>;
+  /** Those that are paid into from it. */
+  readonly deposit_venues: readonly DepositVenue[];
 }
 
 /** One entry a chain. */
@@ -97,26 +96,36 @@ export function onChainPool(
 }
 
 /**
- * The token of an asset that the bridge_c lane sends from a chain, and the contract that sends it;
- * null where it sends no such asset.
+ * The token of an asset that a lane sends from a chain, and the contract that sends it; null where
+ * it sends no such asset.
  */
 export function carriedToken(
-  chains: ChainAssets,
-  chainId: unknown,
-  asset: string,
+  chains: readonly Pick<ChainEntry, 'chain_id' | 'tokens' | 'bridges'>[],
+  lane: BridgeLane,
+  { chainId, asset }: { readonly chainId: unknown; readonly asset: string },
 ): { readonly token: string; readonly carrier: string } | null {
   const chain = chains.find(({ chain_id }) => chain_id === chainId);
-  const of = (list: readonly ChainToken[] = []): string | undefined =>
-    list.find((each) => each.asset === asset)?.address;
-  const [token, carrier] = [of(chain?.tokens), of(chain?.bridge?.carriers)];
+  const token = chain?.tokens.find((each) => each.asset === asset)?.address;
+  const carrier = carrierOf(chain, lane, asset);
   return token === undefined || carrier === undefined ? null : { token, carrier };
 }
 
-/** The bound perps venue of this key; null where there is none. */
-export function perpVenueOf(chains: ChainAssets, venueKey: unknown): ChainPerp | null {
-  const found = chains.find(({ perp }) => perp !== null && perp.venue_key === venueKey);
-  return found?.perp ?? null;
+/** The contract of a lane that sends an asset from a chain; undefined where there is none. */
+export function carrierOf(
+  chain: Pick<ChainEntry, 'bridges'> | undefined,
+  lane: BridgeLane,
+  asset: string,
+): string | undefined {
+  return chain?.bridges[lane]?.carriers.find((each) => each.asset === asset)?.address;
 }
+
+/** The venue of this key that is paid into from a bound chain; null where there is none. */
+export function depositVenueOf(chains: ChainAssets, venueKey: unknown): DepositVenue | null {
+  const all = chains.flatMap(({ deposit_venues }) => deposit_venues);
+  return all.find(({ venue_key }) => venue_key === venueKey) ?? null;
+}
+
+type MovingNode = Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>;
 
 /** An on-chain node that would move another asset than it says. */
 export interface TokenMismatch {
@@ -133,15 +142,12 @@ export interface TokenMismatch {
  * Whether a built-in node on a chain moves what it says: null, or what is wrong. The config is the
  * one that its executor is given.
  */
-export function tokenMismatch(
-  node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>,
-  chains: ChainAssets,
-): TokenMismatch | null {
+export function tokenMismatch(node: MovingNode, chains: ChainAssets): TokenMismatch | null {
   const { token: spec } = specOf(node.action_type);
   // The second leg of a bridge has the asset of its first, whatever its config says.
   if (spec === null || spec === 'first_leg') return null;
   if (spec === 'bridge') return notCarried(node, chains);
-  if (spec === 'perp') return notHeld(node, chains);
+  if (spec === 'deposit_venue') return notHeld(node, chains);
   const { [spec.chain]: chain, token_address: token } = node.config;
   const chain_id = typeof chain === 'number' ? chain : null;
   const native = spec.named === 'native' || (spec.named === 'optional' && token === undefined);
@@ -153,13 +159,13 @@ export function tokenMismatch(
     : { node_key: node.node_key, chain_id, token_address, asset: node.asset, token_asset };
 }
 
-/** The perps venue holds one asset, which its entry says. */
+/** A venue that is paid into holds one asset, which its entry says. */
 function notHeld(
-  { node_key, config, asset }: Pick<CompiledNode, 'node_key' | 'config' | 'asset'>,
+  { node_key, config, asset }: MovingNode,
   chains: ChainAssets,
 ): TokenMismatch | null {
   const { venue, chain_id: chain } = config;
-  const token_asset = perpVenueOf(chains, venue)?.asset ?? null;
+  const token_asset = depositVenueOf(chains, venue)?.asset ?? null;
   if (token_asset === asset) return null;
   const chain_id = typeof chain === 'number' ? chain : null;
   return { node_key, chain_id, token_address: null, asset, token_asset };
@@ -167,11 +173,13 @@ function notHeld(
 
 /** The venue entry says which token a bridge sends, so the plan names none. */
 function notCarried(
-  { node_key, config, asset }: Pick<CompiledNode, 'node_key' | 'config' | 'asset'>,
+  { node_key, action_type, config, asset }: MovingNode,
   chains: ChainAssets,
 ): TokenMismatch | null {
   const { source_chain_id: chain } = config;
-  if (carriedToken(chains, chain, asset) !== null) return null;
+  const lane = specOf(action_type).crossing?.lane;
+  if (lane !== undefined && carriedToken(chains, lane, { chainId: chain, asset }) !== null)
+    return null;
   const chain_id = typeof chain === 'number' ? chain : null;
   return { node_key, chain_id, token_address: null, asset, token_asset: null };
 }

@@ -15,7 +15,6 @@ export const CLOCK_DIFFERENCE = 'CLOCK_DIFFERENCE';
 
 /** The clock whose difference stops sends to all venues. */
 export const DATABASE_CLOCK = 'database';
-export const PERP_CLOCK = 'perp';
 
 /**
  * Milliseconds that each clock is ahead of this host, of those that stop sends; a clock that cannot
@@ -30,11 +29,17 @@ export type Differences = ReadonlyMap<string, number>;
  */
 export type Counts = 'either' | 'ahead' | 'never';
 
+/** A clock of an outside world: its milliseconds since 1970, and what of it counts. */
+export interface VenueClock {
+  readonly read: (signal: AbortSignal) => Promise<number>;
+  readonly counts: Counts;
+}
+
 export function counts(which: Counts, difference_ms: number): boolean {
   return which === 'either' || (which === 'ahead' && difference_ms > 0);
 }
 
-/** The clocks that a node is sent by. */
+/** The clocks that a node is sent by: of what it requires, of its chain and of its venue. */
 export function clocksOfNode(
   { action_type, config }: { readonly action_type: string; readonly config: JsonObject },
   signs: SignRequest | null,
@@ -42,8 +47,9 @@ export function clocksOfNode(
 ): readonly string[] {
   const chain = signs === null ? undefined : chainOf(signs);
   const bound = chains.find(({ chain_id }) => chain_id === chain);
+  const { requires } = specOf(action_type);
   return [
-    ...(specOf(action_type).perp === null ? [] : [PERP_CLOCK]),
+    ...(requires === null ? [] : [requires.kind]),
     ...(bound === undefined ? [] : [bound.venue_key]),
     ...(typeof config['venue'] === 'string' ? [config['venue']] : []),
   ];

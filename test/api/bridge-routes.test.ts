@@ -42,6 +42,7 @@ const BRIDGES = [
 ];
 const address = (digit: number): string => `0x${String(digit).repeat(40)}`;
 const identity = (digit: number): string => `3018${String(digit)}:${address(digit)}`;
+const burnt = (asset: string) => ({ asset, address: address(6) });
 const carried = (asset: string) => [{ asset, address: address(7) }];
 /** On the bridge with an endpoint of this digit; without one on no bridge at all. */
 const bound = (
@@ -50,13 +51,18 @@ const bound = (
   digit: number | null,
 ): readonly BoundChain[] => [
   {
-    ...{ chain_id, venue_key, native_asset: 'ETH', burns_by: digit === null ? null : address(6) },
-    perp: null,
+    ...{ chain_id, venue_key, native_asset: 'ETH', deposit_venues: [] },
     tokens: ['USDC', 'OMNI'].flatMap(carried),
-    bridge:
+    bridges:
       digit === null
-        ? null
-        : { endpoint_identity: identity(digit), carriers: ['USDC', 'OMNI'].flatMap(carried) },
+        ? {}
+        : {
+            burn_and_mint: { endpoint_identity: null, carriers: [burnt('USDC'), burnt('OMNI')] },
+            bridge_c: {
+              endpoint_identity: identity(digit),
+              carriers: ['USDC', 'OMNI'].flatMap(carried),
+            },
+          },
     finality: {
       ...{ read: 'finalized_tag', confirmations: null, typical_age_seconds: null },
       override_reason: null,

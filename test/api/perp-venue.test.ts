@@ -1,7 +1,7 @@
 /** The routes of the perps venue: what each stores, answers and refuses. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPerpVenue } from '../../venues/perp/access.ts';
+import { createPerpClient } from '../../venues/perp/client.ts';
 import { perpVenueSchema } from '../../venues/perp/config.ts';
 import { low, someone } from '../dev/perp-stack.ts';
 import { ADMIN, at, startPerpDesk, type PerpDesk } from '../support/perp-desk.ts';
@@ -533,10 +533,9 @@ describe('the emergency state', () => {
 test('a venue of nobody is silent and not fresh', async () => {
   await nameMaster();
   await bind('basis');
-  const away = openPerpVenue([
-    perpVenueSchema.parse({ ...desk.access.venue, url: 'http://127.0.0.1:1' }),
-  ]);
+  const venue = perpVenueSchema.parse({ ...desk.access.venue, url: 'http://127.0.0.1:1' });
+  const away = { venue, client: createPerpClient(venue) };
   const answer = desk.call('GET', at('basis', '/emergency-state'), undefined, { perp: away });
   expect(await must(200, answer)).toMatchObject({ stale: true });
-  await away?.client.close();
+  await away.client.close();
 });

@@ -276,8 +276,8 @@ export const perpLaneRules: readonly Rule[] = [
     test: { file: FENCE, name: 'is paid nothing by %s' },
     broken: {
       file: 'domain/perps/deposit-address.ts',
-      find: "if (specOf(actionType).perp === 'deposit') return null;",
-      replace: "if (specOf(actionType).perp !== 'deposit') return null;",
+      find: "if (perpRoleOf(actionType) === 'deposit') return null;",
+      replace: "if (perpRoleOf(actionType) !== 'deposit') return null;",
     },
   },
   {

@@ -137,10 +137,10 @@ test('an API process opens no secret of a signer, an executor or a venue, and ha
     await expect(declared({ ...files, role })).rejects.toThrow(
       /executors\[0\]\.auth_token_file[\s\S]*executors\[1\]\.result_secret_file[\s\S]*credentials_file/,
     );
-  const { signers, executors, fetchers } = await declared({ ...files, role: 'api' });
+  const { signers, executors, venues: opened } = await declared({ ...files, role: 'api' });
   expect(signers.list().map(({ signer_key }) => signer_key)).toEqual(['dev', 'remote', 'none']);
   expect(executors.describe('b')?.task_queue).toBe('b');
-  expect(fetchers.map(({ venue_key }) => venue_key)).toContain('exchange');
+  expect(opened.fetchers.map(({ venue_key }) => venue_key)).toContain('exchange');
   expect(await signers.get('dev')?.identity()).toBe('asked for dev');
   expect(await signers.get('none')?.identity()).toBeNull();
   await expect(signers.get('dev')?.signEvmTypedData({})).rejects.toThrow('takes no work');

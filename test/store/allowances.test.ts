@@ -9,7 +9,7 @@ import { readOpenAllowances, readResetAllowances } from '../../store/allowances.
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { dependencies, post, serve } from '../api/support.ts';
-import { BURNING, startStoreBench, type StoreBench } from './support.ts';
+import { BURNER, startStoreBench, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => bench?.close(), 30_000);
 
 const TOKEN = `0x${'bb'.repeat(20)}`;
-const SPENDER = BURNING.burns_by!;
+const SPENDER = BURNER;
 const node = (node_key: string, action_type: string, config: object): TemplateNode => ({
   ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },
   config: { token_address: TOKEN, ...config },

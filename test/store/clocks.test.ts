@@ -5,8 +5,9 @@ import { pino } from 'pino';
 import { register } from 'prom-client';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { submit } from '../../activities/phases/submit.ts';
-import { createClocks, type VenueClock } from '../../activities/relays/clocks.ts';
+import { createClocks } from '../../activities/relays/clocks.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
+import type { VenueClock } from '../../domain/send/clocks.ts';
 import { transferDesk } from './capital-transfer-desk.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 

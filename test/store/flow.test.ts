@@ -13,7 +13,7 @@ import { NODE_STATES, type NodeState } from '../../domain/states/node.ts';
 import { applyTransition, tryFence } from '../../store/transition.ts';
 import { plans } from '../domain/plan/flow-arbitrary.ts';
 import { dearestDraw } from '../support/flow-model.ts';
-import { BURNING, paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
+import { BURNER, paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
 
 let bench: StoreBench;
 beforeAll(async () => {
@@ -322,7 +322,7 @@ describe('the fence', () => {
 describe('an allowance', () => {
   const token = { token_address: '0x00000000000000000000000000000000000000bb' };
   const allows = {
-    ...paying('allow', { chain_id: 1, spender: BURNING.burns_by, ...token }),
+    ...paying('allow', { chain_id: 1, spender: BURNER, ...token }),
     action_type: 'evm_erc20_approve',
   };
   const burns = {

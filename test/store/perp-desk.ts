@@ -40,7 +40,7 @@ export const CHAIN: ChainEntry = {
   ...BURNING,
   ...{ venue_key: 'near', chain_id: CHAIN_ID },
   tokens: [{ asset: 'USDC', address: TOKEN }],
-  perp: { venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address },
+  deposit_venues: [{ venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address }],
 };
 
 /** A venue that is never reached, unless a test says otherwise. */

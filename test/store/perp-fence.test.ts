@@ -195,6 +195,12 @@ describe('another signer than the master', () => {
   });
 });
 
+const ROLES = {
+  perp_deposit: 'deposit',
+  perp_withdraw: 'withdrawal',
+  agent_wallet_top_up: 'top_up',
+} as const;
+
 test('the database says what the rule says', async () => {
   const sub = someone('is of a strategy').address.toLowerCase();
   const strategy = await bound(sub);
@@ -213,7 +219,7 @@ test('the database says what the rule says', async () => {
               ...{ movement_id, node_key: 'pay', attempt: 1, deposit: '81' },
             });
             const rule = perpProblem(facts!, {
-              ...{ action_type, signer },
+              ...{ role: ROLES[action_type], signer },
               ...(action_type === 'agent_wallet_top_up' ? { sub_account: paid } : {}),
             });
             const asked = {

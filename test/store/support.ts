@@ -57,6 +57,7 @@ export const TEMPLATE: PlanTemplate = {
   completion_policy: { completion_assurance: 'provider_completed' },
 };
 
+export const BURNER = '0x00000000000000000000000000000000000000AA';
 /** A chain on which a contract pulls what is burnt for another one. */
 export const BURNING: ChainEntry = {
   venue_key: 'burning',
@@ -69,9 +70,10 @@ export const BURNING: ChainEntry = {
     typical_age_seconds: null,
     override_reason: null,
   },
-  burns_by: '0x00000000000000000000000000000000000000AA',
-  bridge: null,
-  perp: null,
+  bridges: {
+    burn_and_mint: { endpoint_identity: null, carriers: [{ asset: 'USDC', address: BURNER }] },
+  },
+  deposit_venues: [],
 };
 
 /** Compiled as the API would; who runs its nodes is of no interest here. */

@@ -18,8 +18,9 @@ import type { Signer } from '../../domain/signer.ts';
 import type { Loop } from '../../platform/loop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
-import { evmVenueSchema } from '../../venues/evm/config.ts';
-import { openPerpVenue, type PerpAccess } from '../../venues/perp/access.ts';
+import { evmVenueSchema } from '../../venues/list.ts';
+import type { PerpAccess } from '../../venues/perp/access.ts';
+import { createPerpClient } from '../../venues/perp/client.ts';
 import { perpVenueSchema } from '../../venues/perp/config.ts';
 import { createPerpExecutors } from '../../venues/perp/lane.ts';
 import { dependencies, guardOf, send, serve, type Answer } from '../api/support.ts';
@@ -102,14 +103,12 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
   };
   const master = signer(masterName);
   await perp.fund(low(master.account.address), { perp: '1000' });
-  const access = openPerpVenue([
-    perpVenueSchema.parse({
-      ...{ venue_key: 'perp', provider: 'perp', account_role: 'master', url: venue.url },
-      ...{ account: master.account.address, network: 'Testnet', chain_id: chain.settings.chainId },
-      ...{ deposit_address: PERP_BRIDGE.address, token: `USDC:0x${'0'.repeat(32)}` },
-    }),
-  ]);
-  if (access === null) throw new Error('no perps venue is bound');
+  const bound = perpVenueSchema.parse({
+    ...{ venue_key: 'perp', provider: 'perp', account_role: 'master', url: venue.url },
+    ...{ account: master.account.address, network: 'Testnet', chain_id: chain.settings.chainId },
+    ...{ deposit_address: PERP_BRIDGE.address, token: `USDC:0x${'0'.repeat(32)}` },
+  });
+  const access: PerpAccess = { venue: bound, client: createPerpClient(bound) };
   const databases = new Map<number, Database>();
   const at = (laterMs = 0): Database => {
     const known = databases.get(laterMs);
@@ -131,13 +130,13 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
   const { chainId: chain_id } = chain.settings;
   const chains: readonly BoundChain[] = [
     {
-      ...{ venue_key: 'local-chain', chain_id, native_asset: 'ETH', burns_by: null, bridge: null },
+      ...{ venue_key: 'local-chain', chain_id, native_asset: 'ETH', bridges: {} },
       tokens: [{ asset: 'USDC', address: TOKEN }],
       finality: {
         ...{ read: 'finalized_tag', confirmations: null, typical_age_seconds: null },
         override_reason: null,
       },
-      perp: { venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address },
+      deposit_venues: [{ venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address }],
       caps: { max_gas_cost_wei: '1', max_fee_per_gas_gwei: null },
     },
   ];
@@ -160,7 +159,7 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
       const deps = {
         ...dependencies({ authEnabled: true }),
         db: at(laterMs),
-        perp: reached,
+        venues: reached === null ? {} : { perp: reached },
         signers: known,
         executors: { list: () => executors },
         ...{ chains, log },

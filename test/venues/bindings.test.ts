@@ -53,7 +53,7 @@ describe('the venues file', () => {
       ...{ eid: 7, endpoint: `0x${'9'.repeat(40)}`, tokens },
     });
     const bridged = { ...evm, tokens: [omni], bridge_c: bridge_c(carried('OMNI', '2')) };
-    expect(chainAssets(parseVenueBindings({ venues: [bridged] }))[0]?.bridge).toEqual({
+    expect(chainAssets(parseVenueBindings({ venues: [bridged] }))[0]?.bridges.bridge_c).toEqual({
       endpoint_identity: `7:0x${'9'.repeat(40)}`,
       carriers: [{ asset: 'OMNI', address: `0x${'2'.repeat(40)}` }],
     });
@@ -137,9 +137,8 @@ describe('the venues file', () => {
           ...{ read: 'finalized_tag', confirmations: null },
           ...{ typical_age_seconds: null, override_reason: null },
         },
-        burns_by: null,
-        bridge: null,
-        perp: null,
+        bridges: {},
+        deposit_venues: [],
       },
     ]);
     const tokens = [

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { bridgeCActs, createBridgeCExecutors } from '../../venues/bridge-c/lane.ts';
 import { burnMintActs, createBurnMintExecutors } from '../../venues/burn-mint/lane.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
-import { evmVenueSchema } from '../../venues/evm/config.ts';
+import { evmVenueSchema } from '../../venues/list.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 

@@ -1,6 +1,55 @@
 /** What the configs of the bridge_c lane look like. */
 import { z } from 'zod';
-import { chainIdSchema, paddedAddressSchema } from '../evm/config.ts';
+import {
+  addressSchema,
+  chainIdSchema,
+  paddedAddressSchema,
+  symbol,
+  uint32,
+} from '../evm/config.ts';
+import { definePart, type OwnContract } from '../evm/part.ts';
+
+/** The chain's part of the bridge_c lane (docs/decisions/0073-bridges.md). */
+const partSchema = z.strictObject({
+  eid: uint32.min(1),
+  endpoint: addressSchema,
+  /** The contract of each asset that sends it to other chains and receives it from there. */
+  tokens: z.array(z.strictObject({ asset: symbol, oft: addressSchema })).min(1),
+});
+export type BridgeCVenue = z.output<typeof partSchema>;
+
+export const bridgeCPart = definePart<BridgeCVenue>({
+  ...{ lane: 'bridge_c', field: 'bridge_c', schema: partSchema },
+  /** An endpoint id is one chain's, and a bridge sends each listed asset by one contract. */
+  faults: ({ eid, tokens: carried }, { tokens }, { earlier, at }) => [
+    ...(earlier.some((other) => other.eid === eid)
+      ? [`${at}.eid: ${eid} is already another chain's above`]
+      : []),
+    ...carried.flatMap(({ asset, oft }, index) => {
+      const before = carried.slice(0, index);
+      const place = `${at}.tokens[${index}]`;
+      return [
+        ...(tokens.some((token) => token.asset === asset)
+          ? []
+          : [`${place}.asset: ${asset} is not among the tokens of this venue`]),
+        ...(before.some((other) => other.asset === asset)
+          ? [`${place}.asset: ${asset} is already listed above`]
+          : []),
+        ...(before.some((other) => other.oft === oft)
+          ? [`${place}.oft: this contract is already listed above`]
+          : []),
+      ];
+    }),
+  ],
+  contracts: ({ endpoint, tokens }) => [
+    ...tokens.map(({ asset, oft }): OwnContract => [`the contract that sends ${asset}`, oft]),
+    ['the endpoint of the bridge', endpoint],
+  ],
+  bridge: ({ eid, endpoint, tokens }) => ({
+    endpoint_identity: `${eid}:${endpoint}`,
+    carriers: tokens.map(({ asset, oft }) => ({ asset, address: oft })),
+  }),
+});
 
 /** Node configs carry keys for others too, so these schemas read only their own. */
 export const sendConfigSchema = z

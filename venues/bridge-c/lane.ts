@@ -3,6 +3,7 @@ import type { Executor } from '../../domain/executor.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import type { ActReader } from '../evm/signing.ts';
+import { bridgeCPart } from './config.ts';
 import { createBridgeObserveExecutor } from './observe.ts';
 import { createBridgeSendExecutor, plannedSend } from './send.ts';
 
@@ -11,7 +12,7 @@ export function createBridgeCExecutors(
   chains: EvmChains,
   venues: readonly EvmVenue[],
 ): readonly Executor[] {
-  if (venues.every(({ bridge_c }) => bridge_c === undefined)) return [];
+  if (venues.every((venue) => bridgeCPart.of(venue) === undefined)) return [];
   const bridge = { chains, venues };
   return [createBridgeSendExecutor(bridge), createBridgeObserveExecutor(chains)];
 }

@@ -4,9 +4,9 @@ import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { EvmChains } from '../evm/client.ts';
-import type { BridgeCVenue, EvmVenue } from '../evm/config.ts';
+import type { EvmVenue } from '../evm/config.ts';
 import { recipientProblem } from '../evm/recipients.ts';
-import { sendConfigSchema } from './config.ts';
+import { bridgeCPart, sendConfigSchema, type BridgeCVenue } from './config.ts';
 
 /** A chain with its part of the bridge. */
 export type BridgeVenue = EvmVenue & { readonly bridge_c: BridgeCVenue };
@@ -70,7 +70,7 @@ function bridgeOf(venues: readonly EvmVenue[], chainId: number): BridgeVenue {
   const venue = venues.find(({ chain_id }) => chain_id === chainId);
   if (venue === undefined)
     throw rejected('CHAIN_NOT_CONFIGURED', `no evm venue is bound to chain ${chainId}`);
-  const { bridge_c } = venue;
+  const bridge_c = bridgeCPart.of(venue);
   if (bridge_c === undefined)
     throw rejected(
       'BRIDGE_ROUTE_MISSING',

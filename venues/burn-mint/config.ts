@@ -1,7 +1,41 @@
 /** What the configs of burns and mints look like. */
 import { z } from 'zod';
 import { isDecimal } from '../../domain/money.ts';
-import { addressSchema, chainIdSchema, paddedAddressSchema } from '../evm/config.ts';
+import {
+  addressSchema,
+  chainIdSchema,
+  paddedAddressSchema,
+  rpcUrl,
+  uint32,
+} from '../evm/config.ts';
+import { definePart } from '../evm/part.ts';
+
+/** The chain's part of the burn-and-mint lane (docs/decisions/0073-bridges.md). */
+const partSchema = z.strictObject({
+  domain: uint32,
+  token_messenger: addressSchema,
+  message_transmitter: addressSchema,
+  /** Who attests burns on this chain. */
+  attester_url: rpcUrl,
+});
+export type BurnMintVenue = z.output<typeof partSchema>;
+
+export const burnMintPart = definePart<BurnMintVenue>({
+  ...{ lane: 'burn_and_mint', field: 'cctp', schema: partSchema },
+  faults: ({ domain }, _chain, { earlier, at }) =>
+    earlier.some((other) => other.domain === domain)
+      ? [`${at}.domain: domain ${domain} is already another chain's above`]
+      : [],
+  contracts: ({ token_messenger, message_transmitter }) => [
+    ['the token messenger', token_messenger],
+    ['the message transmitter', message_transmitter],
+  ],
+  // The messenger pulls whatever token is burnt.
+  bridge: ({ token_messenger: address }, { tokens }) => ({
+    endpoint_identity: null,
+    carriers: tokens.map(({ asset }) => ({ asset, address })),
+  }),
+});
 
 /**
  * Thresholds of the message transmitter: at the first a burn is attested as soon as its block is

@@ -10,6 +10,7 @@ import { createAttester } from './attester.ts';
 import { burnOn } from './burn-act.ts';
 import { createBurnExecutor } from './burn.ts';
 import { readBurnt } from './burnt.ts';
+import { burnMintPart } from './config.ts';
 import { actOf, createMintExecutor } from './mint.ts';
 import { burnRefusal, readBurnPlan, rejected } from './plan.ts';
 
@@ -18,7 +19,7 @@ export function createBurnMintExecutors(
   chains: EvmChains,
   venues: readonly EvmVenue[],
 ): readonly Executor[] {
-  if (venues.every(({ cctp }) => cctp === undefined)) return [];
+  if (venues.every((venue) => burnMintPart.of(venue) === undefined)) return [];
   const lane = { chains, venues, attester: createAttester() };
   return [createBurnExecutor(lane), createMintExecutor(lane)];
 }

@@ -4,12 +4,17 @@ import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { compare, isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { EvmChains } from '../evm/client.ts';
-import type { BurnMintVenue, EvmVenue } from '../evm/config.ts';
+import type { EvmVenue } from '../evm/config.ts';
 import { recipientProblem } from '../evm/recipients.ts';
 import type { SearchLimits } from '../evm/search-logs.ts';
 import { padded } from '../evm/words.ts';
 import type { Attester } from './attester.ts';
-import { burnConfigSchema, FINALITY_THRESHOLDS } from './config.ts';
+import {
+  burnConfigSchema,
+  burnMintPart,
+  FINALITY_THRESHOLDS,
+  type BurnMintVenue,
+} from './config.ts';
 import { ANYBODY } from './message.ts';
 
 /** A chain with its part of the lane. */
@@ -102,7 +107,7 @@ function laneOf(venues: readonly EvmVenue[], chainId: number): LaneVenue {
   const venue = venues.find(({ chain_id }) => chain_id === chainId);
   if (venue === undefined)
     throw rejected('CHAIN_NOT_CONFIGURED', `no evm venue is bound to chain ${chainId}`);
-  const { cctp } = venue;
+  const cctp = burnMintPart.of(venue);
   if (cctp === undefined)
     throw rejected(
       'BRIDGE_ROUTE_MISSING',

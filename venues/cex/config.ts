@@ -1,12 +1,9 @@
 /** What a binding of an exchange account and the configs of its nodes look like. */
 import { z } from 'zod';
 import { TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
+import { venueKeySchema } from '../entry.ts';
 import { BALANCE_ACCOUNT_TYPES, type BalanceAccountType } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
-
-const venueKey = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -');
 
 /** Keys and signatures go there, so plain http is for this machine alone. */
 const baseUrl = z.string().refine((text) => {
@@ -28,7 +25,7 @@ const baseUrl = z.string().refine((text) => {
 /** A `ccxt` entry of the venues file: one for each account of an exchange. */
 export const ccxtVenueSchema = z
   .strictObject({
-    venue_key: venueKey,
+    venue_key: venueKeySchema,
     provider: z.literal('ccxt'),
     /** The library's id of the exchange. */
     exchange: z
@@ -45,7 +42,7 @@ export const ccxtVenueSchema = z
      */
     credentials_file: z.string().min(1).max(4096).optional(),
     /** The `venue_key` of the account that this one is a sub-account of. */
-    master: venueKey.optional(),
+    master: venueKeySchema.optional(),
     sandbox: z.boolean().default(false),
     /** Replaces the exchange's hosts, for proxies and tests. */
     base_url: baseUrl.optional(),
@@ -105,7 +102,7 @@ const plainText = (max: number) =>
  * Node configs carry keys for others too (amount, labels), so these schemas read only their own.
  */
 export const withdrawalConfigSchema = z.object({
-  venue: venueKey,
+  venue: venueKeySchema,
   network: plainText(32),
   destination_address: plainText(256),
   chain_id: z.number().int().positive().optional(),
@@ -116,15 +113,15 @@ export type WithdrawalConfig = z.output<typeof withdrawalConfigSchema>;
 const accountType = z.string().toUpperCase().pipe(z.enum(TRANSFER_ACCOUNT_TYPES));
 
 export const internalTransferConfigSchema = z.object({
-  venue: venueKey,
+  venue: venueKeySchema,
   account_type: accountType.default('SPOT'),
-  destination_venue: venueKey,
+  destination_venue: venueKeySchema,
   destination_account_type: accountType.default('SPOT'),
 });
 export type InternalTransferConfig = z.output<typeof internalTransferConfigSchema>;
 
 export const depositObserveConfigSchema = z.object({
-  venue: venueKey,
+  venue: venueKeySchema,
   match_from: z.string().min(1).max(128),
 });
 export type DepositObserveConfig = z.output<typeof depositObserveConfigSchema>;

@@ -1,11 +1,13 @@
 /** What an EVM chain's binding and the configs of its nodes look like. */
-import type { Address } from 'viem';
 import { z } from 'zod';
-import { readFinality } from '../../domain/chains/finality.ts';
+import { readFinality, type ChainFinality } from '../../domain/chains/finality.ts';
 import { FINALITY_READS } from '../../domain/chains/finality-table.ts';
 import type { Caps } from '../../domain/lanes/caps.ts';
 import { isDecimal, isPositive } from '../../domain/money.ts';
+import type { DepositVenue } from '../../domain/plan/tokens.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
+import { venueKeySchema, type VenueEntry } from '../entry.ts';
+import type { ChainPart, OwnContract, PartedChain } from './part.ts';
 
 const gwei = z
   .string()
@@ -23,7 +25,7 @@ const wei = z
     'must be wei as a whole number greater than zero, such as "50000000000000000"',
   );
 
-const rpcUrl = z.string().refine((text) => {
+export const rpcUrl = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
 }, 'must be an http or https URL');
@@ -51,7 +53,7 @@ export const paddedAddressSchema = z
  * As intents name assets: the two are compared letter by letter, and an intent's is stored in upper
  * case.
  */
-const symbol = z
+export const symbol = z
   .string()
   .regex(/^[A-Z0-9][A-Z0-9._-]{0,31}$/, 'must be 1 to 32 of upper-case letters, digits and . _ -');
 
@@ -63,31 +65,10 @@ const tokenSchema = z.strictObject({
 });
 
 /** A number of 32 bits, as domains and endpoint ids are. */
-const uint32 = z.number().int().min(0).max(0xffff_ffff);
-
-/** The chain's part of the burn-and-mint lane (docs/decisions/0073-bridges.md). */
-const burnMintSchema = z.strictObject({
-  domain: uint32,
-  token_messenger: addressSchema,
-  message_transmitter: addressSchema,
-  /** Who attests burns on this chain. */
-  attester_url: rpcUrl,
-});
-export type BurnMintVenue = z.output<typeof burnMintSchema>;
-
-/** The chain's part of the bridge_c lane (docs/decisions/0073-bridges.md). */
-const bridgeCSchema = z.strictObject({
-  eid: uint32.min(1),
-  endpoint: addressSchema,
-  /** The contract of each asset that sends it to other chains and receives it from there. */
-  tokens: z.array(z.strictObject({ asset: symbol, oft: addressSchema })).min(1),
-});
-export type BridgeCVenue = z.output<typeof bridgeCSchema>;
+export const uint32 = z.number().int().min(0).max(0xffff_ffff);
 
 const entrySchema = z.strictObject({
-  venue_key: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -'),
+  venue_key: venueKeySchema,
   provider: z.literal('evm'),
   chain_id: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
   rpc_url: rpcUrl,
@@ -113,8 +94,6 @@ const entrySchema = z.strictObject({
   native_asset: symbol.default('ETH'),
   /** The tokens of this chain that nodes may move, each under the asset that intents name. */
   tokens: z.array(tokenSchema).default([]),
-  cctp: burnMintSchema.optional(),
-  bridge_c: bridgeCSchema.optional(),
   /** Contracts that signers may have given allowances to, beside those that are found. */
   spenders: z.array(addressSchema).optional(),
   /** Between two looks at what each signer has there. */
@@ -126,23 +105,53 @@ const entrySchema = z.strictObject({
 });
 
 /**
- * An `evm` entry of the venues file: one for each chain. The RPC URL may hold an access key and is
- * a secret. What it says of finality is held to the table of known chains, and decided here once.
+ * An `evm` entry of the venues file: one for each chain, with the parts that bridges have in it.
+ * The RPC URL may hold an access key and is a secret. What it says of finality is held to the table
+ * of known chains, and decided here once.
  */
-export const evmVenueSchema = entrySchema.transform((entry, context) => {
-  const reading = readFinality(entry);
-  if (!reading.ok) {
-    for (const { field, message } of reading.faults)
-      context.addIssue({ code: 'custom', path: [field], message });
-    return z.NEVER;
-  }
-  const { finality_confirmations: _count, finality_override: _reason, ...venue } = entry;
-  return { ...venue, finality: reading.finality };
-});
-export type EvmVenue = z.output<typeof evmVenueSchema> & {
-  /** Where the perps venue's deposits are sent to on this chain, which that venue's entry says. */
-  readonly perp_deposits?: { readonly venue_key: string; readonly address: Address };
+export function evmVenueSchemaWith(parts: readonly ChainPart[]) {
+  const fields = Object.fromEntries(
+    parts.map(({ field, schema }) => [field, schema.optional()] as const),
+  );
+  return entrySchema.extend(fields).transform((read, context) => {
+    // The fields of parts widen the type of all others.
+    const entry = read as typeof read & Entry;
+    const reading = readFinality(entry);
+    if (!reading.ok) {
+      for (const { field, message } of reading.faults)
+        context.addIssue({ code: 'custom', path: [field], message });
+      return z.NEVER;
+    }
+    const { finality_confirmations: _count, finality_override: _reason, ...venue } = entry;
+    const isPart = ([field]: readonly [string, unknown]): boolean => Object.hasOwn(fields, field);
+    const own = Object.fromEntries(Object.entries(venue).filter((each) => !isPart(each)));
+    const kept = { parts: Object.fromEntries(Object.entries(venue).filter(isPart)) };
+    return {
+      ...(own as Omit<Entry, Decided>),
+      finality: reading.finality,
+      ...kept,
+      contracts: parts.flatMap((part) => part.contracts(kept)),
+      deposit_venues: [],
+    } satisfies EvmVenue;
+  });
+}
+
+type Entry = z.output<typeof entrySchema>;
+
+type Decided = 'finality' | 'finality_confirmations' | 'finality_override';
+
+export type EvmVenue = Omit<Entry, Decided> & {
+  readonly finality: ChainFinality;
+  readonly parts: PartedChain['parts'];
+  /** The contracts, other than tokens, that keep for good what is brought to them. */
+  readonly contracts: readonly OwnContract[];
+  /** The venues that are paid into from the chain, as their own entries say. */
+  readonly deposit_venues: readonly DepositVenue[];
 };
+
+export function isEvmVenue(entry: VenueEntry): entry is EvmVenue {
+  return entry.provider === 'evm';
+}
 
 export const chainIdSchema = z.number().int().positive();
 

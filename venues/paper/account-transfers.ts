@@ -7,7 +7,7 @@ import type {
 } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
-import type { PaperVenue } from '../bindings.ts';
+import type { PaperVenue } from './config.ts';
 import { createAsk, unreadable, type VenueAnswer } from './http.ts';
 
 const TIMEOUT_SECONDS = 5;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { BalanceFetcher, PoolBalance } from '../../domain/balances.ts';
 import { decimalText } from '../../platform/amount.ts';
-import type { PaperVenue } from '../bindings.ts';
+import type { PaperVenue } from './config.ts';
 
 const amount = decimalText('must be a decimal string');
 const answerSchema = z.object({

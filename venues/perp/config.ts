@@ -1,5 +1,6 @@
 /** What the perps venue's binding looks like, and what of the venue no plan may choose. */
 import { z } from 'zod';
+import { venueKeySchema } from '../entry.ts';
 import { addressSchema } from '../evm/config.ts';
 
 /** Of the venue's own decimals: an amount with more of them is refused. Source: facts 1.2, 4. */
@@ -16,7 +17,7 @@ export const LEAST_DEPOSIT = '5';
  */
 export const WITHDRAWAL_FEE = '1';
 
-export { PERP_ACCOUNT_TYPE } from '../../domain/plan/pools.ts';
+export { PERP_ACCOUNT_TYPE } from '../../domain/actions/perp.ts';
 
 export const NETWORKS = ['Mainnet', 'Testnet'] as const;
 /** As the venue's own actions name it. */
@@ -24,9 +25,7 @@ export type PerpNetwork = (typeof NETWORKS)[number];
 
 /** A `perp` entry of the venues file; there is one at most. */
 export const perpVenueSchema = z.strictObject({
-  venue_key: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of letters, digits and . _ -'),
+  venue_key: venueKeySchema,
   provider: z.literal('perp'),
   account_role: z.literal('master'),
   /** The master account's address, which is that of the signer who signs for it. */

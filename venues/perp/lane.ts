@@ -29,9 +29,8 @@ export function createPerpExecutors(lane: PerpLane): readonly Executor[] {
 }
 
 /** What a node of the venue may have signed, by its plan and the nonce of its attempt. */
-export function perpActs(venue: PerpVenue | undefined, evmVenues: readonly EvmVenue[]): ActReader {
+export function perpActs(venue: PerpVenue, evmVenues: readonly EvmVenue[]): ActReader {
   return (signed) => {
-    if (venue === undefined) return null;
     switch (signed.node.action_type) {
       case 'perp_deposit':
         return depositOf(signed, venue, evmVenues);

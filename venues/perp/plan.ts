@@ -1,7 +1,8 @@
 /** What nodes of the perps venue are to do, read from their context and the venue's entry. */
 import type { Address } from 'viem';
 import { z } from 'zod';
-import { ExecutorFault, type ExecutionContext, type PerpTerms } from '../../domain/executor.ts';
+import type { PerpTerms } from '../../domain/actions/terms.ts';
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { compare, isDecimal, isPositive, normalize, toBaseUnits } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';

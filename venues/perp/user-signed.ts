@@ -11,10 +11,10 @@ import {
   type ExecutionResult,
   type Executor,
   type ExecutorDescriptor,
-  type PerpTerms,
   type SubmitInput,
   type SubmitJournal,
 } from '../../domain/executor.ts';
+import type { PerpTerms } from '../../domain/actions/terms.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare } from '../../domain/money.ts';
 import { ageOf, nextLookSeconds } from '../../domain/perps/nonce-window.ts';

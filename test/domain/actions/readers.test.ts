@@ -14,7 +14,7 @@ import { toFundRoute } from '../../../domain/fund-routes/fund-route.ts';
 import type { GraphEdge } from '../../../domain/graph/types.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { paysDepositAddress } from '../../../domain/perps/deposit-address.ts';
-import { isUserSigned } from '../../../domain/perps/ready.ts';
+import { isUserSigned, perpRoleOf } from '../../../domain/perps/ready.ts';
 import { compilePlan } from '../../../domain/plan/compile.ts';
 import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
 import { firstLegOf, recordsOf, secondLegsOf } from '../../../domain/plan/legs.ts';
@@ -22,7 +22,7 @@ import { poolOf } from '../../../domain/plan/pools.ts';
 import { sendTerms } from '../../../domain/plan/send-terms.ts';
 import { tokenMismatch } from '../../../domain/plan/tokens.ts';
 import type { CompiledNode, CompiledPlan, TemplateNode } from '../../../domain/plan/types.ts';
-import { clocksOfNode, PERP_CLOCK } from '../../../domain/send/clocks.ts';
+import { clocksOfNode } from '../../../domain/send/clocks.ts';
 import { usualSeconds } from '../../../domain/send/usual-time.ts';
 import { address, BOUND, FAR, NEAR } from '../agents/world.ts';
 
@@ -51,7 +51,7 @@ const OWN: readonly Case[] = [
 
 /** What the node moves: the token that its lane carries, its chain's coin, or the venue's asset. */
 function assetOf({ token, crossing }: ActionSpec): string {
-  if (token === 'perp') return 'USDC';
+  if (token === 'deposit_venue') return 'USDC';
   if (crossing !== null) return crossing.lane === 'bridge_c' ? 'LOCKED' : 'USDC';
   return typeof token === 'object' && token?.named === 'native' ? 'ETH' : 'USDC';
 }
@@ -62,14 +62,17 @@ function nodeOf(
   more: JsonObject = {},
   declared: Partial<Declared> = {},
 ): TemplateNode {
-  const { sends, signs, perp, token, payees, amount } = specOf(action_type, declared);
+  const { sends, signs, token, payees, amount } = specOf(action_type, declared);
   const acts = sends || payees === 'declared';
   return {
     ...{ node_key, action_type, has_side_effect: sends },
     node_kind: action_type === 'manual_gate' ? 'manual_gate' : acts ? 'action' : 'observe',
     ...(signs === null ? {} : { signer_selector: { chain_family: 'evm' } }),
     config: {
-      ...{ asset: assetOf(specOf(action_type)), venue: perp === null ? 'exchange' : 'perps' },
+      ...{
+        asset: assetOf(specOf(action_type)),
+        venue: perpRoleOf(action_type) === null ? 'exchange' : 'perps',
+      },
       ...{ chain_id: NEAR.chain_id, destination_address: PAYEE, mint_recipient: PAYEE },
       ...{ source_chain_id: NEAR.chain_id, destination_chain_id: FAR.chain_id },
       ...(typeof token === 'object' && token !== null ? { token_address: address('1') } : {}),
@@ -156,8 +159,10 @@ describe.each([...BUILT_IN, ...OWN])('%s', (_what, action_type, declared) => {
       for (const { strict, chain_id } of paid)
         expect({ strict, chain_id }).toEqual({ strict: true, chain_id: arrival.chain_id });
     }
-    const there = [{ address: NEAR.perp?.deposit_address ?? '' }];
-    expect(paysDepositAddress(action_type, there, chains) === null).toBe(spec.perp === 'deposit');
+    const there = [{ address: NEAR.deposit_venues[0]?.deposit_address ?? '' }];
+    expect(paysDepositAddress(action_type, there, chains) === null).toBe(
+      perpRoleOf(action_type) === 'deposit',
+    );
   });
 
   test('is held in a pool, and in no token but its own', () => {
@@ -202,7 +207,7 @@ describe.each([...BUILT_IN, ...OWN])('%s', (_what, action_type, declared) => {
     // What an executor declares is no part of a version.
     expect(route.moves_funds).toBe(spec.payees === 'declared' || (moves && !spec.allowance));
     expect(route.reserved).toBe(spec.reserved);
-    expect(route.perp_selectors.length > 0).toBe(spec.perp !== null);
+    expect(route.perp_selectors.length > 0).toBe(perpRoleOf(action_type) !== null);
     expect(route.bridge_legs.length).toBe(spec.crossing === null ? 0 : 1);
     const family = spec.transport ?? (second ? 'bridge' : 'mixed');
     expect(route.metadata.transport_family).toBe(family);
@@ -219,7 +224,9 @@ describe.each([...BUILT_IN, ...OWN])('%s', (_what, action_type, declared) => {
     expect(claimsOf({ action_type, output: null, matched: null })).toEqual([]);
     expect(usualSeconds(action_type)).toBe(spec.usualSeconds);
     expect(usualSeconds(action_type, { attention_seconds: 7 })).toBe(7);
-    expect(clocksOfNode(node, null, chains).includes(PERP_CLOCK)).toBe(spec.perp !== null);
+    expect(clocksOfNode(node, null, chains).includes('perp')).toBe(
+      perpRoleOf(action_type) !== null,
+    );
     expect(isUserSigned(action_type)).toBe(spec.signs === 'venue_message');
   });
 });

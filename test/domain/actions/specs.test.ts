@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { BUILT_IN_ACTIONS, isBuiltIn, specOf } from '../../../domain/actions/built-in.ts';
 import { ACTION_NAMES, type ActionName, type ActionSpec } from '../../../domain/actions/spec.ts';
-import { perpActionOf } from '../../../domain/perps/ready.ts';
+import { perpRoleOf } from '../../../domain/perps/ready.ts';
 import { firstLegOf, recordsOf } from '../../../domain/plan/legs.ts';
 
 test('an action name alone does not compile, nor a spec without one of its members', () => {
@@ -45,13 +45,19 @@ test.each(ACTION_NAMES)('the members of %s that imply each other agree', (name) 
   const spec = specOf(name);
   const { signs, sends, token, pool, payees, crossing, amount, claim } = spec;
   const onChain = pool === 'chain_id' || pool === 'source_chain_id';
-  expect({ transaction: onChain, message: pool === 'perp' }).toEqual({
+  expect({ transaction: onChain, message: typeof pool === 'object' }).toEqual({
     transaction: signs === 'transaction',
     message: signs === 'venue_message',
   });
   // What signs moves a token that is compared.
   if (signs !== null) expect({ sends, token }).toEqual({ sends: true, token: expect.anything() });
-  const quiet = { payees: 'nobody', signerTie: null, transport: null, defaults: {}, perp: null };
+  const quiet = {
+    payees: 'nobody',
+    signerTie: null,
+    transport: null,
+    defaults: {},
+    requires: null,
+  };
   if (!sends) expect(spec).toMatchObject(quiet);
   if (spec.idle) expect(spec).toMatchObject({ sends, claim: null, watches: null, crossing: null });
   if (spec.allowance) expect(spec).toMatchObject({ sends: true, payees: 'spender', claim: null });
@@ -81,13 +87,15 @@ test.each(ACTION_NAMES)('the members of %s that imply each other agree', (name) 
       { attested_message: 'message', packet: 'packet', payments: 'payments' }[claim.required],
     );
 
-  const perp = spec.perp !== null;
+  const perp = spec.requires?.kind === 'perp';
   expect({ tie: spec.signerTie === 'perp_master', route: spec.transport === 'perp' }).toEqual({
     tie: perp,
     route: perp,
   });
-  expect(perpActionOf(name)).toBe(perp ? name : null);
-  expect([token === 'perp', pool === 'perp']).toEqual(Array(2).fill(signs === 'venue_message'));
+  expect(perpRoleOf(name) !== null).toBe(perp);
+  expect([token === 'deposit_venue', typeof pool === 'object']).toEqual(
+    Array(2).fill(signs === 'venue_message'),
+  );
 });
 
 test('a lane has one first leg and one second leg', () => {

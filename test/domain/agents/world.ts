@@ -23,18 +23,23 @@ const chain = (venue_key: string, chain_id: number, of: string): ChainEntry => (
     ...{ read: 'finalized_tag', confirmations: null },
     ...{ typical_age_seconds: null, override_reason: null },
   },
-  burns_by: address('b'),
-  bridge: {
-    endpoint_identity: `${String(chain_id)}:${address(of)}`,
-    // The one sends itself, of the other a contract pulls.
-    carriers: [token('OMNI', 'e'), token('LOCKED', 'c')],
+  bridges: {
+    burn_and_mint: {
+      endpoint_identity: null,
+      carriers: [token('USDC', 'b'), token('OMNI', 'b'), token('LOCKED', 'b')],
+    },
+    bridge_c: {
+      endpoint_identity: `${String(chain_id)}:${address(of)}`,
+      // The one sends itself, of the other a contract pulls.
+      carriers: [token('OMNI', 'e'), token('LOCKED', 'c')],
+    },
   },
-  perp: null,
+  deposit_venues: [],
 });
 
 export const NEAR: ChainEntry = {
   ...chain('near', 11, '1'),
-  perp: { venue_key: 'perps', asset: 'USDC', deposit_address: address('f') },
+  deposit_venues: [{ venue_key: 'perps', asset: 'USDC', deposit_address: address('f') }],
 };
 export const FAR = chain('far', 22, '2');
 export const BOUND: BoundVenues = {

@@ -340,9 +340,8 @@ test('a plan’s tokens are those of its template and of the venues, not what a 
       native_asset: 'ETH',
       tokens: [{ asset: 'USDC', address: TOKEN }],
       finality: BY_TAG,
-      burns_by: null,
-      bridge: null,
-      perp: null,
+      bridges: {},
+      deposit_venues: [],
     },
   ];
   const tokens = (token_address: string, shared: JsonObject, listed: ChainAssets) =>

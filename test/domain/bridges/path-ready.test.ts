@@ -132,9 +132,11 @@ test.each([null, CONTRACTS, 'chain 1 endpoint 1:0x1; chain 2 endpoint 2:0x3'])(
 test('what a path goes through is known only where both ends are bound', () => {
   const end = (chain_id: number, oft: string) => ({
     ...{ chain_id, tokens: [{ asset: 'USDC', address: '0xAA' }] },
-    bridge: {
-      endpoint_identity: `${String(chain_id)}:0xEE`,
-      carriers: [{ asset: 'USDC', address: oft }],
+    bridges: {
+      bridge_c: {
+        endpoint_identity: `${String(chain_id)}:0xEE`,
+        carriers: [{ asset: 'USDC', address: oft }],
+      },
     },
   });
   const ends = { source: '1:0xee', destination: '2:0xEE' };

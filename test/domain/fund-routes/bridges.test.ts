@@ -15,18 +15,24 @@ const NOW = '2026-11-23T12:00:00.000Z';
 const EARLIER = '2026-11-23T11:59:00.000Z';
 const [ETHEREUM, OPTIMISM, BASE, LOCAL, BARE] = [1, 10, 8453, 31_337, 137];
 
+const BURNS = {
+  burn_and_mint: { endpoint_identity: null, carriers: [{ asset: 'USDC', address: '0x2' }] },
+};
 const bound = (chain_id: number, more: object = {}) => ({
   ...{ chain_id, venue_key: `venue-${String(chain_id)}`, native_asset: 'ETH' },
-  ...{ tokens: [{ asset: 'USDC', address: '0x1' }], burns_by: '0x2', bridge: null },
+  ...{ tokens: [{ asset: 'USDC', address: '0x1' }], bridges: BURNS },
   ...more,
 });
-const onBridge = (endpoint_identity: string, asset = 'USDC') => ({
-  bridge: { endpoint_identity, carriers: [{ asset, address: '0x3' }] },
+const onBridge = (endpoint_identity: string, { asset = 'USDC', burns = true } = {}) => ({
+  bridges: {
+    ...(burns ? BURNS : {}),
+    bridge_c: { endpoint_identity, carriers: [{ asset, address: '0x3' }] },
+  },
 });
 const chains = [
   ...[ETHEREUM, OPTIMISM, LOCAL].map((id) => bound(id)),
   bound(BASE, onBridge('1:other-name')),
-  bound(BARE, { burns_by: null, native_asset: 'POL', ...onBridge('1:VENUE-137') }),
+  bound(BARE, { native_asset: 'POL', ...onBridge('1:VENUE-137', { burns: false }) }),
   bound(480, { tokens: [] }),
 ];
 const row = (chain: string, more: Partial<BridgeChain> = {}): BridgeChain => ({
@@ -183,7 +189,7 @@ describe('a bridge_c send', () => {
     ['TOKEN_ASSET_MISMATCH', 'USDT', {}],
     ['DESTINATION_TOKEN_MISSING', 'USDC', { destination_chain_id: 324 }],
   ])('cannot begin: %s with %s and %j', (error_code, asset, config) => {
-    const other = [...chains, bound(324, onBridge('1:324', 'OMNI'))];
+    const other = [...chains, bound(324, onBridge('1:324', { asset: 'OMNI' }))];
     expect(leg(send('send', config), { asset, chains: other })).toMatchObject({
       ...{ usable: false, problem: { error_code } },
     });

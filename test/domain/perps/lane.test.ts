@@ -19,7 +19,7 @@ const CHAIN: ChainEntry = {
     { asset: 'USDC', address: TOKEN },
     { asset: 'OTHER', address: PAID },
   ],
-  perp: { venue_key: 'perp', asset: 'USDC', deposit_address: DEPOSITS },
+  deposit_venues: [{ venue_key: 'perp', asset: 'USDC', deposit_address: DEPOSITS }],
 };
 const CHAINS = [BURNING, CHAIN];
 const signer_binding = { signer_key: 'master' };

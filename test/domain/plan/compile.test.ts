@@ -184,9 +184,8 @@ describe('the pool of a burn', () => {
         typical_age_seconds: null,
         override_reason: null,
       },
-      burns_by: null,
-      bridge: null,
-      perp: null,
+      bridges: {},
+      deposit_venues: [],
     }));
     const config = { source_chain_id: 1, destination_chain_id: 2, chain_id: 2, venue: 'other' };
     const signer_binding = { signer_key: 'hot' };

@@ -466,7 +466,7 @@ describe('an allowance draws what it allows beyond what is surely pulled by it',
     venue_key: `chain-${String(chain_id)}`,
     chain_id,
     native_asset: 'ETH',
-    perp: null,
+    deposit_venues: [],
     tokens: [{ asset: 'USDC', address: token }],
     finality: {
       read: 'finalized_tag',
@@ -474,10 +474,15 @@ describe('an allowance draws what it allows beyond what is surely pulled by it',
       typical_age_seconds: null,
       override_reason: null,
     },
-    burns_by: messenger,
-    bridge: {
-      endpoint_identity: `${String(chain_id)}:${token}`,
-      carriers: [{ asset: 'USDC', address: chain_id === 3 ? token : carrier }],
+    bridges: {
+      burn_and_mint: {
+        endpoint_identity: null,
+        carriers: [{ asset: 'USDC', address: messenger }],
+      },
+      bridge_c: {
+        endpoint_identity: `${String(chain_id)}:${token}`,
+        carriers: [{ asset: 'USDC', address: chain_id === 3 ? token : carrier }],
+      },
     },
   }));
   const allow = (amount: string, config: JsonObject = {}): TemplateNode =>

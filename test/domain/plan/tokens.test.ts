@@ -20,9 +20,8 @@ const CHAINS: ChainAssets = [
     native_asset: 'ETH',
     tokens: [{ asset: 'USDC', address: USDC }],
     finality: BY_TAG,
-    burns_by: null,
-    bridge: null,
-    perp: null,
+    bridges: {},
+    deposit_venues: [],
   },
   {
     venue_key: 'side',
@@ -30,9 +29,8 @@ const CHAINS: ChainAssets = [
     native_asset: 'POL',
     tokens: [],
     finality: BY_TAG,
-    burns_by: null,
-    bridge: null,
-    perp: null,
+    bridges: {},
+    deposit_venues: [],
   },
 ];
 
@@ -66,7 +64,12 @@ describe('the pool of a signer on a chain', () => {
 describe('what a bridge sends', () => {
   const carried: ChainAssets = CHAINS.map((chain) => ({
     ...chain,
-    bridge: { endpoint_identity: '1:0x1', carriers: [{ asset: 'USDC', address: '0xOft' }] },
+    bridges: {
+      bridge_c: {
+        endpoint_identity: '1:0x1',
+        carriers: [{ asset: 'USDC', address: '0xOft' }],
+      },
+    },
   }));
   const send = (chains: ChainAssets, asset: string, source_chain_id: number) =>
     tokenMismatch(

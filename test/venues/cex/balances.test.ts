@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { PoolBalance } from '../../../domain/balances.ts';
-import { balanceFetchers } from '../../../venues/balances.ts';
+import { createCexBalances } from '../../../venues/cex/balances.ts';
 import { call, freshBooks, openDesk, SUB, type Desk } from './support/desk.ts';
 
 let desk: Desk;
@@ -15,7 +15,7 @@ async function fetched(
   changes: object = {},
   subChanges: object = {},
 ): Promise<readonly PoolBalance[]> {
-  const fetcher = balanceFetchers(desk.bindings(changes, subChanges))[index]!;
+  const fetcher = createCexBalances(desk.bindings(changes, subChanges))[index]!;
   return (await fetcher.fetch(call())).filter(({ asset }) => asset === 'USDC');
 }
 

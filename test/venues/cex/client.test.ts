@@ -36,8 +36,8 @@ test('the time of each account is that of its exchange, a sub-account by its mas
   desk.exchange.books.skew = 90_000;
   const clocks = exchangeClocks(desk.bindings());
   expect(Object.keys(clocks)).toEqual(['cex-main', 'cex-sub']);
-  for (const read of Object.values(clocks)) {
-    const ahead = (await read(call())) - Date.now();
+  for (const { read } of Object.values(clocks)) {
+    const ahead = (await read(call().signal)) - Date.now();
     expect(Math.abs(ahead - 90_000)).toBeLessThan(5_000);
   }
 });

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { BalanceFetcher, PoolBalance } from '../../../domain/balances.ts';
 import { createLocalSigner } from '../../../signers/local.ts';
 import { createNoopSigner } from '../../../signers/noop.ts';
-import { balanceFetchers } from '../../../venues/balances.ts';
 import { parseVenueBindings } from '../../../venues/bindings.ts';
-import { createEvmChains } from '../../../venues/evm/client.ts';
+import { openVenues } from '../../../venues/open.ts';
 import { CHAIN_ID, startChain, type TestChain } from './support/chain.ts';
 import { call, type Account } from './support/node.ts';
 
@@ -32,8 +31,7 @@ function fetchersOf(account: Account, venue: object = {}): readonly BalanceFetch
     createLocalSigner({ signer_key: 'desk', chain_family: 'evm' }, account.key),
     createNoopSigner({ signer_key: 'elsewhere', chain_family: 'solana' }),
   ];
-  const chains = createEvmChains(bindings.filter((binding) => binding.provider === 'evm'));
-  return balanceFetchers(bindings, { chains, signers });
+  return openVenues(bindings, signers).fetchers;
 }
 
 async function fetched(

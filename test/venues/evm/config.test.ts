@@ -35,9 +35,11 @@ async function started(venues: readonly object[]) {
       SVC_VENUES_FILE: file,
     }),
   );
-  warnOfWeakFinality(opened.chainAssets, { warn: (about: object) => void warned.push(about) });
+  warnOfWeakFinality(opened.venues.chainAssets, {
+    warn: (about: object) => void warned.push(about),
+  });
   await Promise.all([opened.signers.close(), opened.executors.close()]);
-  return new Map(opened.chainAssets.map(({ chain_id, finality }) => [chain_id, finality]));
+  return new Map(opened.venues.chainAssets.map(({ chain_id, finality }) => [chain_id, finality]));
 }
 
 /** Why it does not start, a line each (service/start-faults.ts). */

@@ -8,9 +8,8 @@ import type {
   TransferOrder,
   TransferProvider,
 } from '../../../domain/capital-transfers/provider.ts';
-import type { PaperVenue } from '../../../venues/bindings.ts';
+import type { PaperVenue } from '../../../venues/paper/config.ts';
 import { createPaperTransfers } from '../../../venues/paper/account-transfers.ts';
-import { transferProviders } from '../../../venues/capital-transfers.ts';
 import { json, startFakeServer, type FakeServer } from '../../executors/fake-server.ts';
 import {
   eventually,
@@ -79,8 +78,7 @@ describe('the providers of bindings', () => {
       account: 'paper-main',
       url: 'http://Venue:80/b/',
     } as const;
-    const evm = { venue_key: 'chain', provider: 'evm' } as never;
-    const providers = transferProviders([...bound('http://127.0.0.1:9'), other, evm]);
+    const providers = createPaperTransfers([...bound('http://127.0.0.1:9'), other]);
     expect(providers.map(({ provider, scope }) => [provider, scope])).toEqual([
       ['paper', 'http://127.0.0.1:9'],
       ['paper', 'http://venue/b'],
@@ -94,7 +92,7 @@ describe('the providers of bindings', () => {
       { venue_key: 'treasury', provider: 'paper', scope: 'http://127.0.0.1:9', role: 'master' },
       { venue_key: 'desk-a', provider: 'paper', scope: 'http://127.0.0.1:9', role: 'sub' },
     ]);
-    expect(transferProviders([])).toEqual([]);
+    expect(createPaperTransfers([])).toEqual([]);
   });
 });
 

@@ -11,13 +11,13 @@ import type {
   ExecutionContext,
   ExecutionResult,
   Executor,
-  PerpTerms,
   StoredTransaction,
   SubmitJournal,
 } from '../../../domain/executor.ts';
+import type { PerpTerms } from '../../../domain/actions/terms.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
-import { evmVenueSchema } from '../../../venues/evm/config.ts';
+import { evmVenueSchema } from '../../../venues/list.ts';
 import { createPerpClient, type PerpClient } from '../../../venues/perp/client.ts';
 import { perpVenueSchema } from '../../../venues/perp/config.ts';
 import { createPerpExecutors } from '../../../venues/perp/lane.ts';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ExecutionContext, ExecutionResult, Executor } from '../../../../domain/executor.ts';
 import type { JsonObject } from '../../../../domain/json.ts';
 import { newId } from '../../../../platform/ids.ts';
+import { cex } from '../../../../venues/cex/index.ts';
 import { parseVenueBindings } from '../../../../venues/bindings.ts';
 import type { CcxtVenue } from '../../../../venues/cex/config.ts';
 import { startExchange, type FakeExchange } from './exchange.ts';
@@ -55,26 +56,28 @@ export async function openDesk(): Promise<Desk> {
     folder,
     keyFile,
     bindings: (changes = {}, subChanges = {}) =>
-      parseVenueBindings({
-        venues: [
-          {
-            ...common,
-            venue_key: 'cex-main',
-            account_role: 'master',
-            account: 'master@example.com',
-            credentials_file,
-            ...changes,
-          },
-          {
-            ...common,
-            venue_key: 'cex-sub',
-            account_role: 'sub',
-            account: SUB,
-            master: 'cex-main',
-            ...subChanges,
-          },
-        ],
-      }).filter((venue) => venue.provider === 'ccxt'),
+      cex.entries(
+        parseVenueBindings({
+          venues: [
+            {
+              ...common,
+              venue_key: 'cex-main',
+              account_role: 'master',
+              account: 'master@example.com',
+              credentials_file,
+              ...changes,
+            },
+            {
+              ...common,
+              venue_key: 'cex-sub',
+              account_role: 'sub',
+              account: SUB,
+              master: 'cex-main',
+              ...subChanges,
+            },
+          ],
+        }),
+      ),
     close: async () => {
       await exchange.close();
       await rm(folder, { recursive: true });

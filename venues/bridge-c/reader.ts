@@ -2,16 +2,18 @@
 import { getAddress, isAddress, keccak256, parseAbi } from 'viem';
 import { readEndpointIdentity, type BridgeReader } from '../../domain/bridges/registry.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
-import type { EvmChains } from './client.ts';
-import type { EvmVenue } from './config.ts';
+import type { EvmChains } from '../evm/client.ts';
+import type { EvmVenue } from '../evm/config.ts';
+import { bridgeCPart } from './config.ts';
 
 const ENDPOINT = parseAbi(['function eid() view returns (uint32)']);
 
-type BridgedVenue = Pick<EvmVenue, 'venue_key' | 'chain_id' | 'bridge_c'>;
+type BridgedVenue = Pick<EvmVenue, 'venue_key' | 'chain_id' | 'parts'>;
 
 /** Lower case; undefined for a venue that is not on the bridge. */
-function identityOf({ bridge_c }: BridgedVenue): string | undefined {
-  return bridge_c === undefined ? undefined : `${bridge_c.eid}:${bridge_c.endpoint}`.toLowerCase();
+function identityOf(venue: BridgedVenue): string | undefined {
+  const part = bridgeCPart.of(venue);
+  return part === undefined ? undefined : `${part.eid}:${part.endpoint}`.toLowerCase();
 }
 
 /**
@@ -20,7 +22,7 @@ function identityOf({ bridge_c }: BridgedVenue): string | undefined {
  * what the endpoint says of itself and the hash of its code; an endpoint that says another eid
  * than the row is none of the row's.
  */
-export function createEvmBridgeReader({
+export function createBridgeReader({
   chains,
   venues,
 }: {

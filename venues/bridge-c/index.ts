@@ -1,0 +1,14 @@
+/** The bridge_c lane: packets that carry tokens, over paths that the bridge registry knows. */
+import { defineVenue } from '../venue.ts';
+import { bridgeCPart } from './config.ts';
+import { bridgeCActs, createBridgeCExecutors } from './lane.ts';
+import { createBridgeReader } from './reader.ts';
+
+export const bridgeC = defineVenue({
+  part: bridgeCPart,
+  open: (_, { chains, evmVenues }) => ({
+    executors: createBridgeCExecutors(chains, evmVenues),
+    acts: bridgeCActs(evmVenues),
+    bridge: createBridgeReader({ chains, venues: evmVenues }),
+  }),
+});

@@ -1,0 +1,14 @@
+/** The burn-and-mint lane: what is burnt on one chain is minted on another. */
+import { defineVenue } from '../venue.ts';
+import { burnMintPart } from './config.ts';
+import { burnMintActs, createBurnMintExecutors } from './lane.ts';
+import { createMintReader } from './named-mint.ts';
+
+export const burnMint = defineVenue({
+  part: burnMintPart,
+  open: (_, { chains, evmVenues }) => ({
+    executors: createBurnMintExecutors(chains, evmVenues),
+    acts: burnMintActs(evmVenues),
+    mints: createMintReader({ chains, venues: evmVenues }),
+  }),
+});

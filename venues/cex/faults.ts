@@ -1,0 +1,40 @@
+/** What is wrong with an exchange account's entry beside the other accounts of the file. */
+import type { CcxtVenue } from './config.ts';
+
+interface Others {
+  /** Such as `venues[2]`. */
+  readonly at: string;
+  readonly all: readonly CcxtVenue[];
+  readonly earlier: readonly CcxtVenue[];
+}
+
+export function accountFaults(venue: CcxtVenue, { at, all, earlier }: Others): readonly string[] {
+  // Two bindings of one account would each count the same funds as theirs.
+  const twice = earlier.some((other) => isSameAccount(other, venue))
+    ? [`${at}.account: this account of ${venue.exchange} is already bound above`]
+    : [];
+  return [...twice, ...masterProblem(venue, all).map((problem) => `${at}.master: ${problem}`)];
+}
+
+/** A sub-account's master is asked in its name, so it must be one, and of the same exchange. */
+function masterProblem(venue: CcxtVenue, all: readonly CcxtVenue[]): readonly string[] {
+  if (venue.master === undefined) return [];
+  const master = all.find(({ venue_key }) => venue_key === venue.master);
+  if (master === undefined) return [`${venue.master} is no account of an exchange in this file`];
+  if (master.account_role !== 'master') return [`${venue.master} is no master account`];
+  return isSameExchange(master, venue)
+    ? []
+    : [`${venue.master} has another exchange, sandbox or base_url`];
+}
+
+function isSameAccount(left: CcxtVenue, right: CcxtVenue): boolean {
+  return isSameExchange(left, right) && left.account.toLowerCase() === right.account.toLowerCase();
+}
+
+function isSameExchange(left: CcxtVenue, right: CcxtVenue): boolean {
+  return (
+    left.exchange === right.exchange &&
+    left.sandbox === right.sandbox &&
+    left.base_url === right.base_url
+  );
+}

@@ -1,0 +1,40 @@
+/** What is wrong with a chain's entry beside the others of the file. */
+import type { Place } from '../entry.ts';
+import { isEvmVenue, type EvmVenue } from './config.ts';
+import type { ChainPart } from './part.ts';
+
+export function chainFaults(
+  venue: EvmVenue,
+  { at, earlier }: Place,
+  parts: readonly ChainPart[],
+): readonly string[] {
+  const above = earlier.filter(isEvmVenue);
+  // A node names its chain by id alone, so two endpoints for one chain would leave the choice to
+  // chance.
+  const bound = above.some(({ chain_id }) => chain_id === venue.chain_id);
+  return [
+    ...(bound ? [`${at}.chain_id: chain ${venue.chain_id} is already bound above`] : []),
+    ...tokenRepeats(venue, `${at}.tokens`),
+    ...parts.flatMap((part) => part.faults(venue, above, at)),
+  ];
+}
+
+/**
+ * An asset is one token and a token one asset, or limits would not know which of them a plan moves.
+ */
+function tokenRepeats({ native_asset, tokens }: EvmVenue, path: string): readonly string[] {
+  return tokens.flatMap(({ asset, address }, index) => {
+    const earlier = tokens.slice(0, index);
+    return [
+      ...(asset === native_asset
+        ? [`${path}[${index}].asset: ${asset} is the chain's own coin`]
+        : []),
+      ...(earlier.some((other) => other.asset === asset)
+        ? [`${path}[${index}].asset: ${asset} is already listed above`]
+        : []),
+      ...(earlier.some((other) => other.address === address)
+        ? [`${path}[${index}].address: this token is already listed above`]
+        : []),
+    ];
+  });
+}

@@ -1,0 +1,42 @@
+/** EVM chains: transfers, allowances and observed balances, over the endpoints of each chain. */
+import { isDevelopment } from '../../domain/chains/finality.ts';
+import type { VenueClock } from '../../domain/send/clocks.ts';
+import { isLoopbackUrl } from '../../platform/outgoing/url.ts';
+import { defineVenue } from '../venue.ts';
+import { createEvmApproveExecutor } from './approve.ts';
+import { createEvmBalanceObserveExecutor } from './balance-observe.ts';
+import { createEvmBalances } from './balances.ts';
+import { readBlockTime, type EvmChains } from './client.ts';
+import { evmVenueSchemaWith, type EvmVenue } from './config.ts';
+import { chainFaults } from './faults.ts';
+import type { ChainPart } from './part.ts';
+import { createEvmTransferExecutor } from './transfer.ts';
+
+/** With the parts that bridges have in the entries of chains. */
+export function evmWith(parts: readonly ChainPart[]) {
+  return defineVenue<EvmVenue>({
+    entry: { provider: 'evm', schema: evmVenueSchemaWith(parts) },
+    faults: (entry, place) => chainFaults(entry, place, parts),
+    open: (entries, { chains, signers }) => ({
+      executors: [
+        createEvmTransferExecutor(chains),
+        createEvmApproveExecutor(chains),
+        createEvmBalanceObserveExecutor(chains),
+      ],
+      fetchers: createEvmBalances(entries, { chains, signers }),
+      clocks: Object.fromEntries(entries.map((entry) => [entry.venue_key, clockOf(entry, chains)])),
+    }),
+  });
+}
+
+/** Blocks of a developer's own chain say nothing of the time. */
+export function isDevelopers({ chain_id, rpc_url }: EvmVenue): boolean {
+  return isDevelopment(chain_id, isLoopbackUrl(rpc_url));
+}
+
+function clockOf(venue: EvmVenue, chains: EvmChains): VenueClock {
+  return {
+    read: (signal) => readBlockTime(chains, venue.chain_id, { signal, requestId: 'clocks' }),
+    counts: isDevelopers(venue) ? 'never' : 'ahead',
+  };
+}

@@ -1,0 +1,65 @@
+/** The part that a bridge has in a chain's entry of the venues file. */
+import type { Address } from 'viem';
+import type { z } from 'zod';
+import type { BridgeLane, LANES } from '../../domain/actions/spec.ts';
+import type { ChainBridge, ChainToken } from '../../domain/plan/tokens.ts';
+
+/** A chain's entry, as its parts read it. */
+export interface PartedChain {
+  readonly tokens: readonly ChainToken[];
+  /** What bridges have on the chain, by the fields of their parts. */
+  readonly parts: Readonly<Record<string, unknown>>;
+}
+
+/** A contract of a chain, and in words what it is. */
+export type OwnContract = readonly [what: string, address: Address];
+
+/** A bridge's part as it is defined. */
+export interface PartDefinition<Part> {
+  readonly lane: BridgeLane;
+  /** The field of the chain's entry. */
+  readonly field: (typeof LANES)[BridgeLane]['entry'];
+  readonly schema: z.ZodType<Part>;
+  /** What is wrong with it, with those of the chains above it; `at` is the part's place. */
+  faults(
+    part: Part,
+    chain: PartedChain,
+    others: { earlier: readonly Part[]; at: string },
+  ): string[];
+  /** The contracts that keep for good what a bridge brings to them. */
+  contracts(part: Part): readonly OwnContract[];
+  /** What plans and paths read of it. */
+  bridge(part: Part, chain: PartedChain): ChainBridge;
+}
+
+/** The same for any chain: nothing of a chain without the part. */
+export interface ChainPart<Part = unknown> {
+  readonly lane: BridgeLane;
+  readonly field: string;
+  readonly schema: z.ZodType<Part>;
+  of(chain: Pick<PartedChain, 'parts'>): Part | undefined;
+  faults(chain: PartedChain, earlier: readonly PartedChain[], at: string): readonly string[];
+  contracts(chain: Pick<PartedChain, 'parts'>): readonly OwnContract[];
+  bridge(chain: PartedChain): ChainBridge | undefined;
+}
+
+export function definePart<Part>(definition: PartDefinition<Part>): ChainPart<Part> {
+  const { lane, field, schema } = definition;
+  // Only what this schema has read is kept under this field.
+  const of = ({ parts }: Pick<PartedChain, 'parts'>) => parts[field] as Part | undefined;
+  const read = <T>(part: Part | undefined, none: T, from: (part: Part) => T): T =>
+    part === undefined ? none : from(part);
+  return {
+    ...{ lane, field, schema, of },
+    faults: (chain, earlier, at) =>
+      read<readonly string[]>(of(chain), [], (part) =>
+        definition.faults(part, chain, {
+          earlier: earlier.flatMap((other) => of(other) ?? []),
+          at: `${at}.${field}`,
+        }),
+      ),
+    contracts: (chain) => read<readonly OwnContract[]>(of(chain), [], definition.contracts),
+    bridge: (chain) =>
+      read<ChainBridge | undefined>(of(chain), undefined, (part) => definition.bridge(part, chain)),
+  };
+}

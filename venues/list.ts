@@ -1,0 +1,22 @@
+/** Every venue. A new one is added here, and nowhere else that binds, opens or asks venues. */
+import { bridgeC } from './bridge-c/index.ts';
+import { burnMint } from './burn-mint/index.ts';
+import { cex } from './cex/index.ts';
+import { evmVenueSchemaWith } from './evm/config.ts';
+import { evmWith } from './evm/index.ts';
+import type { ChainPart } from './evm/part.ts';
+import { paper } from './paper/index.ts';
+import { perp } from './perp/index.ts';
+import type { Venue } from './venue.ts';
+
+/** Those that have a part in the entries of chains. */
+const BRIDGES: readonly Venue[] = [burnMint, bridgeC];
+export const PARTS: readonly ChainPart[] = BRIDGES.flatMap(({ part }) => part ?? []);
+
+/** What a chain's entry looks like. */
+export const evmVenueSchema = evmVenueSchemaWith(PARTS);
+
+export const evm = evmWith(PARTS);
+
+/** In the order in which executors are listed and faults are reported. */
+export const VENUES: readonly Venue[] = [evm, ...BRIDGES, paper, perp, cex];

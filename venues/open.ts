@@ -1,0 +1,49 @@
+/** Opens every bound venue, and joins what they bring into a process. */
+import { NO_BRIDGE_CHAINS, type BridgeReader } from '../domain/bridges/registry.ts';
+import type { MintReader } from '../domain/bridges/named-mint.ts';
+import type { Signer } from '../domain/signer.ts';
+import { chainAssets } from './bindings.ts';
+import type { VenueEntry } from './entry.ts';
+import { createEvmChains } from './evm/client.ts';
+import { evm, VENUES } from './list.ts';
+import type { OpenedVenue } from './venue.ts';
+
+/** Whoever opens them closes them. */
+export function openVenues(bindings: readonly VenueEntry[], signers: readonly Signer[]) {
+  const evmVenues = evm.entries(bindings);
+  const chains = createEvmChains(evmVenues);
+  const world = { chains, evmVenues, signers };
+  const opened: readonly OpenedVenue[] = VENUES.map((venue) => venue.open(bindings, world));
+  return {
+    chains,
+    chainAssets: chainAssets(bindings),
+    executors: opened.flatMap(({ executors = [] }) => executors),
+    /** What nodes of venues' own action types may have signed. */
+    acts: opened.flatMap(({ acts }) => acts ?? []),
+    fetchers: opened.flatMap(({ fetchers = [] }) => fetchers),
+    transferProviders: opened.flatMap(({ transferProviders = [] }) => transferProviders),
+    clocks: Object.assign({}, ...opened.map(({ clocks }) => clocks)) as OpenedClocks,
+    bridge: firstThatKnows(opened.flatMap(({ bridge }) => bridge ?? [])),
+    mints: opened.flatMap(({ mints }) => mints ?? [])[0] satisfies MintReader | undefined,
+    access: Object.assign({}, ...opened.map(({ access }) => access)) as OpenedAccess,
+    close: async () => {
+      await Promise.all(opened.map(async (venue) => venue.close?.()));
+    },
+  };
+}
+
+type OpenedClocks = NonNullable<OpenedVenue['clocks']>;
+type OpenedAccess = NonNullable<OpenedVenue['access']>;
+
+/** An endpoint is one bridge's; the others say that they do not know it. */
+function firstThatKnows(readers: readonly BridgeReader[]): BridgeReader {
+  return {
+    async read(chain, options) {
+      for (const reader of readers) {
+        const answer = await reader.read(chain, options);
+        if (answer.ok) return answer;
+      }
+      return NO_BRIDGE_CHAINS.read(chain, options);
+    },
+  };
+}

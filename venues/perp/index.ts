@@ -1,0 +1,36 @@
+/** The perps venue: its one account, deposits from a chain and what is signed for the venue. */
+import { defineVenue } from '../venue.ts';
+import type { PerpAccess } from './access.ts';
+import { createPerpBalances } from './balances.ts';
+import { createPerpClient } from './client.ts';
+import { perpVenueSchema, type PerpVenue } from './config.ts';
+import { bindingFaults } from './faults.ts';
+import { createPerpExecutors, perpActs } from './lane.ts';
+
+declare module '../../domain/venue-access.ts' {
+  interface VenueAccess {
+    /** Absent where no perps venue is bound. */
+    readonly perp: PerpAccess;
+  }
+}
+
+export const perp = defineVenue<PerpVenue>({
+  entry: { provider: 'perp', schema: perpVenueSchema },
+  faults: bindingFaults,
+  deposits: ({ venue_key, chain_id, asset, deposit_address }) => ({
+    ...{ venue_key, chain_id, asset, deposit_address },
+  }),
+  open([venue], { chains, evmVenues }) {
+    if (venue === undefined) return {};
+    const client = createPerpClient(venue);
+    return {
+      executors: createPerpExecutors({ venue, client, chains, evmVenues }),
+      acts: perpActs(venue, evmVenues),
+      fetchers: [createPerpBalances(venue, client)],
+      // By the name of what its nodes require.
+      clocks: { perp: { read: (signal) => client.time({ signal }), counts: 'either' } },
+      access: { perp: { venue, client } },
+      close: () => client.close(),
+    };
+  },
+});
