@@ -1,11 +1,9 @@
-/** The pictures of docs/concepts.md: the lives of a movement and a node, a plan, the phases. */
+/** The pictures of docs/concepts.md: a plan, and the phases of a node. */
 import { toMermaid } from '../../domain/graph/mermaid.ts';
 import type { GraphEdge } from '../../domain/graph/types.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
-import { MOVEMENT_STATES, MOVEMENT_TABLE } from '../../domain/states/movement.ts';
 import { NODE_STATES, NODE_TABLE, type NodeState } from '../../domain/states/node.ts';
 import { between } from './between.ts';
-import { lifecycle } from './states.ts';
 
 export const CONCEPTS_FILE = 'docs/concepts.md';
 
@@ -18,8 +16,6 @@ export interface DrawnTemplate {
 /** `page` with its pictures as they should be. Throws where it has no place for one. */
 export function withPictures(page: string, template: DrawnTemplate): string {
   const pictures = {
-    'life of a movement': lifecycle(MOVEMENT_STATES, MOVEMENT_TABLE),
-    'life of a node': lifecycle(NODE_STATES, NODE_TABLE),
     'drawn plan': drawnPlan(template),
     phases: phases(),
   };
