@@ -7,15 +7,12 @@ import type { PerpAccess } from '../../venues/perp/access.ts';
 import type { PerpClient } from '../../venues/perp/client.ts';
 import { low, someone } from '../dev/perp-stack.ts';
 import { eventually } from '../support/eventually.ts';
-import { at, startPerpDesk, type PerpDesk } from '../support/perp-desk.ts';
+import { at, startPerpDesk } from '../support/perp-desk.ts';
+import { started } from '../support/started.ts';
 
-let desk: PerpDesk;
 let nth = 0;
-beforeAll(async () => {
-  desk = await startPerpDesk('perp-approver');
-}, 120_000);
+const desk = started(() => startPerpDesk('perp-approver'));
 afterEach(() => desk.clear());
-afterAll(() => desk.stop());
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,5 +1,4 @@
 /** What is to be signed for a send over the bridge, and what its path may cost. */
-import { expect, test } from '@jest/globals';
 import { mustBeWithinBudget } from '../../activities/requirements/bridge-path.ts';
 
 const terms = {

@@ -10,23 +10,19 @@ import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { readPathFacts } from '../../store/bridge-registry.ts';
-import { startStoreBench, type StoreBench } from '../store/support.ts';
+import { storeBench } from '../store/support.ts';
 import { dependencies, guardOf, post, send, serve, type Answer } from './support.ts';
 
 const TABLE = withExtensions(routes, [commercial({ autoApproveDryRun: false })]);
 const MAX_AGE = 600;
 const closing: (() => Promise<unknown>)[] = [];
-let bench: StoreBench;
 
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
+const bench = storeBench();
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
   await bench.sql('DELETE FROM bridge_paths');
   await bench.sql('DELETE FROM bridge_chains');
 });
-afterAll(() => bench.close());
 
 /** What each chain's endpoint tells; one that is not there does not answer. */
 type Told = Record<string, JsonObject | Error>;

@@ -10,24 +10,20 @@ import { withExtensions } from '../../api/extension.ts';
 import { createApi } from '../../api/http/app.ts';
 import { routes } from '../../api/routes.ts';
 import { connectDatabase } from '../../prisma/client.ts';
-import { startStoreBench, type StoreBench } from '../store/support.ts';
+import { storeBench } from '../store/support.ts';
 import { dependencies, guardOf, post, send, serve, type Answer } from './support.ts';
 
 const COMMERCIAL = [commercial({ autoApproveDryRun: false })];
 const MAX_AGE = 600;
 const [NEAR, FAR, BARE] = [8453, 42_161, 480];
 const closing: (() => Promise<unknown>)[] = [];
-let bench: StoreBench;
 
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
+const bench = storeBench();
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
   await bench.sql('DELETE FROM bridge_paths');
   await bench.sql('DELETE FROM bridge_chains');
 });
-afterAll(() => bench.close());
 
 const executor = (executor_key: string, ...action_types: string[]): ExecutorDescriptor => ({
   ...{ executor_key, kind: 'local', action_types, same_key_safe: false, settle_seconds: 0 },

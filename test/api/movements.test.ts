@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../domain/errors.ts';
 import { toAnswer } from '../../api/http/errors.ts';
 import { decodeCursor, encodeCursor, fetchPage } from '../../api/http/paging.ts';
@@ -9,15 +8,14 @@ import { differingFields } from '../../api/http/differences.ts';
 import { normalForm } from '../../api/movements/request.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { createBody, isCallbackUrl } from '../../api/movements/schema.ts';
-import { dependencies, post, send, serveApi, type Served } from './support.ts';
+import { dependencies, post, send, serveApi } from './support.ts';
+import { started } from '../support/started.ts';
 
-let served: Served;
 let api: string;
-beforeAll(async () => {
-  served = await serveApi(movementRoutes);
+const served = started(() => serveApi(movementRoutes));
+beforeAll(() => {
   api = `${served.url}/v3/movements`;
 });
-afterAll(() => served.close());
 
 const valid = {
   template_key: 't',

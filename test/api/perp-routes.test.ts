@@ -2,7 +2,8 @@
 import { routes } from '../../api/routes.ts';
 import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
 import { TOKEN, someone } from '../dev/perp-stack.ts';
-import { at, startPerpDesk, type PerpDesk } from '../support/perp-desk.ts';
+import { at, startPerpDesk } from '../support/perp-desk.ts';
+import { started } from '../support/started.ts';
 
 interface Item {
   readonly executor_key: string;
@@ -20,19 +21,16 @@ interface Recommended {
   readonly infeasible_reasons: readonly string[];
   readonly route: RouteView;
 }
-
-let desk: PerpDesk;
+const desk = started(() => startPerpDesk('perp-master'));
 beforeAll(async () => {
-  desk = await startPerpDesk('perp-master');
   const chain_id = desk.chainId;
   const paid = someone('is paid').address;
   await template('in', 'perp_deposit', {
     ...{ chain_id, token_address: TOKEN, destination_address: PERP_BRIDGE.address },
   });
   await template('out', 'perp_withdraw', { chain_id, destination_address: paid });
-}, 120_000);
+});
 afterEach(() => desk.clear());
-afterAll(() => desk.stop());
 
 async function call<T>(method: string, path: string, body?: object): Promise<T> {
   const answer = await desk.call(method, path, body, { routes });

@@ -3,17 +3,16 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { low } from '../dev/perp-stack.ts';
 import { waitForLocks } from '../store/support.ts';
-import { at, startPerpDesk, type PerpDesk } from '../support/perp-desk.ts';
+import { at, startPerpDesk } from '../support/perp-desk.ts';
+import { started } from '../support/started.ts';
 
-let desk: PerpDesk;
+const desk = started(() => startPerpDesk('perp-master'));
 beforeAll(async () => {
-  desk = await startPerpDesk('perp-master');
   await made(200, '/perp-venue/master-account', {
     ...{ master_address: desk.master.account.address, signer_key: 'perp-master' },
     network: 'testnet',
   });
-}, 120_000);
-afterAll(() => desk.stop());
+});
 
 async function made(status: number, path: string, body: object): Promise<void> {
   const answer = await desk.call('POST', path, body);

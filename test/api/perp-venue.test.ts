@@ -4,15 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPerpClient } from '../../venues/perp/client.ts';
 import { perpVenueSchema } from '../../venues/perp/config.ts';
 import { low, someone } from '../dev/perp-stack.ts';
-import { ADMIN, at, startPerpDesk, type PerpDesk } from '../support/perp-desk.ts';
+import { ADMIN, at, startPerpDesk } from '../support/perp-desk.ts';
 import type { Answer } from './support.ts';
+import { started } from '../support/started.ts';
 
-let desk: PerpDesk;
-beforeAll(async () => {
-  desk = await startPerpDesk('perp-master');
-}, 120_000);
+const desk = started(() => startPerpDesk('perp-master'));
 afterEach(() => desk.clear());
-afterAll(() => desk.stop());
 
 const STAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const MASTER = '/perp-venue/master-account';

@@ -1,7 +1,6 @@
 /** What is known of an action type stands in its spec: other code reads that, and names no type. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { ACTION_NAMES, PROTOCOL_FAMILIES } from '../../domain/actions/spec.ts';
 

@@ -1,5 +1,4 @@
 /** The slips that `npm run breaks` draws: each is one place, and never in a comment or a text. */
-import { expect, test } from '@jest/globals';
 import ts from 'typescript';
 import { broken, idOf, isGuarded, type Break } from './break.ts';
 import { breaksOf, draw } from './draw.ts';

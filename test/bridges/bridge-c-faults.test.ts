@@ -3,7 +3,7 @@
  * send and at its arrival: what is sent is received once, to the unit.
  */
 import { jest } from '@jest/globals';
-import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack } from '../support/own-stack.ts';
 import {
   comesAgain,
   comesBack,
@@ -23,11 +23,9 @@ const FAR_CHAIN = 'far-chain';
 const UNREACHABLE = 'EVM_RPC_UNREACHABLE';
 const PAUSED = { mining: 'paused' };
 jest.setTimeout(240_000);
-
-let own: OwnStack;
 let lane: Crossings;
+const own = ownStack({ bridges: true, split: true });
 beforeAll(async () => {
-  own = await startOwnStack({ bridges: true, split: true });
   lane = createCrossings(own);
   await lane.prepare();
 });
@@ -36,7 +34,6 @@ afterEach(async () => {
   await lane.calm();
   await lane.ended();
 });
-afterAll(() => own?.close(), 60_000);
 
 describe('the send', () => {
   /** What the near chain takes next is the send; `faults` hold there, and it makes no blocks. */

@@ -4,25 +4,22 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readBooks, supplyOf } from '../support/bridge-books.ts';
-import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack } from '../support/own-stack.ts';
 import { journalOf, revive, setFaults } from './bridge-faults.ts';
 import { createCrossings, LEGS, type Crossing, type Crossings } from './burn-and-mint-crossings.ts';
 
 const ATTESTER = 'bridge-attester';
 const LIMIT_MS = 240_000;
-
-let own: OwnStack;
 let lane: Crossings;
+const own = ownStack({ bridges: true, split: true });
 beforeAll(async () => {
-  own = await startOwnStack({ bridges: true, split: true });
   lane = createCrossings(own);
   for (const each of lane.templates()) await own.api.expect(201, 'POST', '/plan-templates', each);
-}, LIMIT_MS);
+});
 afterEach(async () => {
   await revive(own, ['worker', ATTESTER]);
   await calm();
 }, LIMIT_MS);
-afterAll(() => own?.close(), 60_000);
 
 /** No faults anywhere, and both chains make their blocks by themselves. */
 async function calm(): Promise<void> {

@@ -2,28 +2,29 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { routes as base } from '../../api/routes.ts';
 import { openBrowser } from '../../dev/browser.ts';
 import { get, must, shared } from '../support/http.ts';
+import { started } from '../support/started.ts';
 
 const routes = withExtensions(base, [commercial({ autoApproveDryRun: false })]);
 const profile = mkdtempSync(join(tmpdir(), 'browser-profile-'));
 const asked = new Set<string>();
-let browser: BrowserContext;
 let page: Page;
 
+const browser = started(() =>
+  openBrowser({ program: process.env['TEST_CHROMIUM'] ?? '', profile }),
+);
 beforeAll(async () => {
-  browser = await openBrowser({ program: process.env['TEST_CHROMIUM'] ?? '', profile });
   page = await browser.newPage();
   page.on('request', (request) => asked.add(`${request.method()} ${request.url()}`));
   await page.goto(`${shared.opsUrl}/docs/`);
   await page.locator('#operations-Movements-createMovement').waitFor();
 });
 afterAll(async () => {
-  await browser?.close();
   rmSync(profile, { recursive: true, force: true });
 });
 

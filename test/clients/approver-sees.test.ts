@@ -19,7 +19,8 @@ import {
 } from '../../venues/evm/config.ts';
 import { readDepositPlan, readTopUpPlan, readWithdrawPlan } from '../../venues/perp/plan.ts';
 import { clientEnv, runFundctl } from '../support/fundctl.ts';
-import { answer, refuse, startFlakyServer, type FlakyServer } from './flaky-server.ts';
+import { answer, refuse, startFlakyServer } from './flaky-server.ts';
+import { started } from '../support/started.ts';
 
 const TO = '0x52908400098527886e0f7030069857d2e4169ee7';
 const TOKEN = '0x8617e340b3d01fa5f11f306f4090fd50e238070d';
@@ -135,12 +136,7 @@ const planOf = (action_type: string, config: JsonObject): CompiledPlan => {
     intent: { asset: 'USDC', amount: '7.25' },
   };
 };
-
-let server: FlakyServer;
-beforeAll(async () => {
-  server = await startFlakyServer();
-});
-afterAll(() => server.stop());
+const server = started(() => startFlakyServer());
 
 /** What `fundctl` prints of the plan where the service says nothing of it. */
 async function printed(plan: CompiledPlan): Promise<string> {

@@ -8,22 +8,11 @@ import {
 } from '../../clients/http/index.ts';
 import { createDashboardClient } from '../../clients/http/dashboard.ts';
 import { pause } from '../../clients/http/retry.ts';
-import {
-  answer,
-  lose,
-  refuse,
-  startFlakyServer,
-  type Act,
-  type FlakyServer,
-} from './flaky-server.ts';
+import { answer, lose, refuse, startFlakyServer, type Act } from './flaky-server.ts';
+import { started } from '../support/started.ts';
 
 const MOVEMENT = { template_key: 'a', template_version: 1, intent: { asset: 'X', amount: '1' } };
-
-let server: FlakyServer;
-beforeAll(async () => {
-  server = await startFlakyServer();
-});
-afterAll(() => server.stop());
+const server = started(() => startFlakyServer());
 
 const client = (options: Partial<ClientOptions> = {}) =>
   createClient({

@@ -2,13 +2,10 @@
 import { toAnswer } from '../../api/http/errors.ts';
 import { ApiError, createClient } from '../../clients/http/index.ts';
 import { ERROR_TABLE, ServiceError, type ErrorCode } from '../../domain/errors.ts';
-import { answer, startFlakyServer, type FlakyServer } from './flaky-server.ts';
+import { answer, startFlakyServer } from './flaky-server.ts';
+import { started } from '../support/started.ts';
 
-let server: FlakyServer;
-beforeAll(async () => {
-  server = await startFlakyServer();
-});
-afterAll(() => server.stop());
+const server = started(() => startFlakyServer());
 
 const failure = async (): Promise<ApiError> => {
   const client = createClient({

@@ -7,24 +7,12 @@ import { Interrupted } from '../../clients/command-line/exit.ts';
 import { fundctl } from '../../clients/fundctl/program.ts';
 import { freePort } from '../../dev/stack/ports.ts';
 import { clientEnv, runFundctl } from '../support/fundctl.ts';
-import {
-  answer,
-  hang,
-  lose,
-  refuse,
-  startFlakyServer,
-  type Act,
-  type FlakyServer,
-} from './flaky-server.ts';
+import { answer, hang, lose, refuse, startFlakyServer, type Act } from './flaky-server.ts';
+import { started } from '../support/started.ts';
 
 const KEY = { keyId: 'tester', secret: 'a-secret-that-nobody-may-see' };
 const ID = '01a2b3c4-0000-4000-8000-000000000001';
-
-let server: FlakyServer;
-beforeAll(async () => {
-  server = await startFlakyServer();
-});
-afterAll(() => server.stop());
+const server = started(() => startFlakyServer());
 
 const env = () => clientEnv(server.url, KEY);
 const run = (...args: readonly string[]) => runFundctl(env(), args);

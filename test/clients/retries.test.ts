@@ -10,27 +10,14 @@ import {
   type RetryNotice,
 } from '../../clients/http/index.ts';
 import { freePort } from '../../dev/stack/ports.ts';
-import {
-  answer,
-  cut,
-  hang,
-  lose,
-  refuse,
-  startFlakyServer,
-  type Act,
-  type FlakyServer,
-} from './flaky-server.ts';
+import { answer, cut, hang, lose, refuse, startFlakyServer, type Act } from './flaky-server.ts';
+import { started } from '../support/started.ts';
 
 const SECRET = 'a-secret-that-nobody-may-see';
 const MOVEMENT = { template_key: 'a', template_version: 1, intent: { asset: 'X', amount: '1' } };
 const APPROVAL = { compiled_plan_hash: 'f'.repeat(64), approver_id: 'me' };
 const CREATED = answer(201, { movement_id: 'm' });
-
-let server: FlakyServer;
-beforeAll(async () => {
-  server = await startFlakyServer();
-});
-afterAll(() => server.stop());
+const server = started(() => startFlakyServer());
 
 const client = (options: Partial<ClientOptions> = {}) =>
   createClient({

@@ -8,13 +8,10 @@ import {
   WaitTimeoutError,
   type Operation,
 } from '../../clients/http/index.ts';
-import { answer, hang, lose, refuse, startFlakyServer, type FlakyServer } from './flaky-server.ts';
+import { answer, hang, lose, refuse, startFlakyServer } from './flaky-server.ts';
+import { started } from '../support/started.ts';
 
-let server: FlakyServer;
-beforeAll(async () => {
-  server = await startFlakyServer();
-});
-afterAll(() => server.stop());
+const server = started(() => startFlakyServer());
 
 const client = () =>
   createClient({

@@ -1,5 +1,4 @@
 /** The burn-and-mint lane on two real chains, with the attester between them. */
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parseEventLogs } from 'viem';
 import type { Running } from '../../dev/simulators/bridge/admin.ts';
 import { startAttester } from '../../dev/simulators/bridge/attester/start.ts';

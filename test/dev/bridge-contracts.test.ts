@@ -1,6 +1,5 @@
 /** What is checked in of the bridges' contracts was made of their present texts. */
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
 import { toEventSelector, toFunctionSelector, type Abi } from 'viem';
 import {
   ENDPOINT,

@@ -1,7 +1,5 @@
 /** The omnichain token on two real chains, with the deliverer between them. */
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parseEventLogs } from 'viem';
-import type { Running } from '../../dev/simulators/bridge/admin.ts';
 import { ENDPOINT, OMNI_TOKEN } from '../../dev/simulators/bridge/contracts/artifacts.ts';
 import type { PacketView } from '../../dev/simulators/bridge/deliverer/deliveries.ts';
 import { startDeliverer } from '../../dev/simulators/bridge/deliverer/start.ts';
@@ -20,19 +18,12 @@ import {
   supply,
   type Call,
   type Hex,
-  type TestLanes,
 } from './bridge-stack.ts';
+import { started } from '../support/started.ts';
 
-let lanes: TestLanes;
-let deliverer: Running;
-beforeAll(async () => {
-  lanes = await startLanes();
-  deliverer = await startDeliverer({ port: 0, urls: lanes.urls });
-});
-afterAll(async () => {
-  await deliverer.close();
-  await lanes.stop();
-});
+const lanes = started(() => startLanes());
+const deliverer = started(() => startDeliverer({ port: 0, urls: lanes.urls }));
+
 beforeEach(() => fetch(`${deliverer.url}/faults`, { method: 'DELETE' }));
 
 const faults = (wish: object): Promise<Response> =>

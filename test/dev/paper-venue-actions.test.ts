@@ -2,7 +2,6 @@
  * Internal transfers, observed deposits and the address book of the paper venue, over the executor
  * protocol.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { contextOf } from '../executors/fake-server.ts';
 import {

@@ -2,7 +2,6 @@
  * What comes to the deposit addresses, over a made-up chain: every log is booked once, whatever
  * happens between.
  */
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { getAddress } from 'viem';
 import { chainInfo, VENUE_DEPOSIT_ADDRESSES } from '../../dev/simulators/chain/accounts.ts';

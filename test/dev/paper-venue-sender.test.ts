@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { PayingChain } from '../../dev/simulators/paper-venue/chain.ts';
 import { openLedger, type Ledger } from '../../dev/simulators/paper-venue/ledger.ts';
 import { createSender, type Sender } from '../../dev/simulators/paper-venue/sender.ts';

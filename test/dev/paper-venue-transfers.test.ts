@@ -1,7 +1,6 @@
 /** Transfers between accounts of the paper venue, over its own routes. They need no chain. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   eventually,
   NO_CHAIN,

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseUnits } from 'viem';
 import {
   RECIPIENT,

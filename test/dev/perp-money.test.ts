@@ -1,7 +1,6 @@
 /** Deposits and withdrawals at the simulated perps venue, on a chain that takes blocks back. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { privateKeyToAccount } from 'viem/accounts';
 import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
 import { freePort } from '../../dev/stack/ports.ts';

@@ -1,5 +1,4 @@
 /** What the simulated perps venue makes of signatures and nonces, without a chain. */
-import { expect, test } from '@jest/globals';
 import { createL1ActionHash } from '@nktkas/hyperliquid/signing';
 import { keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';

@@ -1,31 +1,17 @@
 /** The simulated perps venue: who signs, what is refused, and the faults on demand. */
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { Running } from '../../dev/simulators/bridge/admin.ts';
 import { startPerpVenue } from '../../dev/simulators/perp/start.ts';
 import { USDC_TOKEN } from '../../dev/simulators/perp/transfers.ts';
 import type { Hex } from './bridge-stack.ts';
-import {
-  callerOf,
-  low,
-  rowsOf,
-  someone,
-  startPerpChain,
-  type PerpCaller,
-  type PerpChainStack,
-} from './perp-stack.ts';
+import { callerOf, low, rowsOf, someone, startPerpChain, type PerpCaller } from './perp-stack.ts';
+import { started } from '../support/started.ts';
 
-let stack: PerpChainStack;
-let venue: Running;
 let perp: PerpCaller;
-beforeAll(async () => {
-  stack = await startPerpChain();
-  venue = await startPerpVenue(stack.settings);
+const stack = started(() => startPerpChain());
+const venue = started(() => startPerpVenue(stack.settings));
+beforeAll(() => {
   perp = callerOf(venue.url);
 });
-afterAll(async () => {
-  await venue.close();
-  await stack.stop();
-});
+
 beforeEach(() => fetch(`${venue.url}/faults`, { method: 'DELETE' }));
 
 const OK = { status: 'ok', response: { type: 'default' } };

@@ -2,7 +2,6 @@
  * The rules of automatic approval: the first check that fails decides, in the order of the
  * contract.
  */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { available, fits } from '../../domain/auto-approve/budget.ts';
 import { evaluateFree, FREE_CHECKS } from '../../domain/auto-approve/free.ts';

@@ -1,5 +1,4 @@
 /** Which templates lie in an agent's namespace, by names that are nearly its own. */
-import { describe, expect, test } from '@jest/globals';
 import {
   agentNamespace,
   mayMove,

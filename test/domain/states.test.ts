@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import {
   ACTION_STATES,
   ENDED_STATES,

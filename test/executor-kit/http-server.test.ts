@@ -4,7 +4,7 @@ import { request as plainRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { jest } from '@jest/globals';
 import { createRemoteExecutor } from '../../executors/remote.ts';
 import {
   accepted,

@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { jest } from '@jest/globals';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { openJournal } from '../../executor-kit/submit-journal.ts';
 

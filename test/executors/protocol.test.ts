@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { EXECUTION_STATES, EXECUTOR_PHASES, ExecutorFault } from '../../domain/executor.ts';
 import {
   LEGAL_STATES,

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { TASK_QUEUE } from '../../domain/messages.ts';
 import { RegistryFileError, readRegistryFile } from '../../executors/registry-file.ts';

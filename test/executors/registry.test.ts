@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { createExecutorRegistry } from '../../executors/registry.ts';
 import { contextOf, settingsOf } from './fake-server.ts';

@@ -15,7 +15,7 @@ import {
   type TimelineView,
 } from '../support/evidence.ts';
 import { holdWrites } from '../support/held-writes.ts';
-import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type Created } from '../support/own-stack.ts';
 import { compensation, edge, gate, storeTemplate, transfer, withdrawal } from '../support/plans.ts';
 import { saveDatabase } from '../support/restored.ts';
 
@@ -36,8 +36,6 @@ interface Result {
   readonly capital_transfers: number;
   readonly repeated: boolean;
 }
-
-let own: OwnStack;
 let serial = 0;
 let first: Result;
 let second: Result;
@@ -116,12 +114,12 @@ async function afterRestore(): Promise<Result> {
   return JSON.parse(out) as Result;
 }
 
+const own = ownStack({
+  split: true,
+  executors: (paperVenueUrl) => [unsafe(paperVenueUrl)],
+  env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' },
+});
 beforeAll(async () => {
-  own = await startOwnStack({
-    split: true,
-    executors: (paperVenueUrl) => [unsafe(paperVenueUrl)],
-    env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' },
-  });
   const { chain } = own.stack;
   const held = await holdWrites(own.stack.databaseUrl);
   const toTreasury = { destination_address: chain.accounts.treasury.address };
@@ -233,7 +231,6 @@ beforeAll(async () => {
   await own.stack.startChild('worker');
   await own.stack.startChild('api');
 }, 600_000);
-afterAll(() => own?.close(), 60_000);
 
 test('the step is done once, says what it did and is in the audit', async () => {
   // All but the funding are open or can be retried; the failed one has no run to wake.

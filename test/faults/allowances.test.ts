@@ -7,16 +7,14 @@ import { createPublicClient, erc20Abi, formatUnits, http, type Address } from 'v
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts';
 import type { BridgeSide } from '../../dev/stack/bridges.ts';
 import { BRIDGE_TEMPLATE } from '../../dev/stack/starter-templates.ts';
-import { startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { ownStack } from '../support/own-stack.ts';
 import { storeTemplate, type PlanNode } from '../support/plans.ts';
 
-let own: OwnStack;
 let near: BridgeSide;
-beforeAll(async () => {
-  own = await startOwnStack({ bridges: true });
+const own = ownStack({ bridges: true });
+beforeAll(() => {
   near = own.stack.bridges!.near;
 }, 240_000);
-afterAll(() => own?.close(), 60_000);
 
 const signer_selector = { chain_family: 'evm', profile: 'treasury' };
 const allow = (node_key: string, spender: string, more: object = {}): PlanNode => ({

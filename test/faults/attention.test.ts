@@ -13,8 +13,8 @@ import {
   Unavailable,
   unknown,
 } from '../../executor-kit/define.ts';
-import { serveExecutor, type ServedExecutor } from '../../executor-kit/http.ts';
-import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { serveExecutor } from '../../executor-kit/http.ts';
+import { eventually, ownStack } from '../support/own-stack.ts';
 import {
   compensation,
   edge,
@@ -25,6 +25,7 @@ import {
   withdrawal,
 } from '../support/plans.ts';
 import { scriptedDesk, type Script } from '../support/scripted-desk.ts';
+import { started } from '../support/started.ts';
 
 interface Attention {
   readonly reason: string;
@@ -46,29 +47,21 @@ interface Needing {
 
 const ASK_SECONDS = 5;
 const desk = scriptedDesk();
-let served: ServedExecutor;
-let own: OwnStack;
-beforeAll(async () => {
-  served = await serveExecutor(desk.executor, { port: 0, log: () => undefined });
-  own = await startOwnStack({
-    env: { SVC_UNPROVEN_ASK_SECONDS: String(ASK_SECONDS) },
-    executors: () => [
-      {
-        executor_key: 'test.scripted',
-        kind: 'remote',
-        url: served.url,
-        action_types: ['scripted'],
-        timeout_seconds: 2,
-        settle_seconds: 0,
-        same_key_safe: true,
-        payees: [],
-      },
-    ],
-  });
-}, 120_000);
-afterAll(async () => {
-  await own?.close();
-  await served?.stop();
+const served = started(() => serveExecutor(desk.executor, { port: 0, log: () => undefined }));
+const own = ownStack({
+  env: { SVC_UNPROVEN_ASK_SECONDS: String(ASK_SECONDS) },
+  executors: () => [
+    {
+      executor_key: 'test.scripted',
+      kind: 'remote',
+      url: served.url,
+      action_types: ['scripted'],
+      timeout_seconds: 2,
+      settle_seconds: 0,
+      same_key_safe: true,
+      payees: [],
+    },
+  ],
 });
 
 const pay = {

@@ -16,22 +16,18 @@ import { addSeals, BEGINNING, readHead, readUnsealed } from '../../store/audit-s
 import { admin, tamper, type Verified } from '../support/audit-tools.ts';
 import { eventually } from '../support/eventually.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
+import { started } from '../support/started.ts';
 
 jest.setTimeout(60_000);
 const FIRST = randomBytes(32).toString('base64');
 const SECOND = randomBytes(32).toString('base64');
-
-let database: Awaited<ReturnType<typeof startOwnDatabase>>;
 const open: Database[] = [];
 const loops: Loop[] = [];
-beforeAll(async () => {
-  database = await startOwnDatabase();
-});
+const database = started(() => startOwnDatabase());
 afterEach(async () => {
   await Promise.all(loops.splice(0).map((loop) => loop.stop()));
   await Promise.all(open.splice(0).map((db) => db.$disconnect()));
 });
-afterAll(() => database?.close(), 30_000);
 
 function keys(text: string): SecretsKeys {
   const parsed = parseSecretsKey(text);

@@ -1,14 +1,8 @@
 /** An API that dies between a bridge attempt's proposal and its movement. */
 import pg from 'pg';
-import { eventually, MovementApi, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { eventually, MovementApi, ownStack } from '../support/own-stack.ts';
 
-let own: OwnStack;
-beforeAll(async () => {
-  own = await startOwnStack({ split: true });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
-});
+const own = ownStack({ split: true });
 
 /**
  * Holds every new movement until it is released; `waiting` is the backend that waits to write one,

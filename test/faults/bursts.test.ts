@@ -5,21 +5,9 @@ import { startCommandRelay } from '../../activities/relays/commands.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { connectTemporal } from '../../platform/temporal.ts';
 import { connectDatabase } from '../../prisma/client.ts';
-import {
-  eventually,
-  startOwnStack,
-  WITHDRAW_TO_TREASURY,
-  type Created,
-  type OwnStack,
-} from '../support/own-stack.ts';
+import { eventually, WITHDRAW_TO_TREASURY, ownStack, type Created } from '../support/own-stack.ts';
 
-let own: OwnStack;
-beforeAll(async () => {
-  own = await startOwnStack({ split: true });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
-});
+const own = ownStack({ split: true });
 
 function burst(count: number): Promise<readonly Created[]> {
   return Promise.all(

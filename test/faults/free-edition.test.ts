@@ -4,18 +4,16 @@
  */
 import { fundadmin } from '../../tools/command-line.ts';
 import { sendAndArrive } from '../support/bridge-plans.ts';
-import { startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { ownStack } from '../support/own-stack.ts';
 
 const TEMPLATE = 'test/free-bridge';
-let own: OwnStack;
+const own = ownStack({ bridges: true, env: { SVC_EDITION: 'free' } });
 beforeAll(async () => {
-  own = await startOwnStack({ bridges: true, env: { SVC_EDITION: 'free' } });
   const { near: from, far: to } = own.stack.bridges!;
   const recipient = own.stack.chain.accounts.treasury.address;
   const plan = sendAndArrive({ key: TEMPLATE, from, to, recipient });
   await own.api.expect(201, 'POST', '/plan-templates', plan);
 }, 240_000);
-afterAll(() => own?.close(), 60_000);
 
 const REASON = ['--reason', 'a test'];
 const BASELINE = [

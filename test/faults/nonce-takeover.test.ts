@@ -7,21 +7,20 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, http, isAddressEqual } from 'viem';
 import { assertConsistent, transfersOnChain } from '../support/evidence.ts';
-import { holdWrites, type HeldWrites } from '../support/held-writes.ts';
-import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { holdWrites } from '../support/held-writes.ts';
+import { eventually, ownStack, type Created } from '../support/own-stack.ts';
 import { storeTemplate, transfer, withdrawal } from '../support/plans.ts';
+import { started } from '../support/started.ts';
 
-let own: OwnStack;
-let held: HeldWrites;
 /** Transfers to the treasury. The second kind is given up at the first send that did not land. */
 let patient: string;
 let impatient: string;
 let serial = 0;
 
+// The lane's own look would fill a nonce that another waits for before the next send takes it.
+const own = ownStack({ split: true, env: { SVC_LANE_INTERVAL_SECONDS: '3600' } });
+const held = started(() => holdWrites(own.stack.databaseUrl));
 beforeAll(async () => {
-  // The lane's own look would fill a nonce that another waits for before the next send takes it.
-  own = await startOwnStack({ split: true, env: { SVC_LANE_INTERVAL_SECONDS: '3600' } });
-  held = await holdWrites(own.stack.databaseUrl);
   const { chain } = own.stack;
   const fund = await own.api.create(await storeTemplate(own.api, [withdrawal(chain, 'fund')]), {
     amount: '1000',
@@ -32,11 +31,8 @@ beforeAll(async () => {
   impatient = await storeTemplate(own.api, [
     transfer(chain, 'pay', { more: { retry_policy: { max_attempts: 1 } } }),
   ]);
-}, 180_000);
-afterAll(async () => {
-  await held?.close();
-  await own?.close();
 });
+
 afterEach(async () => {
   await held.release();
   await own.chainFaults({ mining: 'automatic' });

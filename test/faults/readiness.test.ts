@@ -2,20 +2,13 @@
  * GET /readyz on the operations listener: 200 only while every part is ready, 503 with the part's
  * name otherwise.
  */
-import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack } from '../support/own-stack.ts';
 
 interface Readiness {
   readonly status: number;
   readonly checks: Readonly<Record<string, { readonly ok: boolean }>>;
 }
-
-let own: OwnStack;
-beforeAll(async () => {
-  own = await startOwnStack({ env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1' } });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
-});
+const own = ownStack({ env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1' } });
 
 async function readiness(): Promise<Readiness> {
   const answer = await fetch(`${own.stack.opsUrl}/readyz`);

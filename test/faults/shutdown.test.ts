@@ -8,54 +8,40 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signatureHeaders } from '../../clients/http/index.ts';
 import { openHeldRpc } from '../support/held-rpc.ts';
-import {
-  eventually,
-  MovementApi,
-  startOwnStack,
-  type Created,
-  type OwnStack,
-} from '../support/own-stack.ts';
+import { eventually, MovementApi, ownStack, type Created } from '../support/own-stack.ts';
 import { fund } from '../support/paying-signer.ts';
 import { noop, storeTemplate, transfer } from '../support/plans.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
-import { deskEntry, deskNode, openSlowDesk, type SlowDesk } from '../support/slow-desk.ts';
+import { deskEntry, deskNode, openSlowDesk } from '../support/slow-desk.ts';
+import { started } from '../support/started.ts';
 
 /** Longer than a worker once waited for what it did; the desk's own time-out is longer still. */
 const SUBMIT_MS = 8_000;
 const TIMEOUT_SECONDS = 40;
-
-let desk: SlowDesk;
-let own: OwnStack;
 let template: string | undefined;
 let amounts = 0;
-const started: ServiceProcess[] = [];
+const processes: ServiceProcess[] = [];
 
 async function start(
   role: 'all' | 'api' | 'worker',
   settings: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> {
   const running = await startServiceProcess(own.stack, role, { settings });
-  started.push(running);
+  processes.push(running);
   return running;
 }
 
-beforeAll(async () => {
-  desk = await openSlowDesk(SUBMIT_MS);
-  own = await startOwnStack({
-    service: false,
-    executors: () => [deskEntry(desk.url, TIMEOUT_SECONDS)],
-  });
-}, 180_000);
+const desk = started(() => openSlowDesk(SUBMIT_MS));
+const own = ownStack({
+  service: false,
+  executors: () => [deskEntry(desk.url, TIMEOUT_SECONDS)],
+});
 afterEach(async () => {
-  for (const each of started.splice(0)) {
+  for (const each of processes.splice(0)) {
     each.signal('SIGKILL');
     await each.ended;
   }
   desk.takes.observe = 0;
-});
-afterAll(async () => {
-  await own?.close();
-  await desk?.close();
 });
 
 const apiOf = (running: ServiceProcess) => new MovementApi(running.apiUrl, own.stack.keys.admin);

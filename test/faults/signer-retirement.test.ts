@@ -12,21 +12,18 @@ import {
   type Address,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { MovementApi, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { MovementApi, startOwnStack, ownStack, type OwnStack } from '../support/own-stack.ts';
 import { edge, gate, storeTemplate, type PlanNode } from '../support/plans.ts';
 
 const KEYS = ['old', 'new', 'looked'] as const;
 type Name = (typeof KEYS)[number];
 const secrets = Object.fromEntries(KEYS.map((key) => [key, generatePrivateKey()]));
 const accountOf = (key: Name) => privateKeyToAccount(secrets[key]!);
-
-let own: OwnStack;
+const own = ownStack({ localSigners: secrets });
 beforeAll(async () => {
-  own = await startOwnStack({ localSigners: secrets });
   for (const key of ['old', 'looked'] as const)
     await send(own.stack.chain.accounts.deployer.privateKey, accountOf(key).address, '10');
-}, 120_000);
-afterAll(() => own?.close(), 60_000);
+});
 
 const chainOf = () => {
   const { rpcUrl, chainId } = own.stack.chain;

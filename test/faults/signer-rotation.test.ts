@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createPublicClient, createWalletClient, http, parseEther, type Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { eventually, MovementApi, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { eventually, MovementApi, ownStack } from '../support/own-stack.ts';
 import { edge, gate, storeTemplate, type PlanNode } from '../support/plans.ts';
 
 const NAMES = ['live', 'live-next', 'drill', 'drill-next', 'busy', 'busy-next', 'nonce'] as const;
@@ -26,11 +26,9 @@ const KEYS = [...NAMES, ...MORE, ...RACES, ...LAST, ...FROZEN];
 type Name = (typeof KEYS)[number];
 const secrets = Object.fromEntries(KEYS.map((key) => [key, generatePrivateKey()]));
 const addressOf = (key: Name): Address => privateKeyToAccount(secrets[key]!).address;
-
-let own: OwnStack;
 let recipient: Address;
+const own = ownStack({ localSigners: secrets });
 beforeAll(async () => {
-  own = await startOwnStack({ localSigners: secrets });
   const { rpcUrl, accounts, chainId } = own.stack.chain;
   recipient = accounts.treasury.address;
   const chain = {
@@ -47,8 +45,7 @@ beforeAll(async () => {
     const hash = await wallet.sendTransaction({ to: addressOf(key), value: parseEther('10') });
     await client.waitForTransactionReceipt({ hash, pollingInterval: 50 });
   }
-}, 120_000);
-afterAll(() => own?.close(), 60_000);
+});
 
 const pay = (signer: Name, more: object = {}, node_key = 'pay'): PlanNode => ({
   node_key,

@@ -15,7 +15,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import type { StackBridges } from '../../dev/stack/bridges.ts';
 import { PERP_TEMPLATES, starterTemplates } from '../../dev/stack/starter-templates.ts';
-import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type JsonAnswer } from '../support/own-stack.ts';
 import { perpBooks } from '../support/perp-books.ts';
 import { storeTemplate, withdrawal, type PlanNode } from '../support/plans.ts';
 import { attest, nonceOf } from '../venues/burn-mint/lanes-desk.ts';
@@ -23,12 +23,7 @@ import { attest, nonceOf } from '../venues/burn-mint/lanes-desk.ts';
 const LIMIT_MS = 120_000;
 const USUAL_SECONDS = 15;
 const soon = { timeout_policy: { attention_seconds: USUAL_SECONDS } };
-
-let own: OwnStack;
-beforeAll(async () => {
-  own = await startOwnStack({ perp: true, bridges: true });
-}, 240_000);
-afterAll(() => own?.close(), 60_000);
+const own = ownStack({ perp: true, bridges: true });
 
 interface Detail {
   readonly request_state: string;

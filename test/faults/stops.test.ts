@@ -7,26 +7,25 @@ import pg from 'pg';
 import { PERP_TEMPLATES } from '../../dev/stack/starter-templates.ts';
 import { transfersOnChain, type NodeView } from '../support/evidence.ts';
 import { fundSigner } from '../support/funds.ts';
-import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type Created } from '../support/own-stack.ts';
 import { perpBooks, type PerpBooks } from '../support/perp-books.ts';
 import { compensation, edge, noop, storeTemplate, transfer } from '../support/plans.ts';
 
-let own: OwnStack;
 let books: PerpBooks;
 /** Pays the treasury, or does something else where that fails; the second gives up after 1 s. */
 let pays: string;
 let impatient: string;
 let serial = 0;
 
+const own = ownStack({
+  ...{ perp: true, split: true },
+  env: {
+    SVC_LANE_INTERVAL_SECONDS: '1',
+    SVC_UNPROVEN_ASK_SECONDS: '1',
+    SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '20',
+  },
+});
 beforeAll(async () => {
-  own = await startOwnStack({
-    ...{ perp: true, split: true },
-    env: {
-      SVC_LANE_INTERVAL_SECONDS: '1',
-      SVC_UNPROVEN_ASK_SECONDS: '1',
-      SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '20',
-    },
-  });
   const { chain, perp } = own.stack;
   books = perpBooks(perp!);
   await fundSigner(own, '1000');
@@ -50,7 +49,6 @@ afterEach(async () => {
   await own.chainFaults({ mining: 'automatic', reject_rate: 0 });
   await books.faults(null);
 });
-afterAll(() => own?.close(), 60_000);
 
 interface Sent extends Created {
   readonly amount: string;

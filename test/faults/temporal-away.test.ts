@@ -8,21 +8,10 @@ import { connectDatabase } from '../../prisma/client.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { assertConsistent, PAID_ONCE, timesPaid } from '../support/evidence.ts';
-import {
-  eventually,
-  startOwnStack,
-  WITHDRAW_TO_TREASURY,
-  type Created,
-  type OwnStack,
-} from '../support/own-stack.ts';
+import { eventually, WITHDRAW_TO_TREASURY, ownStack, type Created } from '../support/own-stack.ts';
 
-let own: OwnStack;
-beforeAll(async () => {
-  own = await startOwnStack({ split: true });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
-});
+const own = ownStack({ split: true });
+
 afterEach(async () => {
   await own.chainFaults({ mining: 'automatic' });
 });

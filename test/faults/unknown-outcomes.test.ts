@@ -2,7 +2,7 @@
 import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { assertConsistent, ledgerOf, transfersOnChain } from '../support/evidence.ts';
-import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type JsonAnswer } from '../support/own-stack.ts';
 import { clientEnv, runFundctl } from '../support/fundctl.ts';
 import { SeenExamples } from '../support/seen.ts';
 import { storeTemplate, transfer, withdrawal as fromMain } from '../support/plans.ts';
@@ -23,15 +23,13 @@ const slow = (url: string) => ({
     completion_assurances: ['destination_credited'],
   },
 });
-
-let own: OwnStack;
 let amounts = 100;
+// A person is asked at once about what nobody answers.
+const own = ownStack({
+  executors: (paperVenueUrl) => [slow(paperVenueUrl)],
+  env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' },
+});
 beforeAll(async () => {
-  // A person is asked at once about what nobody answers.
-  own = await startOwnStack({
-    executors: (paperVenueUrl) => [slow(paperVenueUrl)],
-    env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' },
-  });
   const withdrawal = {
     node_key: 'out',
     node_kind: 'action',
@@ -63,8 +61,8 @@ beforeAll(async () => {
     ],
     completion_policy: { completion_assurance: 'provider_completed' },
   });
-}, 120_000);
-afterAll(() => own?.close(), 60_000);
+});
+
 afterEach(() => own.venueFaults(null));
 
 /** A movement whose withdrawal was booked by a venue that then answers nothing any more. */

@@ -4,23 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertConsistent, ledgerOf, PAID_ONCE, timesPaid } from '../support/evidence.ts';
-import {
-  eventually,
-  startOwnStack,
-  WITHDRAW_TO_TREASURY,
-  type Created,
-  type OwnStack,
-} from '../support/own-stack.ts';
+import { eventually, WITHDRAW_TO_TREASURY, ownStack, type Created } from '../support/own-stack.ts';
 
-let own: OwnStack;
 let serial = 0;
 
-beforeAll(async () => {
-  own = await startOwnStack({ split: true });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
-});
+const own = ownStack({ split: true });
+
 afterEach(async () => {
   await own.venueFaults(null);
   await own.chainFaults({

@@ -1,6 +1,5 @@
 /** Encrypted payloads: what comes back, what is refused, and what a setting may say. */
 import { createCipheriv, randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
 import { DefaultPayloadConverter, type Payload } from '@temporalio/common';
 import { ConfigError, readConfig } from '../../platform/config.ts';
 import { createPayloadCodec } from '../../platform/payload-codec.ts';

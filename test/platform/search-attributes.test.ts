@@ -1,5 +1,4 @@
 /** Search attributes on servers that let this service do less than the development server does. */
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { SEARCH_ATTRIBUTES } from '../../domain/messages.ts';
 import { ensureSearchAttributes, type AttributeServer } from '../../platform/search-attributes.ts';

@@ -2,7 +2,6 @@
  * Texts sealed under SVC_SECRETS_KEY: what opens them, what does not, and what a setting may say.
  */
 import { inspect } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
 import { ConfigError, readConfig } from '../../platform/config.ts';
 import {
   deriveKeys,

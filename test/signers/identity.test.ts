@@ -1,4 +1,3 @@
-import { describe, expect, it, test } from '@jest/globals';
 import { readEvmAddress, sameEvmAddress } from '../../platform/evm-address.ts';
 import { identityState, readIdentity } from '../../signers/identity.ts';
 

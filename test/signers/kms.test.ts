@@ -1,5 +1,4 @@
 /** The backend `managed_kms_evm` against a key service over HTTP that does all that KMS may do. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { keccak256, toHex, type Hex } from 'viem';

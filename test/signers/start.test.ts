@@ -1,5 +1,4 @@
 /** Which signers a process starts with, as its settings and its two files say. */
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

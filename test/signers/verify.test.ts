@@ -1,5 +1,4 @@
 /** What is verified before it is stored, whoever signed it. */
-import { describe, expect, it, test } from '@jest/globals';
 import { keccak256, parseTransaction, serializeTransaction, type Hex } from 'viem';
 import { CURVE_ORDER } from '../../signers/ecdsa.ts';
 import { createLocalSigner } from '../../signers/local.ts';

@@ -7,15 +7,14 @@ import type { StackBridges } from '../../dev/stack/bridges.ts';
 import { readDevKeys, secretsKeyPath, type SigningKey } from '../../dev/stack/keys.ts';
 import { fundadmin } from '../../tools/command-line.ts';
 import { dataOf, ended, host, toolEnv, type Ended, type Env } from '../support/mcp.ts';
-import { MovementApi, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { MovementApi, ownStack } from '../support/own-stack.ts';
 
 const AUTHORITY = 'rebalancer';
-let own: OwnStack;
 let bridges: StackBridges;
 let key: SigningKey;
 let env: Env;
+const own = ownStack({ bridges: true });
 beforeAll(async () => {
-  own = await startOwnStack({ bridges: true });
   bridges = own.stack.bridges!;
   key = await issued();
   env = {
@@ -23,7 +22,6 @@ beforeAll(async () => {
     SVC_OUTPUT: 'json',
   };
 }, 240_000);
-afterAll(() => own?.close(), 60_000);
 
 /** The authority and its key, as docs/agents.md has an admin make them. */
 async function issued(): Promise<SigningKey> {

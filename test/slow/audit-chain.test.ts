@@ -9,31 +9,23 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import pg from 'pg';
 import { admin, tamper, type Verified } from '../support/audit-tools.ts';
-import {
-  eventually,
-  startOwnStack,
-  WITHDRAW_TO_TREASURY,
-  type OwnStack,
-} from '../support/own-stack.ts';
+import { eventually, WITHDRAW_TO_TREASURY, ownStack } from '../support/own-stack.ts';
 
 jest.setTimeout(60_000);
 const KEY = randomBytes(32).toString('base64');
 const folder = mkdtempSync(join(tmpdir(), 'audit-chain-'));
-
-let own: OwnStack;
 let owner: string;
 let movementId: string;
+const own = ownStack({ split: true, env: { SVC_SECRETS_KEY: KEY } });
 beforeAll(async () => {
-  own = await startOwnStack({ split: true, env: { SVC_SECRETS_KEY: KEY } });
   owner = own.stack.databaseUrl;
   const movement = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '3' });
   await own.api.approve(movement);
   movementId = movement.movement_id;
   await own.api.reaches(movementId, 'COMPLETED');
   await allSealed();
-}, 180_000);
+});
 afterAll(async () => {
-  await own?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

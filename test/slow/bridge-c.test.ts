@@ -17,24 +17,22 @@ import {
 } from '../support/bridge-registry.ts';
 import { stranger, type Delivery } from '../support/bridge-stranger.ts';
 import { omniSupply } from '../support/omni-books.ts';
-import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type Created } from '../support/own-stack.ts';
 
 const TEMPLATE = 'test/bridge-c';
 const OMNI = parseAbi([
   'function totalSupply() view returns (uint256)',
   'function balanceOf(address) view returns (uint256)',
 ]);
-let own: OwnStack;
 let bridges: StackBridges;
+const own = ownStack({ bridges: true, split: true });
 beforeAll(async () => {
-  own = await startOwnStack({ bridges: true, split: true });
   bridges = own.stack.bridges!;
   const [from, to] = [bridges.near, bridges.far];
   const plan = sendAndArrive({ key: TEMPLATE, from, to, recipient: treasury() });
   await own.api.expect(201, 'POST', '/plan-templates', plan);
 }, 240_000);
 afterEach(() => delivererFaults(null));
-afterAll(() => own?.close(), 60_000);
 
 const clientOf = (side: BridgeSide) => createPublicClient({ transport: http(side.rpcUrl) });
 const read = (side: BridgeSide): Promise<bigint> =>

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { OMNI_TOKEN } from '../../dev/simulators/bridge/contracts/artifacts.ts';
 import type { PacketView } from '../../dev/simulators/bridge/deliverer/deliveries.ts';
@@ -26,15 +25,13 @@ import {
   startLanes,
   startProgram,
   usdb,
-  type TestLanes,
 } from '../dev/bridge-stack.ts';
+import { started } from '../support/started.ts';
 
-let lanes: TestLanes;
+const lanes = started(() => startLanes());
 beforeAll(async () => {
-  lanes = await startLanes();
   await approveBurns(lanes.near);
 });
-afterAll(() => lanes.stop());
 
 /** A part of the bridges on a port that it keeps. */
 async function part(name: 'bridge-attester' | 'bridge-deliverer') {

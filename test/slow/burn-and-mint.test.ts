@@ -6,7 +6,7 @@
 import { createPublicClient, createWalletClient, http, parseAbi, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { BridgeSide, StackBridges } from '../../dev/stack/bridges.ts';
-import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type Created } from '../support/own-stack.ts';
 
 const TEMPLATE = 'test/burn-and-mint';
 const USDB = parseAbi([
@@ -14,16 +14,13 @@ const USDB = parseAbi([
   'function balanceOf(address) view returns (uint256)',
 ]);
 const TRANSMITTER = parseAbi(['function receiveMessage(bytes message, bytes attestation)']);
-
-let own: OwnStack;
 let bridges: StackBridges;
+const own = ownStack({ bridges: true, split: true });
 beforeAll(async () => {
-  own = await startOwnStack({ bridges: true, split: true });
   bridges = own.stack.bridges!;
   await own.api.expect(201, 'POST', '/plan-templates', template());
 }, 240_000);
 afterEach(() => attesterFaults(null));
-afterAll(() => own?.close(), 60_000);
 
 /** approve → burn → mint, from the near chain to the treasury's account on the far one. */
 function template(more: { readonly key?: string; readonly burn?: object } = {}): object {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { capitalTransferWorkflowId } from '../../domain/messages.ts';
 import type { TransferEntry } from '../../dev/simulators/paper-venue/transfer-views.ts';
 import { PATIENCE_MS } from '../support/patience.mjs';
-import { eventually, startOwnStack, type JsonAnswer, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type JsonAnswer } from '../support/own-stack.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { verifyReservations } from '../../tools/reservations/verify.ts';
 
@@ -19,17 +19,12 @@ interface View {
 }
 
 const PENDING_SECONDS = 3;
-let own: OwnStack;
 
-beforeAll(async () => {
-  own = await startOwnStack({
-    split: true,
-    env: { SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: String(PENDING_SECONDS) },
-  });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
+const own = ownStack({
+  split: true,
+  env: { SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: String(PENDING_SECONDS) },
 });
+
 afterEach(() => own.venueFaults(null));
 
 const create = async (more: object = {}): Promise<View> =>

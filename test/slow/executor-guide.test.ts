@@ -8,7 +8,6 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { freePort, ROOT } from '../../dev/stack/ports.ts';
 import { EXECUTOR_PHASES } from '../../domain/executor.ts';

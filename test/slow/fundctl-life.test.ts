@@ -18,26 +18,24 @@ import {
   type Env,
   type Ran,
 } from '../support/fundctl.ts';
-import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack } from '../support/own-stack.ts';
 
 const GATED = 'starter/withdraw-with-gate';
-let own: OwnStack;
 let env: Env;
 let json: JsonCommands;
-beforeAll(async () => {
-  own = await startOwnStack({
-    perp: true,
-    env: {
-      SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1',
-      SVC_UNPROVEN_ASK_SECONDS: '600',
-      SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '600',
-    },
-    localSigners: { old: generatePrivateKey(), next: generatePrivateKey() },
-  });
+const own = ownStack({
+  perp: true,
+  env: {
+    SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1',
+    SVC_UNPROVEN_ASK_SECONDS: '600',
+    SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '600',
+  },
+  localSigners: { old: generatePrivateKey(), next: generatePrivateKey() },
+});
+beforeAll(() => {
   env = clientEnv(own.stack.apiUrl, own.stack.keys.admin);
   json = new JsonCommands(env);
-}, 180_000);
-afterAll(() => own?.close(), 60_000);
+});
 
 interface Movement {
   readonly movement_id: string;

@@ -3,7 +3,6 @@
  * of each other: pools hold what is open, promise no balance twice, and a transfer's history is one
  * story with one end.
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   answered,
@@ -19,14 +18,10 @@ import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { readTransferEvents } from '../../store/capital-transfers.ts';
 import { verifyReservations } from '../../tools/reservations/verify.ts';
 import { worldOf, type World } from '../store/holds-world.ts';
-import { startStoreBench, type StoreBench } from '../store/support.ts';
+import { storeBench } from '../store/support.ts';
 import { transferDesk, type TransferDesk } from '../store/capital-transfer-desk.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const REQUESTER = {
   caller: { client_id: null, key_id: 'k', role: 'operator' },

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { jest } from '@jest/globals';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { npmCommand } from '../../dev/bootstrap/install.mjs';
 import { built } from '../../dev/bootstrap/programs.mjs';

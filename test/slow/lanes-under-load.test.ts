@@ -6,19 +6,15 @@
 import { createPublicClient, http } from 'viem';
 import { transfersOnChain } from '../support/evidence.ts';
 import { fundSigner } from '../support/funds.ts';
-import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack } from '../support/own-stack.ts';
 import { storeTemplate, transfer } from '../support/plans.ts';
 
 const COUNT = 200;
-let own: OwnStack;
 
-beforeAll(async () => {
-  own = await startOwnStack({
-    split: true,
-    env: { SVC_LANE_INTERVAL_SECONDS: '2', SVC_UNPROVEN_ASK_SECONDS: '2' },
-  });
-}, 180_000);
-afterAll(() => own?.close(), 60_000);
+const own = ownStack({
+  split: true,
+  env: { SVC_LANE_INTERVAL_SECONDS: '2', SVC_UNPROVEN_ASK_SECONDS: '2' },
+});
 
 async function rpc(method: string, params: readonly unknown[] = []): Promise<void> {
   const answer = await fetch(own.stack.chain.rpcUrl, {

@@ -1,13 +1,7 @@
 /** The metrics page of a real stack: every figure, and the page itself while Postgres is away. */
-import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack } from '../support/own-stack.ts';
 
-let own: OwnStack;
-beforeAll(async () => {
-  own = await startOwnStack({ env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1' } });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
-});
+const own = ownStack({ env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1' } });
 
 async function page(): Promise<string> {
   const answer = await fetch(`${own.stack.opsUrl}/metrics`, { signal: AbortSignal.timeout(8_000) });

@@ -1,7 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startVenue } from '../../dev/simulators/paper-venue/start.ts';
 import {
   call,
@@ -14,10 +13,9 @@ import {
   submit,
   tempFolder,
   withdrawal,
-  type Chain,
 } from '../dev/paper-venue-stack.ts';
+import { started } from '../support/started.ts';
 
-let chain: Chain;
 const folders: ReturnType<typeof tempFolder>[] = [];
 const folder = (): string => {
   const made = tempFolder();
@@ -25,11 +23,8 @@ const folder = (): string => {
   return made.path;
 };
 
-beforeAll(async () => {
-  chain = await startChain();
-});
+const chain = started(() => startChain());
 afterAll(async () => {
-  await chain.stop();
   for (const made of folders) made.remove();
 });
 

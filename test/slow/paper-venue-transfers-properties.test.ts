@@ -4,7 +4,6 @@
  */
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   VENUE_ACCOUNT_TYPES,

@@ -5,12 +5,7 @@
 import proto from '@temporalio/proto';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { assertConsistent, PAID_ONCE, timesPaid } from '../support/evidence.ts';
-import {
-  eventually,
-  startOwnStack,
-  WITHDRAW_TO_TREASURY,
-  type OwnStack,
-} from '../support/own-stack.ts';
+import { eventually, WITHDRAW_TO_TREASURY, ownStack } from '../support/own-stack.ts';
 
 const { History } = proto.temporal.api.history.v1;
 const KEYS = `test-1:${Buffer.alloc(32, 5).toString('base64')}`;
@@ -20,14 +15,7 @@ interface JsonPayload {
   readonly metadata: Readonly<Record<string, string>>;
   readonly data: string;
 }
-
-let own: OwnStack;
-beforeAll(async () => {
-  own = await startOwnStack({ split: true, env: { SVC_PAYLOAD_KEYS: KEYS } });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
-});
+const own = ownStack({ split: true, env: { SVC_PAYLOAD_KEYS: KEYS } });
 
 /** The newest run's history as the server has it: this client has no codec. */
 async function rawHistory(movementId: string): Promise<object> {

@@ -16,7 +16,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { PERP_TEMPLATES, starterTemplates } from '../../dev/stack/starter-templates.ts';
 import type { StackPerp } from '../../dev/stack/perp.ts';
-import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type Created } from '../support/own-stack.ts';
 import { perpBooks, type PerpBooks } from '../support/perp-books.ts';
 
 const LIMIT_MS = 120_000;
@@ -33,16 +33,14 @@ interface Balance {
   readonly svc_effective_withdrawable: string;
   readonly svc_pending_outflow: string;
 }
-
-let own: OwnStack;
 let perp: StackPerp;
 let books: PerpBooks;
+const own = ownStack({
+  ...{ perp: true, split: true },
+  env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '30', SVC_UNPROVEN_ASK_SECONDS: '1' },
+  localSigners: { 'agent-one': AGENT_KEYS[0], 'agent-two': AGENT_KEYS[1] },
+});
 beforeAll(async () => {
-  own = await startOwnStack({
-    ...{ perp: true, split: true },
-    env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '30', SVC_UNPROVEN_ASK_SECONDS: '1' },
-    localSigners: { 'agent-one': AGENT_KEYS[0], 'agent-two': AGENT_KEYS[1] },
-  });
   perp = own.stack.perp!;
   books = perpBooks(perp);
   await fundWallet('100000');
@@ -52,12 +50,11 @@ beforeAll(async () => {
   await own.api.expect(200, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
   const first = await begin(PERP_TEMPLATES.deposit, '10000');
   await own.api.reaches(first.movement_id, 'COMPLETED', LIMIT_MS);
-}, LIMIT_MS);
+});
 afterEach(async () => {
   await books.faults(null);
   if (own.stack.children['worker']?.pid === null) await own.stack.startChild('worker');
 });
-afterAll(() => own?.close(), 60_000);
 
 /** From the account that has all of the token at first. */
 async function fundWallet(amount: string): Promise<void> {

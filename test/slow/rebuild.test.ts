@@ -16,22 +16,13 @@ import {
   timesPaid,
   transfersOnChain,
 } from '../support/evidence.ts';
-import {
-  eventually,
-  startOwnStack,
-  WITHDRAW_TO_TREASURY,
-  type Created,
-  type OwnStack,
-} from '../support/own-stack.ts';
+import { eventually, WITHDRAW_TO_TREASURY, ownStack, type Created } from '../support/own-stack.ts';
 import { edge, gate, noop, storeTemplate, withdrawal } from '../support/plans.ts';
 import { saveDatabase } from '../support/restored.ts';
 
-let own: OwnStack;
-beforeAll(async () => {
-  // The sweeper would do the same sooner or later; here it comes too late.
-  own = await startOwnStack({ split: true, env: { SVC_SWEEP_IDLE_SECONDS: '3600' } });
-}, 240_000);
-afterAll(() => own?.close(), 60_000);
+// The sweeper would do the same sooner or later; here it comes too late.
+const own = ownStack({ split: true, env: { SVC_SWEEP_IDLE_SECONDS: '3600' } });
+
 afterEach(async () => {
   await own.chainFaults({ mining: 'automatic' });
   await own.venueFaults(null);

@@ -5,13 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { assertConsistent, transfersOnChain } from '../support/evidence.ts';
-import {
-  eventually,
-  startOwnStack,
-  WITHDRAW_TO_TREASURY,
-  type Created,
-  type OwnStack,
-} from '../support/own-stack.ts';
+import { eventually, WITHDRAW_TO_TREASURY, ownStack, type Created } from '../support/own-stack.ts';
 import {
   compensation,
   edge,
@@ -22,16 +16,9 @@ import {
   withdrawal,
 } from '../support/plans.ts';
 
-let own: OwnStack;
-beforeAll(async () => {
-  own = await startOwnStack({ allow: [PAYEE], env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
-}, 180_000);
-afterAll(async () => {
-  await own?.close();
-});
-
 /** Somebody whose balance nothing else changes. */
 const PAYEE = '0x00000000000000000000000000000000000a11ce';
+const own = ownStack({ allow: [PAYEE], env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
 
 type Drive = (amount: string) => Promise<Created>;
 

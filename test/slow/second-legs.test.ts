@@ -19,7 +19,7 @@ import { amountOf, supplyOf, unitsOf } from '../support/bridge-books.ts';
 import { burnAndMint, sendAndArrive } from '../support/bridge-plans.ts';
 import { openPaths } from '../support/bridge-registry.ts';
 import { omniSupply, readOmniBooks } from '../support/omni-books.ts';
-import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
+import { eventually, ownStack, type Created } from '../support/own-stack.ts';
 
 const LIMIT_MS = 240_000;
 const MINT_PLAN = 'test/owed-mint';
@@ -29,14 +29,12 @@ const ENDPOINT = parseAbi([
   'struct Origin { uint32 srcEid; bytes32 sender; uint64 nonce; }',
   'function verify(Origin origin, address receiver, bytes32 payloadHash)',
 ]);
-
-let own: OwnStack;
 let bridges: StackBridges;
+const own = ownStack({
+  ...{ bridges: true, split: true },
+  env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '2', SVC_UNPROVEN_ASK_SECONDS: '1' },
+});
 beforeAll(async () => {
-  own = await startOwnStack({
-    ...{ bridges: true, split: true },
-    env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '2', SVC_UNPROVEN_ASK_SECONDS: '1' },
-  });
   bridges = own.stack.bridges!;
   const { near: from, far: to } = bridges;
   const recipient = own.stack.chain.accounts.treasury.address;
@@ -45,11 +43,10 @@ beforeAll(async () => {
   const send = sendAndArrive({ ...ways, key: SEND_PLAN });
   for (const plan of [mint, send]) await own.api.expect(201, 'POST', '/plan-templates', open(plan));
   await openPaths((...of) => own.api.expect(...of), bridges);
-}, LIMIT_MS);
+});
 afterEach(async () => {
   for (const url of [bridges.near.rpcUrl, bridges.delivererUrl]) await faults(url, null);
 });
-afterAll(() => own?.close(), 60_000);
 
 /** The plan with an end for a cancel, and a gate behind a mint that fails. */
 function open(plan: object): object {

@@ -2,22 +2,16 @@
  * What the database reads of an action type: of every built-in one, and of a type of a team that
  * nothing is known of, as their nodes are made.
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { specOf } from '../../domain/actions/built-in.ts';
 import { ACTION_NAMES, type ActionName } from '../../domain/actions/spec.ts';
 import { claimsOf } from '../../domain/claims.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { nodeFacts, type NodeFacts } from '../../domain/plan/node-facts.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
 const TEAMS = 'made_up';
 const TYPES = [...ACTION_NAMES, TEAMS];
-
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 /** A value that SQL computes of the row of a node of this type, as its create has left it. */
 async function ofNode<T>(action_type: string, what: string, ...values: unknown[]): Promise<T> {

@@ -1,6 +1,5 @@
 /** What movements leave others to pull, as stored sends show it; and what runs anew. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createApi } from '../../api/http/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { retry } from '../../domain/commands/retry.ts';
@@ -9,13 +8,9 @@ import { readOpenAllowances, readResetAllowances } from '../../store/allowances.
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { dependencies, post, serve } from '../api/support.ts';
-import { BURNER, startStoreBench, type StoreBench } from './support.ts';
+import { BURNER, storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const TOKEN = `0x${'bb'.repeat(20)}`;
 const SPENDER = BURNER;

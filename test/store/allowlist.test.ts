@@ -15,16 +15,11 @@ import {
   type AllowlistChange,
 } from '../../store/allowlist.ts';
 import { tryFence } from '../../store/transition.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'b2'.repeat(20)}`;
-
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const anyRow = fc.record({
   chain_family: fc.constantFrom('evm' as const, 'cex' as const),

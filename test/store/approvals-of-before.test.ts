@@ -1,15 +1,10 @@
 /** The approval rows of movements that were approved before there were such rows. */
 import { applyMigrations } from '../../prisma/migrate.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
 const MIGRATION = '20261126000300_approvals_of_before';
-
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 test('what was approved before has its row, marked as such, and goes on; nothing else has one', async () => {
   const ids: string[] = [];

@@ -1,17 +1,15 @@
 /** Who waits for somebody else's transaction: an earlier nonce of the same account. */
 import { randomUUID } from 'node:crypto';
 import { readMovement } from '../../store/movement-reads.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
+const bench = storeBench();
 beforeAll(async () => {
-  bench = await startStoreBench();
   await bench.sql(
     `INSERT INTO executors (executor_key, kind, action_types, created_at, updated_at)
       VALUES ('acme.payouts', 'local', '{acme_payout}', now(), now())`,
   );
 });
-afterAll(() => bench?.close(), 30_000);
 
 /** A movement whose node `pay` is in this state since so long, with a claim of this nonce. */
 async function claiming(state: string, nonce: number, lane: string, ago: string): Promise<string> {

@@ -24,13 +24,9 @@ import {
 import { applyTransition } from '../../store/transition.ts';
 import { BudgetModel } from '../support/budget-model.ts';
 import { storePolicy, usageOf as budgetUsage } from './policies.ts';
-import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
+import { waitForLocks, storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const CLIENT = randomUUID();
 const REQUESTER = {

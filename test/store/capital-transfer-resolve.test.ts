@@ -1,18 +1,13 @@
 /** A person may say that a transfer has failed only when that can be known. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { resolve } from '../../api/capital-transfers/resolve.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { answered, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 import { transferDesk, type NewTransferOfTest } from './capital-transfer-desk.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const SETTLE_SECONDS = 60;
 const REQUESTER = {

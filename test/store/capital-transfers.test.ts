@@ -1,19 +1,14 @@
 /** What providers say, and how they break, may neither strand a transfer nor end it wrongly. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { resolved } from '../../domain/capital-transfers/step.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { readTransfer, readTransferEvents } from '../../store/capital-transfers.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 import { transferDesk } from './capital-transfer-desk.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const lost = new ExecutorFault('unreachable', 'LOST', 'no answer');
 const answering = (answer: TransferAnswer) => ({ submit: () => Promise.resolve(answer) });

@@ -4,15 +4,10 @@ import { claimsOf } from '../../domain/claims.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
 const MIGRATION = '20261126000400_claims_of_before';
-
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const node = (node_key: string, action_type: string, config: JsonObject = {}): TemplateNode => ({
   ...{ node_key, node_kind: 'action', action_type, has_side_effect: true, config },

@@ -14,18 +14,11 @@ import { applyTransition } from '../../store/transition.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
 import { dependencies, post, serve } from '../api/support.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
+import { started } from '../support/started.ts';
 
-let bench: StoreBench;
-let api: Awaited<ReturnType<typeof serve>>;
-beforeAll(async () => {
-  bench = await startStoreBench();
-  api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
-});
-afterAll(async () => {
-  await api?.close();
-  await bench?.close();
-});
+const bench = storeBench();
+const api = started(() => serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes)));
 
 /** A message of this source domain and nonce; nothing else of it is of interest here. */
 const message = (domain: number, nonce: string): Hex => {

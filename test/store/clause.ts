@@ -4,7 +4,6 @@
  * what several tables of them say.
  */
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { nodeFacts } from '../../domain/plan/node-facts.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { doc, startMadeUp, type MadeUp } from './made-up.ts';

@@ -1,7 +1,6 @@
 /**
  * Clauses of what is written: creates, transitions, the timeline, the perps venue's wallets, keys.
  */
-import { expect } from '@jest/globals';
 import { nodeFacts } from '../../domain/plan/node-facts.ts';
 import {
   also,

@@ -1,5 +1,4 @@
 /** Clocks as a worker measures them, and what of its sends waits for them. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { pino } from 'pino';
 import { register } from 'prom-client';
@@ -9,13 +8,9 @@ import { createClocks } from '../../activities/relays/clocks.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { VenueClock } from '../../domain/send/clocks.ts';
 import { transferDesk } from './capital-transfer-desk.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const MINUTES = 120_000;
 const reads = (ms: number, counts: VenueClock['counts']): VenueClock => ({

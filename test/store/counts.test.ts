@@ -2,13 +2,9 @@
 import fc from 'fast-check';
 import { foldCounts, readCountDifferences, rebuildCounts } from '../../store/counts.ts';
 import { readFigures } from '../../store/metrics.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const STATES = ['APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
 const CALLBACKS = ['pending', 'delivered', 'dead_letter'] as const;

@@ -2,22 +2,17 @@
  * The fence holds a node to what its executor's entry declares now, whatever it declared when the
  * plan was made.
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { submit } from '../../activities/phases/submit.ts';
 import { LEAST_ASSURANCES, type ExecutorDescriptor } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 function entry(more: Partial<ExecutorDescriptor>): ExecutorDescriptor {
   return {

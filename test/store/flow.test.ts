@@ -3,7 +3,6 @@
  * than was approved or had arrived.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../domain/json.ts';
 import type { GraphEdge } from '../../domain/graph/types.ts';
@@ -13,13 +12,9 @@ import { NODE_STATES, type NodeState } from '../../domain/states/node.ts';
 import { applyTransition, tryFence } from '../../store/transition.ts';
 import { plans } from '../domain/plan/flow-arbitrary.ts';
 import { dearestDraw } from '../support/flow-model.ts';
-import { BURNER, paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
+import { BURNER, paying, storeBench, type DraftOptions } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const state = fc.constantFrom<NodeState>(
   'BLOCKED',

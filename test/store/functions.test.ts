@@ -10,15 +10,10 @@ import {
   functionTexts,
 } from '../../prisma/functions-migration.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
 const bodies = functionBodies().map(({ name, body }) => ({ name, body }));
-
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench.close());
+const bench = storeBench();
 
 test('the migration is made of the texts; `npm run sql:migration` writes it', () => {
   const { file, text } = functionsMigration() ?? { file: needlessMigration(), text: null };

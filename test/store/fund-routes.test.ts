@@ -9,19 +9,17 @@ import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { foldCounts } from '../../store/counts.ts';
 import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
 import { dependencies, post, send, serve } from '../api/support.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
 let templateId: string;
+const bench = storeBench();
 beforeAll(async () => {
-  bench = await startStoreBench();
   await bench.movement();
   const [movement] = await bench.sql<{ template_id: string }>(
     'SELECT template_id::text FROM movements',
   );
   templateId = movement?.template_id ?? '';
 });
-afterAll(() => bench?.close(), 30_000);
 
 /**
  * Copies of a movement that never ran, as if they had ended in `state` at `ended` (SQL), so long

@@ -1,16 +1,11 @@
 /** What a process is bound to is written down soon after its start, whatever fails at first. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createHealthRefresher } from '../../activities/relays/health.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { eventually } from '../support/eventually.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close());
+const bench = storeBench();
 
 test('a database that takes no record at a start is not left alone for the usual pause', async () => {
   const { db } = bench;

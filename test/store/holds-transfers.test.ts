@@ -2,16 +2,11 @@
  * Holds of capital transfers: one for each transfer, whoever creates it at once, and any that was
  * tampered with is found. Transfers and movements at once: `test/slow/holds-transfers`.
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { verifyReservations } from '../../tools/reservations/verify.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 import { transferDesk } from './capital-transfer-desk.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 test('of several creates with one key at once one is written, with one hold', async () => {
   const desk = transferDesk(bench, {});

@@ -41,13 +41,9 @@ import {
   type World,
 } from './holds-world.ts';
 import { storePolicy, usageOf } from './policies.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const HOURS = 3;
 

@@ -2,17 +2,12 @@
  * The largest amounts that the contract takes: pools add them up, and what does not fit a balance
  * is refused as such.
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { verifyReservations } from '../../tools/reservations/verify.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 import { transferDesk } from './capital-transfer-desk.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const LARGEST = `${'9'.repeat(20)}.${'9'.repeat(18)}`;
 

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { compile } from '../../domain/conditions/compile.ts';
 import type { GraphEdge } from '../../domain/graph/types.ts';
 import { nonExecutableReasons } from '../../domain/plan/executable.ts';

@@ -3,13 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../../domain/transition.ts';
 import { readTransactions, releaseNonce } from '../../store/evm-transactions.ts';
 import { noteLane, raiseLaneCaps, readLaneRaise, readLanes, takeLanes } from '../../store/lanes.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 let account = 0;
 const CHAIN = 1;

@@ -1,17 +1,12 @@
 /** What one worker does for all: who holds a lease, and who follows. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { register } from 'prom-client';
 import { startLeases } from '../../activities/relays/leases.ts';
 import { takeLeases } from '../../store/leases.ts';
 import { eventually } from '../support/eventually.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const log = pino({ level: 'silent' });
 const take = (holder: string, ...names: readonly string[]): Promise<readonly string[]> =>

@@ -6,8 +6,9 @@
  */
 import pg from 'pg';
 import { functionBodies } from '../../prisma/functions-migration.ts';
-import { ADDRESS, doc, ID, MASTER, startMadeUp, type MadeUp } from './made-up.ts';
+import { ADDRESS, doc, ID, MASTER, startMadeUp } from './made-up.ts';
 import { agreedPlan, TEMPLATE } from './support.ts';
+import { started } from '../support/started.ts';
 
 interface Lock {
   /** `<function>: <what is locked, and how>`, by which its case is found. */
@@ -490,16 +491,13 @@ const cases = (): Readonly<Record<string, Case>> => ({
 });
 
 const LOCK_NOT_AVAILABLE = '55P03';
-
-let made: MadeUp;
 let holder: pg.Client;
 let caller: pg.Client;
+const made = started(() => startMadeUp());
 beforeAll(async () => {
-  made = await startMadeUp();
   ({ waiting, sending, signed } = made);
   [holder, caller] = [await made.connect(), await made.connect()];
 });
-afterAll(() => made.close());
 
 async function hold({ table, strength }: Lock, { held }: Case): Promise<void> {
   const against = AGAINST[strength] ?? '';

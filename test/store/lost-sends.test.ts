@@ -10,13 +10,9 @@ import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { readTransactions, readUnknownNonces, saveSigned } from '../../store/evm-transactions.ts';
 import { takeOver } from '../../store/phases.ts';
 import { afterRestore } from '../../store/restore.ts';
-import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
+import { waitForLocks, storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const CHAIN = 31_337;
 let accounts = 0;

@@ -16,8 +16,8 @@ import { absentStandby } from '../support/absent-standby.ts';
 import { openCutConnections } from '../support/cut-connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
+import { started } from '../support/started.ts';
 
-let own: Awaited<ReturnType<typeof startOwnDatabase>>;
 let made = 0;
 /** An empty database and a folder of migrations, new for each test. */
 let url: string;
@@ -26,10 +26,7 @@ let client: pg.Client;
 const clients: pg.Client[] = [];
 const builds: string[] = [];
 
-beforeAll(async () => {
-  own = await startOwnDatabase();
-});
-afterAll(() => own?.close(), 30_000);
+const own = started(() => startOwnDatabase());
 
 beforeEach(async () => {
   made += 1;

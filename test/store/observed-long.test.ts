@@ -2,17 +2,15 @@
 import { usualSeconds } from '../../domain/send/usual-time.ts';
 import { noteAttention, readTold } from '../../store/attention.ts';
 import { readMovement } from '../../store/movement-reads.ts';
-import { paying, startStoreBench, type DraftOptions, type StoreBench } from './support.ts';
+import { paying, storeBench, type DraftOptions } from './support.ts';
 
-let bench: StoreBench;
+const bench = storeBench();
 beforeAll(async () => {
-  bench = await startStoreBench();
   await bench.sql(
     `INSERT INTO executors (executor_key, kind, action_types, health_state, created_at, updated_at)
       VALUES ('acme.payouts', 'local', '{acme_payout}', 'up', now(), now())`,
   );
 });
-afterAll(() => bench?.close(), 30_000);
 
 const begun = async (state: string, ago: string, code: string | null, more: DraftOptions = {}) => {
   const { movement_id } = await bench.movement(more);

@@ -1,5 +1,4 @@
 /** Before a node of the perps venue is sent: whose it is, what is paused, what is under way. */
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
 import pg from 'pg';
 import { passFence, type Fenced } from '../../activities/phases/fence.ts';
@@ -33,14 +32,12 @@ import {
   type NodeTerms,
   type PerpNode,
 } from './perp-desk.ts';
-import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
+import { waitForLocks, storeBench } from './support.ts';
 
-let bench: StoreBench;
+const bench = storeBench();
 beforeAll(async () => {
-  bench = await startStoreBench();
   await openMaster(bench);
 });
-afterAll(() => bench?.close(), 30_000);
 
 let strategies = 0;
 /** A strategy that is bound to a sub-account of its own, or to SUB. */

@@ -16,12 +16,11 @@ import {
   workerOf,
   type PerpNode,
 } from './perp-desk.ts';
-import { startStoreBench, waitForLocks, type StoreBench } from './support.ts';
+import { waitForLocks, storeBench } from './support.ts';
 
 const HOUR_MS = 3_600_000;
-let bench: StoreBench;
+const bench = storeBench();
 beforeAll(async () => {
-  bench = await startStoreBench();
   await openMaster(bench);
   await bindStrategy(bench, 'with-the-master');
   await bindStrategy(bench, 'apart', { sub: someone('is apart').address.toLowerCase() });
@@ -30,7 +29,6 @@ afterEach(async () => {
   for (const strategy of ['with-the-master', 'apart']) await pause(bench, strategy, false);
   await bench.sql('DELETE FROM perp_lanes');
 });
-afterAll(() => bench?.close(), 30_000);
 
 /** What its preflight comes to before any executor is asked: an error code, or its state. */
 async function checked(action: string, strategy?: string): Promise<[string, PerpNode]> {

@@ -1,7 +1,6 @@
 /** Withdrawals and top-ups through their phases, with a venue that keeps a journal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { passFence } from '../../activities/phases/fence.ts';
 import { runPhase } from '../../activities/phases/phase.ts';
 import { phaseRow } from '../../activities/phases/row.ts';

@@ -6,13 +6,9 @@ import { readKeyUse } from '../../store/movement-idempotency.ts';
 import { createMovement, readSnapshot } from '../../store/movements.ts';
 import { readPlan, readMovement } from '../../store/movement-reads.ts';
 import { readPhase, readPlanNodes } from '../../store/phases.ts';
-import { paying, startStoreBench, type StoreBench } from './support.ts';
+import { paying, storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench.close());
+const bench = storeBench();
 
 /**
  * Few keys and values, so that nodes and requests often say the same key, and sometimes the same

@@ -8,16 +8,13 @@ import { connectDatabase, shareConnections, type Database } from '../../prisma/c
 import { PoolBusyError } from '../../prisma/pool.ts';
 import { databaseFault, mayBeWritten } from '../../store/faults.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
+import { started } from '../support/started.ts';
 
-let own: Awaited<ReturnType<typeof startOwnDatabase>>;
 const open: Database[] = [];
-beforeAll(async () => {
-  own = await startOwnDatabase();
-});
+const own = started(() => startOwnDatabase());
 afterEach(async () => {
   await Promise.all(open.splice(0).map((db) => db.$disconnect()));
 });
-afterAll(() => own?.close(), 30_000);
 
 const connected = (
   poolSize: number,

@@ -12,13 +12,9 @@ import {
   type Promotion,
 } from '../../store/proposals.ts';
 import { createTemplate } from '../../store/templates.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-}, 120_000);
-afterAll(() => bench.close());
+const bench = storeBench();
 
 const LIMITS = {
   max_notional: '100',

@@ -10,18 +10,11 @@ import type { NodeState } from '../../domain/states/node.ts';
 import { NOW } from '../../domain/transition.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { dependencies, post, serve } from '../api/support.ts';
-import { paying, startStoreBench, waitForLocks, type StoreBench } from './support.ts';
+import { paying, waitForLocks, storeBench } from './support.ts';
+import { started } from '../support/started.ts';
 
-let bench: StoreBench;
-let api: Awaited<ReturnType<typeof serve>>;
-beforeAll(async () => {
-  bench = await startStoreBench();
-  api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
-});
-afterAll(async () => {
-  await api?.close();
-  await bench?.close();
-});
+const bench = storeBench();
+const api = started(() => serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes)));
 
 const ADDRESS = '0x00000000000000000000000000000000000000a1';
 const PLACE: JsonObject = {

@@ -5,13 +5,9 @@ import {
   requestLook,
   takeLooks,
 } from '../../store/requested-looks.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 test('a worker of another registry leaves what it does not know to those that do', async () => {
   const { db } = bench;

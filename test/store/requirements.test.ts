@@ -1,15 +1,10 @@
 /** What a send needs of a venue: which types need what, and that the database knows each of it. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GUARDS, neededBy } from '../../activities/requirements/list.ts';
 import { ACTION_NAMES } from '../../domain/actions/spec.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const guardsOf = (action_type: string, config: object = {}) =>
   neededBy({ node: { action_type, config } } as PhaseRow).map(({ guard }) => guard?.kind ?? null);

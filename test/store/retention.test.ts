@@ -4,16 +4,14 @@ import { startRetention } from '../../activities/relays/retention.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { readKeyUse } from '../../store/movement-idempotency.ts';
 import { eventually } from '../support/eventually.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
 let movement: string;
+const bench = storeBench();
 beforeAll(async () => {
-  bench = await startStoreBench();
   const made = await bench.movement({ idempotency_key: 'once' });
   movement = made.movement_id;
 });
-afterAll(() => bench?.close(), 30_000);
 
 const DAY = 86_400_000;
 

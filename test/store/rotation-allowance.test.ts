@@ -1,14 +1,9 @@
 /** What a rotation does with an allowance that waits before what uses it. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { GraphEdge } from '../../domain/graph/types.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const action = (node_key: string, action_type: string): TemplateNode => ({
   ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },

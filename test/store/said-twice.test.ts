@@ -4,7 +4,6 @@
  * action types in action-types.test.ts, the perps venue in perp-fence.test.ts.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,13 +30,9 @@ import { takeOver } from '../../store/phases.ts';
 import { findFence, tryFence } from '../../store/transition.ts';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { absentStandby } from '../support/absent-standby.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 const asked = async <T>(text: string, ...values: unknown[]): Promise<T | undefined> =>
   (await bench.sql<{ answer: T }>(`SELECT ${text} AS answer`, ...values))[0]?.answer;

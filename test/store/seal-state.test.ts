@@ -1,14 +1,10 @@
 /** How far the trail is sealed, and that a trail which is not sealed any more shows it. */
 import { randomUUID } from 'node:crypto';
 import { addSeals, readHead, readSealState } from '../../store/audit-seals.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
 const GRACE = 60;
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 /** An event of so many seconds ago. */
 async function event(seconds: number): Promise<string> {

@@ -1,5 +1,4 @@
 /** A bridge's second leg in the database: what is on its way is brought, cancelled or not. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { observe } from '../../activities/phases/observe.ts';
@@ -13,17 +12,15 @@ import { readMovementView, readPhase } from '../../store/phases.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
 import { dependencies, post, serve } from '../api/support.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
-let bench: StoreBench;
+const bench = storeBench();
 beforeAll(async () => {
-  bench = await startStoreBench();
   await bench.sql(
     `INSERT INTO executors (executor_key, kind, action_types, created_at, updated_at)
       VALUES ('acme.payouts', 'local', '{cctp_mint}', now(), now())`,
   );
 });
-afterAll(() => bench?.close(), 30_000);
 
 const ENTRY: ExecutorDescriptor = {
   ...{ executor_key: 'acme.payouts', kind: 'remote', action_types: ['cctp_mint'] },

@@ -9,6 +9,7 @@ import type { Transition } from '../../domain/transition.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { createMovement, type CreateOutcome, type NewMovement } from '../../store/movements.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
+import { started } from '../support/started.ts';
 
 export interface StoreBench {
   readonly url: string;
@@ -183,6 +184,10 @@ export async function startStoreBench({ guarded = false } = {}): Promise<StoreBe
     },
   };
 }
+
+/** Such a bench for all tests of a file. */
+export const storeBench = (options?: { readonly guarded: boolean }): StoreBench =>
+  started(() => startStoreBench(options));
 
 /** Returns once so many statements of the database wait for a lock; fails after 20 seconds. */
 export async function waitForLocks(bench: StoreBench, count: number): Promise<void> {

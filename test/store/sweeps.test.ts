@@ -3,15 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startWaitingSweeper, type SweeperOptions } from '../../activities/relays/sweeper.ts';
 import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
-import { startStoreBench, type StoreBench } from './support.ts';
+import { storeBench } from './support.ts';
 
 const log = pino({ level: 'silent' });
+const bench = storeBench();
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
 beforeEach(async () => {
   await endAll();
   await bench.sql('UPDATE turns SET due_at = now()');

@@ -2,7 +2,6 @@
  * What somebody writes past the service into a movement's hold, its noted sends or its budget is
  * found by `fundadmin reservations verify`.
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { GraphEdge } from '../../domain/graph/types.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
@@ -11,15 +10,13 @@ import { fundadmin } from '../../tools/command-line.ts';
 import { verifyReservations, type VerifyResult } from '../../tools/reservations/verify.ts';
 import { CLIENT, worldOf, type World } from './holds-world.ts';
 import { storePolicy } from './policies.ts';
-import { paying, startStoreBench, type StoreBench } from './support.ts';
+import { paying, storeBench } from './support.ts';
 
-let bench: StoreBench;
 let policy: PolicyRecord;
+const bench = storeBench();
 beforeAll(async () => {
-  bench = await startStoreBench();
   policy = await storePolicy(bench, CLIENT, { window_hours: 24, max_amount_per_window: '1000000' });
 });
-afterAll(() => bench?.close(), 30_000);
 
 /** 100 in each pool of the world's venues. */
 async function fund(world: World): Promise<void> {

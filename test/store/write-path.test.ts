@@ -6,13 +6,9 @@ import type { Database, SqlValue } from '../../prisma/client.ts';
 import { claimCommands } from '../../store/commands.ts';
 import { databaseFault, run } from '../../store/faults.ts';
 import { applyTransition, tryFence } from '../../store/transition.ts';
-import { paying, startStoreBench, type StoreBench } from './support.ts';
+import { paying, storeBench } from './support.ts';
 
-let bench: StoreBench;
-beforeAll(async () => {
-  bench = await startStoreBench();
-});
-afterAll(() => bench?.close(), 30_000);
+const bench = storeBench();
 
 /** A movement that pays from each of these pools at once. */
 const created = async (

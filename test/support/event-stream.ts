@@ -1,5 +1,4 @@
 /** Server-sent events as a browser reads them. */
-import { expect } from '@jest/globals';
 import { eventually } from './eventually.ts';
 
 export interface SeenEvent {

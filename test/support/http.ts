@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import pg from 'pg';
 import { signedFetch } from './signed-fetch.ts';

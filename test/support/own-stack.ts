@@ -23,6 +23,7 @@ import type { MovementView, TimelineView } from './evidence.ts';
 import { eventually, Stop } from './eventually.ts';
 import { PATIENCE_MS } from './patience.mjs';
 import { copyCluster } from './migrated-cluster.ts';
+import { started } from './started.ts';
 
 export { eventually, Stop };
 
@@ -298,6 +299,10 @@ export async function startOwnStack({
     },
   };
 }
+
+/** Such a stack for all tests of a file. */
+export const ownStack = (options?: OwnStackOptions): OwnStack =>
+  started(() => startOwnStack(options));
 
 /**
  * What a worker is bound to is in the database once it was asked how it is, which takes seconds on

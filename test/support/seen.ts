@@ -5,7 +5,6 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from '@jest/globals';
 import { format } from 'prettier';
 import { ROOT } from '../../dev/stack/ports.ts';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

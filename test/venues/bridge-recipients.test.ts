@@ -1,5 +1,4 @@
 /** What is brought to the contracts of the destination's own entry is lost: neither lane does. */
-import { describe, expect, it } from '@jest/globals';
 import type { CallOptions, ExecutionContext, Executor } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { bridgeCActs, createBridgeCExecutors } from '../../venues/bridge-c/lane.ts';

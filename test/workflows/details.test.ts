@@ -1,5 +1,4 @@
 /** What the Temporal UI shows of a run, with names that try to be more than names. */
-import { describe, expect, it } from '@jest/globals';
 import type { LoadedMovement, LoadedNode } from '../../domain/messages.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import { currentDetails } from '../../workflows/details.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ServiceError } from '../../../domain/errors.ts';
 import { ALL_ROLES, OPS_ROLES } from '../../../domain/roles.ts';
@@ -14,7 +13,8 @@ import {
   uuid,
 } from '../../../api/http/schemas.ts';
 import { whoamiRoutes } from '../../../api/whoami/routes.ts';
-import { guardOf, post, send, sendRaw, serveApi, type Served } from '../support.ts';
+import { guardOf, post, send, sendRaw, serveApi } from '../support.ts';
+import { started } from '../../support/started.ts';
 
 const echoBody = z.strictObject({
   nodes: z.array(z.strictObject({ node_key: text(1, 8) })).default([]),
@@ -148,14 +148,11 @@ const routes: readonly Route[] = [
     handler: () => Promise.resolve({ status: 200, body: {} }),
   }),
 ];
-
-let served: Served;
 let api: string;
-beforeAll(async () => {
-  served = await serveApi(routes);
+const served = started(() => serveApi(routes));
+beforeAll(() => {
   api = `${served.url}/v3`;
 });
-afterAll(() => served.close());
 
 describe('the service itself', () => {
   it('answers healthz at the root', async () => {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../domain/errors.ts';
 import { createOps } from '../../../api/operations/listener.ts';
 import { parseTarget } from '../../../api/http/target.ts';

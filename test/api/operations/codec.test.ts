@@ -1,6 +1,5 @@
 /** The payload codec on the operators' listener, as Temporal's UI and CLI use it. */
 import { createSecretKey } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createOps } from '../../../api/operations/listener.ts';
 import { createPayloadCodec } from '../../../platform/payload-codec.ts';
 import { post, send, serve, type Served } from '../support.ts';

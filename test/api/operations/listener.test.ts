@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildOpenApi, documentedPath } from '../../../api/openapi/document.ts';
 import { createOps, readiness } from '../../../api/operations/listener.ts';
 import { routes } from '../../../api/routes.ts';
 import { listen } from '../../../api/http/server.ts';
-import { send, serve, type Served } from '../support.ts';
+import { send, serve } from '../support.ts';
+import { started } from '../../support/started.ts';
 
 const openapi = buildOpenApi(routes, {
   apiPrefix: '/v3',
@@ -12,9 +12,8 @@ const openapi = buildOpenApi(routes, {
   maxSkewSeconds: 120,
 });
 let ready = true;
-let served: Served;
-beforeAll(async () => {
-  served = await serve(
+const served = started(() =>
+  serve(
     createOps({
       openapi,
       signing: 'how to sign',
@@ -27,9 +26,8 @@ beforeAll(async () => {
         temporal: { required: false, check: () => Promise.reject(new Error('secret address')) },
       },
     }),
-  );
-});
-afterAll(() => served.close());
+  ),
+);
 
 describe('the document', () => {
   const paths = openapi['paths'] as Record<

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { signerView } from '../../../api/registries/schema.ts';
 import { signerViewOf } from '../../../api/registries/view.ts';
 import type { LaneRaise } from '../../../domain/lanes/caps.ts';

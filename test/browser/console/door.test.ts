@@ -6,15 +6,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, WITHDRAW_TO_TREASURY, type Created } from '../../support/own-stack.ts';
-import { accessible, PATIENCE, startConsole, type Console } from './operators.ts';
+import { accessible, PATIENCE, startConsole } from './operators.ts';
+import { started } from '../../support/started.ts';
 
 const STREAM = '/dashboard/stream';
 const HOUR_MS = 3_600_000;
-let desk: Console;
-beforeAll(async () => {
-  desk = await startConsole({ split: true });
-}, 180_000);
-afterAll(() => desk?.stop(), 60_000);
+const desk = started(() => startConsole({ split: true }));
+
 afterEach(() => desk.afterEach());
 
 const heading = (page: Page, name: string): Locator =>

@@ -14,7 +14,8 @@ import {
   type NodeKind,
 } from '../../../domain/graph/types.ts';
 import { NODE_STATES, type NodeState } from '../../../domain/states/node.ts';
-import { accessible, PATIENCE, startConsole, type Console } from './operators.ts';
+import { accessible, PATIENCE, startConsole } from './operators.ts';
+import { started } from '../../support/started.ts';
 
 /** Its sign and word. */
 const STATES: Readonly<Record<string, string>> = {
@@ -70,12 +71,8 @@ interface Drawn {
   readonly resumed?: boolean;
   readonly error_code?: string;
 }
+const desk = started(() => startConsole());
 
-let desk: Console;
-beforeAll(async () => {
-  desk = await startConsole();
-}, 180_000);
-afterAll(() => desk?.stop(), 60_000);
 afterEach(() => desk.afterEach());
 
 const target = (source: string, type: EdgeType): string => `${source}_${type}`;

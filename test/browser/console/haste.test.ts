@@ -4,13 +4,11 @@
  */
 import type { Locator, Page } from 'playwright-core';
 import { eventually, WITHDRAW_TO_TREASURY, type Created } from '../../support/own-stack.ts';
-import { PATIENCE, startConsole, type Console } from './operators.ts';
+import { PATIENCE, startConsole } from './operators.ts';
+import { started } from '../../support/started.ts';
 
-let desk: Console;
-beforeAll(async () => {
-  desk = await startConsole();
-}, 180_000);
-afterAll(() => desk?.stop(), 60_000);
+const desk = started(() => startConsole());
+
 afterEach(() => desk.afterEach());
 
 const button = (page: Page | Locator, name: string): Locator =>

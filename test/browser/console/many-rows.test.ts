@@ -6,21 +6,20 @@
 import type { Locator, Page } from 'playwright-core';
 import { manyId, LONG_TIMELINE, writeManyRows } from '../../../bench/console/many-rows.ts';
 import { WITHDRAW_TO_TREASURY } from '../../support/own-stack.ts';
-import { accessible, PATIENCE, startConsole, type Console } from './operators.ts';
+import { accessible, PATIENCE, startConsole } from './operators.ts';
+import { started } from '../../support/started.ts';
 
 const COUNT = 10_000;
 /** Rows of a list that are in the page at most; 900 pixels show far fewer. */
 const MOST_DRAWN = 60;
-let desk: Console;
 let page: Page;
 
+const desk = started(() => startConsole());
 beforeAll(async () => {
-  desk = await startConsole();
   const { movement_id } = await desk.own.api.create(WITHDRAW_TO_TREASURY, { amount: '1' });
   await writeManyRows(desk.own.stack.databaseUrl, { count: COUNT, prototype: movement_id });
   page = await desk.pageOf('ada');
-}, 180_000);
-afterAll(() => desk.stop());
+});
 
 interface ListCase {
   readonly path: string;

@@ -1,18 +1,18 @@
 /** The console's page of a movement in Chromium, by role and label alone. */
 import type { Locator, Page } from 'playwright-core';
 import { eventually, type Created } from '../../support/own-stack.ts';
-import { accessible, PATIENCE, startConsole, type Console } from './operators.ts';
+import { accessible, PATIENCE, startConsole } from './operators.ts';
+import { started } from '../../support/started.ts';
 
 const SILENT = { lose_answer_rate: 1, phases: ['submit', 'recover'] };
-let desk: Console;
 
 const noop = (node_key: string, more: object = {}) => ({
   ...{ node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false },
   ...more,
 });
 
+const desk = started(() => startConsole({ env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } }));
 beforeAll(async () => {
-  desk = await startConsole({ env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' } });
   const { own } = desk;
   const pay = {
     ...{ node_key: 'pay', node_kind: 'action', action_type: 'cex_withdrawal' },
@@ -50,8 +50,8 @@ beforeAll(async () => {
     ],
     completion_policy: { completion_assurance: 'provider_completed' },
   });
-}, 180_000);
-afterAll(() => desk?.stop(), 60_000);
+});
+
 afterEach(async () => {
   await desk.own.venueFaults(null);
   await desk.afterEach();

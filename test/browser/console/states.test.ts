@@ -16,7 +16,8 @@ import { ROOT } from '../../../dev/stack/ports.ts';
 import { answerFor } from '../../console/answers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { WITHDRAW_TO_TREASURY } from '../../support/own-stack.ts';
-import { accessible, PATIENCE, startConsole, type Console } from './operators.ts';
+import { accessible, PATIENCE, startConsole } from './operators.ts';
+import { started } from '../../support/started.ts';
 
 interface PageOf {
   /** As in the router. */
@@ -140,7 +141,6 @@ const AGREED: Readonly<Record<string, unknown>> = {
 
 /** `real`: the service answers. */
 type Mode = 'reading' | 'empty' | 'filled' | 'failed' | 'refused' | 'ended' | 'real';
-let desk: Console;
 let page: Page;
 let mode: Mode = 'real';
 let movement = '';
@@ -220,8 +220,8 @@ async function answer(route: Route): Promise<void> {
   return route.fulfill({ json: made(path) });
 }
 
+const desk = started(() => startConsole());
 beforeAll(async () => {
-  desk = await startConsole();
   const { api } = desk.own;
   // Two, since a search opens a hit that is alone.
   for (const external_reference of ['twin', 'twin'])
@@ -247,8 +247,7 @@ beforeAll(async () => {
   page = await context.newPage();
   await desk.enrol(page, 'ada', '--role', 'admin');
   await page.route('**/dashboard/**', answer);
-}, 120_000);
-afterAll(() => desk?.stop(), 60_000);
+});
 
 /** A document that has read nothing yet. */
 async function loaded(next: Mode): Promise<void> {

@@ -3,7 +3,6 @@
  * held, paid to somebody and in a token that is compared, and a name that nothing is known of fails
  * closed.
  */
-import { describe, expect, test } from '@jest/globals';
 import { specOf } from '../../../domain/actions/built-in.ts';
 import { ACTION_NAMES, type ActionSpec } from '../../../domain/actions/spec.ts';
 import { uncoveredBy } from '../../../domain/agents/authority.ts';

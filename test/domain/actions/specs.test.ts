@@ -1,5 +1,4 @@
 /** What guards know of the built-in action types: a name alone is no action type. */
-import { expect, test } from '@jest/globals';
 import { BUILT_IN_ACTIONS, isBuiltIn, specOf } from '../../../domain/actions/built-in.ts';
 import { ACTION_NAMES, type ActionName, type ActionSpec } from '../../../domain/actions/spec.ts';
 import { perpRoleOf } from '../../../domain/perps/ready.ts';

@@ -1,5 +1,4 @@
 /** What an authority covers, at its edges, and what no administrator gets past. */
-import { describe, expect, it, test } from '@jest/globals';
 import {
   beyondLimits,
   uncoveredBy,

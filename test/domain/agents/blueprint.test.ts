@@ -1,5 +1,4 @@
 /** What is made of proposals, and what callers can make of that. */
-import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PROTOCOL_FAMILIES } from '../../../domain/actions/spec.ts';
 import { uncoveredBy, type AuthorityLimits } from '../../../domain/agents/authority.ts';

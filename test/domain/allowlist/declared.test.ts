@@ -2,7 +2,6 @@
  * Whom a team's own action type pays: what its executor declares, and every address that it does
  * not declare to be none.
  */
-import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   payNobody,

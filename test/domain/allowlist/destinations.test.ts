@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import {

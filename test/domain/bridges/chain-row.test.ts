@@ -1,5 +1,4 @@
 /** Which row of the registry is a chain of the venues file. */
-import { expect, test } from '@jest/globals';
 import { chainRowOf } from '../../../domain/bridges/chain-row.ts';
 
 const endpoint = (digit: string): string => `0x${digit.repeat(40)}`;

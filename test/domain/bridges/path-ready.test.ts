@@ -1,5 +1,4 @@
 /** A path may be used when everything about it holds; what does not is named, one by one. */
-import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
 import { pathContracts } from '../../../domain/bridges/contracts.ts';
 import { feeWithinBudget, pathReadiness } from '../../../domain/bridges/path-ready.ts';

@@ -1,7 +1,6 @@
 /**
  * The whole space of transfers between two masters and two subs, told by the specification's words.
  */
-import { describe, expect, test } from '@jest/globals';
 import {
   brokenRule,
   TRANSFER_ACCOUNT_TYPES,

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { depthFor, shownAt } from '../../../domain/chains/assurance-table.ts';
 import { COMPLETION_ASSURANCES } from '../../../domain/executor.ts';
 import { suffices } from '../../../domain/plan/assurance.ts';

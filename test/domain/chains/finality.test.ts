@@ -1,5 +1,4 @@
 /** What is known of chains has sources, and an entry that says less than that is refused. */
-import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as definitions from 'viem/chains';
 import { readFinality, type FinalityChoice } from '../../../domain/chains/finality.ts';

@@ -2,7 +2,6 @@
  * What a person says of nodes whose outcome nobody knows: a resolve that counts all as sent, a
  * cancel after a restore.
  */
-import { describe, expect, test } from '@jest/globals';
 import { cancel } from '../../../domain/commands/cancel.ts';
 import { resolve } from '../../../domain/commands/resolve.ts';
 import type { JsonObject } from '../../../domain/json.ts';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { withConditions } from '../../../domain/conditions/apply.ts';
 import { edge } from '../graph/build.ts';
 

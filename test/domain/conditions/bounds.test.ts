@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { conditionProblem } from '../../../domain/conditions/check.ts';
 import { cacheSize, compile } from '../../../domain/conditions/compile.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { conditionProblem } from '../../../domain/conditions/check.ts';
 import { edge } from '../graph/build.ts';

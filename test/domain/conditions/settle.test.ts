@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { settleConditions } from '../../../domain/conditions/settle.ts';
 import type { EdgeType } from '../../../domain/graph/types.ts';
 import type { NodeState } from '../../../domain/states/node.ts';

@@ -1,5 +1,4 @@
 /** What a route shows of the bridges that it goes over. */
-import { describe, expect, test } from '@jest/globals';
 import { pathContracts } from '../../../domain/bridges/contracts.ts';
 import type { BridgeChain, BridgePath } from '../../../domain/bridges/registry.ts';
 import { KNOWN_CHAINS } from '../../../domain/chains/finality-table.ts';

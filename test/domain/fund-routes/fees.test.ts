@@ -1,5 +1,4 @@
 /** What a fee policy says. */
-import { expect, test } from '@jest/globals';
 import { estimateFee } from '../../../domain/fund-routes/fees.ts';
 
 test.each([

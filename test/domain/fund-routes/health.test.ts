@@ -1,5 +1,4 @@
 /** How a route's health follows from its executors. */
-import { describe, expect, test } from '@jest/globals';
 import type { ExecutorDescriptor } from '../../../domain/executor.ts';
 import {
   canAllWork,

@@ -1,5 +1,4 @@
 /** What a plan's nodes say of its way. */
-import { describe, expect, test } from '@jest/globals';
 import { fundRouteMetadata } from '../../../domain/fund-routes/metadata.ts';
 import { node } from './build.ts';
 

@@ -1,5 +1,4 @@
 /** What holds of every ranking, whatever the routes. */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fromBaseUnits } from '../../../domain/money.ts';
 import type { RouteBridge } from '../../../domain/fund-routes/bridges.ts';

@@ -1,5 +1,4 @@
 /** Which routes are recommended, and why one is before another. */
-import { describe, expect, test } from '@jest/globals';
 import { infeasibleReasons, recommend, serves } from '../../../domain/fund-routes/recommend.ts';
 import { candidate, node, request, statsOf } from './build.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { edgeStatuses } from '../../../domain/graph/edge-status.ts';
 import { onCancelTargets } from '../../../domain/graph/edges.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { mermaidText, shortened } from '../../../domain/graph/mermaid-text.ts';
 import { toMermaid, type Drawing } from '../../../domain/graph/mermaid.ts';

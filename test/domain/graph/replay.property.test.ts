@@ -2,7 +2,6 @@
  * A run that begins anew knows what is recorded and nothing else; it must decide what the live one
  * did.
  */
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { withConditions } from '../../../domain/conditions/apply.ts';
 import type { WalkEdge, WalkNode } from '../../../domain/graph/walk-types.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { ancestorsOf } from '../../../domain/graph/paths.ts';
 import { graphShape, rootNodes } from '../../../domain/graph/shape.ts';
 import { edge, node } from './build.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { validateGraph } from '../../../domain/graph/validate.ts';
 import { edge, node } from './build.ts';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { triggers } from '../../../domain/graph/edges.ts';
 import { isRetryable, reopened } from '../../../domain/graph/retry.ts';

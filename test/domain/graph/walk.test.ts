@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Run, edge, node } from './build.ts';
 import { isRetryable, reopened } from '../../../domain/graph/retry.ts';
 import type { WalkEdge } from '../../../domain/graph/walk-types.ts';

@@ -1,5 +1,4 @@
 /** What plans of the perps venue draw on, move and pay, read from their configs. */
-import { describe, expect, test } from '@jest/globals';
 import { destinationsOf } from '../../../domain/allowlist/destinations.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { paysDepositAddress } from '../../../domain/perps/deposit-address.ts';

@@ -1,5 +1,4 @@
 /** For how long what is signed with a nonce is sent, and when its absence proves something. */
-import { expect, test } from '@jest/globals';
 import { ageOf, isFresh, nextLookSeconds } from '../../../domain/perps/nonce-window.ts';
 
 const HOUR = 3_600_000;

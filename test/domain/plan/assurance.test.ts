@@ -1,5 +1,4 @@
 /** What each node of a plan is asked to show. */
-import { describe, expect, test } from '@jest/globals';
 import {
   askedAssurances,
   heldTo,

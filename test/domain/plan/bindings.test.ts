@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { ExecutorDescriptor } from '../../../domain/executor.ts';
 import { resolveBindings } from '../../../domain/plan/bindings.ts';
 import type { TemplateNode } from '../../../domain/plan/types.ts';

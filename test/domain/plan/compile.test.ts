@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonValue } from '../../../domain/json.ts';
 import { canonicalPlan, compilePlan } from '../../../domain/plan/compile.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
 import type { TemplateNode } from '../../../domain/plan/types.ts';
 import { edge } from '../graph/build.ts';

@@ -2,7 +2,6 @@
  * What a plan can move at most, against the contract tried out: over every choice of ways, and over
  * every run that a plan may take.
  */
-import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { add, compare } from '../../../domain/money.ts';
 import { flowsOf, outflowIn, outflowOf } from '../../../domain/plan/flow.ts';

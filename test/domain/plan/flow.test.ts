@@ -1,5 +1,4 @@
 /** What a plan can move at most: which nodes draw, and how draws add up. */
-import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { EdgeType, GraphEdge } from '../../../domain/graph/types.ts';
 import { compilePlan } from '../../../domain/plan/compile.ts';

@@ -1,5 +1,4 @@
 /** What a bridge was given is passed on in no run of a plan before a second leg has brought it. */
-import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EdgeType } from '../../../domain/graph/types.ts';
 import { walk } from '../../../domain/graph/walk.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { NodeKind } from '../../../domain/graph/types.ts';
 import { amountLimits } from '../../../domain/plan/limits.ts';

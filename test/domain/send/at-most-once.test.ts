@@ -2,7 +2,6 @@
  * A key is sent at most once, whatever is lost, late or dead: nodes and capital transfers are
  * driven through the same histories, against a model of the contract.
  */
-import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Answer } from './callers.ts';
 import { History, type Step } from './history.ts';

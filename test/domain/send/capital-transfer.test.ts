@@ -1,5 +1,4 @@
 /** The last question before a transfer passes its fence. */
-import { describe, expect, test } from '@jest/globals';
 import { maySendTransfer, type TransferSend } from '../../../domain/send/capital-transfer.ts';
 
 const PROVIDER = { same_key_safe: true, settle_seconds: 5 };

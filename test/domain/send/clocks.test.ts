@@ -1,5 +1,4 @@
 /** Which clocks a send is made by, and when they are too far apart for it. */
-import { describe, expect, test } from '@jest/globals';
 import type { SignRequest } from '../../../domain/executor.ts';
 import type { ChainEntry } from '../../../domain/plan/tokens.ts';
 import { anyApart, clockProblem, clocksOfNode, counts } from '../../../domain/send/clocks.ts';

@@ -1,5 +1,4 @@
 /** What is not found of a node that came out of a restored database. */
-import { expect, test } from '@jest/globals';
 import { afterNodeNotFound, type NodeSend } from '../../../domain/send/node.ts';
 
 const safe = { same_key_safe: true, settle_seconds: 5 } as const;

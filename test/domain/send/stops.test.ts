@@ -1,6 +1,5 @@
 /** Which stops hold back which way of sending, and that the page for operators says the same. */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
 import { EFFECTS, heldBy, STOPS, WAYS, type Stop } from '../../../domain/send/stops.ts';
 
 const on = (...stops: readonly Stop[]) => stops.map((stop) => ({ stop, why: stop }));

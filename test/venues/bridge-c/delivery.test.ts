@@ -1,5 +1,4 @@
 /** What a receipt says of one packet where its transaction has delivered several. */
-import { expect, it } from '@jest/globals';
 import { encodeAbiParameters, encodeEventTopics, pad, type Hex } from 'viem';
 import { OMNI_TOKEN } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
 import { receivedBy } from '../../../venues/bridge-c/delivery.ts';

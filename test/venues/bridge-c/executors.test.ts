@@ -1,5 +1,4 @@
 /** The lane's executors on two real chains: what is refused before a send, what a look tells. */
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import {
   concat,
   encodeFunctionResult,
@@ -30,15 +29,11 @@ import {
   STRANGER,
   type Call,
   type TestChain,
-  type TestLanes,
 } from '../../dev/bridge-stack.ts';
 import { startAnswering } from '../answering.ts';
+import { started } from '../../support/started.ts';
 
-let lanes: TestLanes;
-beforeAll(async () => {
-  lanes = await startLanes();
-});
-afterAll(() => lanes.stop());
+const lanes = started(() => startLanes());
 
 interface Side {
   readonly rpc_url?: string;

@@ -1,5 +1,4 @@
 /** What may be signed for a send over the bridge, and what a receipt must show of it. */
-import { describe, expect, it } from '@jest/globals';
 import {
   concat,
   encodeAbiParameters,

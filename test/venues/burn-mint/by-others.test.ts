@@ -1,5 +1,4 @@
 /** Whether anybody has minted a burn, asked of several endpoints of which one is behind. */
-import { expect, it } from '@jest/globals';
 import type { EvmConnection } from '../../../venues/evm/client.ts';
 import { byAnybody } from '../../../venues/burn-mint/by-others.ts';
 import type { MintPlan } from '../../../venues/burn-mint/mint-act.ts';

@@ -1,5 +1,4 @@
 /** The lane's executors on two real chains: what is not burnt, and what counts as signed. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { concat, encodeErrorResult, keccak256, parseAbi, slice, toHex, type Hex } from 'viem';
 import { MESSAGE_TRANSMITTER } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
 import { ATTESTERS } from '../../../dev/simulators/bridge/lanes.ts';
@@ -14,7 +13,6 @@ import {
   SIGNER,
   startLanes,
   STRANGER,
-  type TestLanes,
 } from '../../dev/bridge-stack.ts';
 import { startAnswering } from '../answering.ts';
 import {
@@ -30,17 +28,16 @@ import {
   type Mined,
   type ToldHere,
 } from './lanes-desk.ts';
+import { started } from '../../support/started.ts';
 
-let lanes: TestLanes;
 let says: ToldHere;
+const lanes = started(() => startLanes());
 beforeAll(async () => {
-  lanes = await startLanes();
   await approveBurns(lanes.near);
 });
 beforeEach(() => {
   says = { told: [], anew: [] };
 });
-afterAll(() => lanes.stop());
 
 const executors = () => executorsOf(lanes, says);
 const looked = ({ context, journal }: Mined): Promise<ExecutionResult> =>

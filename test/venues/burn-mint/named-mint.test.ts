@@ -1,5 +1,4 @@
 /** What a transaction that a person names proves of a burn that no attester signs for. */
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { concat, type Hex, type TransactionReceipt } from 'viem';
 import { withFields } from '../../../dev/simulators/bridge/attester/message.ts';
 import { BURN_TOKEN } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
@@ -15,16 +14,14 @@ import {
   STRANGER,
   usdb,
   type BurnTerms,
-  type TestLanes,
 } from '../../dev/bridge-stack.ts';
 import { attest, burnt, call, executorsOf, nonceOf, signatures } from './lanes-desk.ts';
+import { started } from '../../support/started.ts';
 
-let lanes: TestLanes;
+const lanes = started(() => startLanes());
 beforeAll(async () => {
-  lanes = await startLanes();
   await approveBurns(lanes.near);
 });
-afterAll(() => lanes.stop());
 
 const says = { told: [], anew: [] };
 const desk = () => executorsOf(lanes, says);

@@ -1,16 +1,14 @@
 /** What the contracts of either side say before a burn: where one says otherwise, nothing is. */
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { encodeAbiParameters, toFunctionSelector, type Hex } from 'viem';
 import { approveBurns, startLanes, type TestLanes } from '../../dev/bridge-stack.ts';
 import { startAnswering } from '../answering.ts';
 import { burnContext, call, executorsOf } from './lanes-desk.ts';
+import { started } from '../../support/started.ts';
 
-let lanes: TestLanes;
+const lanes = started(() => startLanes());
 beforeAll(async () => {
-  lanes = await startLanes();
   await approveBurns(lanes.near);
 });
-afterAll(() => lanes.stop());
 
 const NOBODY: Hex = '0x00000000000000000000000000000000000000ee';
 const word = (type: 'uint256' | 'address' | 'bool', value: bigint | Hex | boolean): Hex =>

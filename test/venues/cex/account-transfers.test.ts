@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type {
   TransferOrder,
@@ -19,16 +18,13 @@ import {
   recover,
   send,
   SUB,
-  type Desk,
 } from './support/desk.ts';
+import { started } from '../../support/started.ts';
 
-let desk: Desk;
 let provider: TransferProvider;
 let executor: Executor;
-beforeAll(async () => {
-  desk = await openDesk();
-});
-afterAll(() => desk.close());
+const desk = started(() => openDesk());
+
 beforeEach(() => {
   freshBooks(desk);
   const bindings = desk.bindings();

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { PoolBalance } from '../../../domain/balances.ts';
 import { createCexBalances } from '../../../venues/cex/balances.ts';
-import { call, freshBooks, openDesk, SUB, type Desk } from './support/desk.ts';
+import { call, freshBooks, openDesk, SUB } from './support/desk.ts';
+import { started } from '../../support/started.ts';
 
-let desk: Desk;
-beforeAll(async () => {
-  desk = await openDesk();
-});
-afterAll(() => desk.close());
+const desk = started(() => openDesk());
+
 beforeEach(() => freshBooks(desk));
 
 async function fetched(

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -8,14 +7,11 @@ import {
 } from '../../../venues/bindings.ts';
 import { readCredentials } from '../../../venues/cex/credentials.ts';
 import { createCexExecutors } from '../../../venues/cex/executors.ts';
-import { openDesk, type Desk } from './support/desk.ts';
+import { openDesk } from './support/desk.ts';
+import { started } from '../../support/started.ts';
 
 const KEY = { api_key: 'the-api-key-itself', secret: 'the-secret-itself' };
-let desk: Desk;
-beforeAll(async () => {
-  desk = await openDesk();
-});
-afterAll(() => desk.close());
+const desk = started(() => openDesk());
 
 const master = {
   venue_key: 'm',

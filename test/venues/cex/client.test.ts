@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { ExecutorFault } from '../../../domain/executor.ts';
@@ -9,12 +8,10 @@ import type { CexConnection } from '../../../venues/cex/connection.ts';
 import { readCredentials } from '../../../venues/cex/credentials.ts';
 import { binance } from '../../../venues/cex/dialects/binance.ts';
 import { call, freshBooks, openDesk, type Desk } from './support/desk.ts';
+import { started } from '../../support/started.ts';
 
-let desk: Desk;
-beforeAll(async () => {
-  desk = await openDesk();
-});
-afterAll(() => desk.close());
+const desk = started(() => openDesk());
+
 beforeEach(() => freshBooks(desk));
 
 const READ = 'sapiGetAccountApiRestrictions';

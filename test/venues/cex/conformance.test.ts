@@ -2,7 +2,6 @@
  * The check that every team's executor has to pass, with what is paid at the exchange as the count
  * of effects.
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

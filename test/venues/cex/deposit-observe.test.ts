@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexDepositObserveExecutor } from '../../../venues/cex/deposit-observe.ts';
-import {
-  call,
-  contextOf,
-  freshBooks,
-  NO_JOURNAL,
-  observe,
-  openDesk,
-  type Desk,
-} from './support/desk.ts';
+import { call, contextOf, freshBooks, NO_JOURNAL, observe, openDesk } from './support/desk.ts';
+import { started } from '../../support/started.ts';
 
-let desk: Desk;
 let executor: Executor;
-beforeAll(async () => {
-  desk = await openDesk();
-});
-afterAll(() => desk.close());
+const desk = started(() => openDesk());
+
 beforeEach(() => {
   freshBooks(desk);
   executor = createCexDepositObserveExecutor(createCexAccounts(desk.bindings()));

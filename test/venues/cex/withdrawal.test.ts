@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { subtract } from '../../../domain/money.ts';
@@ -15,15 +14,12 @@ import {
   recover,
   send,
   withdrawal,
-  type Desk,
 } from './support/desk.ts';
+import { started } from '../../support/started.ts';
 
-let desk: Desk;
 let executor: Executor;
-beforeAll(async () => {
-  desk = await openDesk();
-});
-afterAll(() => desk.close());
+const desk = started(() => openDesk());
+
 beforeEach(() => {
   freshBooks(desk);
   // A connection of its own: the pace of one test is no concern of the next.

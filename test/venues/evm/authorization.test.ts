@@ -5,7 +5,6 @@
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, describe, expect, test } from '@jest/globals';
 import { hashTypedData, numberToHex, pad, toEventSelector, type Hex } from 'viem';
 import type { ExecutionResult } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseUnits, toHex, type Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { ExecutionContext, ExecutionResult, Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { createEvmBalanceObserveExecutor } from '../../../venues/evm/balance-observe.ts';
 import { payToken } from './support/pay-token.ts';
-import { asTheyAre, startChain, type TestChain } from './support/chain.ts';
+import { asTheyAre, startChain } from './support/chain.ts';
 import { call, chainsOf, contextOf, MemoryJournal } from './support/node.ts';
+import { started } from '../../support/started.ts';
 
-let chain: TestChain;
 let address: Address;
-beforeAll(async () => {
-  chain = await startChain();
-});
-afterAll(() => chain.stop());
+const chain = started(() => startChain());
+
 beforeEach(() => {
   address = privateKeyToAccount(generatePrivateKey()).address;
 });

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { BalanceFetcher, PoolBalance } from '../../../domain/balances.ts';
 import { createLocalSigner } from '../../../signers/local.ts';
 import { createNoopSigner } from '../../../signers/noop.ts';
 import { parseVenueBindings } from '../../../venues/bindings.ts';
 import { openVenues } from '../../../venues/open.ts';
-import { CHAIN_ID, startChain, type TestChain } from './support/chain.ts';
+import { CHAIN_ID, startChain } from './support/chain.ts';
 import { call, type Account } from './support/node.ts';
+import { started } from '../../support/started.ts';
 
 const NO_TOKEN = '0x00000000000000000000000000000000000000aa';
-let chain: TestChain;
-beforeAll(async () => {
-  chain = await startChain();
-});
-afterAll(() => chain.stop());
+const chain = started(() => startChain());
 
 function fetchersOf(account: Account, venue: object = {}): readonly BalanceFetcher[] {
   const common = {

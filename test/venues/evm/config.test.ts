@@ -1,5 +1,4 @@
 /** A venues file that says less of a chain's finality than is known of it stops the start. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

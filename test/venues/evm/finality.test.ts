@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createWalletClient,
   encodeFunctionData,
@@ -11,8 +10,9 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
-import { asTheyAre, BLOCKS_TO_FINALITY, startChain, type TestChain } from './support/chain.ts';
+import { asTheyAre, BLOCKS_TO_FINALITY, startChain } from './support/chain.ts';
 import { call, contextOf, driveToSend, executorOf } from './support/node.ts';
+import { started } from '../../support/started.ts';
 
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -35,12 +35,8 @@ const passingToken = (other: string): Hex =>
  * the recipient.
  */
 const LOGGER: Hex = `0x602435600052600435327f${TRANSFER_TOPIC}60206000a300`;
+const chain = started(() => startChain());
 
-let chain: TestChain;
-beforeAll(async () => {
-  chain = await startChain();
-});
-afterAll(() => chain.stop());
 afterEach(async () => {
   chain.staleReceipts(false);
   chain.tellReceipts(asTheyAre);

@@ -1,5 +1,4 @@
 /** In which blocks a log is looked for. */
-import { expect, it, test } from '@jest/globals';
 import { hexToBigInt, type Hex } from 'viem';
 import { findLog } from '../../../venues/evm/find-log.ts';
 

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import { formatEther, getAddress, parseGwei, type Address, type Hex } from 'viem';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { SignedNode } from '../../../domain/signing.ts';
-import { startChain, type TestChain } from './support/chain.ts';
+import { startChain } from './support/chain.ts';
 import { call, chainsOf, contextOf, executorOf } from './support/node.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
 import { createEvmSigning } from '../../../venues/evm/signing.ts';
 import { createEvmTransferExecutor } from '../../../venues/evm/transfer.ts';
+import { started } from '../../support/started.ts';
 
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 /**
  * Answers 0 to `transfer` and 1 to everything else: a token that says false where others revert.
  */
 const FALSE_TOKEN: Hex = '0x60003560f81c60a9141560005260206000f3';
-
-let chain: TestChain;
-beforeAll(async () => {
-  chain = await startChain();
-});
-afterAll(() => chain.stop());
+const chain = started(() => startChain());
 
 const erc20 = (changes: JsonObject = {}): JsonObject => ({
   token_address: chain.token,

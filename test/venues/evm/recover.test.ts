@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWalletClient, http, parseUnits, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Executor, ExecutionContext } from '../../../domain/executor.ts';
@@ -11,16 +10,15 @@ import {
   MemoryJournal,
   type Driven,
 } from './support/node.ts';
+import { started } from '../../support/started.ts';
 
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-
-let chain: TestChain;
 let executor: Executor;
-beforeAll(async () => {
-  chain = await startChain();
+const chain = started(() => startChain());
+beforeAll(() => {
   executor = executorOf(chain);
 });
-afterAll(() => chain.stop());
+
 afterEach(async () => {
   chain.onSend('none');
   chain.tellReceipts(asTheyAre);

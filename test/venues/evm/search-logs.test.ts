@@ -1,5 +1,4 @@
 /** A search over several looks: every block is searched while it is final, and none for nothing. */
-import { expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
 import { hexToBigInt, type Hex } from 'viem';
 import type { BlockRange } from '../../../venues/evm/find-log.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it, test } from '@jest/globals';
 import { encodeFunctionData, erc20Abi, getAddress, type Hex } from 'viem';
 import type { SignRequest } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';

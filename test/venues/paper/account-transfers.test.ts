@@ -3,7 +3,6 @@
  * it does not.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type {
   TransferOrder,
   TransferProvider,

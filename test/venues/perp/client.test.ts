@@ -1,7 +1,6 @@
 /** What of a venue's answers is believed, over HTTP; its answers are written out here. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createPerpBalances } from '../../../venues/perp/balances.ts';
 import { createPerpClient, type PerpClient } from '../../../venues/perp/client.ts';
 import { perpVenueSchema } from '../../../venues/perp/config.ts';

@@ -1,5 +1,4 @@
 /** Deposits at the simulated venue from a real chain: what is sent, and what completes it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { privateKeyToAccount } from 'viem/accounts';
 import { PERP_BRIDGE } from '../../../dev/simulators/perp/settings.ts';
 import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
@@ -10,22 +9,11 @@ import type { PerpClient } from '../../../venues/perp/client.ts';
 import { perpActs } from '../../../venues/perp/lane.ts';
 import { eventually, usdb } from '../../dev/bridge-stack.ts';
 import { TOKEN, WHALE, low, someone, tokensOf } from '../../dev/perp-stack.ts';
-import {
-  HOUR,
-  call,
-  contextOf,
-  entriesOf,
-  masterOf,
-  mined,
-  openDesk,
-  type Desk,
-} from './perp-desk.ts';
+import { HOUR, call, contextOf, entriesOf, masterOf, mined, openDesk } from './perp-desk.ts';
+import { started } from '../../support/started.ts';
 
-let desk: Desk;
-beforeAll(async () => {
-  desk = await openDesk();
-});
-afterAll(() => desk?.close());
+const desk = started(() => openDesk());
+
 beforeEach(() => desk.perp.faults({ confirmations: 1 }));
 
 const whale = privateKeyToAccount(WHALE.privateKey);

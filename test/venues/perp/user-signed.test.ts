@@ -1,5 +1,4 @@
 /** Withdrawals and top-ups at the simulated venue: what is sent, how often, and what it proves. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { deposit, low, rowsOf, someone, tokensOf } from '../../dev/perp-stack.ts';
 import { eventually, usdb } from '../../dev/bridge-stack.ts';
 import type { ExecutionResult } from '../../../domain/executor.ts';
@@ -14,17 +13,16 @@ import {
   openDesk,
   signedBy,
   withdrawal,
-  type Desk,
   type Master,
   type Signed,
 } from './perp-desk.ts';
+import { started } from '../../support/started.ts';
 
-let desk: Desk;
+const desk = started(() => openDesk());
 beforeAll(async () => {
-  desk = await openDesk();
   await deposit(desk.chain, usdb('5000'));
 });
-afterAll(() => desk?.close());
+
 beforeEach(() => desk.perp.faults({ withdrawal_seconds: 0, confirmations: 1 }));
 
 const PAID = low(someone('is paid').address);
