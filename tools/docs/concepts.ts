@@ -51,7 +51,7 @@ const STEPS: readonly Step[] = [
   { from: 'SUBMITTING', to: 'READY', says: 'recover: proven unsent, key safe' },
   { from: 'SUBMITTING', to: 'UNKNOWN', says: 'recover: nobody can tell' },
   { from: 'SUBMITTED', to: 'OBSERVING', says: 'observe looks' },
-  { from: 'OBSERVING', to: 'COMPLETED', says: 'shown as asked for' },
+  { from: 'OBSERVING', to: 'COMPLETED', says: 'shown as required' },
   { from: 'OBSERVING', to: 'FAILED', says: 'proven that nothing landed' },
   { from: 'UNKNOWN', to: 'OBSERVING', says: 'found after all' },
 ];

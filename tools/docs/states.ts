@@ -34,9 +34,9 @@ export const STATES_FILE = 'docs/states.md';
 
 const OF_MOVEMENTS: Readonly<Record<MovementState, string>> = {
   PENDING_APPROVAL: 'waits until somebody approves the hash of its plan, or the time is over',
-  APPROVED: 'approved; its run has not begun to walk yet',
+  APPROVED: 'approved; its run has not started yet',
   EXECUTING: 'nodes are at work',
-  COMPLETED: 'everything that the plan asked for has been shown',
+  COMPLETED: 'everything that the plan requires has been shown',
   FAILED: 'a node failed and no edge leads on; a retry may go on from there',
   WAITING_MANUAL_ACTION: 'a gate waits for a person',
   MANUAL_INTERVENTION: 'nobody can say whether a node has moved anything; nothing new is sent',
