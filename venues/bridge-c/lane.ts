@@ -1,11 +1,12 @@
 /** The bridge_c lane: its executors, and what may be signed for its sends. */
 import type { Executor } from '../../domain/executor.ts';
+import { actReader, type ActReader } from '../evm/act.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
-import type { ActReader } from '../evm/signing.ts';
 import { bridgeCPart } from './config.ts';
 import { createBridgeObserveExecutor } from './observe.ts';
-import { createBridgeSendExecutor, plannedSend } from './send.ts';
+import { sendAct } from './send-act.ts';
+import { createBridgeSendExecutor } from './send.ts';
 
 /** Of the chains that have a `bridge_c` entry; no executors where none has. */
 export function createBridgeCExecutors(
@@ -19,8 +20,5 @@ export function createBridgeCExecutors(
 
 /** What a send may have signed, by its plan. */
 export function bridgeCActs(venues: readonly EvmVenue[]): ActReader {
-  return ({ node, amount }, from) => {
-    if (node.action_type !== 'bridge_c_send') return null;
-    return plannedSend({ config: node.config, asset: node.asset, amount }, from, venues);
-  };
+  return actReader(sendAct(venues));
 }

@@ -5,7 +5,6 @@ import { isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
-import { recipientProblem } from '../evm/recipients.ts';
 import { bridgeCPart, sendConfigSchema, type BridgeCVenue } from './config.ts';
 
 /** A chain with its part of the bridge. */
@@ -59,11 +58,6 @@ export function entriesOf({ from, to }: SendPlan): string {
   const side = ({ venue, oft, token }: End): string =>
     `chain ${venue.chain_id} eid ${venue.bridge_c.eid} endpoint ${venue.bridge_c.endpoint} oft ${oft} token ${token}`;
   return `${side(from)}; ${side(to)}`.toLowerCase();
-}
-
-/** Why nothing may be sent to its recipient. */
-export function sendRefusal({ recipient, to }: SendPlan): string | null {
-  return recipientProblem('destination_address', recipient, to.venue);
 }
 
 function bridgeOf(venues: readonly EvmVenue[], chainId: number): BridgeVenue {

@@ -44,14 +44,6 @@ async function requireEnd(
   missing: string,
 ): Promise<void> {
   const { endpoint, eid } = venue.bridge_c;
-  for (const address of [endpoint, oft]) {
-    const code = await connection.ask((client) => client.getCode({ address }));
-    if (code === undefined)
-      throw rejected(
-        'BRIDGE_ROUTE_MISSING',
-        `venue ${venue.venue_key} names ${address}, and there is no contract`,
-      );
-  }
   await requireCode(connection, token);
   const contract = { address: oft, abi: OFT } as const;
   const [toldEid, toldEndpoint, peer, carried] = await Promise.all([

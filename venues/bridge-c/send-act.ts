@@ -8,11 +8,11 @@ import {
   type TransactionReceipt,
 } from 'viem';
 import { fromBaseUnits } from '../../domain/money.ts';
-import type { ActOn, ChainAct, Did } from '../evm/act.ts';
+import { actDescriptor, type Act, type Did, type Effect, type PathEnd } from '../evm/act.ts';
 import type { EvmCall } from '../evm/call.ts';
 import type { EvmConnection } from '../evm/client.ts';
+import type { EvmVenue } from '../evm/config.ts';
 import { baseUnits } from '../evm/plan.ts';
-import { verifyCall } from '../evm/verify-call.ts';
 import { padded } from '../evm/words.ts';
 import { ENDPOINT, OFT } from './contracts.ts';
 import {
@@ -22,7 +22,7 @@ import {
   transferMessage,
   type Packet,
 } from './packet.ts';
-import { rejected, type SendPlan } from './plan.ts';
+import { entriesOf, readSendPlan, rejected, type End, type SendPlan } from './plan.ts';
 
 /** What is sent, in the units of either. */
 export interface SendUnits {
@@ -74,7 +74,7 @@ export function sendParam({ to, recipient }: SendPlan, units: bigint) {
   } as const;
 }
 
-export function sendCall(plan: SendPlan, units: bigint, from: Address, value: bigint): EvmCall {
+function sendCall(plan: SendPlan, units: bigint, from: Address, value: bigint): EvmCall {
   return {
     to: plan.from.oft,
     value,
@@ -86,23 +86,43 @@ export function sendCall(plan: SendPlan, units: bigint, from: Address, value: bi
   };
 }
 
-/** The send of this account. What it pays the bridge is the fence's to allow. */
-export function sendOn(plan: SendPlan, from: Address): ActOn {
-  return async (connection) => sendAct(plan, from, await unitsOf(connection, plan));
+export const BRIDGE_C_SEND_DESCRIPTOR = actDescriptor({
+  executor_key: 'bridge_c.send',
+  action_types: ['bridge_c_send'],
+  provider: 'bridge_c',
+  // It shows that the funds are on their way; that they arrived is for the other chain to show.
+  completion_assurances: ['provider_completed'],
+});
+
+export function sendAct(venues: readonly EvmVenue[]): Act<SendPlan> {
+  return {
+    descriptor: BRIDGE_C_SEND_DESCRIPTOR,
+    noun: 'send',
+    read: (of) => readSendPlan(of, venues),
+    move: (plan) => ({
+      chain_id: plan.from.venue.chain_id,
+      outflow: {
+        ...{ token: plan.from.token, amount: plan.amount },
+        ...{ leaves_signer: true, pays_bridge: true },
+      },
+      payee: { address: plan.recipient, field: 'destination_address', venue: plan.to.venue },
+      terms: entriesOf(plan),
+      path: { here: pathEnd(plan.from), there: pathEnd(plan.to) },
+    }),
+    // Even where less is required: its packet has another id when its block is taken back.
+    assurance: 'destination_finalized',
+    effect: async (plan, { connection, from }) =>
+      sendEffect(plan, from, await unitsOf(connection, plan)),
+  };
 }
 
-export function sendAct(plan: SendPlan, from: Address, moved: SendUnits): ChainAct {
-  const { chain_id } = plan.from.venue;
+function pathEnd({ venue, oft }: End): PathEnd {
+  return { venue, contracts: [venue.bridge_c.endpoint, oft] };
+}
+
+export function sendEffect(plan: SendPlan, from: Address, moved: SendUnits): Effect {
   return {
-    chain_id,
-    call: null,
-    verify: (unsigned) =>
-      verifyCall(
-        unsigned,
-        chain_id,
-        sendCall(plan, moved.units, from, BigInt(unsigned.value)),
-        'send',
-      ),
+    call: (fee) => sendCall(plan, moved.units, from, fee),
     did: (signer, receipt) => did(plan, moved, signer, receipt),
   };
 }

@@ -8,30 +8,51 @@ import {
   type TransactionReceipt,
 } from 'viem';
 import { fromBaseUnits } from '../../domain/money.ts';
-import type { ActOn, ChainAct, Did } from '../evm/act.ts';
+import { actDescriptor, type Act, type Did, type PathEnd } from '../evm/act.ts';
+import type { EvmCall } from '../evm/call.ts';
+import type { EvmVenue } from '../evm/config.ts';
 import { baseUnits } from '../evm/plan.ts';
-import { verifyCall } from '../evm/verify-call.ts';
 import { padded } from '../evm/words.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
 import { readMessage, type BurnMessage } from './message.ts';
-import type { BurnPlan } from './plan.ts';
+import { entriesOf, readBurnPlan, type BurnPlan, type LaneVenue } from './plan.ts';
 
-export function burnOn(plan: BurnPlan): ActOn {
-  return async (connection) => burnAct(plan, await connection.decimals(plan.token));
-}
+export const CCTP_BURN_DESCRIPTOR = actDescriptor({
+  executor_key: 'cctp.burn',
+  action_types: ['cctp_burn'],
+  provider: 'cctp',
+  // It shows that the funds are gone and signed for; that they arrived is the mint's to show.
+  completion_assurances: ['provider_completed'],
+});
 
-/** `decimals` are those of the token on the chain it is burnt on. */
-export function burnAct(plan: BurnPlan, decimals: number): ChainAct {
-  const call = burnCall(plan, decimals);
+export function burnAct(venues: readonly EvmVenue[]): Act<BurnPlan> {
   return {
-    chain_id: plan.source.chain_id,
-    call,
-    verify: (unsigned) => verifyCall(unsigned, plan.source.chain_id, call, 'burn'),
-    did: (from, receipt) => did(plan, decimals, from, receipt),
+    descriptor: CCTP_BURN_DESCRIPTOR,
+    noun: 'burn',
+    read: (of) => readBurnPlan(of, venues),
+    move: (plan) => ({
+      chain_id: plan.source.chain_id,
+      outflow: {
+        ...{ token: plan.token, amount: plan.amount },
+        ...{ leaves_signer: true, pays_bridge: false },
+      },
+      payee: { address: plan.mint_recipient, field: 'mint_recipient', venue: plan.destination },
+      terms: entriesOf(plan),
+      path: { here: endOf(plan.source), there: endOf(plan.destination) },
+    }),
+    effect: (plan, { units, decimals }) => ({
+      call: () => burnCall(plan, units, decimals),
+      did: (from, receipt) => did(plan, decimals, from, receipt),
+    }),
   };
 }
 
-export function burnCall(plan: BurnPlan, decimals: number) {
+function endOf(venue: LaneVenue): PathEnd {
+  const { token_messenger, message_transmitter } = venue.cctp;
+  return { venue, contracts: [token_messenger, message_transmitter] };
+}
+
+function burnCall(plan: BurnPlan, units: bigint, decimals: number): EvmCall {
   return {
     to: plan.source.cctp.token_messenger,
     value: 0n,
@@ -39,7 +60,7 @@ export function burnCall(plan: BurnPlan, decimals: number) {
       abi: TOKEN_MESSENGER,
       functionName: 'depositForBurn',
       args: [
-        baseUnits(plan, decimals),
+        units,
         plan.destination.cctp.domain,
         padded(plan.mint_recipient),
         plan.token,
@@ -52,8 +73,8 @@ export function burnCall(plan: BurnPlan, decimals: number) {
 }
 
 /**
- * `BURN_NOT_SEEN` where the transmitter tells of no such message: the tokens may be gone, so it is
- * no failure.
+ * `BURN_NOT_SEEN` where the transmitter shows no such message: the tokens may be gone, so it is no
+ * failure.
  */
 function did(plan: BurnPlan, decimals: number, from: Address, receipt: TransactionReceipt): Did {
   const emitted = emittedOf(plan, decimals, from, receipt);

@@ -24,9 +24,6 @@ export const MESSAGE_TRANSMITTER = parseAbi([
   'event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)',
 ]);
 
-/** What its transmitter and its minter say of themselves. */
-export const PAUSABLE = parseAbi(['function paused() view returns (bool)']);
-
 /** What the minter asks of the token. Source: `IMintBurnToken.sol` there. */
 export const MINTED_TOKEN = parseAbi(['function mint(address to, uint256 amount) returns (bool)']);
 

@@ -16,7 +16,7 @@ import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
-import type { ActOn, ChainAct, Did, Verdict } from '../evm/act.ts';
+import type { Did } from '../evm/act.ts';
 import type { EvmCall } from '../evm/call.ts';
 import { padded, unpaddedWord } from '../evm/words.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
@@ -50,39 +50,14 @@ export function mintCall(plan: MintPlan, message: Hex, attestation: Hex): EvmCal
   };
 }
 
-/** `from` is who brings it; `instead` says what somebody else may have minted in its place. */
-export function mintOn(plan: MintPlan, from: Address, instead: ChainAct['instead']): ActOn {
-  return async (connection) => {
-    const decimals = await connection.decimals(plan.minted);
-    return {
-      chain_id: plan.destination.chain_id,
-      call: null,
-      verify: (unsigned) => verdictOn(plan, from, decimals, unsigned),
-      did: (_signer, receipt) => minted(plan, decimals, receipt),
-      ...(instead === undefined ? {} : { instead }),
-    };
-  };
-}
-
-function verdictOn(
-  plan: MintPlan,
-  from: Address,
-  decimals: number,
-  unsigned: EvmUnsignedTransaction,
-): Verdict {
-  const problem = problemOf(plan, from, decimals, unsigned);
-  return problem === null ? { ok: true } : { ok: false, problem };
-}
-
-function problemOf(
+/** Why a transaction is no mint of this burn by `from`, or null. */
+export function mintProblem(
   plan: MintPlan,
   from: Address,
   decimals: number,
   unsigned: EvmUnsignedTransaction,
 ): string | null {
   const { destination, emitted } = plan;
-  if (unsigned.chain_id !== destination.chain_id)
-    return `the transaction is for chain ${unsigned.chain_id}, the mint for ${destination.chain_id}`;
   const { message_transmitter: transmitter } = destination.cctp;
   if (!sameEvmAddress(unsigned.to, transmitter))
     return `the transaction calls ${unsigned.to}, the mint ${transmitter}`;

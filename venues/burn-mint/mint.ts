@@ -4,140 +4,150 @@
  */
 import type { Address, Hash } from 'viem';
 import {
-  ExecutorFault,
   type CallOptions,
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type ExecutorDescriptor,
-  type SubmitJournal,
 } from '../../domain/executor.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { ACT_EXECUTOR } from '../evm/act-executor.ts';
-import type { EvmCall } from '../evm/call.ts';
-import { readBalance, type EvmConnection } from '../evm/client.ts';
-import { requireGas, unsignedOf } from '../evm/draft.ts';
-import { failWhenRejected } from '../evm/errors.ts';
-import { quoteGas, type GasQuote } from '../evm/fees.ts';
-import { checkChains } from '../evm/health.ts';
+import { createActExecutor, gasAside, type Drafting, type Ready } from '../evm/act-executor.ts';
+import { actDescriptor, type Act, type ActInput, type At } from '../evm/act.ts';
+import type { EvmVenue } from '../evm/config.ts';
 import { TRANSFER_ASSURANCES } from '../evm/landed.ts';
-import { readSigner } from '../evm/plan.ts';
-import { searchedRecord } from '../evm/search-logs.ts';
-import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
-import { settleAct } from '../evm/settle.ts';
+import { searchedRecord, type SearchLimits } from '../evm/search-logs.ts';
 import { requireCaller } from './burn.ts';
 import { readBurnt, type Burnt } from './burnt.ts';
 import { byAnybody, byOthers, isNonceUsed, mintOfNonce, takes, type Looking } from './by-others.ts';
-import { mintCall, mintOn } from './mint-act.ts';
+import { mintCall, minted, mintProblem } from './mint-act.ts';
 import { askedAnew, attestedOf } from './mint-attestation.ts';
 import type { Lane } from './plan.ts';
 
-export const CCTP_MINT_DESCRIPTOR: ExecutorDescriptor = {
-  ...ACT_EXECUTOR,
+export const CCTP_MINT_DESCRIPTOR = actDescriptor({
   executor_key: 'cctp.mint',
   action_types: ['cctp_mint'],
   provider: 'cctp',
   completion_assurances: TRANSFER_ASSURANCES,
-};
+});
 
-/** It holds no state of its own: the journal, the chains and the attester do. */
-export function createMintExecutor(lane: Lane): Executor {
-  const { chains, venues } = lane;
+/** Who else has minted it is looked for before it is given up. */
+export function mintAct(venues: readonly EvmVenue[], search: SearchLimits | undefined): Act<Burnt> {
   return {
     descriptor: CCTP_MINT_DESCRIPTOR,
-    preflight: (context, call) =>
-      failWhenRejected(async () => {
-        await draft(lane, context, call);
-        return null;
-      }),
-    prepare: (context, call) => failWhenRejected(() => prepare(lane, context, call)),
-    submit: async (input, call) => {
-      const burnt = readBurnt(input.context, venues);
-      const from = readSigner(input.context);
-      // Somebody was quicker, so there is nothing to send.
-      const by = input.prepared_action['minted_by'];
-      if (by !== undefined)
-        return {
-          next_state: 'SUBMITTED',
-          ...(typeof by === 'string' ? { external_ref: by } : {}),
-        };
-      return sendSigned(
-        chains,
-        actOf(burnt, from, lookingOf(lane, input.context, 'observe')),
-        input,
-        call,
-      );
-    },
-    observe: (context, call, journal) => settle(lane, context, call, journal, 'observe'),
-    recover: (context, call, journal) => settle(lane, context, call, journal, 'recover'),
-    cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
-    health: (call) => checkChains(chains, call),
+    noun: 'mint',
+    read: (of) => readBurnt(of, venues),
+    move: ({ plan }) => ({
+      chain_id: plan.destination.chain_id,
+      outflow: {
+        ...{ token: plan.minted, amount: plan.amount },
+        ...{ leaves_signer: false, pays_bridge: false },
+      },
+      // What is burnt is minted, whoever its recipient is.
+      payee: { address: recipientOf(plan), field: 'burn_from', venue: null },
+      // Its reading goes by those of its burn.
+      terms: null,
+      path: null,
+    }),
+    effect: ({ plan }, { from, decimals, of, phase }) => ({
+      call: null,
+      problem: (unsigned) => mintProblem(plan, from, decimals, unsigned),
+      did: (_signer, receipt) => minted(plan, decimals, receipt),
+      instead: (connection) => byAnybody(connection, plan, lookingOf(search, of, phase)),
+    }),
   };
 }
 
-/** The act of a mint: who else has minted it is looked for before it is given up. */
-export function actOf(burnt: Burnt, from: Address, looking: Looking) {
-  const { plan } = burnt;
-  return {
-    chain_id: plan.destination.chain_id,
-    act: mintOn(plan, from, (connection) => byAnybody(connection, plan, looking)),
-  };
+function recipientOf({ emitted }: Burnt['plan']): Address {
+  return `0x${emitted.mint_recipient.slice(26)}`;
 }
 
-/** A recovery, which asks anew, goes by nothing that a look has searched before. */
+/** A recovery, which starts anew, goes by nothing that a look has searched before. */
 function lookingOf(
-  { search }: Lane,
-  { completion_assurance, prior }: ExecutionContext,
-  phase: 'observe' | 'recover',
+  search: SearchLimits | undefined,
+  { completion_assurance: assurance = 'provider_completed', prior }: ActInput,
+  phase: At['phase'],
 ): Looking {
   const { searched } = prior?.prepared_action ?? {};
   const { searched: later = searched, ...output } = prior?.output ?? {};
   const goesOn = phase === 'observe' && later !== undefined;
+  return { assurance, progress: { ...output, ...(goesOn ? { searched: later } : {}) }, search };
+}
+
+export function createMintExecutor(lane: Lane): Executor {
+  const executor = createActExecutor(lane.chains, mintAct(lane.venues, lane.search), {
+    facts: ({ plan, transaction }) => ({
+      chain_id: plan.destination.chain_id,
+      burn_transaction: transaction,
+      message_nonce: plan.nonce,
+      mint_recipient: recipientOf(plan),
+    }),
+    ready: (burnt, at) => mintReady(lane, burnt, at),
+    completed: (_burnt, settled, { context }) => named(context, settled),
+  });
+  const look = async (
+    phase: At['phase'],
+    context: ExecutionContext,
+    call: CallOptions,
+  ): Promise<ExecutionResult | null> => {
+    const { prepared_action, external_ref } = context.prior ?? {};
+    const by = prepared_action?.['minted_by'];
+    if (by === undefined) return null;
+    const { plan } = readBurnt(context, lane.venues);
+    const known = by ?? external_ref;
+    const settled = await byOthers(
+      await lane.chains.open(plan.destination.chain_id, call),
+      plan,
+      lookingOf(lane.search, context, phase),
+      typeof known === 'string' ? (known as Hash) : null,
+    );
+    return settled.next_state === 'COMPLETED' ? named(context, settled) : settled;
+  };
   return {
-    assurance: completion_assurance,
-    progress: { ...output, ...(goesOn ? { searched: later } : {}) },
-    search,
+    ...executor,
+    submit: async (input, call) => {
+      const by = input.prepared_action['minted_by'];
+      if (by === undefined) return executor.submit(input, call);
+      // Somebody was quicker, so there is nothing to send.
+      return { next_state: 'SUBMITTED', ...(typeof by === 'string' ? { external_ref: by } : {}) };
+    },
+    observe: async (context, call, journal) =>
+      (await look('observe', context, call)) ?? executor.observe(context, call, journal),
+    recover: async (context, call, journal) =>
+      (await look('recover', context, call)) ?? executor.recover(context, call, journal),
   };
 }
 
-interface Drafted {
-  readonly burnt: Burnt;
-  readonly from: Address;
-  readonly connection: EvmConnection;
-  /** Null where somebody else has brought the message. */
-  readonly sends: { readonly call: EvmCall; readonly quote: GasQuote } | null;
-}
-
-async function draft(
-  lane: Lane,
-  context: ExecutionContext,
-  options: CallOptions,
-): Promise<Drafted> {
-  const burnt = readBurnt(context, lane.venues);
+async function mintReady(lane: Lane, burnt: Burnt, at: Drafting): Promise<Ready> {
   const { plan } = burnt;
-  const from = readSigner(context);
-  const connection = await lane.chains.open(plan.destination.chain_id, options);
-  const mined = { burnt, from, connection, sends: null };
-  if (await isNonceUsed(connection, plan)) return mined;
+  const { connection, from, call: options } = at;
+  const done: Ready = { call: null, facts: () => mintedBy(lane, burnt, at) };
+  if (await isNonceUsed(connection, plan)) return done;
   // What is minted needs nobody who may mint it.
   requireCaller(plan.emitted.destination_caller, from);
-  try {
-    const attested = await attestedOf(lane, burnt, connection, options);
-    const call = mintCall(plan, attested.message, attested.attestation);
-    const quote = await quoteGas(connection, from, call);
-    const holds = await readBalance(connection, { owner: from, token: null });
-    requireGas(connection, { call, quote, holds });
-    return { burnt, from, connection, sends: { call, quote } };
-  } catch (error) {
-    if (!(error instanceof ExecutorFault) || error.code !== 'TRANSACTION_WOULD_REVERT') throw error;
-    // Somebody was quicker just now.
-    if (await isNonceUsed(connection, plan)) return mined;
-    if (!EXPIRED.test(error.message)) throw error;
-    return askedAnew(lane, burnt, options, {
-      code: 'ATTESTATION_EXPIRED',
-      why: 'the attestation has expired',
-    });
-  }
+  const { message, attestation } = await attestedOf(lane, burnt, connection, options);
+  return {
+    call: mintCall(plan, message, attestation),
+    async reverted(why) {
+      // Somebody was quicker just now.
+      if (await isNonceUsed(connection, plan)) return done;
+      if (!EXPIRED.test(why.message)) throw why;
+      return askedAnew(lane, burnt, options, {
+        code: 'ATTESTATION_EXPIRED',
+        why: 'the attestation has expired',
+      });
+    },
+  };
+}
+
+/** Who has minted it; null where the looks that follow go on with the search. */
+async function mintedBy(
+  { search }: Lane,
+  { plan, minted_by: known }: Burnt,
+  { connection }: Drafting,
+) {
+  if (known !== null && (await takes(connection, plan, known))) return { minted_by: known };
+  const seen = await mintOfNonce(connection, plan, null, search);
+  return seen.kind === 'found'
+    ? { minted_by: seen.hash }
+    : { minted_by: null, searched: searchedRecord(seen.searched) };
 }
 
 /**
@@ -146,91 +156,8 @@ async function draft(
  */
 const EXPIRED = /message expired/i;
 
-async function prepare(
-  lane: Lane,
-  context: ExecutionContext,
-  options: CallOptions,
-): Promise<ExecutionResult> {
-  const { burnt, from, connection, sends } = await draft(lane, context, options);
-  const { plan } = burnt;
-  const facts = {
-    chain_id: plan.destination.chain_id,
-    burn_transaction: burnt.transaction,
-    message_nonce: plan.nonce,
-    mint_recipient: `0x${plan.emitted.mint_recipient.slice(26)}`,
-    from_address: from,
-    amount: plan.amount,
-    asset: context.asset,
-  };
-  if (sends === null) {
-    const seen =
-      burnt.minted_by !== null && (await takes(connection, plan, burnt.minted_by))
-        ? ({ kind: 'found', hash: burnt.minted_by } as const)
-        : await mintOfNonce(connection, plan, null, lane.search);
-    const by =
-      seen.kind === 'found'
-        ? { minted_by: seen.hash }
-        : // By somebody: the looks that follow go on with the search.
-          { minted_by: null, searched: searchedRecord(seen.searched) };
-    return { next_state: 'SUBMITTING', prepared_action: { ...facts, ...by } };
-  }
-  return {
-    next_state: 'SUBMITTING',
-    prepared_action: facts,
-    sign_request: {
-      kind: 'evm_transaction',
-      payload: unsignedOf(plan.destination.chain_id, sends.call, sends.quote),
-    },
-  };
-}
-
-async function settle(
-  lane: Lane,
-  context: ExecutionContext,
-  call: CallOptions,
-  journal: SubmitJournal,
-  phase: 'observe' | 'recover',
-): Promise<ExecutionResult> {
-  const burnt = readBurnt(context, lane.venues);
-  const looking = lookingOf(lane, context, phase);
-  const { prepared_action, external_ref } = context.prior ?? {};
-  const by = prepared_action?.['minted_by'];
-  if (by !== undefined) {
-    const connection = await lane.chains.open(burnt.plan.destination.chain_id, call);
-    const known = by ?? external_ref ?? null;
-    return named(
-      context,
-      await byOthers(
-        connection,
-        burnt.plan,
-        looking,
-        typeof known === 'string' ? (known as Hash) : null,
-      ),
-    );
-  }
-  const settled = await settleAct(lane.chains, {
-    ...actOf(burnt, readSigner(context), looking),
-    from: readSigner(context),
-    assurance: context.completion_assurance,
-    call,
-    journal,
-    phase,
-  });
-  return named(context, settled);
-}
-
 /** What the bridge took is the fee of a mint; what its gas cost stands beside it. */
 function named({ asset }: ExecutionContext, settled: ExecutionResult): ExecutionResult {
-  if (settled.next_state !== 'COMPLETED' || settled.output === undefined) return settled;
-  const { bridge_fee_amount, fee_amount, fee_asset, ...output } = settled.output;
-  return {
-    ...settled,
-    output: {
-      ...output,
-      ...(fee_amount === undefined ? {} : { gas_fee_amount: fee_amount }),
-      ...(fee_asset === undefined ? {} : { gas_fee_asset: fee_asset }),
-      fee_amount: bridge_fee_amount ?? '0',
-      fee_asset: asset,
-    } as JsonObject,
-  };
+  const { bridge_fee_amount = '0', ...output } = gasAside(settled.output);
+  return { ...settled, output: { ...output, fee_amount: bridge_fee_amount, fee_asset: asset } };
 }

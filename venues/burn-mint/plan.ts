@@ -5,7 +5,6 @@ import { compare, isDecimal, isPositive } from '../../domain/money.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
-import { recipientProblem } from '../evm/recipients.ts';
 import type { SearchLimits } from '../evm/search-logs.ts';
 import { padded } from '../evm/words.ts';
 import type { Attester } from './attester.ts';
@@ -96,11 +95,6 @@ export function entriesOf({ source, destination, minted }: BurnPlan): string {
   const side = ({ chain_id, cctp }: LaneVenue): string =>
     `chain ${chain_id} domain ${cctp.domain} messenger ${cctp.token_messenger} transmitter ${cctp.message_transmitter}`;
   return `${side(source)}; ${side(destination)} token ${minted}`.toLowerCase();
-}
-
-/** Why nothing may be burnt for its recipient; what is burnt already is minted all the same. */
-export function burnRefusal({ mint_recipient, destination }: BurnPlan): string | null {
-  return recipientProblem('mint_recipient', mint_recipient, destination);
 }
 
 function laneOf(venues: readonly EvmVenue[], chainId: number): LaneVenue {

@@ -4,24 +4,19 @@
  */
 import { encodeFunctionData, isAddressEqual, type Address } from 'viem';
 import { fromBaseUnits } from '../../domain/money.ts';
+import { requireUnpaused } from '../evm/act-executor.ts';
 import type { EvmConnection } from '../evm/client.ts';
 import { requireCode } from '../evm/draft.ts';
-import { isContractRefusal, isRevert, rpcMessage } from '../evm/errors.ts';
+import { isRevert, rpcMessage } from '../evm/errors.ts';
 import { baseUnits } from '../evm/plan.ts';
 import { revertReason } from '../evm/revert-reason.ts';
 import { padded } from '../evm/words.ts';
-import {
-  MESSAGE_TRANSMITTER,
-  MINTED_TOKEN,
-  PAUSABLE,
-  TOKEN_MESSENGER,
-  TOKEN_MINTER,
-} from './contracts.ts';
+import { MESSAGE_TRANSMITTER, MINTED_TOKEN, TOKEN_MESSENGER, TOKEN_MINTER } from './contracts.ts';
 import { rejected, type BurnPlan, type LaneVenue } from './plan.ts';
 
 /**
  * What brings it back has to be there, and to be of the chains that the venue entries say: a domain
- * that is another chain's would have it minted there. Nothing on the way may be paused, and the
+ * that is another chain's would have it minted there. The minter may not be paused, and the
  * token must let the minter give `units` (base units) to the recipient now.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`,
@@ -64,25 +59,8 @@ export async function requireLane(
       'DESTINATION_TOKEN_MISSING',
       `${token} has ${here} decimals, and ${minted} has ${there}`,
     );
-  await requireOpen(destination, minter, venue_key);
+  await requireUnpaused(destination, minter);
   await requireMint(destination, plan, minter, units);
-}
-
-/** A contract that cannot say whether it is paused cannot be. */
-async function requireOpen(
-  connection: EvmConnection,
-  address: Address,
-  venueKey: string,
-): Promise<void> {
-  const paused = await connection.ask(async (client) => {
-    try {
-      return await client.readContract({ address, abi: PAUSABLE, functionName: 'paused' });
-    } catch (error) {
-      if (isContractRefusal(error)) return false;
-      throw error;
-    }
-  });
-  if (paused) throw rejected('BRIDGE_PAUSED', `${address} of venue ${venueKey} is paused`);
 }
 
 /**
@@ -119,14 +97,6 @@ async function requireSide(
   { cctp, venue_key }: LaneVenue,
   other: LaneVenue,
 ): Promise<void> {
-  for (const address of [cctp.token_messenger, cctp.message_transmitter]) {
-    const code = await connection.ask((client) => client.getCode({ address }));
-    if (code === undefined)
-      throw rejected(
-        'BRIDGE_ROUTE_MISSING',
-        `venue ${venue_key} names ${address}, and there is no contract`,
-      );
-  }
   const messenger = { address: cctp.token_messenger, abi: TOKEN_MESSENGER } as const;
   const [transmitter, remote, domain] = await Promise.all([
     connection.ask((client) =>
@@ -152,7 +122,7 @@ async function requireSide(
     isAddressEqual(transmitter, cctp.message_transmitter) &&
     remote.toLowerCase() === padded(other.cctp.token_messenger)
   )
-    return requireOpen(connection, cctp.message_transmitter, venue_key);
+    return;
   throw rejected(
     'BRIDGE_ROUTE_MISSING',
     `the contracts of venue ${venue_key} are of domain ${domain}, with transmitter ${transmitter} and ${remote} as the messenger of domain ${other.cctp.domain}, and the venues file says otherwise`,

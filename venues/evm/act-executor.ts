@@ -1,16 +1,329 @@
-/** What all executors of the service that send acts to a chain have in common. */
-import type { ExecutorDescriptor } from '../../domain/executor.ts';
+/**
+ * The executor of an act. Before anything is signed it asks what every act has to hold to: the
+ * payee, the amount, the terms and the path that the act names. An act adds only what is its own.
+ */
+import { parseAbi, type Address } from 'viem';
+import { feeWithinBudget } from '../../domain/bridges/path-ready.ts';
+import {
+  ExecutorFault,
+  type CallOptions,
+  type ExecutionContext,
+  type ExecutionResult,
+  type Executor,
+  type SubmitJournal,
+} from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
+import {
+  plannedAct,
+  refusalOf,
+  type Act,
+  type At,
+  type Effect,
+  type Move,
+  type PathEnd,
+} from './act.ts';
+import type { EvmCall } from './call.ts';
+import {
+  finalizedNumber,
+  NATIVE_DECIMALS,
+  readBalance,
+  type EvmChains,
+  type EvmConnection,
+} from './client.ts';
+import { requireBalance, requireCode, requireGas, unsignedOf } from './draft.ts';
+import { failWhenRejected, isContractRefusal } from './errors.ts';
+import { quoteGas, type GasQuote } from './fees.ts';
+import { checkChains } from './health.ts';
+import { baseUnits, readSigner } from './plan.ts';
+import { requireAllowance } from './require-allowance.ts';
+import { requireSameEntries } from './same-entries.ts';
+import { sendSigned, stillUnderWay } from './send-signed.ts';
+import { settleAct } from './settle.ts';
 
-export const ACT_EXECUTOR = {
-  kind: 'local',
-  chain_family: 'evm',
-  // Its bytes are stored before they are sent, and one nonce lands once.
-  same_key_safe: true,
-  // Recover never believes a "not found": it asks who used the nonce in a finalized block.
-  settle_seconds: 0,
-  timeout_seconds: 30,
-  // The module is, but its endpoints are elsewhere and may take seconds.
-  in_process: false,
-  sends: true,
-  not_payees: [],
-} as const satisfies Partial<ExecutorDescriptor>;
+/** Where an act asks what is its own before it is signed. */
+export interface Drafting extends At {
+  readonly context: ExecutionContext;
+  readonly call: CallOptions;
+  /** The chain at the other end of its path; its own where it has no path. */
+  readonly there: EvmConnection;
+}
+
+/** What an act's own questions have come to. */
+export interface Ready {
+  /** Who pulls the tokens from the signer, and must be allowed to. */
+  readonly spender?: Address;
+  /** Wei that the bridge charges. */
+  readonly fee?: bigint;
+  /** What is signed, where the effect does not say it; null: it is done already. */
+  readonly call?: EvmCall | null;
+  /** Asked while the gas is estimated. */
+  requireAnswer?(call: EvmCall): Promise<void>;
+  /** What it makes of a call that would revert: it throws where nothing else can be done. */
+  reverted?(why: ExecutorFault): Promise<Ready>;
+  /** Recorded with the send; read for a prepare alone. */
+  facts?(): JsonObject | Promise<JsonObject>;
+}
+
+/** A look at what was sent. */
+export interface ActLook {
+  readonly phase: 'observe' | 'recover';
+  readonly context: ExecutionContext;
+  readonly call: CallOptions;
+}
+
+export interface ActParts<Plan> {
+  /** What is recorded with the send beside what every act records. */
+  facts(plan: Plan): object;
+  /** @throws ExecutorFault where the ends of its path are not each other's, or not its token's. */
+  requireEnds?(plan: Plan, here: EvmConnection, there: EvmConnection): Promise<void>;
+  /** @throws ExecutorFault where it could not be carried out. */
+  ready?(plan: Plan, at: Drafting): Promise<Ready>;
+  /** What becomes of a send that is mined, deep enough and shown. */
+  completed?(
+    plan: Plan,
+    settled: ExecutionResult,
+    look: ActLook,
+  ): ExecutionResult | Promise<ExecutionResult>;
+}
+
+/**
+ * It holds no state of its own: the journal and the chains do. Preflight and prepare answer FAILED
+ * with the code of what was refused: `CONFIG_INVALID`, `SIGNER_MISSING`, `CHAIN_NOT_CONFIGURED`,
+ * `CHAIN_ID_MISMATCH`, `TOKEN_MISSING`, `TOKEN_INVALID`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`,
+ * `TRANSACTION_WOULD_REVERT`, `FEE_MARKET_MISSING`, `L1_FEE_UNKNOWN`; over a bridge also
+ * `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`, `BRIDGE_PATH_NOT_READY` and `BRIDGE_FEE_OVER_BUDGET`;
+ * and what the act itself refuses.
+ */
+export function createActExecutor<Plan>(
+  chains: EvmChains,
+  act: Act<Plan>,
+  parts: ActParts<Plan>,
+): Executor {
+  const look = async (
+    phase: ActLook['phase'],
+    context: ExecutionContext,
+    call: CallOptions,
+    journal: SubmitJournal,
+  ): Promise<ExecutionResult> => {
+    const from = readSigner(context);
+    const { plan, ...planned } = plannedAct(act, context, from, phase);
+    requireSameEntries(context.prior?.prepared_action?.[TERMS], act.move(plan).terms);
+    const settled = await settleAct(chains, {
+      assurance: context.completion_assurance,
+      ...planned,
+      ...{ from, call, journal, phase },
+    });
+    return settled.next_state === 'COMPLETED' && parts.completed !== undefined
+      ? parts.completed(plan, settled, { phase, context, call })
+      : settled;
+  };
+  return {
+    descriptor: act.descriptor,
+    preflight: (context, call) =>
+      failWhenRejected(async () => {
+        await draft(chains, act, parts, context, call);
+        return null;
+      }),
+    prepare: (context, call) =>
+      failWhenRejected(async () => {
+        const drafted = await draft(chains, act, parts, context, call);
+        const { move, sends } = drafted;
+        return {
+          next_state: 'SUBMITTING' as const,
+          prepared_action: await recorded(parts, context, drafted),
+          ...(sends === null
+            ? {}
+            : {
+                sign_request: {
+                  kind: 'evm_transaction' as const,
+                  payload: unsignedOf(move.chain_id, sends.call, sends.quote),
+                },
+              }),
+        };
+      }),
+    submit: (input, call) => {
+      const { plan, ...planned } = plannedAct(act, input.context, readSigner(input.context));
+      requireSameEntries(input.prepared_action[TERMS], act.move(plan).terms);
+      return sendSigned(chains, planned, input, call);
+    },
+    observe: (context, call, journal) => look('observe', context, call, journal),
+    recover: (context, call, journal) => look('recover', context, call, journal),
+    cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
+    health: (call) => checkChains(chains, call),
+  };
+}
+
+/** The terms of an act in what is recorded of it. */
+const TERMS = 'venue_entries';
+
+interface Drafted<Plan> {
+  readonly plan: Plan;
+  readonly move: Move;
+  readonly at: Drafting;
+  readonly ready: Ready;
+  /** Null where somebody else has done it. */
+  readonly sends: { readonly call: EvmCall; readonly quote: GasQuote } | null;
+}
+
+async function draft<Plan>(
+  chains: EvmChains,
+  act: Act<Plan>,
+  parts: ActParts<Plan>,
+  context: ExecutionContext,
+  options: CallOptions,
+): Promise<Drafted<Plan>> {
+  const plan = act.read(context);
+  const refusal = refusalOf(act, plan, context);
+  if (refusal !== null) throw refusal;
+  const move = act.move(plan);
+  const { outflow, path } = move;
+  const { token } = outflow;
+  const from = readSigner(context);
+  const [connection, there] = await Promise.all([
+    chains.open(move.chain_id, options),
+    chains.open(path?.there.venue.chain_id ?? move.chain_id, options),
+  ]);
+  if (token !== null) await requireCode(connection, token);
+  if (path !== null) {
+    await requireOpen(connection, path.here);
+    await requireOpen(there, path.there);
+  }
+  await parts.requireEnds?.(plan, connection, there);
+  const decimals = await connection.decimals(token);
+  const units = baseUnits(outflow, decimals);
+  const at: Drafting = {
+    ...{ connection, there, from, units, decimals, of: context, phase: 'observe' },
+    ...{ context, call: options },
+  };
+  const ready = (await parts.ready?.(plan, at)) ?? {};
+  const drafted = { plan, move, at, ready };
+  const call = await callOf(await act.effect(plan, at), drafted);
+  if (call === null) return { ...drafted, sends: null };
+  const holds = await (outflow.leaves_signer
+    ? requireBalance(connection, { token, from, units, decimals })
+    : readBalance(connection, { owner: from, token: null }));
+  const { spender } = ready;
+  if (spender !== undefined && token !== null)
+    await requireAllowance(connection, { token, owner: from, spender, units, decimals });
+  try {
+    const [quote] = await Promise.all([
+      quoteGas(connection, from, call),
+      ready.requireAnswer?.(call),
+    ]);
+    requireGas(connection, { call, quote, holds });
+    return { ...drafted, sends: { call, quote } };
+  } catch (error) {
+    if (!(error instanceof ExecutorFault) || error.code !== 'TRANSACTION_WOULD_REVERT') throw error;
+    if (ready.reverted === undefined) throw error;
+    return { ...drafted, ready: await ready.reverted(error), sends: null };
+  }
+}
+
+/** What is signed for it: with what its bridge is paid, where it is. */
+async function callOf<Plan>(
+  effect: Effect,
+  { move, ready, at }: Pick<Drafted<Plan>, 'move' | 'ready' | 'at'>,
+): Promise<EvmCall | null> {
+  if (ready.call !== undefined) return ready.call;
+  const fee = move.outflow.pays_bridge ? bridgeFee(at, ready.fee ?? 0n) : 0n;
+  return effect.call?.(fee) ?? null;
+}
+
+/**
+ * What the bridge charges, and a tenth more, which comes back when it is too much: prices move
+ * until it is mined. Never more than the path may cost.
+ */
+function bridgeFee({ connection, context }: Drafting, charged: bigint): bigint {
+  const { bridge_path } = context;
+  if (bridge_path === undefined)
+    throw rejected('BRIDGE_PATH_NOT_READY', 'its path has no budget for the fee of the bridge');
+  const fee = fromBaseUnits(charged, NATIVE_DECIMALS);
+  const within = feeWithinBudget(fee, bridge_path);
+  if (!within.ok)
+    throw rejected(
+      within.code,
+      `the bridge charges ${fee} ${connection.venue.native_asset}, and its path may cost ${bridge_path.fee_native_budget}`,
+    );
+  const more = charged + charged / 10n;
+  const budget = toBaseUnits(bridge_path.fee_native_budget, NATIVE_DECIMALS);
+  return budget === null || more <= budget ? more : budget;
+}
+
+/** What a node keeps of its send: what its looks and the node at the other end go by. */
+async function recorded<Plan>(
+  parts: ActParts<Plan>,
+  { asset, bridge_path }: ExecutionContext,
+  { plan, move, at, ready, sends }: Drafted<Plan>,
+): Promise<JsonObject> {
+  const { outflow, terms, path } = move;
+  const last = path === null ? null : await finalizedNumber(at.there);
+  const pays = outflow.pays_bridge && sends !== null;
+  return {
+    ...parts.facts(plan),
+    ...{ amount: outflow.amount, asset, from_address: at.from },
+    ...{ decimals: at.decimals, base_units: at.units.toString() },
+    ...(terms === null ? {} : { [TERMS]: terms }),
+    // It arrives in no older block.
+    ...(last === null ? {} : { destination_block: (last > 0n ? last : 0n).toString() }),
+    ...(pays
+      ? {
+          bridge_fee_amount: fromBaseUnits(sends.call.value, NATIVE_DECIMALS),
+          bridge_fee_asset: at.connection.venue.native_asset,
+        }
+      : {}),
+    ...(pays && bridge_path !== undefined
+      ? { detection_latency_budget_seconds: bridge_path.detection_latency_budget_seconds }
+      : {}),
+    ...(await ready.facts?.()),
+  };
+}
+
+/** Every contract of an end is there, and none is paused. */
+async function requireOpen(
+  connection: EvmConnection,
+  { venue, contracts }: PathEnd,
+): Promise<void> {
+  for (const address of contracts) {
+    if ((await connection.ask((client) => client.getCode({ address }))) === undefined)
+      throw rejected(
+        'BRIDGE_ROUTE_MISSING',
+        `venue ${venue.venue_key} names ${address}, and there is no contract`,
+      );
+    await requireUnpaused(connection, address);
+  }
+}
+
+const PAUSABLE = parseAbi(['function paused() view returns (bool)']);
+
+/**
+ * A contract that cannot say whether it is paused cannot be.
+ *
+ * @throws ExecutorFault `rejected` `BRIDGE_PAUSED`.
+ */
+export async function requireUnpaused(connection: EvmConnection, address: Address): Promise<void> {
+  const paused = await connection.ask(async (client) => {
+    try {
+      return await client.readContract({ address, abi: PAUSABLE, functionName: 'paused' });
+    } catch (error) {
+      if (isContractRefusal(error)) return false;
+      throw error;
+    }
+  });
+  if (paused)
+    throw rejected('BRIDGE_PAUSED', `${address} of venue ${connection.venue.venue_key} is paused`);
+}
+
+/** What a node has put out with the gas under a name of its own: its fee is its bridge's. */
+export function gasAside(output: JsonObject | undefined): JsonObject {
+  const { fee_amount, fee_asset, ...more } = output ?? {};
+  return {
+    ...more,
+    ...(fee_amount === undefined ? {} : { gas_fee_amount: fee_amount }),
+    ...(fee_asset === undefined ? {} : { gas_fee_asset: fee_asset }),
+  };
+}
+
+function rejected(code: string, message: string): ExecutorFault {
+  return new ExecutorFault('rejected', code, message);
+}

@@ -1,113 +1,83 @@
-/** `evm.approve`: lets somebody pull tokens from the signer, for a burn that follows. */
-import type { Address } from 'viem';
-import type {
-  CallOptions,
-  ExecutionContext,
-  ExecutionResult,
-  Executor,
-  ExecutorDescriptor,
-} from '../../domain/executor.ts';
-import { ACT_EXECUTOR } from './act-executor.ts';
-import { approveCall, approveOn, readApprovePlan, type ApprovePlan } from './approve-act.ts';
-import type { EvmCall } from './call.ts';
-import { readBalance, type EvmChains } from './client.ts';
-import { requireCode, requireGas, unsignedOf } from './draft.ts';
-import { failWhenRejected } from './errors.ts';
-import { quoteGas, type GasQuote } from './fees.ts';
-import { checkChains } from './health.ts';
+/** `evm.approve`: lets another account pull tokens from the signer, for a burn that follows. */
+import { encodeFunctionData, erc20Abi, isAddressEqual, parseEventLogs, type Address } from 'viem';
+import { ExecutorFault, type Executor } from '../../domain/executor.ts';
+import { fromBaseUnits, isDecimal } from '../../domain/money.ts';
+import { issuesLine } from '../../platform/issues.ts';
+import { createActExecutor } from './act-executor.ts';
+import { actDescriptor, type Act } from './act.ts';
+import type { EvmChains } from './client.ts';
+import { approveConfigSchema } from './config.ts';
 import { TRANSFER_ASSURANCES } from './landed.ts';
-import { baseUnits, readSigner } from './plan.ts';
-import { sendSigned, stillUnderWay } from './send-signed.ts';
-import { settleAct, type Settlement } from './settle.ts';
 
-export const EVM_APPROVE_DESCRIPTOR: ExecutorDescriptor = {
-  ...ACT_EXECUTOR,
+export const EVM_APPROVE_DESCRIPTOR = actDescriptor({
   executor_key: 'evm.approve',
   action_types: ['evm_erc20_approve'],
   provider: 'evm',
   completion_assurances: TRANSFER_ASSURANCES,
-};
-
-/** It holds no state of its own: the journal and the chain do. */
-export function createEvmApproveExecutor(chains: EvmChains): Executor {
-  const settlementOf = (
-    context: ExecutionContext,
-  ): Pick<Settlement, 'chain_id' | 'act' | 'from' | 'assurance'> => {
-    const plan = readApprovePlan(context);
-    return {
-      chain_id: plan.chain_id,
-      act: approveOn(plan),
-      from: readSigner(context),
-      assurance: context.completion_assurance,
-    };
-  };
-  return {
-    descriptor: EVM_APPROVE_DESCRIPTOR,
-    preflight: (context, call) =>
-      failWhenRejected(async () => {
-        await draft(chains, context, call);
-        return null;
-      }),
-    prepare: (context, call) => failWhenRejected(() => prepare(chains, context, call)),
-    submit: (input, call) => {
-      const plan = readApprovePlan(input.context);
-      return sendSigned(chains, { chain_id: plan.chain_id, act: approveOn(plan) }, input, call);
-    },
-    observe: (context, call, journal) =>
-      settleAct(chains, { ...settlementOf(context), call, journal, phase: 'observe' }),
-    recover: (context, call, journal) =>
-      settleAct(chains, { ...settlementOf(context), call, journal, phase: 'recover' }),
-    cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
-    health: (call) => checkChains(chains, call),
-  };
-}
-
-interface Draft {
-  readonly plan: ApprovePlan;
-  readonly from: Address;
-  readonly units: bigint;
-  readonly decimals: number;
-  readonly call: EvmCall;
-  readonly quote: GasQuote;
-}
+});
 
 /**
- * @throws ExecutorFault `rejected` `CONFIG_INVALID`, `SIGNER_MISSING`, `CHAIN_NOT_CONFIGURED`,
- *   `TOKEN_MISSING`, `AMOUNT_PRECISION`, `TRANSACTION_WOULD_REVERT`, `INSUFFICIENT_FUNDS`.
+ * Addresses are checksummed; `amount` is a decimal string in units of the asset, and 0 takes the
+ * allowance back.
  */
-async function draft(
-  chains: EvmChains,
-  context: ExecutionContext,
-  options: CallOptions,
-): Promise<Draft> {
-  const plan = readApprovePlan(context);
-  const from = readSigner(context);
-  const connection = await chains.open(plan.chain_id, options);
-  await requireCode(connection, plan.token_address);
-  const decimals = await connection.decimals(plan.token_address);
-  const units = baseUnits(plan, decimals);
-  const call = approveCall(plan, units);
-  const quote = await quoteGas(connection, from, call);
-  const holds = await readBalance(connection, { owner: from, token: null });
-  requireGas(connection, { call, quote, holds });
-  return { plan, from, units, decimals, call, quote };
+interface ApprovePlan {
+  readonly chain_id: number;
+  readonly token_address: Address;
+  readonly spender: Address;
+  readonly amount: string;
 }
 
-async function prepare(
-  chains: EvmChains,
-  context: ExecutionContext,
-  options: CallOptions,
-): Promise<ExecutionResult> {
-  const { plan, from, units, decimals, call, quote } = await draft(chains, context, options);
-  return {
-    next_state: 'SUBMITTING',
-    prepared_action: {
-      ...plan,
-      asset: context.asset,
-      from_address: from,
-      decimals,
-      base_units: units.toString(),
+/** One `approve` of the token, and the event that it emits; `ALLOWANCE_NOT_SEEN` without it. */
+export const APPROVE: Act<ApprovePlan> = {
+  descriptor: EVM_APPROVE_DESCRIPTOR,
+  noun: 'allowance',
+  read({ config, amount }) {
+    const parsed = approveConfigSchema.safeParse(config);
+    if (!parsed.success) throw invalid(issuesLine(parsed.error, { under: 'config' }));
+    if (!isDecimal(amount)) throw invalid('the amount is no decimal');
+    return { ...parsed.data, amount };
+  },
+  move: ({ chain_id, token_address: token, spender, amount }) => ({
+    chain_id,
+    outflow: { token, amount, leaves_signer: false, pays_bridge: false },
+    payee: { address: spender, field: 'spender', venue: null },
+    terms: null,
+    path: null,
+  }),
+  effect: ({ token_address, spender }, { units, decimals }) => ({
+    call: () => ({
+      to: token_address,
+      value: 0n,
+      data: encodeFunctionData({
+        abi: erc20Abi,
+        functionName: 'approve',
+        args: [spender, units],
+      }),
+    }),
+    did(from, { logs }) {
+      const seen = parseEventLogs({ abi: erc20Abi, eventName: 'Approval', logs }).some(
+        (log) =>
+          isAddressEqual(log.address, token_address) &&
+          isAddressEqual(log.args.owner, from) &&
+          isAddressEqual(log.args.spender, spender) &&
+          log.args.value === units,
+      );
+      return seen
+        ? { ok: true, output: { allowed_amount: fromBaseUnits(units, decimals), spender } }
+        : {
+            ok: false,
+            error_code: 'ALLOWANCE_NOT_SEEN',
+            error_message:
+              'the transaction succeeded, but the token reports no such allowance; look at what it allows',
+          };
     },
-    sign_request: { kind: 'evm_transaction', payload: unsignedOf(plan.chain_id, call, quote) },
-  };
+  }),
+};
+
+export function createEvmApproveExecutor(chains: EvmChains): Executor {
+  return createActExecutor(chains, APPROVE, { facts: (plan) => plan });
+}
+
+function invalid(message: string): ExecutorFault {
+  return new ExecutorFault('rejected', 'CONFIG_INVALID', message);
 }

@@ -8,7 +8,7 @@ import type { JsonValue } from '../../domain/json.ts';
  *
  * @throws ExecutorFault `not_yet` `VENUE_ENTRY_CHANGED`: shown, and asked again.
  */
-export function requireSameEntries(recorded: JsonValue | undefined, now: string): void {
+export function requireSameEntries(recorded: JsonValue | undefined, now: string | null): void {
   if (typeof recorded !== 'string' || recorded === now) return;
   throw new ExecutorFault(
     'not_yet',

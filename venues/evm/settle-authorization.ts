@@ -16,7 +16,7 @@ import {
 import { findLog } from './find-log.ts';
 import { isCanonical, judgeLanded, type LookPhase } from './landed.ts';
 import type { TransferPlan } from './plan.ts';
-import { transferAct } from './transfer-act.ts';
+import { transferOn } from './transfer.ts';
 
 interface Looked {
   readonly plan: TransferPlan;
@@ -57,8 +57,8 @@ export async function settleAuthorization(
   if (first.kind === 'used') {
     const { receipt } = first;
     const signed = { tx_hash: receipt.transactionHash, from: authorization.from, relayed: true };
-    const decimals = await connection.decimals(plan.token_address);
-    const landed = { act: transferAct(plan, decimals), signed, receipt };
+    const act = await transferOn(plan, authorization.from)(connection);
+    const landed = { act, signed, receipt };
     return judgeLanded(connection, landed, 'destination_finalized', phase);
   }
   // A failure lets a person pay anew, so one endpoint's word is not enough.

@@ -4,41 +4,23 @@ import type { Address } from 'viem';
 import {
   ExecutorFault,
   type CallOptions,
-  type CompletionAssurance,
   type EvmUnsignedTransaction,
 } from '../../domain/executor.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import { assetOf } from '../../domain/plan/tokens.ts';
 import type { SignedNode, Signing } from '../../domain/signing.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
-import type { ActOn } from './act.ts';
-import { approveOn, readApprovePlan } from './approve-act.ts';
+import { actReader, type ActReader, type PlannedAct, type PlannedMessage } from './act.ts';
+import { APPROVE } from './approve.ts';
 import { readAuthorization, verifyAuthorization } from './authorization.ts';
 import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
 import { plannedTransfer } from './planned-transfer.ts';
 import { settleAct } from './settle.ts';
 import { isUsed, settleAuthorization } from './settle-authorization.ts';
-import { transferOn } from './transfer-act.ts';
+import { transferOn } from './transfer.ts';
 import { verifyFees } from './verify-sign-request.ts';
 
-/** What a node of a lane of its own may have signed; null where it is none of that lane's. */
-export type ActReader = (node: SignedNode, from: Address) => PlannedAct | PlannedMessage | null;
-
-/** What is signed for somebody who is on no chain: exactly this, and by our own executor alone. */
-export interface PlannedMessage {
-  readonly typed_data: JsonObject;
-}
-
-/** @throws ExecutorFault where the plan cannot be read. */
-export interface PlannedAct {
-  readonly chain_id: number;
-  readonly act: ActOn;
-  /** How deep its block has to be, where that is not for its plan to say. */
-  readonly assurance?: CompletionAssurance;
-  /** Why nothing may be signed for it; what is out already is settled all the same. */
-  readonly refusal?: string | null;
-}
+export type { ActReader } from './act.ts';
 
 /**
  * Over the configured chains; `lanes` read the nodes that are no transfers. It keeps nothing: the
@@ -46,7 +28,7 @@ export interface PlannedAct {
  */
 export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] = []): Signing {
   const laneOf = (node: SignedNode, from: string): PlannedAct | PlannedMessage | null => {
-    for (const read of [approveActs, ...lanes]) {
+    for (const read of [actReader(APPROVE), ...lanes]) {
       const planned = read(node, from as Address);
       if (planned !== null) return planned;
     }
@@ -85,15 +67,13 @@ export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] 
         const { authorization } = reading;
         return settleAuthorization(chains, { plan, authorization, phase }, call);
       }
-      return settleAct(chains, { chain_id: plan.chain_id, act: transferOn(plan), ...look });
+      return settleAct(chains, {
+        chain_id: plan.chain_id,
+        act: transferOn(plan, look.from),
+        ...look,
+      });
     },
   };
-}
-
-function approveActs({ node, amount }: SignedNode): PlannedAct | null {
-  if (node.action_type !== 'evm_erc20_approve') return null;
-  const plan = readApprovePlan({ config: node.config, amount });
-  return { chain_id: plan.chain_id, act: approveOn(plan) };
 }
 
 function plannedBy(
@@ -141,7 +121,7 @@ async function checkTransfer(
   if (request.kind !== 'evm_typed_data')
     return checkTransaction(
       chains,
-      { chain_id: plan.chain_id, act: transferOn(plan) },
+      { chain_id: plan.chain_id, act: transferOn(plan, from as Address) },
       asked,
       call,
     );

@@ -10,3 +10,8 @@ export function padded(address: Address): Hex {
 export function unpaddedWord(word: Hex): Address | null {
   return /^0x0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(26)}` : null;
 }
+
+/** The 32 bytes of a number as calldata has them, in 64 hex digits without a prefix. */
+export function wordOf(value: bigint): string {
+  return value.toString(16).padStart(64, '0');
+}

@@ -9,82 +9,57 @@ import {
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type ExecutorDescriptor,
-  type SubmitJournal,
 } from '../../domain/executor.ts';
 import { compare } from '../../domain/money.ts';
 import { nextLookSeconds } from '../../domain/perps/nonce-window.ts';
-import { ACT_EXECUTOR } from '../evm/act-executor.ts';
-import { failWhenRejected } from '../evm/errors.ts';
+import { createActExecutor, type ActLook, type Drafting, type Ready } from '../evm/act-executor.ts';
+import { actDescriptor, type Act } from '../evm/act.ts';
 import { checkChains } from '../evm/health.ts';
 import { TRANSFER_ASSURANCES } from '../evm/landed.ts';
-import { readSigner } from '../evm/plan.ts';
-import { preflightTransfer, prepareTransfer } from '../evm/prepare.ts';
-import { sendSigned, stillUnderWay } from '../evm/send-signed.ts';
-import { settleAct } from '../evm/settle.ts';
-import { transferOn } from '../evm/transfer-act.ts';
+import type { TransferPlan } from '../evm/plan.ts';
+import { TRANSFER, transferReady } from '../evm/transfer.ts';
 import { requireMode, requireRail, requireRoom } from './account.ts';
 import { checkVenue } from './health.ts';
 import { depositRows, rowsSince } from './ledger.ts';
 import { depositRefusal, readDepositPlan, requireMaster, type PerpLane } from './plan.ts';
 
-export const PERP_DEPOSIT_DESCRIPTOR: ExecutorDescriptor = {
-  ...ACT_EXECUTOR,
+export const PERP_DEPOSIT_DESCRIPTOR = actDescriptor({
   executor_key: 'perp.deposit',
   action_types: ['perp_deposit'],
   provider: 'perp',
   completion_assurances: TRANSFER_ASSURANCES,
-};
+});
+
+/** The transfer that a deposit is, to nowhere but where deposits go. */
+export function depositAct(lane: Pick<PerpLane, 'venue' | 'evmVenues'>): Act<TransferPlan> {
+  return {
+    ...TRANSFER,
+    descriptor: PERP_DEPOSIT_DESCRIPTOR,
+    read: readDepositPlan,
+    refusal: (plan, of) => depositRefusal(plan, of, lane),
+  };
+}
 
 /** It takes less than a minute (DOC:for-developers/api/usdc); after this people are told. */
 const LATE_MS = 600_000;
 
-/** It holds no state of its own: the journal, the chain and the venue do. */
+/**
+ * Fails with what every act does, the codes of {@link depositRefusal}, `DEPOSITOR_NOT_MASTER`,
+ * `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`, `ACCOUNT_MODE_UNSUPPORTED` and
+ * `MAX_AGENT_BALANCE_EXCEEDED`; retryable where the venue does not answer.
+ */
 export function createDepositExecutor(lane: PerpLane): Executor {
-  const { chains } = lane;
-  const look = (
-    phase: 'observe' | 'recover',
-    context: ExecutionContext,
-    call: CallOptions,
-    journal: SubmitJournal,
-  ): Promise<ExecutionResult> => settleDeposit(lane, { phase, context, call, journal });
+  const { chains, client } = lane;
   return {
-    descriptor: PERP_DEPOSIT_DESCRIPTOR,
-    preflight: (context, call) =>
-      failWhenRejected(async () => {
-        const { transfer } = await requireDeposit(lane, context, call);
-        return preflightTransfer(chains, transfer, call);
-      }),
-    prepare: (context, call) =>
-      failWhenRejected(async () => {
-        const { transfer, value } = await requireDeposit(lane, context, call);
-        const prepared = await prepareTransfer(chains, transfer, call);
-        if (prepared.next_state === 'FAILED') return prepared;
-        // Rows have the venue's time, however far ours is from it.
-        const venue_ms = await lane.client.time(call);
-        // The time before the account was asked: what was deposited since may not be in its value.
-        const prepared_ms = context.perp?.now_ms ?? 0;
-        const account_value = value === null ? {} : { account_value: value };
-        return {
-          ...prepared,
-          prepared_action: {
-            ...prepared.prepared_action,
-            ...{ prepared_ms, venue_ms },
-            ...account_value,
-          },
-        };
-      }),
-    submit: (input, call) => {
-      const plan = readDepositPlan(input.context);
-      return sendSigned(chains, { chain_id: plan.chain_id, act: transferOn(plan) }, input, call);
-    },
-    observe: (context, call, journal) => look('observe', context, call, journal),
-    recover: (context, call, journal) => look('recover', context, call, journal),
-    cancel: (context) => Promise.resolve(stillUnderWay(context.prior?.external_ref)),
+    ...createActExecutor(chains, depositAct(lane), {
+      facts: (plan) => plan,
+      ready: (plan, at) => depositReady(lane, plan, at),
+      completed: (plan, settled, look) => credited(lane, plan, settled, look),
+    }),
     health: async (call) => {
       const [chain, venue] = await Promise.all([
         checkChains(chains, call),
-        checkVenue(lane.client, 'deposit', call),
+        checkVenue(client, 'deposit', call),
       ]);
       const parts = [chain, venue];
       const worse = parts.find(({ state }) => state === 'down');
@@ -93,56 +68,40 @@ export function createDepositExecutor(lane: PerpLane): Executor {
   };
 }
 
-/**
- * The same node as a plain transfer, once nothing of the venue is in its way, and what the account
- * has where some strategy may not have any amount there.
- *
- * @throws ExecutorFault `rejected` with the codes of {@link depositRefusal},
- *   `DEPOSITOR_NOT_MASTER`, `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`,
- *   `ACCOUNT_MODE_UNSUPPORTED`, `MAX_AGENT_BALANCE_EXCEEDED`; retryable where the venue does not
- *   answer.
- */
-async function requireDeposit(
-  { client, ...lane }: PerpLane,
-  context: ExecutionContext,
-  call: CallOptions,
-): Promise<{ readonly transfer: ExecutionContext; readonly value: string | null }> {
-  const plan = readDepositPlan(context);
-  const refusal = depositRefusal(plan, context, lane);
-  if (refusal !== null) throw refusal;
-  const perp = requireMaster(context, lane.venue, 'DEPOSITOR_NOT_MASTER');
+/** Once nothing of the venue is in its way. */
+async function depositReady(
+  { client, venue }: PerpLane,
+  { amount }: TransferPlan,
+  at: Drafting,
+): Promise<Ready> {
+  const { context, call } = at;
+  const perp = requireMaster(context, venue, 'DEPOSITOR_NOT_MASTER');
   const { master_address, account_bound: most } = perp;
   await requireRail(client, 'deposit', call);
   await requireMode(client, master_address, call);
   // It is credited to the master's own account, whoever's it is.
   const value =
-    most !== undefined
-      ? await requireRoom(client, master_address, { amount: plan.amount, most }, call)
-      : null;
-  return { transfer: { ...context, action_type: plan.action_type }, value };
+    most === undefined ? null : await requireRoom(client, master_address, { amount, most }, call);
+  return {
+    ...transferReady(at),
+    facts: async () => ({
+      // The time before the account was read: what was deposited since may not be in its value.
+      prepared_ms: perp.now_ms,
+      // Rows have the venue's time, however far ours is from it.
+      venue_ms: await client.time(call),
+      ...(value === null ? {} : { account_value: value }),
+    }),
+  };
 }
 
-interface Look {
-  readonly phase: 'observe' | 'recover';
-  readonly context: ExecutionContext;
-  readonly call: CallOptions;
-  readonly journal: SubmitJournal;
-}
-
-/** As any transfer until it is mined and deep enough; then OBSERVING until it is credited. */
-async function settleDeposit(
+/** Once its transfer is mined and deep enough: OBSERVING until it is credited. */
+async function credited(
   lane: PerpLane,
-  { phase, context, call, journal }: Look,
+  plan: TransferPlan,
+  settled: ExecutionResult,
+  { phase, context, call }: ActLook,
 ): Promise<ExecutionResult> {
-  const plan = readDepositPlan(context);
-  const settled = await settleAct(lane.chains, {
-    chain_id: plan.chain_id,
-    act: transferOn(plan),
-    from: readSigner(context),
-    assurance: context.completion_assurance,
-    ...{ call, journal, phase },
-  });
-  if (settled.next_state !== 'COMPLETED' || settled.external_ref === undefined) return settled;
+  if (settled.external_ref === undefined) return settled;
   const { received_amount: paid, ...facts } = settled.output ?? {};
   const { perp, prior } = context;
   const now = perp?.now_ms ?? 0;

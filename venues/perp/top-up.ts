@@ -4,40 +4,25 @@
  */
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { requireMode, requireRoom, requireWithdrawable } from './account.ts';
-import type { PerpAct } from './actions.ts';
 import type { PerpVenue } from './config.ts';
 import { sendRow } from './ledger.ts';
-import {
-  readTopUpPlan,
-  rejected,
-  requirePrecision,
-  type PerpLane,
-  type TopUpPlan,
-} from './plan.ts';
+import { readTopUpPlan, rejected, requirePrecision, type TopUpPlan } from './plan.ts';
 import type { UserSigned } from './user-signed.ts';
 
-export function topUpAct(
-  { network, token }: Pick<PerpVenue, 'network' | 'token'>,
-  { sub_account: destination, amount }: TopUpPlan,
-  nonce: number,
-): PerpAct {
-  return { type: 'sendAsset', network, destination, token, amount, nonce };
-}
-
-export function topUps({
-  venue,
-  client,
-}: Pick<PerpLane, 'venue' | 'client'>): UserSigned<TopUpPlan> {
+export function topUps(venue: PerpVenue): UserSigned<TopUpPlan> {
+  const { network, token } = venue;
   return {
     descriptor: { executor_key: 'perp.top_up', action_types: ['agent_wallet_top_up'] },
     read: (context) => readTopUpPlan(context, venue),
-    act: (plan, nonce) => topUpAct(venue, plan, nonce),
+    act: ({ sub_account: destination, amount }, nonce) => {
+      return { type: 'sendAsset', network, destination, token, amount, nonce };
+    },
     /**
      * @throws ExecutorFault `rejected` `SUB_ACCOUNT_MISMATCH`, `SUB_ACCOUNT_NOT_OWN`,
      *   `MAX_AGENT_BALANCE_EXCEEDED`, `AMOUNT_TOO_PRECISE`, `ACCOUNT_MODE_UNSUPPORTED`,
      *   `INSUFFICIENT_WITHDRAWABLE`.
      */
-    require: async ({ sub_account, amount }, perp, call) => {
+    require: async (client, { sub_account, amount }, perp, call) => {
       requirePrecision(amount);
       const { master_address: master, sub_account_address: bound, max_agent_balance: most } = perp;
       if (!sameEvmAddress(sub_account, bound ?? ''))

@@ -18,24 +18,26 @@ import type { PerpTerms } from '../../domain/actions/terms.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare } from '../../domain/money.ts';
 import { ageOf, nextLookSeconds } from '../../domain/perps/nonce-window.ts';
+import type { ActReader } from '../evm/act.ts';
 import { failWhenRejected } from '../evm/errors.ts';
 import { heldBack } from '../evm/held.ts';
 import { stillUnderWay } from '../evm/send-signed.ts';
 import { bodyOf, buildAct, type BuiltAct, type PerpAct } from './actions.ts';
+import type { PerpClient } from './client.ts';
 import type { LedgerRow } from './shared-ledger.ts';
 import { checkVenue } from './health.ts';
 import { rowsSince, type Arrived } from './ledger.ts';
 import { rejected, requireMaster, type PerpLane } from './plan.ts';
 
-/** One kind of them. */
+/** One user-signed action type. What it pays, and how much, its {@link PerpAct} names. */
 export interface UserSigned<Plan> {
   readonly descriptor: Pick<ExecutorDescriptor, 'executor_key' | 'action_types'>;
   /** @throws ExecutorFault `rejected` where the plan is none. */
   read(context: Pick<ExecutionContext, 'config' | 'asset' | 'amount'>): Plan;
   /** What exactly is signed. */
-  act(plan: Plan, nonce: number): PerpAct;
+  act(plan: Plan, nonce: number): Exclude<PerpAct, { type: 'approveAgent' }>;
   /** @throws ExecutorFault `rejected` where it could not be carried out, or would pay another. */
-  require(plan: Plan, perp: PerpTerms, call: CallOptions): Promise<void>;
+  require(client: PerpClient, plan: Plan, perp: PerpTerms, call: CallOptions): Promise<void>;
   /** The way that the venue's rails have for it; null: it stays within the venue. */
   readonly rail: 'withdrawal' | null;
   /** When its row comes: as it is carried out, or only once the venue has paid, however late. */
@@ -69,7 +71,7 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
   const draft = async (context: ExecutionContext, call: CallOptions) => {
     const plan = of.read(context);
     const perp = requireMaster(context, venue, 'MASTER_SIGNER_MISMATCH');
-    await of.require(plan, perp, call);
+    await of.require(client, plan, perp, call);
     return { plan, perp };
   };
   return {
@@ -83,7 +85,7 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
       failWhenRejected(async () => {
         const { plan, perp } = await draft(context, call);
         const { nonce } = actionOf(perp);
-        const { action, typed_data } = buildAct(of.act(plan, nonce));
+        const { action, typed_data } = builtOf(of, plan, nonce, context.amount);
         return {
           next_state: 'SUBMITTING' as const,
           prepared_action: {
@@ -296,6 +298,24 @@ async function foundIn<Plan>(
   };
 }
 
+/** What a node of these types may have signed, by its plan and the nonce of its attempt. */
+export function messageReader(...kinds: readonly UserSigned<unknown>[]): ActReader {
+  return ({ node, amount, perp }) => {
+    const of = kinds.find(({ descriptor }) => descriptor.action_types.includes(node.action_type));
+    if (of === undefined) return null;
+    const plan = of.read({ config: node.config, asset: node.asset, amount });
+    const { nonce } = actionOf(perp ?? {});
+    return { typed_data: builtOf(of, plan, nonce, amount).typed_data };
+  };
+}
+
+/** The message of a plan, which moves the node's amount and no other. */
+function builtOf<Plan>(of: UserSigned<Plan>, plan: Plan, nonce: number, amount: string): BuiltAct {
+  const act = of.act(plan, nonce);
+  if (compare(act.amount, amount) === 0) return buildAct(act);
+  throw rejected('CONFIG_INVALID', `the action moves ${act.amount}, and the node ${amount}`);
+}
+
 /** What is sent, made anew from the plan, and what was prepared: they are the same. */
 function builtAs<Plan>(
   of: UserSigned<Plan>,
@@ -303,7 +323,7 @@ function builtAs<Plan>(
   prepared: JsonObject,
   nonce: number,
 ): BuiltAct {
-  const built = buildAct(of.act(of.read(context), nonce));
+  const built = builtOf(of, of.read(context), nonce, context.amount);
   if (isDeepStrictEqual(built.action, prepared['action'])) return built;
   throw new ExecutorFault(
     'protocol',
@@ -332,7 +352,7 @@ function termsOf({ perp }: ExecutionContext): PerpTerms {
   throw rejected('MASTER_ACCOUNT_MISSING', 'the perps venue has no master account');
 }
 
-function actionOf({ action }: PerpTerms): NonNullable<PerpTerms['action']> {
+function actionOf({ action }: Pick<PerpTerms, 'action'>): NonNullable<PerpTerms['action']> {
   if (action !== undefined) return action;
   throw rejected('ACTION_NONCE_MISSING', 'the attempt was given no nonce of the venue');
 }

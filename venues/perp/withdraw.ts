@@ -4,39 +4,23 @@
  */
 import { add } from '../../domain/money.ts';
 import { requireMode, requireRail, requireWithdrawable } from './account.ts';
-import type { PerpAct } from './actions.ts';
 import type { PerpVenue } from './config.ts';
 import { withdrawalRow } from './ledger.ts';
-import {
-  readWithdrawPlan,
-  requireAboveFee,
-  requirePrecision,
-  type PerpLane,
-  type WithdrawPlan,
-} from './plan.ts';
+import { readWithdrawPlan, requireAboveFee, requirePrecision, type WithdrawPlan } from './plan.ts';
 import type { UserSigned } from './user-signed.ts';
 
-export function withdrawAct(
-  { network }: Pick<PerpVenue, 'network'>,
-  { destination, amount }: WithdrawPlan,
-  nonce: number,
-): PerpAct {
-  return { type: 'withdraw3', network, destination, amount, nonce };
-}
-
-export function withdrawals({
-  venue,
-  client,
-}: Pick<PerpLane, 'venue' | 'client'>): UserSigned<WithdrawPlan> {
+export function withdrawals(venue: PerpVenue): UserSigned<WithdrawPlan> {
   return {
     descriptor: { executor_key: 'perp.withdraw', action_types: ['perp_withdraw'] },
     read: (context) => readWithdrawPlan(context, venue),
-    act: (plan, nonce) => withdrawAct(venue, plan, nonce),
+    act: ({ destination, amount }, nonce) => {
+      return { type: 'withdraw3', network: venue.network, destination, amount, nonce };
+    },
     /**
      * @throws ExecutorFault `rejected` `AMOUNT_TOO_PRECISE`, `WITHDRAWAL_BELOW_FEE`,
      *   `VENUE_ROUTE_CLOSED`, `ACCOUNT_MODE_UNSUPPORTED`, `INSUFFICIENT_WITHDRAWABLE`.
      */
-    require: async (plan, { master_address }, call) => {
+    require: async (client, plan, { master_address }, call) => {
       requirePrecision(plan.amount);
       requireAboveFee(plan);
       await requireRail(client, 'withdrawal', call);

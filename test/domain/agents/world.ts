@@ -6,8 +6,8 @@ import { LEAST_ASSURANCES, type ExecutorDescriptor } from '../../../domain/execu
 import type { ChainEntry } from '../../../domain/plan/tokens.ts';
 import type { SignerDescriptor } from '../../../domain/signer.ts';
 import { BRIDGE_C_OBSERVE_DESCRIPTOR } from '../../../venues/bridge-c/observe.ts';
-import { BRIDGE_C_SEND_DESCRIPTOR } from '../../../venues/bridge-c/send.ts';
-import { CCTP_BURN_DESCRIPTOR } from '../../../venues/burn-mint/burn.ts';
+import { BRIDGE_C_SEND_DESCRIPTOR } from '../../../venues/bridge-c/send-act.ts';
+import { CCTP_BURN_DESCRIPTOR } from '../../../venues/burn-mint/burn-act.ts';
 import { CCTP_MINT_DESCRIPTOR } from '../../../venues/burn-mint/mint.ts';
 import { EVM_APPROVE_DESCRIPTOR } from '../../../venues/evm/approve.ts';
 import { EVM_TRANSFER_DESCRIPTOR } from '../../../venues/evm/transfer.ts';

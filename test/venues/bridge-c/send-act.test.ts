@@ -16,7 +16,8 @@ import type { EvmVenue } from '../../../venues/evm/config.ts';
 import { evmVenueSchema } from '../../../venues/list.ts';
 import { packetOfRecord, packetRecord, readPacket } from '../../../venues/bridge-c/packet.ts';
 import { readSendPlan } from '../../../venues/bridge-c/plan.ts';
-import { inUnits, sendAct } from '../../../venues/bridge-c/send-act.ts';
+import { inUnits, sendAct, sendEffect } from '../../../venues/bridge-c/send-act.ts';
+import { chainAct } from '../../../venues/evm/act.ts';
 
 const address = (digit: string): Address => `0x${digit.repeat(40)}`;
 const [OFT, FAR_OFT, TOKEN, SIGNER, TO, ENDPOINT] = ['1', '2', '3', '4', '5', '6'].map(address) as [
@@ -44,7 +45,7 @@ const PLAN = readSendPlan(
   VENUES,
 );
 const UNITS = parseUnits('2.5', 18);
-const act = sendAct(PLAN, SIGNER, inUnits(PLAN, 18, 6));
+const act = chainAct(sendAct(VENUES), PLAN, UNITS, sendEffect(PLAN, SIGNER, inUnits(PLAN, 18, 6)));
 
 /** The published signatures, written out once more. */
 const ABI = parseAbi([
