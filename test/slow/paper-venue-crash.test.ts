@@ -131,7 +131,7 @@ test('a last line cut off by a crash is dropped, a damaged one in the middle sto
   await (await startVenue(settings)).close();
   expect(readFileSync(file, 'utf8')).toBe(whole);
   appendFileSync(file, '{"type":"what"}\n');
-  await expect(startVenue(settings)).rejects.toThrow('line 2 is not a ledger event');
+  await expect(startVenue(settings)).rejects.toThrow('line 2 is not an event of this log');
 });
 
 test('a ledger of another chain and a ledger in use are refused', async () => {

@@ -1,8 +1,8 @@
 /** The book together with its journal: an event is on disk before it is true. */
 import { join } from 'node:path';
+import { openAppendLog } from '../kit/append-log.ts';
 import { createBook, type Book } from './book.ts';
-import type { Posting, VenueEvent } from './events.ts';
-import { openJournal } from './journal.ts';
+import { eventSchema, type Posting, type VenueEvent } from './events.ts';
 
 /**
  * Events that only count calls: no answer depends on them, so they are not worth a flush to disk.
@@ -33,7 +33,7 @@ export function openLedger(
   opening: { readonly identity: string; readonly postings: readonly Posting[] },
 ): Ledger {
   const file = join(dataDir, 'ledger.jsonl');
-  const journal = openJournal(file);
+  const journal = openAppendLog(file, eventSchema);
   const book = createBook();
   for (const event of journal.events) book.apply(event);
   const record = (event: Unstamped<VenueEvent>): void => {

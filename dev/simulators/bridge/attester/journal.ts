@@ -1,16 +1,6 @@
 /** What the attester has seen and signed: one JSON object a line, on disk before it is told. */
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
 import { z } from 'zod';
+import { openAppendLog } from '../../kit/append-log.ts';
 
 const hex = z.custom<`0x${string}`>(
   (value) => typeof value === 'string' && /^0x[0-9a-f]*$/.test(value),
@@ -53,7 +43,6 @@ export interface AttesterJournal {
  * @throws Error when a complete line is no event.
  */
 export function openAttesterJournal(file: string): AttesterJournal {
-  mkdirSync(dirname(file), { recursive: true });
   const messages = new Map<string, Known>();
   const nonces = new Map<string, string>();
   const note = (event: AttesterEvent): void => {
@@ -66,35 +55,16 @@ export function openAttesterJournal(file: string): AttesterJournal {
       nonces.set(nonce, event.key);
     }
   };
-  for (const event of load(file)) note(event);
-  const descriptor = openSync(file, 'a', 0o600);
+  const { events, append, close } = openAppendLog(file, eventSchema);
+  events.forEach(note);
   return {
     known: (wanted) => messages.get(wanted),
     keyOf: (nonce) => nonces.get(nonce.toLowerCase()),
     all: () => [...messages],
     append: (event) => {
-      writeSync(descriptor, `${JSON.stringify(event)}\n`);
-      fdatasyncSync(descriptor);
+      append(event);
       note(event);
     },
-    close: () => closeSync(descriptor),
+    close,
   };
-}
-
-function load(file: string): readonly AttesterEvent[] {
-  if (!existsSync(file)) return [];
-  const text = readFileSync(file, 'utf8');
-  const end = text.lastIndexOf('\n') + 1;
-  if (end < text.length) truncateSync(file, Buffer.byteLength(text.slice(0, end)));
-  return text
-    .slice(0, end)
-    .split('\n')
-    .slice(0, -1)
-    .map((line, index) => {
-      try {
-        return eventSchema.parse(JSON.parse(line));
-      } catch (cause) {
-        throw new Error(`Line ${String(index + 1)} of ${file} is damaged.`, { cause });
-      }
-    });
 }

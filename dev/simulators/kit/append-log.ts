@@ -13,16 +13,16 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { eventSchema, type VenueEvent } from './events.ts';
+import type { z } from 'zod';
 
-export interface Journal {
+export interface AppendLog<Event> {
   /** What the file held when it was opened. */
-  readonly events: readonly VenueEvent[];
+  readonly events: readonly Event[];
   /**
-   * Appends `event`; on return it survives a power cut when `durable`, else the end of this
-   * process.
+   * Appends `event`; on return it survives a power cut unless `durable` is false, when
+   * it survives the end of this process.
    */
-  append(event: VenueEvent, durable: boolean): void;
+  append(event: Event, durable?: boolean): void;
   close(): void;
 }
 
@@ -32,7 +32,7 @@ export interface Journal {
  *
  * @throws Error when a complete line is not an event, since then nothing after it can be trusted.
  */
-export function openJournal(file: string): Journal {
+export function openAppendLog<Event>(file: string, schema: z.ZodType<Event>): AppendLog<Event> {
   mkdirSync(dirname(file), { recursive: true });
   const content = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const end = content.lastIndexOf(0x0a) + 1;
@@ -41,7 +41,7 @@ export function openJournal(file: string): Journal {
     .toString('utf8')
     .split('\n')
     .slice(0, -1)
-    .map((line, index) => readLine(file, line, index + 1));
+    .map((line, index) => readLine(file, schema, line, index + 1));
   const descriptor = openSync(file, 'a', 0o600);
   if (end < content.length) ftruncateSync(descriptor, end);
   syncFolder(dirname(file));
@@ -52,7 +52,7 @@ export function openJournal(file: string): Journal {
   };
   return {
     events,
-    append: (event, durable) => {
+    append: (event, durable = true) => {
       // The number of a closed descriptor may belong to another file by now.
       if (!open) throw new Error(`${file} is closed`);
       try {
@@ -73,11 +73,16 @@ function writeWhole(descriptor: number, line: Buffer): void {
   for (let written = 0; written < line.length;) written += writeSync(descriptor, line, written);
 }
 
-function readLine(file: string, line: string, number: number): VenueEvent {
+function readLine<Event>(
+  file: string,
+  schema: z.ZodType<Event>,
+  line: string,
+  number: number,
+): Event {
   try {
-    return eventSchema.parse(JSON.parse(line));
+    return schema.parse(JSON.parse(line));
   } catch (cause) {
-    throw new Error(`${file} line ${number} is not a ledger event; the ledger is damaged`, {
+    throw new Error(`${file} line ${number} is not an event of this log: the file is damaged`, {
       cause,
     });
   }
