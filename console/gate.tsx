@@ -13,6 +13,17 @@ import { followChanges } from './data/stream.ts';
 /** What may pass is looked at again so often. */
 const LOOK_MS = 3_000;
 
+const startQuietly = () => startSession(false);
+
+/** Looks again and again while `isOn`; `look` stays the same function. */
+function useLookAgain(look: () => Promise<unknown>, isOn: boolean): void {
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const timer = setInterval(() => void look(), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [look, isOn]);
+}
+
 export function Gate({ children }: { children: ReactNode }) {
   const [isEnrolling, setEnrolling] = useState(enrolmentCode !== null);
   const session = useSession();
@@ -26,12 +37,7 @@ export function Gate({ children }: { children: ReactNode }) {
     followChanges(stop.signal);
     return () => stop.abort();
   }, [isOpen]);
-  const isUnreachable = session.kind === 'unreachable';
-  useEffect(() => {
-    if (!isUnreachable) return undefined;
-    const timer = setInterval(() => void startSession(), LOOK_MS);
-    return () => clearInterval(timer);
-  }, [isUnreachable]);
+  useLookAgain(startSession, session.kind === 'unreachable');
   if (isEnrolling) return <Enrol onDone={() => setEnrolling(false)} />;
   if (!isOpen)
     return (
@@ -52,12 +58,7 @@ export function Gate({ children }: { children: ReactNode }) {
 /** Says that nothing can be signed, and goes by itself once the clock is set. */
 function Clock() {
   const why = useWrongClock();
-  const isWrong = why !== null;
-  useEffect(() => {
-    if (!isWrong) return undefined;
-    const timer = setInterval(() => void askTime(), LOOK_MS);
-    return () => clearInterval(timer);
-  }, [isWrong]);
+  useLookAgain(askTime, why !== null);
   return why === null ? null : (
     <div role="alert" className="notice">
       <p>{why}</p>
@@ -143,10 +144,7 @@ function Closed({ session }: { session: Exclude<SessionState, { kind: 'open' }> 
 
 /** Waits until someone has compared the fingerprint and confirmed the key. */
 function Pending({ kept: { operator, fingerprint } }: { kept: KeptKey }) {
-  useEffect(() => {
-    const timer = setInterval(() => void startSession(false), LOOK_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useLookAgain(startQuietly, true);
   return (
     <>
       <h1>The key waits for its confirmation</h1>

@@ -56,9 +56,13 @@ async function make(
       const made = await makeMovement(
         {
           ...compiled,
-          ...{ requester, subject, request: normalForm(body) },
+          requester,
+          subject,
+          request: normalForm(body),
           used: { scope: SCOPE, key: row.proposal_id },
-          ...{ strategy_id: null, labels: {}, callback_url: body.callback_url ?? null },
+          strategy_id: null,
+          labels: {},
+          callback_url: body.callback_url ?? null,
           approval_ttl_seconds: deps.settings.approvalTtlSeconds,
           message: `Made by a bridge attempt, proposal ${row.proposal_id}; waits for approval`,
           write: (movement) => createDecided(movement, requester, deps),
@@ -81,8 +85,13 @@ export function movementOf(row: ProposalRecord): CreateBody {
   const { asset, requested_notional: amount } = proposalOf(row);
   const { callback_url: url } = request;
   return {
-    ...{ template_key, template_version, intent: { asset, amount } },
-    ...{ input_params: {}, labels: {}, unique_reference: false, metadata: {} },
+    template_key,
+    template_version,
+    intent: { asset, amount },
+    input_params: {},
+    labels: {},
+    unique_reference: false,
+    metadata: {},
     ...(typeof url === 'string' ? { callback_url: url } : {}),
   };
 }

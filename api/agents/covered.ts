@@ -15,7 +15,10 @@ import type { ApiDependencies } from '../dependencies.ts';
 
 /** Of an authority that is not there. */
 const NOTHING: AuthorityLimits = {
-  ...{ max_notional: null, allowed_assets: [], allowed_chains: [], max_ttl_seconds: null },
+  max_notional: null,
+  allowed_assets: [],
+  allowed_chains: [],
+  max_ttl_seconds: null,
 };
 
 export interface Coverage {

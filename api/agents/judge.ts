@@ -40,7 +40,8 @@ export async function judge(
   const beyond = beyondLimits(proposal, limits, deps.chains);
   const without = (problem: string): Judgement => ({
     reasons: inTheirOrder([...beyond, 'no_blueprint']),
-    ...{ blueprint: null, problem },
+    blueprint: null,
+    problem,
   });
   const accounts = deps.transfers?.accounts ?? [];
   const blueprint = blueprintOf(proposal, { chains: deps.chains, accounts });
@@ -116,7 +117,11 @@ function planOf(
   { chains }: Pick<ApiDependencies, 'chains'>,
 ): CompiledPlan {
   const template = {
-    ...{ template_id: '', template_key: '', version: 0, nodes, edges },
+    template_id: '',
+    template_key: '',
+    version: 0,
+    nodes,
+    edges,
     risk_controls: { max_amount: amount },
     completion_policy: { completion_assurance },
   };

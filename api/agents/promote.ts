@@ -71,7 +71,8 @@ export async function promote(
 ): Promise<Reply<ProposalResponse>> {
   const about = {
     action: 'template_proposal.promote',
-    ...{ entity_type: 'template_proposal', entity_key: proposal_id },
+    entity_type: 'template_proposal',
+    entity_key: proposal_id,
   } as const;
   return auditedRefusal(deps, requester, about, async () => {
     for (;;) {

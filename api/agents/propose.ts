@@ -70,7 +70,8 @@ export async function proposed(
   const request = normalForm(body, { authority_key, operation });
   const subject = {
     action: 'template_proposal.create',
-    ...{ entity_type: 'agent_authority', entity_key: authority_key },
+    entity_type: 'agent_authority',
+    entity_key: authority_key,
   } as const;
   return auditedRefusal(deps, requester, subject, async () => {
     const used = key === null ? null : await readProposalKeyUse(deps.db, scope, key);
@@ -80,13 +81,16 @@ export async function proposed(
       const limits = await limitsOf(authority_key, deps);
       const judged = await judge(body, limits, deps);
       const outcome = await createProposal(deps.db, {
-        ...{ authority_key, request, limits },
+        authority_key,
+        request,
+        limits,
         proposal_kind: body.proposal_kind,
         asset: body.asset,
         requested_notional: body.requested_notional,
         ttl_seconds: body.ttl_seconds,
         bridge_attempt: operation === 'bridge_attempt',
-        ...{ client_scope: scope, idempotency_key: key },
+        client_scope: scope,
+        idempotency_key: key,
         created_by: { ...identityOf(requester.caller) },
         decided: decisionOf(body, { authority_key, limits, judged, requester }),
         audit: (proposalId) => auditRows(proposalId, judged, requester),
@@ -170,9 +174,15 @@ export function promotionOf(
   const { nodes, edges, completion_assurance } = blueprint;
   const { protocol_family, asset, source_chain, destination_chain, destination_address } = proposal;
   return {
-    ...{ reasons, template_key, max_amount, plan_digest: digestOf(blueprint) },
+    reasons,
+    template_key,
+    max_amount,
+    plan_digest: digestOf(blueprint),
     template: {
-      ...{ template_key, nodes, edges, graph_shape: graphShape(blueprint) },
+      template_key,
+      nodes,
+      edges,
+      graph_shape: graphShape(blueprint),
       name: `${protocol_family}: ${asset} from ${source_chain} to ${destination_address} on ${destination_chain}`,
       owner: namespace,
       approval_policy: {},
@@ -181,8 +191,10 @@ export function promotionOf(
       created_by: requester.caller.client_id,
       audit: (template_id) => [
         auditOf(requester, {
-          ...{ action: 'plan_template.create', entity_type: 'plan_template' },
-          ...{ entity_key: template_key, details: { template_id } },
+          action: 'plan_template.create',
+          entity_type: 'plan_template',
+          entity_key: template_key,
+          details: { template_id },
         }),
       ],
     },
@@ -214,7 +226,9 @@ function auditRows(
     auditOf(requester, { ...about, action: 'template_proposal.create' }),
     blueprint === null
       ? auditOf(requester, {
-          ...{ ...about, ...denied, reason: 'no_blueprint' },
+          ...about,
+          ...denied,
+          reason: 'no_blueprint',
           action: 'template_proposal.reject',
           details: { problem },
         })

@@ -22,7 +22,8 @@ export function enrolledKeys(
       if (state === 'ended' || secret === null) return null;
       return {
         secret: createSecretKey(openSecret(secretsKeys, secret, key_id), 'utf8'),
-        ...{ role, allowlist },
+        role,
+        allowlist,
         enrolled: { key_id, pending: state === 'pending' },
       };
     },

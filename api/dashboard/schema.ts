@@ -63,6 +63,8 @@ export const listResponse = z.object({
   allowed_addresses: listOf(z.object(row)),
   next_cursor: nextCursor,
 });
+export type AllowedAddressList = z.output<typeof listResponse>;
+export type AllowedAddress = AllowedAddressList['allowed_addresses'][number];
 export const changeResponse = z.object({
   ...row,
   outcome: z.enum(['created', 'reactivated', 'revoked', 'unchanged']),
@@ -71,6 +73,7 @@ export const changeResponse = z.object({
   ),
 });
 export type ChangeResponse = z.input<typeof changeResponse>;
+export type AllowedAddressChange = z.output<typeof changeResponse>;
 
 /** Of a secret: random, and as long as 256 bits are in base64url. */
 export const SECRET = /^[A-Za-z0-9+/=_-]{43,128}$/;

@@ -84,7 +84,9 @@ export function streamRoute({ feed, mayStay, most }: StreamOptions): Route {
       end: (last) => stream?.end(last),
     });
     return {
-      ...{ status: 200, type: EVENT_STREAM, text },
+      status: 200,
+      type: EVENT_STREAM,
+      text,
       goesOn: (begun) => {
         stream = begun;
         const asking = setInterval(() => {

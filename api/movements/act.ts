@@ -1,7 +1,4 @@
-/**
- * What approve, reject, resume, retry and cancel have in common: load, decide, apply, and say why
- * not.
- */
+/** What the verbs of movements have in common: load, decide, apply, and say why not. */
 import type { Requester } from '../../domain/commands/context.ts';
 import { expire } from '../../domain/commands/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -38,7 +35,7 @@ function takes(action: MovementAction, { nodes }: MovementSnapshot): boolean {
 /** How often a decision is made anew when another came in between. */
 export const TRIES = 5;
 
-export interface Action {
+interface Action {
   readonly action: MovementAction;
   readonly movementId: string;
   readonly requester: Requester;
@@ -46,8 +43,38 @@ export interface Action {
   readonly decide: (snapshot: MovementSnapshot) => Transition | Promise<Transition>;
 }
 
+interface MovementParams {
+  readonly movement_id: string;
+}
+interface Request<Body, Params> {
+  readonly params: Params;
+  readonly body: Body;
+  readonly requester: Requester;
+}
+
+/**
+ * The handler of a verb. `decider` makes, once for a request, what decides about the movement as it
+ * was just loaded; that runs again when another command came in between.
+ */
+export function verb<Body, Params extends MovementParams = MovementParams>(
+  action: MovementAction,
+  decider: (
+    request: Request<Body, Params>,
+    deps: ApiDependencies,
+  ) => Action['decide'] | Promise<Action['decide']>,
+) {
+  return async (
+    request: Request<Body, Params>,
+    deps: ApiDependencies,
+  ): Promise<Reply<ActionResponse>> => {
+    const { params, requester } = request;
+    const decide = await decider(request, deps);
+    return act({ action, movementId: params.movement_id, requester, decide }, deps);
+  };
+}
+
 /** Applies an operator's action to the movement as it is at that moment. */
-export async function act(request: Action, deps: ApiDependencies): Promise<Reply<ActionResponse>> {
+async function act(request: Action, deps: ApiDependencies): Promise<Reply<ActionResponse>> {
   const { action, movementId, requester } = request;
   const subject = {
     action: `movement.${action}`,

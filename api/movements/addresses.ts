@@ -58,7 +58,10 @@ export async function checkAddresses(
       if ('problem' in question)
         return {
           ...place,
-          ...{ address, allowed: false, usable_after: null, problem: question.problem },
+          address,
+          allowed: false,
+          usable_after: null,
+          problem: question.problem,
           code: 'ADDRESS_NOT_ALLOWLISTED',
         };
       const usable = usableAfter(rows, question.asked);

@@ -79,7 +79,10 @@ async function authorityOf(
   const { max_notional, allowed_assets, allowed_chains } = limits;
   return {
     agent_authority: {
-      ...{ authority_key, max_notional, allowed_assets, allowed_chains },
+      authority_key,
+      max_notional,
+      allowed_assets,
+      allowed_chains,
       granted: grant === null ? null : { asset: grant.asset, amount: grant.amount },
       uncovered: uncovered.map(({ code }) => code),
     },

@@ -26,13 +26,20 @@ export async function reservedVersion(
     const graph = { nodes: [node], edges: [] };
     // Another request may be quicker, and then this one is looked for again.
     await createTemplate(db, {
-      ...{ template_key, version, name, owner: null },
-      ...{ ...graph, graph_shape: graphShape(graph), approval_policy: {}, risk_controls: {} },
+      template_key,
+      version,
+      name,
+      owner: null,
+      ...graph,
+      graph_shape: graphShape(graph),
+      approval_policy: {},
+      risk_controls: {},
       completion_policy: { completion_assurance },
       created_by: requester.caller.client_id,
       audit: (template_id) => [
         auditOf(requester, {
-          ...{ action: 'plan_template.create', entity_type: 'plan_template' },
+          action: 'plan_template.create',
+          entity_type: 'plan_template',
           entity_key: template_key,
           details: { template_id, version },
         }),

@@ -10,7 +10,7 @@ import { readReplacedSigners } from '../../store/signer-lifecycle.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
-import { approve } from './approve.ts';
+import { approve } from './verbs.ts';
 import { shownAllowance } from './detail.ts';
 import { makeMovement } from './make.ts';
 import { planOf } from './plan.ts';
@@ -85,7 +85,9 @@ async function stillSigned(
   const able = open.filter(({ signer_key }) => !replaced.has(signer_key));
   if (open.length > 0 && able.length === 0) {
     const bindings = open.map(({ signer_key: key }) => ({
-      ...{ binding: 'signer', key, reason: 'replaced' },
+      binding: 'signer',
+      key,
+      reason: 'replaced',
     }));
     throw new ServiceError('binding_unavailable', { context: { bindings } });
   }
@@ -121,7 +123,11 @@ async function resetOf(
     const { body } = await makeMovement(
       {
         ...compiled,
-        ...{ requester, request, used, strategy_id: null, callback_url: null },
+        requester,
+        request,
+        used,
+        strategy_id: null,
+        callback_url: null,
         labels: { reset_of: movement_id, node_key },
         approval_ttl_seconds: deps.settings.approvalTtlSeconds,
         subject: { action: 'movement.create', entity_type: 'movement' },
@@ -134,7 +140,8 @@ async function resetOf(
               ...movement.audit(id),
               auditOf(requester, {
                 action: 'movement.reset_allowances',
-                ...{ entity_type: 'movement', entity_key: movement_id },
+                entity_type: 'movement',
+                entity_key: movement_id,
                 details: { ...shownAllowance(allowance), reset_movement_id: id },
               }),
             ],
@@ -153,7 +160,9 @@ function nodeOf(
   const { chain_family = 'evm', profile } =
     signers.list().find((signer) => signer.signer_key === signer_key) ?? {};
   return {
-    ...{ node_key: 'reset', node_kind: 'action', action_type: 'evm_erc20_approve' },
+    node_key: 'reset',
+    node_kind: 'action',
+    action_type: 'evm_erc20_approve',
     has_side_effect: true,
     signer_selector: { chain_family, ...(profile === undefined ? {} : { profile }) },
     config: { asset, chain_id, token_address, spender, amount: '0' },

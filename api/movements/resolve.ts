@@ -1,56 +1,40 @@
 /** POST /movements/{movement_id}/nodes/{node_key}/actions/resolve */
-import type { Requester } from '../../domain/commands/context.ts';
 import { missingRecord, resolve as resolution } from '../../domain/commands/resolve.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import type { NodeState } from '../../domain/states/node.ts';
+import type { NodeRef } from '../../domain/transition.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../http/route.ts';
-import { act } from './act.ts';
+import { verb } from './act.ts';
 import { mintsOf, outputByMint } from './named-mint.ts';
-import type { ActionResponse } from './responses.ts';
 import type { ResolveBody } from './schema.ts';
 
 /** A person settles a node that is UNKNOWN, or is observed for longer than usual. */
-export function resolve(
-  input: {
-    readonly params: { readonly movement_id: string; readonly node_key: string };
-    readonly body: ResolveBody;
-    readonly requester: Requester;
+export const resolve = verb<ResolveBody, NodeRef>(
+  'resolve',
+  ({ params: { node_key }, body, requester }, deps) => {
+    const { mint_tx_hashes: hashes, ...said } = body;
+    const byMint = hashes === undefined ? null : { hashes, read: mintsOf(deps) };
+    return async (snapshot) => {
+      const output =
+        byMint === null ? said.output : await outputByMint({ snapshot, node_key, ...byMint }, deps);
+      const settle_seconds = settleSeconds(snapshot, node_key, deps);
+      const word = { node_key, ...said, output, mint_tx_hashes: hashes };
+      const transition = resolution(snapshot, { ...word, settle_seconds }, requester);
+      if (transition === null)
+        return wrongNode(snapshot, {
+          node_key,
+          action: 'resolve',
+          allowed: ['UNKNOWN'],
+          besides: ', or that is observed for longer than usual',
+        });
+      const missing = missingRecord(snapshot, word);
+      if (missing !== null) throw withoutRecord(snapshot, node_key, missing);
+      return transition;
+    };
   },
-  deps: ApiDependencies,
-): Promise<Reply<ActionResponse>> {
-  const { params, body, requester } = input;
-  const { movement_id, node_key } = params;
-  const { mint_tx_hashes: hashes, ...said } = body;
-  const byMint = hashes === undefined ? null : { hashes, read: mintsOf(deps) };
-  return act(
-    {
-      action: 'resolve',
-      movementId: movement_id,
-      requester,
-      decide: async (snapshot) => {
-        const output =
-          byMint === null
-            ? said.output
-            : await outputByMint({ snapshot, node_key, ...byMint }, deps);
-        const settle_seconds = settleSeconds(snapshot, node_key, deps);
-        const word = { node_key, ...said, output, mint_tx_hashes: hashes };
-        const transition = resolution(snapshot, { ...word, settle_seconds }, requester);
-        if (transition === null)
-          return wrongNode(snapshot, {
-            ...{ node_key, action: 'resolve', allowed: ['UNKNOWN'] },
-            besides: ', or that is observed for longer than usual',
-          });
-        const missing = missingRecord(snapshot, word);
-        if (missing !== null) throw withoutRecord(snapshot, node_key, missing);
-        return transition;
-      },
-    },
-    deps,
-  );
-}
+);
 
 /**
  * How long the node's executor may keep an effect to itself; the longest for one that is not known

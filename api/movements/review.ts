@@ -189,7 +189,10 @@ function standingOf(draw: Drawn, pools: readonly PoolRow[]): Draw {
   if (seen === undefined)
     return {
       ...draw,
-      ...{ withdrawable: null, effective_withdrawable: null, fetched_at: null, stale: null },
+      withdrawable: null,
+      effective_withdrawable: null,
+      fetched_at: null,
+      stale: null,
     };
   const { withdrawable, pending_outflow } = pool ?? { withdrawable: '0', pending_outflow: '0' };
   return {

@@ -2,15 +2,11 @@
 import { ALL_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { jsonObject, noBody, noParams, noQuery } from '../http/schemas.ts';
-import { acknowledge } from './acknowledge.ts';
-import { approve } from './approve.ts';
-import { cancel } from './cancel.ts';
 import { create } from './create.ts';
 import { detail } from './detail.ts';
 import { list } from './list.ts';
 import { previewResponse } from './preview-schema.ts';
 import { readCompiledPlan } from './read-plan.ts';
-import { reject } from './reject.ts';
 import {
   actionResponse,
   createResponse,
@@ -20,12 +16,9 @@ import {
   resetAllowancesResponse,
   timelineResponse,
 } from './responses.ts';
-import { cancelTransaction } from './cancel-transaction.ts';
 import { reassign } from './reassign.ts';
 import { resetAllowances } from './reset-allowances.ts';
 import { resolve } from './resolve.ts';
-import { resume } from './resume.ts';
-import { retry } from './retry.ts';
 import {
   acknowledgeBody,
   approveBody,
@@ -40,6 +33,7 @@ import {
   resolveBody,
 } from './schema.ts';
 import { timeline } from './timeline.ts';
+import { acknowledge, approve, cancel, cancelTransaction, reject, resume, retry } from './verbs.ts';
 
 const tag = 'Movements';
 const read = { method: 'GET', acts: 'never', tag, roles: ALL_ROLES, body: noBody } as const;

@@ -49,7 +49,9 @@ export const raiseLaneCapsRoute = defineRoute({
         throw new ServiceError('lane_raise_too_large', { context: { chain_id, address, most } });
       }
       const raised = await raiseLaneCaps(deps.db, {
-        ...{ chain_id, address, ttl_seconds },
+        chain_id,
+        address,
+        ttl_seconds,
         raise: { ...raise, reason, raised_by: actorOf(requester) },
         audit: auditOf(requester, { ...about, reason }),
       });

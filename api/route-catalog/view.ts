@@ -127,19 +127,17 @@ export function routeViewOf(
     risk_controls,
   } = route;
   return {
-    ...{
-      template_key,
-      name,
-      version,
-      graph_shape,
-      node_count,
-      executable,
-      metadata,
-      bridge,
-      stats,
-      fee_policy,
-      risk_controls,
-    },
+    template_key,
+    name,
+    version,
+    graph_shape,
+    node_count,
+    executable,
+    metadata,
+    bridge,
+    stats,
+    fee_policy,
+    risk_controls,
     ...(withHealth ? { health } : {}),
   };
 }

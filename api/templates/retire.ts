@@ -30,8 +30,10 @@ export const retireTemplateRoute = defineRoute({
     const { template_key, version } = await visibleTemplate(template_id, requester, deps);
     const about = {
       action: 'plan_template.retire',
-      ...{ entity_type: 'plan_template', entity_key: template_key },
-      ...{ reason, details: { template_id, version } },
+      entity_type: 'plan_template',
+      entity_key: template_key,
+      reason,
+      details: { template_id, version },
     } as const;
     return auditedRefusal(deps, requester, about, async () => {
       if (!mayMove(requester.caller, template_key))
@@ -40,7 +42,9 @@ export const retireTemplateRoute = defineRoute({
         throw new ServiceError('reserved_template_family', { context: { template_key } });
       const by = requester.caller.client_id;
       const retired = await retireTemplate(deps.db, {
-        ...{ template_id, reason, by },
+        template_id,
+        reason,
+        by,
         audit: auditOf(requester, about),
       });
       if (retired === null)

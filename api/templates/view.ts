@@ -34,8 +34,14 @@ export function summaryView(template: TemplateSummary): z.input<typeof planTempl
   const { status, retired_at, retired_by, retired_reason } = template;
   return {
     ...createdView(template),
-    ...{ name, owner, created_by, created_at },
-    ...{ status, retired_at, retired_by, retired_reason },
+    name,
+    owner,
+    created_by,
+    created_at,
+    status,
+    retired_at,
+    retired_by,
+    retired_reason,
   };
 }
 

@@ -103,8 +103,14 @@ function withKey(body: Readonly<Record<string, unknown>>, key = randomHex(16)) {
 
 async function askPrefix(send: Transport, signal: AbortSignal | undefined): Promise<string> {
   const reply = await send({
-    ...{ operation: 'healthz', method: 'GET', target: '/healthz', headers: {} },
-    ...{ signed: false, writes: false, harmless: true, signal },
+    operation: 'healthz',
+    method: 'GET',
+    target: '/healthz',
+    headers: {},
+    signed: false,
+    writes: false,
+    harmless: true,
+    signal,
   });
   const { body } = reply;
   if (!isObject(body) || typeof body['api_prefix'] !== 'string')

@@ -45,14 +45,16 @@ export function refusalOf(error: unknown): Refusal | null {
       rule: 'unreachable',
       why: plain(error.message, LONGEST),
       satisfy: 'ask again later',
-      ...{ retryAfterSeconds: null, requestId: null },
+      retryAfterSeconds: null,
+      requestId: null,
     };
   if (error instanceof ClientUsageError)
     return {
       rule: 'not_possible',
       why: plain(error.message, LONGEST),
       satisfy: 'correct what was asked for',
-      ...{ retryAfterSeconds: null, requestId: null },
+      retryAfterSeconds: null,
+      requestId: null,
     };
   return null;
 }

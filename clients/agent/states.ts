@@ -2,9 +2,16 @@
 import type { MovementState } from '../http/wait.ts';
 
 const KNOWN: Readonly<Record<MovementState, true>> = {
-  ...{ PENDING_APPROVAL: true, APPROVED: true, EXECUTING: true, COMPLETED: true, FAILED: true },
-  ...{ WAITING_MANUAL_ACTION: true, MANUAL_INTERVENTION: true },
-  ...{ REJECTED: true, EXPIRED: true, CANCELLED: true },
+  PENDING_APPROVAL: true,
+  APPROVED: true,
+  EXECUTING: true,
+  COMPLETED: true,
+  FAILED: true,
+  WAITING_MANUAL_ACTION: true,
+  MANUAL_INTERVENTION: true,
+  REJECTED: true,
+  EXPIRED: true,
+  CANCELLED: true,
 };
 
 /** All of them, by the document of the API. */

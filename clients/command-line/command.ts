@@ -30,7 +30,7 @@ export interface Call<A extends ArgumentSpecs, O extends OptionSpecs> {
   readonly session: Session;
 }
 
-interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
+export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
   readonly name: string;
   readonly about: string;
   /** More than a line, for its own help. */
@@ -81,7 +81,13 @@ export function command<
   const args: ArgumentSpecs = spec.args ?? {};
   const options: OptionSpecs = spec.options ?? {};
   return {
-    ...{ name, about, details, examples, args, options, answer },
+    name,
+    about,
+    details,
+    examples,
+    args,
+    options,
+    answer,
     invoke: (session, given, raw) =>
       run({
         session,

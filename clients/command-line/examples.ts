@@ -7,14 +7,30 @@ const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 
 /** By the name of an argument, or of an option's value. */
 const SAMPLES: Readonly<Record<string, string>> = {
-  ...{ address: ADDRESS, agentName: 'desk-1', asset: 'USDC', authorityKey: 'rebalancer' },
-  ...{ chain: 'base', 'command...': 'movements create', decimal: '250.5' },
+  address: ADDRESS,
+  agentName: 'desk-1',
+  asset: 'USDC',
+  authorityKey: 'rebalancer',
+  chain: 'base',
+  'command...': 'movements create',
+  decimal: '250.5',
   'eid:address': `30184:${ADDRESS}`,
-  ...{ executorKey: 'evm.transfer', nodeKey: 'withdraw', replacement: 'treasury-2' },
-  ...{ seconds: '3600', shell: 'bash', 'signer-key': 'treasury', signerKey: 'treasury' },
-  ...{ source: 'base', destination: 'arbitrum', strategyId: 'basis', 'strategy-id': 'basis' },
-  ...{ template: 'starter/withdraw-with-gate', templateKey: 'starter/withdraw-with-gate' },
-  ...{ text: '"checked with the desk"', venue: 'paper-main', path: 'evidence/drill-7' },
+  executorKey: 'evm.transfer',
+  nodeKey: 'withdraw',
+  replacement: 'treasury-2',
+  seconds: '3600',
+  shell: 'bash',
+  'signer-key': 'treasury',
+  signerKey: 'treasury',
+  source: 'base',
+  destination: 'arbitrum',
+  strategyId: 'basis',
+  'strategy-id': 'basis',
+  template: 'starter/withdraw-with-gate',
+  templateKey: 'starter/withdraw-with-gate',
+  text: '"checked with the desk"',
+  venue: 'paper-main',
+  path: 'evidence/drill-7',
 };
 
 /** Those that its author wrote, else one with all that it requires. */

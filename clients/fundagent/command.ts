@@ -41,7 +41,10 @@ export function agentCommand<const O extends OptionSpecs = typeof NONE>(
   const { words, about, argument = null, run } = spec;
   const options: OptionSpecs = spec.options ?? {};
   return {
-    ...{ words, about, argument, options },
+    words,
+    about,
+    argument,
+    options,
     invoke: (session, raw, given) =>
       run(
         session,

@@ -49,7 +49,8 @@ function programOf(io: Io): Command {
     .version(VERSION)
     .addOption(
       new Option('--output <form>', 'table for people, json for programs').choices([
-        ...['table', 'json'],
+        'table',
+        'json',
       ]),
     )
     .addHelpText('after', `\n${MORE}${exitHelp()}`);

@@ -1,4 +1,9 @@
 /** The dashboard's backend: the allowlist, which the API does not show. */
+import type {
+  AllowedAddress,
+  AllowedAddressChange,
+  AllowedAddressList,
+} from '../../api/dashboard/schema.ts';
 import { errorOf, strange } from '../http/answer.ts';
 import { UnreachableError } from '../http/errors.ts';
 import { createDashboardSigner } from '../http/sign.ts';
@@ -7,34 +12,6 @@ import { isJson } from '../command-line/words.ts';
 
 export const ROWS = '/dashboard/allowed-addresses';
 const TIMEOUT_MS = 10_000;
-
-export interface AllowedAddress {
-  readonly id: string;
-  readonly chain_family: 'evm' | 'cex';
-  readonly address: string;
-  readonly chain_id: number | null;
-  readonly label: string | null;
-  readonly reason: string;
-  readonly active: boolean;
-  readonly usable_after: string | null;
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly revoked_at: string | null;
-  readonly revoked_by: string | null;
-}
-export interface AllowedAddressList {
-  readonly allowed_addresses: readonly AllowedAddress[];
-  readonly next_cursor: string | null;
-}
-export interface AllowedAddressChange extends AllowedAddress {
-  readonly outcome: 'created' | 'reactivated' | 'revoked' | 'unchanged';
-  readonly warnings: readonly {
-    readonly code: string;
-    readonly message: string;
-    readonly addresses: readonly string[];
-  }[];
-}
 
 /** A page of rows; unsigned, and answered on the machine of the service alone. */
 export async function readRows(
@@ -84,7 +61,9 @@ export async function writeRow(
   body: object,
 ): Promise<AllowedAddressChange> {
   return asked(session, {
-    ...{ method: 'POST', target: path, body: JSON.stringify(body) },
+    method: 'POST',
+    target: path,
+    body: JSON.stringify(body),
     isOurs: isChange,
   });
 }

@@ -4,7 +4,8 @@ import type { PlannedPayee } from '../../domain/plan/planned-sends.ts';
 import type { Session } from '../command-line/session.ts';
 import type { Styled } from '../command-line/table.ts';
 import { ApiError, UnreachableError } from '../http/errors.ts';
-import { everyRow, type AllowedAddress } from './dashboard.ts';
+import type { AllowedAddress } from '../../api/dashboard/schema.ts';
+import { everyRow } from './dashboard.ts';
 
 /** Rows in force, or why they cannot be seen from here. */
 export type Labels = { readonly rows: readonly AllowedAddress[] } | { readonly hidden: string };

@@ -124,7 +124,8 @@ function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly Send
     const shown = nodes.find((each) => each.node_key === node_key)?.destination ?? null;
     const node = planned.get(node_key);
     return {
-      ...{ node_key, action_type },
+      node_key,
+      action_type,
       amount: amountText(send),
       nobody: isBuiltIn(action_type)
         ? 'between own accounts'

@@ -128,8 +128,14 @@ export function transportOf(
 
 async function health(transport: Transport, signal?: AbortSignal): Promise<Health> {
   const reply = await transport({
-    ...{ operation: 'healthz', method: 'GET', target: '/healthz', headers: {} },
-    ...{ signed: false, writes: false, harmless: true, signal },
+    operation: 'healthz',
+    method: 'GET',
+    target: '/healthz',
+    headers: {},
+    signed: false,
+    writes: false,
+    harmless: true,
+    signal,
   });
   const { body } = reply;
   const prefix = isObject(body) ? body['api_prefix'] : undefined;

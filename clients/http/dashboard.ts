@@ -49,8 +49,13 @@ export function createDashboardClient(options: DashboardClientOptions): Dashboar
   const ownPage = () => ({ ...OWN_PAGE, ...(options.isBackground?.() === true ? BACKGROUND : {}) });
   const issuedNonce = async (): Promise<string> => {
     const reply = await transport({
-      ...{ operation: 'nonce', method: 'GET', target: NONCE, headers: OWN_PAGE },
-      ...{ signed: false, writes: false, harmless: true },
+      operation: 'nonce',
+      method: 'GET',
+      target: NONCE,
+      headers: OWN_PAGE,
+      signed: false,
+      writes: false,
+      harmless: true,
     });
     const nonce = isObject(reply.body) ? reply.body['nonce'] : undefined;
     if (typeof nonce !== 'string') throw strange(reply, `to GET ${NONCE}, without nonce`);
@@ -72,8 +77,15 @@ export function createDashboardClient(options: DashboardClientOptions): Dashboar
     ...groupsOver(calls),
     send: ({ method, target, body, signed = method !== 'GET', signal }) =>
       transport({
-        ...{ operation: `${method} ${target}`, method, target, body, headers: ownPage(), signed },
-        ...{ writes: method !== 'GET', harmless: method === 'GET', signal },
+        operation: `${method} ${target}`,
+        method,
+        target,
+        body,
+        headers: ownPage(),
+        signed,
+        writes: method !== 'GET',
+        harmless: method === 'GET',
+        signal,
       }),
   };
 }

@@ -15,7 +15,10 @@ export function read<S extends z.ZodType>(schema: S, answer: unknown): z.output<
     status: 502,
     rawCode: 'answer_not_understood',
     message: `The service answered something else than this version knows (at ${place || 'its root'}).`,
-    ...{ context: {}, issues: [], requestId: null, retryAfterSeconds: null },
+    context: {},
+    issues: [],
+    requestId: null,
+    retryAfterSeconds: null,
   });
 }
 

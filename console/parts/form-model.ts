@@ -120,7 +120,10 @@ function put(target: object, at: readonly string[], value: unknown): void {
   const [name = '', ...rest] = at;
   if (rest.length === 0) {
     Object.defineProperty(target, name, {
-      ...{ value, enumerable: true, configurable: true, writable: true },
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
     });
     return;
   }

@@ -21,9 +21,14 @@ export function timeInWords(iso: string, zone = ''): string {
   let format = FORMATS.get(zone);
   if (format === undefined) {
     format = new Intl.DateTimeFormat('en-GB', {
-      ...{ day: 'numeric', month: 'short', year: 'numeric' },
-      ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
-      ...{ timeZoneName: 'short', hourCycle: 'h23' },
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      timeZoneName: 'short',
+      hourCycle: 'h23',
       ...(zone === '' ? {} : { timeZone: zone }),
     });
     FORMATS.set(zone, format);

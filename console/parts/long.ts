@@ -112,7 +112,9 @@ export function useLong({ count, keyOf, height }: LongOptions): Long {
     return { index, key: keyOf(index), gap };
   });
   return {
-    ...{ drawn, gapAfter: virtualizer.getTotalSize() - end, measure: virtualizer.measureElement },
+    drawn,
+    gapAfter: virtualizer.getTotalSize() - end,
+    measure: virtualizer.measureElement,
     scroller: {
       ref: scroller,
       onPointerEnter: () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { profilesFile } from '../../clients/command-line/profiles.ts';
 import { exposedAddress, readSettings } from '../../clients/command-line/settings.ts';
-import type { AllowedAddress } from '../../clients/fundctl/dashboard.ts';
+import type { AllowedAddress } from '../../api/dashboard/schema.ts';
 import { labelOf } from '../../clients/fundctl/labels.ts';
 import { runFundctl } from '../support/fundctl.ts';
 

@@ -1,6 +1,6 @@
 /** What may be approved among others, and what a lost answer is taken for. */
 import {
-  isNotSo,
+  IS_NOT_SO,
   refusalOf,
   type About,
   type Detail,
@@ -44,6 +44,6 @@ test('what waits is rejected whatever speaks against it', () => {
 
 test('a decision counts as done only where the state can come of it', () => {
   const states = ['PENDING_APPROVAL', 'REJECTED', 'EXPIRED', 'CANCELLED', 'EXECUTING'] as const;
-  expect(states.filter((state) => !isNotSo('approve', state))).toEqual(['EXECUTING']);
-  expect(states.filter((state) => !isNotSo('reject', state))).toEqual(['REJECTED']);
+  expect(states.filter((state) => !IS_NOT_SO.approve(state))).toEqual(['EXECUTING']);
+  expect(states.filter((state) => !IS_NOT_SO.reject(state))).toEqual(['REJECTED']);
 });

@@ -58,7 +58,11 @@ export async function enrol(options: EnrolOptions, io: ToolIo): Promise<Enrolmen
   const code = newToken();
   const outcome = await withDatabase(options, io, (db) =>
     enrolOperator(db, {
-      ...{ key_id, operator, role, allowlist, replace },
+      key_id,
+      operator,
+      role,
+      allowlist,
+      replace,
       code_hash: tokenHash(code),
       code_seconds: ENROL_SECONDS,
       audit: [auditOf('dashboard_key.enrol', 'dashboard_key', key_id)],
@@ -190,7 +194,9 @@ function named(operator: string): void {
 
 function auditOf(action: AuditAction, entity_type: string, entity_key: string): AuditEntry {
   return {
-    ...{ action, entity_type, entity_key },
+    action,
+    entity_type,
+    entity_key,
     outcome: 'success',
     reason: null,
     details: { tool: 'fundadmin' },

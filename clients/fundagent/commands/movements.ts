@@ -42,7 +42,9 @@ async function bodyOf(given: Values<typeof create>, session: Session): Promise<J
     template_key: given.templateKey,
     template_version: given.templateVersion,
     intent: {
-      ...{ asset: given.asset, amount: given.amount, chain_id: given.chainId },
+      asset: given.asset,
+      amount: given.amount,
+      chain_id: given.chainId,
       destination_address: given.destinationAddress,
       source_venue: given.sourceVenue,
       destination_venue: given.destinationVenue,
@@ -108,9 +110,13 @@ export const movementCommands = [
     run: async (session, { templateKey, strategyId, needsAttention, ...options }) => {
       const { reference, metadata, createdFrom, createdTo, ...rest } = options;
       const query = {
-        ...{ ...rest, template_key: templateKey, strategy_id: strategyId },
-        ...{ external_reference: reference, metadata: pairs(metadata, '--metadata') },
-        ...{ created_from: createdFrom, created_to: createdTo },
+        ...rest,
+        template_key: templateKey,
+        strategy_id: strategyId,
+        external_reference: reference,
+        metadata: pairs(metadata, '--metadata'),
+        created_from: createdFrom,
+        created_to: createdTo,
         needs_attention: needsAttention ? 'true' : undefined,
       };
       const page = await session.call('listMovements', { query });

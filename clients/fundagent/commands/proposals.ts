@@ -138,7 +138,9 @@ export const proposalCommands = [
       const params = { authority_key: await session.authority() };
       const body = { ...bodyOf(given), callback_url: callbackUrl };
       const made = await session.write('createBridgeAttempt', {
-        ...{ params, body, idempotencyKey: key },
+        params,
+        body,
+        idempotencyKey: key,
       });
       await show(session, await wholeOf(session, made));
       endOf(made);

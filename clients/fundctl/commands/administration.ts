@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { CUTOVER_MODES } from '../../../domain/cutover.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { reading } from '../../command-line/reading.ts';
 import { choice, required, text, type OptionSpec } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
@@ -26,8 +27,7 @@ export const cutover: Group = {
       about: 'Whether new money is let in',
       answer: answerOf('getCutoverMode'),
       run: async ({ session }) => {
-        const client = await session.client();
-        await printMode(session, await client.call('getCutoverMode'));
+        await printMode(session, await session.call('getCutoverMode'));
       },
     }),
     command({
@@ -48,8 +48,7 @@ export const cutover: Group = {
             ['reason', reason],
           ]),
         });
-        const client = await session.client();
-        await printMode(session, await client.call('setCutoverMode', { body: { mode, reason } }));
+        await printMode(session, await session.call('setCutoverMode', { body: { mode, reason } }));
       },
     }),
   ],
@@ -129,17 +128,12 @@ export const callbacks: Group = {
           columns: CALLBACKS,
         }),
     }),
-    command({
+    reading('redeliverCallback', {
       name: 'redeliver',
       about: 'Send a dead letter again',
       args: { eventId: 'id of the event' },
-      answer: answerOf('redeliverCallback'),
-      run: async ({ session, args }) => {
-        const client = await session.client();
-        const params = { event_id: args.eventId };
-        const row = await client.call('redeliverCallback', { params });
-        await session.print(row, () => session.table([row], CALLBACKS));
-      },
+      input: ({ args }) => ({ params: { event_id: args.eventId } }),
+      show: (session, row) => session.table([row], CALLBACKS),
     }),
     command({
       name: 'redeliver-all',
@@ -194,13 +188,12 @@ async function deadLetters(session: Session, movement: string | undefined) {
 
 /** One that is refused, since somebody was quicker, keeps no other back. */
 async function redeliverEach(session: Session, chosen: readonly Callback[]) {
-  const client = await session.client();
   const redelivered: string[] = [];
   const refused: { readonly event_id: string; readonly error: string }[] = [];
   for (const { event_id } of chosen) {
     session.stopIfInterrupted();
     try {
-      await client.call('redeliverCallback', { params: { event_id } });
+      await session.call('redeliverCallback', { params: { event_id } });
       redelivered.push(event_id);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code === null) throw error;
@@ -228,22 +221,17 @@ export const keys: Group = {
   name: 'keys',
   about: 'The key that is used',
   commands: [
-    command({
+    reading('whoami', {
       name: 'whoami',
       about: 'Who the service takes you for',
-      answer: answerOf('whoami'),
-      run: async ({ session }) => {
-        const client = await session.client();
-        const body = await client.call('whoami');
-        await session.print(body, () =>
-          session.view.fields(body, {
-            key: 'key_id',
-            client: 'client_id',
-            role: 'role',
-            namespace: 'namespace',
-          }),
-        );
-      },
+
+      show: (session, body) =>
+        session.view.fields(body, {
+          key: 'key_id',
+          client: 'client_id',
+          role: 'role',
+          namespace: 'namespace',
+        }),
     }),
   ],
 };

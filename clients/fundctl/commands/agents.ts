@@ -73,9 +73,8 @@ export const proposals: Group = {
           yes,
           what: proposalText(session.aside, proposal),
         });
-        const client = await session.client();
         const params = { proposal_id: args.proposalId };
-        const promoted = await client.call('promoteTemplateProposal', { params });
+        const promoted = await session.call('promoteTemplateProposal', { params });
         await session.print(promoted, () =>
           proposalText(session.view, { ...proposal, ...promoted }),
         );
@@ -85,8 +84,7 @@ export const proposals: Group = {
 };
 
 async function read(session: Session, proposalId: string): Promise<Proposal> {
-  const client = await session.client();
-  return client.call('getTemplateProposal', { params: { proposal_id: proposalId } });
+  return session.call('getTemplateProposal', { params: { proposal_id: proposalId } });
 }
 
 function proposalText(view: View, proposal: Proposal): string {
@@ -124,9 +122,8 @@ export const authorities: Group = {
       args: { authorityKey: 'key of the authority' },
       answer: answerOf('getAgentAuthority'),
       run: async ({ session, args }) => {
-        const client = await session.client();
         const params = { authority_key: args.authorityKey };
-        const found = await client.call('getAgentAuthority', { params });
+        const found = await session.call('getAgentAuthority', { params });
         const all = (names: readonly string[]) => names.join(', ') || 'none';
         await session.print(found, () =>
           session.view.record([

@@ -5,14 +5,8 @@ import { defined, PAGE } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state, type View } from '../../command-line/view.ts';
 import { failure, when } from '../../command-line/words.ts';
-import {
-  everyRow,
-  readRows,
-  ROWS,
-  writeRow,
-  type AllowedAddress,
-  type AllowedAddressChange,
-} from '../dashboard.ts';
+import type { AllowedAddress, AllowedAddressChange } from '../../../api/dashboard/schema.ts';
+import { everyRow, readRows, ROWS, writeRow } from '../dashboard.ts';
 import { REASON, YES } from '../shared.ts';
 
 const FAMILY = choice(['evm', 'cex'], 'evm: what nodes on chains pay; cex: what exchanges pay');

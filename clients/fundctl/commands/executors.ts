@@ -1,5 +1,6 @@
 /** `fundctl executors` and `registry`. */
 import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { reading } from '../../command-line/reading.ts';
 import { text } from '../../command-line/options.ts';
 import { defined, PAGE } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
@@ -16,26 +17,21 @@ export const executors: Group = {
   name: 'executors',
   about: 'Executors: what acts on venues',
   commands: [
-    command({
+    reading('listExecutors', {
       name: 'list',
       about: 'List executors with their health',
-      answer: answerOf('listExecutors'),
-      run: async ({ session }) => {
-        const client = await session.client();
-        const body = await client.call('listExecutors');
-        await session.print(body, () =>
-          session.table(body, {
-            EXECUTOR: 'executor_key',
-            KIND: 'kind',
-            STATUS: { state: 'status' },
-            HEALTH: { state: 'health_state' },
-            LOOKED: { age: 'health_checked_at' },
-            PROVIDER: (row) => row.provider ?? row.chain_family,
-            ACTIONS: (row) => row.action_types.join(', '),
-            KNOWN: 'source',
-          }),
-        );
-      },
+
+      show: (session, body) =>
+        session.table(body, {
+          EXECUTOR: 'executor_key',
+          KIND: 'kind',
+          STATUS: { state: 'status' },
+          HEALTH: { state: 'health_state' },
+          LOOKED: { age: 'health_checked_at' },
+          PROVIDER: (row) => row.provider ?? row.chain_family,
+          ACTIONS: (row) => row.action_types.join(', '),
+          KNOWN: 'source',
+        }),
     }),
     command({
       name: 'enable',
@@ -70,8 +66,7 @@ async function switched(session: Session, { key, status, reason, yes }: Switch):
     yes,
     what: session.aside.record([['executor', key]]),
   });
-  const client = await session.client();
-  const row = await client.call('updateExecutorStatus', {
+  const row = await session.call('updateExecutorStatus', {
     params: { executor_key: key },
     body: { status, ...defined({ reason }) },
   });
@@ -99,8 +94,7 @@ export const registry: Group = {
       details: 'Ends with 1 where they differ.',
       answer: answerOf('verifyRegistryDrift'),
       run: async ({ session }) => {
-        const client = await session.client();
-        const body = await client.call('verifyRegistryDrift');
+        const body = await session.call('verifyRegistryDrift');
         await session.print(body, () =>
           session.table(
             body.drift,

@@ -1,5 +1,6 @@
 /** `fundctl balances`, `routes`, `budgets`: what there is, and which ways it can take. */
 import { answerOf, command, type Group, type Leaf } from '../../command-line/command.ts';
+import { reading } from '../../command-line/reading.ts';
 import { amount, choice, flag, required, text } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Columns } from '../../command-line/table.ts';
@@ -7,7 +8,7 @@ import { state } from '../../command-line/view.ts';
 import { age, duration } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
 
-export const balances: Leaf = command({
+export const balances: Leaf = reading('listBalances', {
   name: 'balances',
   about: 'What venues hold, and what of it is promised already',
   options: {
@@ -16,33 +17,29 @@ export const balances: Leaf = command({
     accountType: text('type', 'only accounts of this type'),
     fresh: flag('ask the venue first (with --venue)'),
   },
-  answer: answerOf('listBalances'),
-  run: async ({ session, options }) => {
-    const client = await session.client();
-    const query = defined({
+  input: ({ options }) => ({
+    query: defined({
       venue_key: options.venue,
       asset: options.asset,
       account_type: options.accountType,
       fresh: options.fresh ? true : undefined,
-    });
-    const body = await client.call('listBalances', { query });
-    await session.print(body, () =>
-      session.table(body.balances, {
-        VENUE: 'venue_key',
-        ACCOUNT: 'account_type',
-        ASSET: 'asset',
-        TOTAL: { right: 'total' },
-        WITHDRAWABLE: { right: 'withdrawable' },
-        PROMISED: { right: 'svc_pending_outflow' },
-        LEFT: { right: 'svc_effective_withdrawable' },
-        'HELD BY': 'svc_effective_reason',
-        SEEN: (row) =>
-          row.stale
-            ? { text: `${age(row.fetched_at)} (stale)`, tone: 'waiting' }
-            : age(row.fetched_at),
-      }),
-    );
-  },
+    }),
+  }),
+  show: (session, body) =>
+    session.table(body.balances, {
+      VENUE: 'venue_key',
+      ACCOUNT: 'account_type',
+      ASSET: 'asset',
+      TOTAL: { right: 'total' },
+      WITHDRAWABLE: { right: 'withdrawable' },
+      PROMISED: { right: 'svc_pending_outflow' },
+      LEFT: { right: 'svc_effective_withdrawable' },
+      'HELD BY': 'svc_effective_reason',
+      SEEN: (row) =>
+        row.stale
+          ? { text: `${age(row.fetched_at)} (stale)`, tone: 'waiting' }
+          : age(row.fetched_at),
+    }),
 });
 
 type Route = Schema<'RouteView'>;
@@ -65,23 +62,20 @@ export const routes: Group = {
   name: 'routes',
   about: 'Templates as ways from one venue to another',
   commands: [
-    command({
+    reading('listRoutes', {
       name: 'list',
       about: 'List routes, one for each template version',
       options: {
         health: flag('with the health of their executors'),
         status: choice(['executable', 'non_executable', 'all'], 'which of them'),
       },
-      answer: answerOf('listRoutes'),
-      run: async ({ session, options }) => {
-        const client = await session.client();
-        const query = defined({
+      input: ({ options }) => ({
+        query: defined({
           include_health: options.health ? true : undefined,
           status: options.status,
-        });
-        const body = await client.call('listRoutes', { query });
-        await session.print(body, () => session.table(body.routes, ROUTE));
-      },
+        }),
+      }),
+      show: (session, body) => session.table(body.routes, ROUTE),
     }),
     command({
       name: 'recommend',
@@ -95,7 +89,6 @@ export const routes: Group = {
       },
       answer: answerOf('recommendRoutes'),
       run: async ({ session, options }) => {
-        const client = await session.client();
         const { asset } = options;
         const more = defined({
           source_venue: options.from,
@@ -103,7 +96,7 @@ export const routes: Group = {
           amount: options.amount,
           priority: options.priority,
         });
-        const body = await client.call('recommendRoutes', { body: { asset, ...more } });
+        const body = await session.call('recommendRoutes', { body: { asset, ...more } });
         await session.print(body, () =>
           session.table(
             body.recommendations.map(({ route, ...rank }) => ({ ...route, ...rank })),
@@ -120,29 +113,24 @@ export const routes: Group = {
   ],
 };
 
-export const budgets: Leaf = command({
+export const budgets: Leaf = reading('getBudget', {
   name: 'budgets',
   about: "What is left of a strategy's budgets for automatic approval",
   args: { strategyId: 'the strategy' },
   options: { client: text('client-id', 'only those of this client') },
-  answer: answerOf('getBudget'),
-  run: async ({ session, args, options }) => {
-    const client = await session.client();
-    const body = await client.call('getBudget', {
-      params: { strategy_id: args.strategyId },
-      query: defined({ client_id: options.client }),
-    });
-    await session.print(body, () =>
-      session.table(body.policies, {
-        POLICY: 'policy_id',
-        WINDOW: (row) => `${String(row.window_hours)}h`,
-        'AT MOST': { right: 'max_amount_per_window' },
-        RESERVED: { right: 'reserved_amount' },
-        CONSUMED: { right: 'consumed_amount' },
-        LEFT: { right: 'available_amount' },
-        COUNT: (row) =>
-          `${String(row.count_in_window)} of ${String(row.max_count_per_window ?? '∞')}`,
-      }),
-    );
-  },
+  input: ({ args, options }) => ({
+    params: { strategy_id: args.strategyId },
+    query: defined({ client_id: options.client }),
+  }),
+  show: (session, body) =>
+    session.table(body.policies, {
+      POLICY: 'policy_id',
+      WINDOW: (row) => `${String(row.window_hours)}h`,
+      'AT MOST': { right: 'max_amount_per_window' },
+      RESERVED: { right: 'reserved_amount' },
+      CONSUMED: { right: 'consumed_amount' },
+      LEFT: { right: 'available_amount' },
+      COUNT: (row) =>
+        `${String(row.count_in_window)} of ${String(row.max_count_per_window ?? '∞')}`,
+    }),
 });

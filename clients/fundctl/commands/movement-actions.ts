@@ -35,7 +35,6 @@ export const approve = command({
   },
   answer: answerOf('approveMovement'),
   run: async ({ session, args, options }) => {
-    const client = await session.client();
     const params = { movement_id: args.movementId };
     const what = await whatMoves(session, args.movementId);
     const { request_state: now } = what.movement;
@@ -46,7 +45,7 @@ export const approve = command({
       throw failure(`${what.beyond} It is approved only with --over-limit.`);
     const approver_id = approverOf(session, options.approver);
     await session.confirm('Approve this?', { yes: options.yes, what: what.text });
-    const answer = await client.call('approveMovement', {
+    const answer = await session.call('approveMovement', {
       params,
       body: { compiled_plan_hash: what.hash, approver_id },
     });
@@ -63,13 +62,12 @@ export const reject = command({
   answer: answerOf('rejectMovement'),
   run: async ({ session, args, options }) => {
     await confirmed(session, args.movementId, { question: 'Reject this?', yes: options.yes });
-    const client = await session.client();
     const body = defined({
       approver_id: approverOf(session, options.approver),
       reason: options.reason,
     });
     const params = { movement_id: args.movementId };
-    await printAction(session, await client.call('rejectMovement', { params, body }));
+    await printAction(session, await session.call('rejectMovement', { params, body }));
   },
 });
 
@@ -85,9 +83,8 @@ export const resume = command({
       yes: options.yes,
     });
     const body = nodeToName('resume', { nodes, attention }, options.node);
-    const client = await session.client();
     const params = { movement_id: args.movementId };
-    await printAction(session, await client.call('resumeMovement', { params, body }));
+    await printAction(session, await session.call('resumeMovement', { params, body }));
   },
 });
 
@@ -103,9 +100,8 @@ export const retry = command({
       yes: options.yes,
     });
     const body = nodeToName('retry', { nodes, attention }, options.node);
-    const client = await session.client();
     const params = { movement_id: args.movementId };
-    await printAction(session, await client.call('retryMovement', { params, body }));
+    await printAction(session, await session.call('retryMovement', { params, body }));
   },
 });
 
@@ -117,9 +113,8 @@ export const cancel = command({
   answer: answerOf('cancelMovement'),
   run: async ({ session, args, options }) => {
     await confirmed(session, args.movementId, { question: 'Cancel it?', yes: options.yes });
-    const client = await session.client();
     const params = { movement_id: args.movementId };
-    await printAction(session, await client.call('cancelMovement', { params }));
+    await printAction(session, await session.call('cancelMovement', { params }));
   },
 });
 
@@ -135,9 +130,8 @@ export const resetAllowances = command({
       question: 'Set its open allowances to 0?',
       yes: options.yes,
     });
-    const client = await session.client();
     const params = { movement_id: args.movementId };
-    const answer = await client.call('resetMovementAllowances', { params });
+    const answer = await session.call('resetMovementAllowances', { params });
     await session.print(answer, () =>
       session.view.table(answer.resets, {
         NODE: 'node_key',
@@ -158,10 +152,9 @@ export const acknowledge = command({
   answer: answerOf('acknowledgeMovement'),
   run: async ({ session, args, options }) => {
     await confirmed(session, args.movementId, { question: 'Acknowledge it?', yes: options.yes });
-    const client = await session.client();
     const params = { movement_id: args.movementId };
     const body = { reason: options.reason };
-    await printAction(session, await client.call('acknowledgeMovement', { params, body }));
+    await printAction(session, await session.call('acknowledgeMovement', { params, body }));
   },
 });
 

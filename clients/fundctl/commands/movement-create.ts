@@ -221,7 +221,9 @@ export async function previewText(view: View, foreseen: Preview): Promise<string
 function sendOf(send: Preview['sends'][number]): SendView {
   const { node_key, action_type, amount, asset, payees } = send;
   return {
-    ...{ node_key, action_type, nobody: 'between own accounts, or by its executor' },
+    node_key,
+    action_type,
+    nobody: 'between own accounts, or by its executor',
     amount: `${amount ?? send.amount_ref ?? 'by an output:'} ${asset}`,
     payees: payees.map((payee) => ({ ...payee, standing: payee })),
     terms: termsOf(send),

@@ -46,8 +46,7 @@ export const resolve = command({
     const { outcome, reason, mintTx } = options;
     const mint_tx_hashes = mintTx.length === 0 ? undefined : mintTx;
     const body = defined({ outcome, reason, evidence, output, mint_tx_hashes });
-    const client = await session.client();
-    const answer = await client.call('resolveMovementNode', {
+    const answer = await session.call('resolveMovementNode', {
       params: { movement_id: args.movementId, node_key: args.nodeKey },
       body: body as ResolveBody,
     });
@@ -79,12 +78,13 @@ export const reassign = command({
       question: `Give the payment of ${args.nodeKey} to ${options.toNode} of ${options.toMovement}?`,
       yes: options.yes,
     });
-    const client = await session.client();
-    const answer = await client.call('reassignNodePayment', {
+    const answer = await session.call('reassignNodePayment', {
       params: { movement_id: args.movementId, node_key: args.nodeKey },
       body: {
-        ...{ to_movement_id: options.toMovement, to_node_key: options.toNode },
-        ...{ reason: options.reason, evidence },
+        to_movement_id: options.toMovement,
+        to_node_key: options.toNode,
+        reason: options.reason,
+        evidence,
       } as BodyOf<'reassignNodePayment'>,
     });
     await printAction(session, answer);
@@ -115,8 +115,7 @@ export const cancelTransaction = command({
       question: `Cancel the transaction of ${args.nodeKey}?`,
       yes: options.yes,
     });
-    const client = await session.client();
-    const answer = await client.call('cancelNodeTransaction', {
+    const answer = await session.call('cancelNodeTransaction', {
       params: { movement_id: args.movementId, node_key: args.nodeKey },
       body: { reason: options.reason },
     });

@@ -56,9 +56,8 @@ export const show = command({
   args: MOVEMENT_OR_BEGINNING,
   answer: answerOf('getMovement'),
   run: async ({ session, args }) => {
-    const client = await session.client();
     const params = { movement_id: await wholeId(session, args.movementId) };
-    const body = await client.call('getMovement', { params });
+    const body = await session.call('getMovement', { params });
     await session.print(body, () => movementText(session, body));
   },
 });
@@ -108,9 +107,8 @@ export const timeline = command({
   args: MOVEMENT_OR_BEGINNING,
   answer: answerOf('getMovementTimeline'),
   run: async ({ session, args }) => {
-    const client = await session.client();
     const params = { movement_id: await wholeId(session, args.movementId) };
-    const body = await client.call('getMovementTimeline', { params });
+    const body = await session.call('getMovementTimeline', { params });
     await session.print(body, async () => {
       const events = await session.table(body, {
         '#': { right: 'sequence' },

@@ -1,6 +1,7 @@
 /** `fundctl policies`: what is approved without a person. */
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
+import { reading } from '../../command-line/reading.ts';
 import { amount, choice, file, flag, many, text, whole } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
@@ -29,25 +30,20 @@ export const policies: Group = {
   name: 'policies',
   about: 'Policies that approve in place of a person',
   commands: [
-    command({
+    reading('listAutoApprovePolicies', {
       name: 'list',
       about: 'List policies',
-      answer: answerOf('listAutoApprovePolicies'),
-      run: async ({ session }) => {
-        const client = await session.client();
-        const body = await client.call('listAutoApprovePolicies');
-        await session.print(body, () =>
-          session.table(body, {
-            ID: 'policy_id',
-            STRATEGY: 'strategy_id',
-            CLIENT: 'client_id',
-            STATE: (row) => state(row.is_active ? 'active' : 'disabled'),
-            ASSETS: (row) => row.allowed_assets.join(', '),
-            'AT MOST': { right: 'max_amount_per_request' },
-            WINDOW: windowOf,
-          }),
-        );
-      },
+
+      show: (session, body) =>
+        session.table(body, {
+          ID: 'policy_id',
+          STRATEGY: 'strategy_id',
+          CLIENT: 'client_id',
+          STATE: (row) => state(row.is_active ? 'active' : 'disabled'),
+          ASSETS: (row) => row.allowed_assets.join(', '),
+          'AT MOST': { right: 'max_amount_per_request' },
+          WINDOW: windowOf,
+        }),
     }),
     command({
       name: 'show',
@@ -55,9 +51,8 @@ export const policies: Group = {
       args: POLICY,
       answer: answerOf('getAutoApprovePolicy'),
       run: async ({ session, args }) => {
-        const client = await session.client();
         const params = { policy_id: args.policyId };
-        await print(session, await client.call('getAutoApprovePolicy', { params }));
+        await print(session, await session.call('getAutoApprovePolicy', { params }));
       },
     }),
     command({
@@ -79,8 +74,7 @@ export const policies: Group = {
           ...defined({ client_id: options.client, strategy_id: options.strategy }),
         };
         await asked(session, WITHOUT_A_PERSON, { body, yes: options.yes });
-        const client = await session.client();
-        const made = await client.call('createAutoApprovePolicy', {
+        const made = await session.call('createAutoApprovePolicy', {
           body: body as BodyOf<'createAutoApprovePolicy'>,
         });
         await print(session, made);
@@ -101,9 +95,8 @@ export const policies: Group = {
           body: { policy_id: args.policyId, ...body },
           yes: options.yes,
         });
-        const client = await session.client();
         const params = { policy_id: args.policyId };
-        const answer = await client.call('updateAutoApprovePolicy', {
+        const answer = await session.call('updateAutoApprovePolicy', {
           params,
           body: body as BodyOf<'updateAutoApprovePolicy'>,
         });

@@ -1,6 +1,7 @@
 /** `fundctl signers`: their keys' addresses, and how one follows another. */
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
+import { reading } from '../../command-line/reading.ts';
 import { amount, flag, many, required, text, whole } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
@@ -20,26 +21,21 @@ export const signers: Group = {
   name: 'signers',
   about: 'Signers: pin, rotate, look into, retire',
   commands: [
-    command({
+    reading('listSigners', {
       name: 'list',
       about: 'List signers with their addresses',
-      answer: answerOf('listSigners'),
-      run: async ({ session }) => {
-        const client = await session.client();
-        const body = await client.call('listSigners');
-        await session.print(body, () =>
-          session.table(body, {
-            SIGNER: 'signer_key',
-            STATUS: { state: 'status' },
-            IDENTITY: { state: 'identity_state' },
-            FAMILY: 'chain_family',
-            PROFILE: 'profile',
-            BACKEND: 'backend',
-            PINNED: 'expected_signer_address',
-            OBSERVED: 'observed_signer_address',
-          }),
-        );
-      },
+
+      show: (session, body) =>
+        session.table(body, {
+          SIGNER: 'signer_key',
+          STATUS: { state: 'status' },
+          IDENTITY: { state: 'identity_state' },
+          FAMILY: 'chain_family',
+          PROFILE: 'profile',
+          BACKEND: 'backend',
+          PINNED: 'expected_signer_address',
+          OBSERVED: 'observed_signer_address',
+        }),
     }),
     command({
       name: 'show',
@@ -93,8 +89,7 @@ export const signers: Group = {
             ['observed', now.observed_signer_address ?? 'not yet'],
           ]),
         });
-        const client = await session.client();
-        const answer = await client.call('setExpectedSignerIdentity', {
+        const answer = await session.call('setExpectedSignerIdentity', {
           params: { signer_key: args.signerKey },
           body: {
             expected_address: args.address,
@@ -126,9 +121,8 @@ export const signers: Group = {
       },
       answer: answerOf('rotateSigner'),
       run: async ({ session, args, options }) => {
-        const client = await session.client();
         const rotate = (drill: boolean) =>
-          client.call('rotateSigner', {
+          session.call('rotateSigner', {
             params: { signer_key: args.signerKey },
             body: {
               replace_with: args.replacement,
@@ -180,8 +174,7 @@ export const signers: Group = {
             ['for', `${String(options.ttlSeconds)} seconds`],
           ]),
         });
-        const client = await session.client();
-        const answer = await client.call('raiseLaneCaps', {
+        const answer = await session.call('raiseLaneCaps', {
           params: { chain_id: String(lane.chain_id), address: lane.address },
           body: {
             ...defined({ max_gas_cost_wei: cost, max_fee_per_gas_gwei: fee }),
@@ -192,27 +185,23 @@ export const signers: Group = {
         await session.print(answer, () => session.view.record(laneText(answer)));
       },
     }),
-    command({
+    reading('listSignerHoldings', {
       name: 'inventory',
       about: "What a signer's account holds on each chain (admin)",
       args: SIGNER,
       options: { ...CHAINS, noPersist: flag('keep no evidence of it') },
-      answer: answerOf('listSignerHoldings'),
-      run: async ({ session, args, options }) => {
-        const client = await session.client();
-        const body = { persist: !options.noPersist, ...chainsOf(options.chain) };
-        const params = { signer_key: args.signerKey };
-        const answer = await client.call('listSignerHoldings', { params, body });
-        await session.print(answer, () =>
-          session.table(answer.balances, {
-            CHAIN: 'chain',
-            ASSET: 'asset',
-            AMOUNT: { right: 'amount' },
-            TOKEN: 'token_address',
-            PROBLEM: (row) => ({ text: row.problem ?? '', tone: 'bad' }),
-          }),
-        );
-      },
+      input: ({ args, options }) => ({
+        params: { signer_key: args.signerKey },
+        body: { persist: !options.noPersist, ...chainsOf(options.chain) },
+      }),
+      show: (session, answer) =>
+        session.table(answer.balances, {
+          CHAIN: 'chain',
+          ASSET: 'asset',
+          AMOUNT: { right: 'amount' },
+          TOKEN: 'token_address',
+          PROBLEM: (row) => ({ text: row.problem ?? '', tone: 'bad' }),
+        }),
     }),
     command({
       name: 'allowances',
@@ -221,10 +210,9 @@ export const signers: Group = {
       options: CHAINS,
       answer: answerOf('listSignerAllowances'),
       run: async ({ session, args, options }) => {
-        const client = await session.client();
         const params = { signer_key: args.signerKey };
         const body = chainsOf(options.chain);
-        const answer = await client.call('listSignerAllowances', { params, body });
+        const answer = await session.call('listSignerAllowances', { params, body });
         await session.print(answer, () =>
           session.table(answer.allowances, {
             CHAIN: 'chain',
@@ -253,9 +241,8 @@ export const signers: Group = {
           yes: options.yes,
           what: signerText(session.aside, signer),
         });
-        const client = await session.client();
         const { dustThreshold: dust } = options;
-        const answer = await client.call('retireSigner', {
+        const answer = await session.call('retireSigner', {
           params: { signer_key: args.signerKey },
           body: {
             ack_allowances: options.ackAllowances,
@@ -272,24 +259,18 @@ export const signers: Group = {
         );
       },
     }),
-    command({
+    reading('getSignerRotationHistory', {
       name: 'history',
       about: 'Drills, rotations, evidence and denials of a signer, oldest first',
       args: SIGNER,
-      answer: answerOf('getSignerRotationHistory'),
-      run: async ({ session, args }) => {
-        const client = await session.client();
-        const params = { signer_key: args.signerKey };
-        const body = await client.call('getSignerRotationHistory', { params });
-        await session.print(body, () =>
-          session.table(body.events, {
-            TIME: { when: 'occurred_at' },
-            EVENT: 'event_type',
-            REPLACEMENT: 'replace_with',
-            REASON: 'reason',
-          }),
-        );
-      },
+      input: ({ args }) => ({ params: { signer_key: args.signerKey } }),
+      show: (session, body) =>
+        session.table(body.events, {
+          TIME: { when: 'occurred_at' },
+          EVENT: 'event_type',
+          REPLACEMENT: 'replace_with',
+          REASON: 'reason',
+        }),
     }),
   ],
 };
@@ -299,8 +280,7 @@ function chainsOf(chains: readonly string[]): { chains?: string[] } {
 }
 
 async function signerOf(session: Session, key: string): Promise<Signer> {
-  const client = await session.client();
-  const signer = (await client.call('listSigners')).find((each) => each.signer_key === key);
+  const signer = (await session.call('listSigners')).find((each) => each.signer_key === key);
   if (signer === undefined) throw failure(`There is no signer ${key}; see fundctl signers list.`);
   return signer;
 }
@@ -323,8 +303,7 @@ async function switched(
     yes,
     what: session.aside.record([['signer', key]]),
   });
-  const client = await session.client();
-  const row = await client.call('updateSignerStatus', {
+  const row = await session.call('updateSignerStatus', {
     params: { signer_key: key },
     body: { status, ...defined({ reason }) },
   });

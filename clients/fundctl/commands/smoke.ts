@@ -15,7 +15,16 @@ import type { Movement } from '../movement-view.ts';
 /** In units of a stablecoin; nothing else is worth about one. */
 export const SMOKE_MOST = '5';
 export const SMOKE_ASSETS = [
-  ...['USDC', 'USDT', 'DAI', 'USDS', 'PYUSD', 'FDUSD', 'TUSD', 'USDP', 'USDE', 'USDB'],
+  'USDC',
+  'USDT',
+  'DAI',
+  'USDS',
+  'PYUSD',
+  'FDUSD',
+  'TUSD',
+  'USDP',
+  'USDE',
+  'USDB',
 ] as const;
 export const SMOKE_SECONDS = 300;
 
@@ -114,8 +123,7 @@ async function approved(session: Session, made: ResultOf<'createMovement'>): Pro
   if (hash !== made.compiled_plan_hash)
     throw failure(`Movement ${made.movement_id} has another plan than it was created with.`);
   requireSmall(plan.outflow);
-  const client = await session.client();
-  await client.call('approveMovement', {
+  await session.call('approveMovement', {
     params: { movement_id: made.movement_id },
     body: {
       compiled_plan_hash: hash,

@@ -59,7 +59,8 @@ export const templates: Group = {
       run: ({ session, options: { key, executable, status, ...page } }) =>
         printList(session, 'listPlanTemplates', {
           query: defined({
-            ...{ template_key: key, status },
+            template_key: key,
+            status,
             executable: executable === undefined ? undefined : executable === 'true',
           }),
           page,
@@ -72,9 +73,8 @@ export const templates: Group = {
       args: TEMPLATE,
       answer: answerOf('getPlanTemplate'),
       run: async ({ session, args }) => {
-        const client = await session.client();
         const template_id = await templateId(session, args.template);
-        const body = await client.call('getPlanTemplate', { params: { template_id } });
+        const body = await session.call('getPlanTemplate', { params: { template_id } });
         await session.print(body, () => shown(session, body));
       },
     }),
@@ -126,9 +126,8 @@ export const templates: Group = {
       options: { file: required(file('the request as JSON, - for standard input')) },
       answer: answerOf('createPlanTemplate'),
       run: async ({ session, options }) => {
-        const client = await session.client();
         const body = await jsonFile(session.io, options.file);
-        const made = await client.call('createPlanTemplate', {
+        const made = await session.call('createPlanTemplate', {
           body: body as BodyOf<'createPlanTemplate'>,
         });
         await session.print(made, () => created(session, made));
@@ -148,9 +147,8 @@ export const templates: Group = {
       run: async ({ session, args, options: { reason, yes } }) => {
         if (!UUID.test(args.template) && templateRef(args.template).version === undefined)
           throw usageError('Name the version: <key>@<version>, or its id.');
-        const client = await session.client();
         const params = { template_id: await templateId(session, args.template) };
-        const found = await client.call('getPlanTemplate', { params });
+        const found = await session.call('getPlanTemplate', { params });
         await session.confirm('Retire this version?', {
           yes,
           what: session.aside.record([
@@ -160,7 +158,7 @@ export const templates: Group = {
             ['status', state(found.status)],
           ]),
         });
-        const answer = await client.call('retirePlanTemplate', { params, body: { reason } });
+        const answer = await session.call('retirePlanTemplate', { params, body: { reason } });
         await session.print(answer, () => session.view.record(Object.entries(answer)));
       },
     }),
@@ -195,9 +193,8 @@ export const templates: Group = {
             ...Object.entries(body).map(([name, value]) => [name, String(value)] as const),
           ]),
         });
-        const client = await session.client();
         const params = { template_key: args.templateKey };
-        const answer = await client.call('updatePlanTemplateAdmin', { params, body });
+        const answer = await session.call('updatePlanTemplateAdmin', { params, body });
         await session.print(answer, () => session.view.record(Object.entries(answer)));
       },
     }),

@@ -1,6 +1,7 @@
 /** `fundctl transfers`: between two accounts of one provider. */
 import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../../domain/states/capital-transfer.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { reading } from '../../command-line/reading.ts';
 import { amount, choice, required, text, whole } from '../../command-line/options.ts';
 import { defined, PAGE, printList } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
@@ -63,9 +64,8 @@ export const transfers: Group = {
       args: TRANSFER,
       answer: answerOf('getCapitalTransfer'),
       run: async ({ session, args }) => {
-        const client = await session.client();
         const params = { transfer_id: args.transferId };
-        await print(session, await client.call('getCapitalTransfer', { params }));
+        await print(session, await session.call('getCapitalTransfer', { params }));
       },
     }),
     command({
@@ -137,25 +137,19 @@ export const transfers: Group = {
           throw failure(`Transfer ${args.transferId} is FAILED: ${ended.error_code ?? ''}`);
       },
     }),
-    command({
+    reading('getCapitalTransferTimeline', {
       name: 'timeline',
       about: 'Tell what happened to a capital transfer, oldest first',
       args: TRANSFER,
-      answer: answerOf('getCapitalTransferTimeline'),
-      run: async ({ session, args }) => {
-        const client = await session.client();
-        const params = { transfer_id: args.transferId };
-        const events = await client.call('getCapitalTransferTimeline', { params });
-        await session.print(events, () =>
-          session.table(events, {
-            '#': { right: 'sequence' },
-            TIME: { when: 'occurred_at' },
-            EVENT: 'event_type',
-            BY: ({ actor }) => actor.label ?? actor.key_id ?? actor.type,
-            WHAT: 'message',
-          }),
-        );
-      },
+      input: ({ args }) => ({ params: { transfer_id: args.transferId } }),
+      show: (session, events) =>
+        session.table(events, {
+          '#': { right: 'sequence' },
+          TIME: { when: 'occurred_at' },
+          EVENT: 'event_type',
+          BY: ({ actor }) => actor.label ?? actor.key_id ?? actor.type,
+          WHAT: 'message',
+        }),
     }),
     command({
       name: 'resolve',
@@ -169,16 +163,15 @@ export const transfers: Group = {
       },
       answer: answerOf('resolveCapitalTransfer'),
       run: async ({ session, args, options }) => {
-        const client = await session.client();
         const params = { transfer_id: args.transferId };
-        const transfer = await client.call('getCapitalTransfer', { params });
+        const transfer = await session.call('getCapitalTransfer', { params });
         await session.confirm(`Say that it is ${options.resolution}?`, {
           yes: options.yes,
           what: transferText(session.aside, transfer),
         });
         const { resolution, reason, providerTransferId: provider_transfer_id } = options;
         const body = { resolution, reason, ...defined({ provider_transfer_id }) };
-        await print(session, await client.call('resolveCapitalTransfer', { params, body }));
+        await print(session, await session.call('resolveCapitalTransfer', { params, body }));
       },
     }),
   ],

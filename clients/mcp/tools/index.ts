@@ -7,6 +7,12 @@ import { listRoutes, recommendRoute } from './routes.ts';
 import { whoami } from './whoami.ts';
 
 export const TOOLS: readonly Tool[] = [
-  ...[whoami, listRoutes, recommendRoute, getBalances],
-  ...[listMovements, getMovement, proposeTemplate, getProposal],
+  whoami,
+  listRoutes,
+  recommendRoute,
+  getBalances,
+  listMovements,
+  getMovement,
+  proposeTemplate,
+  getProposal,
 ];

@@ -118,7 +118,8 @@ export const listMovements = defineTool({
           page.next_cursor === null
             ? null
             : {
-                ...{ shown: rows.length, total: null },
+                shown: rows.length,
+                total: null,
                 go_on: 'Call list_movements again with cursor set to next_cursor.',
               },
       },

@@ -52,8 +52,10 @@ export const proposeTemplate = defineTool({
   description:
     "Proposes a template in this agent's namespace. Within the authority's limits the service makes the template at once; beyond them the proposal waits for an admin, and the answer names each rule in the way. Nothing moves by this: a movement needs an operator's approval besides. Give an idempotency_key when you may have to repeat the call: the same key and request is one proposal.",
   effects: {
-    ...{ readOnlyHint: false, destructiveHint: false },
-    ...{ idempotentHint: false, openWorldHint: false },
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: false,
   },
   input: z.strictObject({
     asset: assetIn,
@@ -85,7 +87,10 @@ export const proposeTemplate = defineTool({
     const { api, authorityKey, signal } = context;
     const params = { authority_key: authorityKey };
     const answer = await api.call('createTemplateProposal', {
-      ...{ params, body, idempotencyKey: idempotency_key, signal },
+      params,
+      body,
+      idempotencyKey: idempotency_key,
+      signal,
     });
     const made = read(proposalAnswer, answer);
     // Only the proposal itself tells why there is no plan for it.

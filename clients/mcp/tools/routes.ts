@@ -57,7 +57,8 @@ function shown(route: Route): z.input<typeof routeView> {
   const { metadata, bridge, stats, risk_controls, fee_policy } = route;
   return {
     template_key: named(route.template_key) ?? '',
-    ...{ version: route.version, executable: route.executable },
+    version: route.version,
+    executable: route.executable,
     graph_shape: named(route.graph_shape) ?? '',
     node_count: route.node_count,
     transport_family: named(metadata.transport_family) ?? '',

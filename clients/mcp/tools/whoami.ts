@@ -43,7 +43,8 @@ export const whoami = defineTool({
         authority: {
           authority_key: named(limits.authority_key) ?? '',
           max_notional: named(max_notional),
-          ...{ allowed_assets: some(allowed_assets), allowed_chains: some(allowed_chains) },
+          allowed_assets: some(allowed_assets),
+          allowed_chains: some(allowed_chains),
           more_assets: Math.max(0, allowed_assets.length - MOST),
           more_chains: Math.max(0, allowed_chains.length - MOST),
           max_ttl_seconds,

@@ -1,6 +1,7 @@
 /** Where funds may go, since when, and who said so. */
 import { useMemo } from 'react';
-import { useAllowlist, type AllowedRow } from '../../data/allowlist.ts';
+import type { AllowedAddress } from '../../../api/dashboard/schema.ts';
+import { useAllowlist } from '../../data/allowlist.ts';
 import { shortAddress } from '../../parts/format.ts';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -53,7 +54,11 @@ export default function Allowlist() {
   );
 }
 
-function Standing({ row: { active, usable_after, revoked_at, revoked_by } }: { row: AllowedRow }) {
+function Standing({
+  row: { active, usable_after, revoked_at, revoked_by },
+}: {
+  row: AllowedAddress;
+}) {
   const now = useNow();
   if (!active)
     return (
@@ -71,7 +76,7 @@ function Standing({ row: { active, usable_after, revoked_at, revoked_by } }: { r
 }
 
 /** By address: another one of the list that looks the same when it is short. */
-export function lookAlikesOf(rows: readonly AllowedRow[]): ReadonlyMap<string, string> {
+export function lookAlikesOf(rows: readonly AllowedAddress[]): ReadonlyMap<string, string> {
   const byEnds = new Map<string, string[]>();
   for (const { address } of rows) {
     const ends = shortAddress(address).toLowerCase();

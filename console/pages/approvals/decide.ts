@@ -12,7 +12,7 @@ import type { ListedRow } from '../movement/model/answers.ts';
 import { outflowOf, type AssetAmount } from '../movement/model/outflow.ts';
 import { payeesOf, type PayeeView } from '../movement/model/payees.ts';
 import { readPlan } from '../movement/model/plan.ts';
-import { isNotSo, refusalOf, type Detail, type Verb } from './model.ts';
+import { IS_NOT_SO, refusalOf, type Detail, type Verb } from './model.ts';
 
 export interface Candidate {
   readonly movement_id: string;
@@ -86,13 +86,8 @@ export async function decide(
             params,
             body: { compiled_plan_hash, approver_id, reason },
           });
-    return {
-      movement_id,
-      isSent: true,
-      isLost: false,
-      isDone: true,
-      says: `It is ${request_state}.`,
-    };
+    const says = `It is ${request_state}.`;
+    return { movement_id, isSent: true, isLost: false, isDone: true, says };
   } catch (error) {
     if (afterFailure(error).kind === 'look_first') return lookedUp(movement_id, verb);
     const says = error instanceof Error ? error.message : String(error);
@@ -103,25 +98,16 @@ export async function decide(
 }
 
 async function lookedUp(movement_id: string, verb: Verb): Promise<Outcome> {
+  const lost = { movement_id, isSent: true, isLost: true };
   try {
     const { request_state, approver_id } = await theClient().call('getMovement', {
       params: { movement_id },
     });
     const by = approver_id === null ? '' : `, decided as ${approver_id}`;
-    return {
-      movement_id,
-      isSent: true,
-      isLost: true,
-      isDone: !isNotSo(verb, request_state),
-      says: `No answer came; it is ${request_state}${by}.`,
-    };
+    const isDone = !IS_NOT_SO[verb](request_state);
+    return { ...lost, isDone, says: `No answer came; it is ${request_state}${by}.` };
   } catch {
-    return {
-      movement_id,
-      isSent: true,
-      isLost: true,
-      isDone: false,
-      says: 'No answer came, and it could not be looked up: look before you decide again.',
-    };
+    const says = 'No answer came, and it could not be looked up: look before you decide again.';
+    return { ...lost, isDone: false, says };
   }
 }

@@ -39,12 +39,8 @@ export function refusalOf(
     : `Its approval would be refused now (${failing.message}): decide it on its own page.`;
 }
 
-/** What shows that nothing was decided so, whoever has decided otherwise. */
-const NOT_SO: Readonly<Record<Verb, (state: Detail['request_state']) => boolean>> = {
+/** Whether a state shows that nothing was decided so, whoever has decided otherwise. */
+export const IS_NOT_SO: Readonly<Record<Verb, (state: Detail['request_state']) => boolean>> = {
   approve: (state) => ['PENDING_APPROVAL', 'REJECTED', 'EXPIRED', 'CANCELLED'].includes(state),
   reject: (state) => state !== 'REJECTED',
 };
-
-export function isNotSo(verb: Verb, state: Detail['request_state']): boolean {
-  return NOT_SO[verb](state);
-}

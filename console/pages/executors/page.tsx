@@ -32,7 +32,10 @@ export const DRIFT: Write = {
 };
 
 export const REASON: Entry = {
-  ...{ at: ['reason'], label: 'Reason', kind: 'long', empty: 'left_out' },
+  at: ['reason'],
+  label: 'Reason',
+  kind: 'long',
+  empty: 'left_out',
 };
 
 export default function Executors() {

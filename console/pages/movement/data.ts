@@ -121,7 +121,9 @@ export async function readRows(signal?: AbortSignal): Promise<readonly ListedRow
     if (cursor !== '') await paced(signal);
     const next = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
     const { body } = await theClient().send({
-      ...{ method: 'GET', target: `${ROWS}?limit=200${next}`, signal },
+      method: 'GET',
+      target: `${ROWS}?limit=200${next}`,
+      signal,
     });
     const page = body as {
       readonly allowed_addresses: readonly ListedRow[];

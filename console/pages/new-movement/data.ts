@@ -11,7 +11,9 @@ export type Created = ResultOf<'createMovement'>;
 export function previewOf({ key, body }: Pick<Pending, 'key' | 'body'>): Promise<Preview> {
   const call = theClient().call as (id: string, input: object) => Promise<unknown>;
   return call('createMovement', {
-    ...{ body, idempotencyKey: key, dryRun: true },
+    body,
+    idempotencyKey: key,
+    dryRun: true,
   }) as Promise<Preview>;
 }
 

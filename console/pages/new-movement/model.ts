@@ -16,7 +16,10 @@ export function commonEntries(chosen: Readonly<Record<string, string | undefined
     hint?: string,
   ): Entry => ({
     at: ['intent', name],
-    ...{ label, kind, empty, initial: chosen[name] ?? '' },
+    label,
+    kind,
+    empty,
+    initial: chosen[name] ?? '',
     ...(hint === undefined ? {} : { hint }),
   });
   return [
@@ -40,35 +43,51 @@ export function commonEntries(chosen: Readonly<Record<string, string | undefined
 export const LAST_ENTRIES: readonly Entry[] = [
   {
     at: ['external_reference'],
-    ...{ label: 'Your own reference', kind: 'text', empty: 'left_out' },
+    label: 'Your own reference',
+    kind: 'text',
+    empty: 'left_out',
     hint: 'What your books name it by; no part of the plan.',
   },
   {
     at: ['unique_reference'],
-    ...{ label: 'Refuse it where the reference is taken', kind: 'boolean', empty: 'left_out' },
+    label: 'Refuse it where the reference is taken',
+    kind: 'boolean',
+    empty: 'left_out',
   },
   {
     at: ['metadata'],
-    ...{ label: 'Metadata', kind: 'pairs', empty: 'left_out', hint: 'name=value, one a line' },
+    label: 'Metadata',
+    kind: 'pairs',
+    empty: 'left_out',
+    hint: 'name=value, one a line',
   },
   {
     at: ['labels'],
-    ...{ label: 'Labels', kind: 'pairs', empty: 'left_out', hint: 'name=value, one a line' },
+    label: 'Labels',
+    kind: 'pairs',
+    empty: 'left_out',
+    hint: 'name=value, one a line',
   },
   {
     at: ['approval_ttl_seconds'],
-    ...{ label: 'Waits for its approval (seconds)', kind: 'integer', empty: 'left_out' },
+    label: 'Waits for its approval (seconds)',
+    kind: 'integer',
+    empty: 'left_out',
     hint: 'The setting of the service where it is left out.',
   },
   {
     at: ['callback_url'],
-    ...{ label: 'Callbacks go to', kind: 'text', empty: 'left_out' },
+    label: 'Callbacks go to',
+    kind: 'text',
+    empty: 'left_out',
   },
 ];
 
 const OTHER: Entry = {
   at: ['input_params'],
-  ...{ label: 'Other input parameters', kind: 'json', empty: 'left_out' },
+  label: 'Other input parameters',
+  kind: 'json',
+  empty: 'left_out',
   hint: 'A JSON object; part of the plan. What the fields above say is added to its node_config.',
 };
 

@@ -66,7 +66,9 @@ const FILTERS: readonly Filter[] = [{ name: 'template', label: 'Template' }];
 function Choose() {
   const { template } = useFilters(FILTERS);
   const query: QueryOf<'listPlanTemplates'> = {
-    ...{ status: 'active', executable: true, limit: 50 },
+    status: 'active',
+    executable: true,
+    limit: 50,
     ...(template === undefined ? {} : { template_key: template }),
   };
   const { rows, query: read } = useRows('listPlanTemplates', { query });

@@ -35,7 +35,10 @@ const RECOMMEND: Write = {
     { at: ['destination_venue'], label: 'To venue', kind: 'text', empty: 'null' },
     {
       at: ['priority'],
-      ...{ label: 'Prefer', kind: 'text', empty: 'required', initial: 'speed' },
+      label: 'Prefer',
+      kind: 'text',
+      empty: 'required',
+      initial: 'speed',
       options: ['speed', 'cost', 'health'],
     },
   ],
@@ -123,7 +126,9 @@ function UseRoute({ row: { template_key, version, metadata, executable } }: { ro
   const text = <Text>{`${template_key} version ${String(version)}`}</Text>;
   if (!executable) return text;
   const search = {
-    ...{ template_key, template_version: String(version), asset: metadata.asset ?? '' },
+    template_key,
+    template_version: String(version),
+    asset: metadata.asset ?? '',
     source_venue: metadata.source_venue ?? '',
     destination_venue: metadata.destination_venue ?? '',
   };

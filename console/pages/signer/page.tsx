@@ -82,7 +82,9 @@ function Events({ history: { signer_key, status, replaced_by, events } }: { hist
 const reason: Entry = { at: ['reason'], label: 'Reason', kind: 'long', empty: 'required' };
 const chains: Entry = {
   at: ['chains'],
-  ...{ label: 'Chains', kind: 'list', empty: 'left_out' },
+  label: 'Chains',
+  kind: 'list',
+  empty: 'left_out',
   hint: 'Decimal ids between commas; all that are bound where it is left out.',
 };
 
@@ -122,7 +124,10 @@ function writesOf({ signer_key, status, expected_signer_address: pin }: Signer):
         chains,
         {
           at: ['persist'],
-          ...{ label: 'Keep as evidence', kind: 'boolean', empty: 'required', initial: 'true' },
+          label: 'Keep as evidence',
+          kind: 'boolean',
+          empty: 'required',
+          initial: 'true',
         },
       ],
       inputOf: (body) => ({ params, body }),
@@ -144,11 +149,16 @@ function writesOf({ signer_key, status, expected_signer_address: pin }: Signer):
         reason,
         {
           at: ['drill'],
-          ...{ label: 'Drill', kind: 'boolean', empty: 'required', initial: 'true' },
+          label: 'Drill',
+          kind: 'boolean',
+          empty: 'required',
+          initial: 'true',
         },
         {
           at: ['ack_impact'],
-          ...{ label: 'I have seen what it changes', kind: 'boolean', empty: 'left_out' },
+          label: 'I have seen what it changes',
+          kind: 'boolean',
+          empty: 'left_out',
           hint: 'Must be true where it is no drill.',
         },
       ],
@@ -163,11 +173,15 @@ function writesOf({ signer_key, status, expected_signer_address: pin }: Signer):
       entries: [
         {
           at: ['ack_allowances'],
-          ...{ label: 'Open allowances are known', kind: 'boolean', empty: 'left_out' },
+          label: 'Open allowances are known',
+          kind: 'boolean',
+          empty: 'left_out',
         },
         {
           at: ['dust_threshold_usd'],
-          ...{ label: 'Dust: at most', kind: 'json', empty: 'left_out' },
+          label: 'Dust: at most',
+          kind: 'json',
+          empty: 'left_out',
           hint: 'A number: whole units of each asset; nothing is converted.',
         },
       ],

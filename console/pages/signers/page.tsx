@@ -167,15 +167,22 @@ function raiseOf({ chain_id, address, raise }: Lane): Write {
     entries: [
       {
         at: ['max_gas_cost_wei'],
-        ...{ label: 'One transaction at most (wei)', kind: 'text', empty: 'left_out' },
+        label: 'One transaction at most (wei)',
+        kind: 'text',
+        empty: 'left_out',
       },
       {
         at: ['max_fee_per_gas_gwei'],
-        ...{ label: 'Gas at most (gwei)', kind: 'decimal', empty: 'left_out' },
+        label: 'Gas at most (gwei)',
+        kind: 'decimal',
+        empty: 'left_out',
       },
       {
         at: ['ttl_seconds'],
-        ...{ label: 'For (seconds)', kind: 'integer', empty: 'required', hint: '0 ends it.' },
+        label: 'For (seconds)',
+        kind: 'integer',
+        empty: 'required',
+        hint: '0 ends it.',
       },
       { ...REASON, empty: 'required' },
     ],

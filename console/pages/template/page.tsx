@@ -90,8 +90,17 @@ function TemplateView({ template }: { template: Template }) {
         <AllFields
           of={template}
           without={[
-            ...['template_key', 'version', 'name', 'nodes', 'edges', 'status', 'retired_at'],
-            ...['retired_by', 'retired_reason', 'auto_approve_enabled', 'daily_cap_amount'],
+            'template_key',
+            'version',
+            'name',
+            'nodes',
+            'edges',
+            'status',
+            'retired_at',
+            'retired_by',
+            'retired_reason',
+            'auto_approve_enabled',
+            'daily_cap_amount',
             'daily_cap_asset',
           ]}
         />
@@ -202,17 +211,24 @@ function adminOf(template: Template): Write {
     entries: [
       {
         at: ['auto_approve_enabled'],
-        ...{ label: 'Allowed by policies', kind: 'boolean', empty: 'required' },
+        label: 'Allowed by policies',
+        kind: 'boolean',
+        empty: 'required',
         initial: String(auto_approve_enabled),
       },
       {
         at: ['daily_cap_amount'],
-        ...{ label: 'At most a day', kind: 'decimal', empty: 'null' },
+        label: 'At most a day',
+        kind: 'decimal',
+        empty: 'null',
         initial: daily_cap_amount ?? '',
       },
       {
         at: ['daily_cap_asset'],
-        ...{ label: 'Of the asset', kind: 'text', empty: 'null', initial: daily_cap_asset ?? '' },
+        label: 'Of the asset',
+        kind: 'text',
+        empty: 'null',
+        initial: daily_cap_asset ?? '',
       },
     ],
     inputOf: (body) => ({ params: { template_key }, body }),

@@ -30,7 +30,9 @@ const REGISTER: Write = {
   entries: [
     {
       at: ['template'],
-      ...{ label: 'Template', kind: 'json', empty: 'required' },
+      label: 'Template',
+      kind: 'json',
+      empty: 'required',
       hint: 'The body of POST plan-templates, as fundctl takes it.',
     },
   ],

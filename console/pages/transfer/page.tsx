@@ -72,13 +72,18 @@ function View({ transfer }: { transfer: Transfer }) {
 
 const ENTRIES: readonly Entry[] = [
   {
-    ...{ at: ['resolution'], label: 'What became of it', kind: 'text', empty: 'required' },
+    at: ['resolution'],
+    label: 'What became of it',
+    kind: 'text',
+    empty: 'required',
     options: TRANSFER_RESOLUTIONS,
     hint: 'completed: the funds were moved; failed: proven that they were not; manual_intervention: left open for a person.',
   },
   { at: ['reason'], label: 'Reason', kind: 'long', empty: 'required' },
   {
-    ...{ at: ['provider_transfer_id'], kind: 'text', empty: 'left_out' },
+    at: ['provider_transfer_id'],
+    kind: 'text',
+    empty: 'left_out',
     label: 'The provider’s id of the record that proves it',
   },
 ];

@@ -80,7 +80,8 @@ export function elsewhereOf({ attention }: Movement): readonly Elsewhere[] {
   return (attention?.actions ?? [])
     .filter(({ action }) => !(VERBS as readonly string[]).includes(action))
     .map(({ action, consequence, node_key }) => ({
-      ...{ action, consequence },
+      action,
+      consequence,
       node_key: node_key ?? attention?.node_key ?? null,
     }));
 }

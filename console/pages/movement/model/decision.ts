@@ -101,7 +101,9 @@ export function statementOf(
   const root = `/movements/${movement_id}`;
   const ofNode = `${root}/nodes/${encodeURIComponent(node?.node_key ?? '')}/actions`;
   const to = (path: string, body: Statement['body'] = {}): Statement => ({
-    ...{ method: 'POST', path, body },
+    method: 'POST',
+    path,
+    body,
   });
   switch (verb) {
     case 'approve':
@@ -123,7 +125,9 @@ export function statementOf(
       return to(`${root}/actions/reset-allowances`);
     case 'resolve':
       return to(`${ofNode}/resolve`, {
-        ...{ outcome, reason, evidence },
+        outcome,
+        reason,
+        evidence,
         ...(mint_tx_hashes.length === 0 ? {} : { mint_tx_hashes }),
       });
     case 'cancel_transaction':
@@ -132,7 +136,8 @@ export function statementOf(
       return to(`${ofNode}/reassign`, {
         to_movement_id: filled.to_movement_id,
         to_node_key: filled.to_node_key,
-        ...{ reason, evidence },
+        reason,
+        evidence,
       });
   }
 }

@@ -134,8 +134,12 @@ export function placed({ nodes, edges }: Drawable): Placed {
       const { stroke, word } =
         STATUSES[edge.status === undefined ? 'planned' : (edge.status ?? 'unsaid')];
       return {
-        ...{ from: edge.from, to: edge.to, edge_type: edge.edge_type },
-        ...{ words: words[index] ?? '', stroke, statusWord: word },
+        from: edge.from,
+        to: edge.to,
+        edge_type: edge.edge_type,
+        words: words[index] ?? '',
+        stroke,
+        statusWord: word,
         ...(at.lines[index] ?? { points: [], label: NOWHERE }),
       };
     }),
@@ -175,7 +179,9 @@ function freshLayout({ keys, lines }: Shape): Layout {
   const ids = new Map(keys.map((key, index) => [key, `n${String(index)}`]));
   for (const id of ids.values()) drawing.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
   const ends = lines.map(({ from, to }, index) => ({
-    ...{ v: idOf(ids, from), w: idOf(ids, to), name: String(index) },
+    v: idOf(ids, from),
+    w: idOf(ids, to),
+    name: String(index),
   }));
   ends.forEach((end, index) => {
     const width = widthOf(lines[index]?.words ?? '') + 8;
@@ -194,7 +200,8 @@ function freshLayout({ keys, lines }: Shape): Layout {
   const leaves = ports(drawn.map(({ v, bends }) => ({ at: v, towards: bends.at(0)?.x ?? 0 })));
   const enters = ports(drawn.map(({ w, bends }) => ({ at: w, towards: bends.at(-1)?.x ?? 0 })));
   return {
-    ...{ width: size.width ?? 0, height: size.height ?? 0 },
+    width: size.width ?? 0,
+    height: size.height ?? 0,
     nodes: [...places.values()],
     lines: drawn.map(({ v, w, label, bends }, index) => {
       const [from, to] = [placeOf(v), placeOf(w)];
@@ -246,8 +253,18 @@ function placedNode(node: Drawable['nodes'][number], { x, y }: Point): PlacedNod
   const { sign, word: stateWord } =
     state === null ? { sign: '', word: kindWord } : STATE_SIGNS[state];
   return {
-    ...{ node_key, action_type, attempt, state },
-    ...{ x, y, width: NODE_WIDTH, height: NODE_HEIGHT, outline, kindWord, sign, stateWord },
+    node_key,
+    action_type,
+    attempt,
+    state,
+    x,
+    y,
+    width: NODE_WIDTH,
+    height: NODE_HEIGHT,
+    outline,
+    kindWord,
+    sign,
+    stateWord,
   };
 }
 

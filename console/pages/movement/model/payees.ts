@@ -98,9 +98,16 @@ function viewOf(
     ).values(),
   ];
   return {
-    ...{ chain_family, address, chain_id, look_alike },
+    chain_family,
+    address,
+    chain_id,
+    look_alike,
     paid: same.map(({ send: { node_key, action_type, asset, amount, amount_ref } }) => ({
-      ...{ node_key, action_type, asset, amount, amount_ref },
+      node_key,
+      action_type,
+      asset,
+      amount,
+      amount_ref,
     })),
     label: row?.label ?? null,
     listed_by: row?.created_by ?? null,

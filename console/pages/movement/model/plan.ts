@@ -25,13 +25,17 @@ export async function readPlan(text: string, approved: string): Promise<PlanRead
   const hash = await planHash(text);
   if (hash !== approved)
     return {
-      ...{ status: 'differs', text, hash },
+      status: 'differs',
+      text,
+      hash,
       problem: `The plan that was answered has the hash ${hash}, and the movement says ${approved}: nothing of it is to be believed. Reload the page; if it stays so, report it and decide nothing.`,
     };
   const plan = parsed(text);
   if (plan === null)
     return {
-      ...{ status: 'unreadable', text, hash },
+      status: 'unreadable',
+      text,
+      hash,
       problem:
         'This version of the console cannot read the plan. Reload the page, or use fundctl of the release that runs.',
     };

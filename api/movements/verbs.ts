@@ -1,0 +1,133 @@
+/** The verbs of movements: for each what it does, and when there is nothing to do. */
+import type { z } from 'zod';
+import { acknowledge as acknowledgement } from '../../domain/commands/acknowledge.ts';
+import {
+  approve as approval,
+  bindingsOf,
+  reject as rejection,
+} from '../../domain/commands/approval.ts';
+import {
+  CANCELLABLE,
+  cancelTransaction as replacement,
+} from '../../domain/commands/cancel-transaction.ts';
+import { cancel as cancellation, isCancellable } from '../../domain/commands/cancel.ts';
+import type { NamedNode } from '../../domain/commands/named-node.ts';
+import { resume as resumeTransition, resumableNode } from '../../domain/commands/resume.ts';
+import { retry as retryTransition, retryableNode } from '../../domain/commands/retry.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { rootNodes } from '../../domain/graph/shape.ts';
+import type { MovementSnapshot } from '../../domain/snapshot.ts';
+import { ACTION_STATES } from '../../domain/states/movement.ts';
+import type { NodeRef } from '../../domain/transition.ts';
+import { idTime } from '../../platform/ids.ts';
+import { readResetAllowances } from '../../store/allowances.ts';
+import { observeApproval } from '../operations/request-metrics.ts';
+import { invalidState, refuseOther, verb } from './act.ts';
+import { missingBindings } from './missing-bindings.ts';
+import { wrongNode } from './resolve.ts';
+import type { AcknowledgeBody, approveBody, CancelTransactionBody, rejectBody } from './schema.ts';
+
+const approving = verb<z.output<typeof approveBody>>(
+  'approve',
+  ({ body, requester }, deps) =>
+    (snapshot) => {
+      const bindings = missingBindings(bindingsOf(snapshot, rootNodes(snapshot.plan)), deps);
+      if (bindings.length > 0)
+        throw new ServiceError('binding_unavailable', { context: { bindings } });
+      return approval(snapshot, body, requester);
+    },
+);
+
+/** Approves the plan of that hash, when the executors and signers of the frontier are available. */
+export const approve: typeof approving = async (request, deps) => {
+  const reply = await approving(request, deps);
+  // The id tells when the movement was made, so the metric costs no statement.
+  observeApproval(Date.now() - idTime(request.params.movement_id));
+  return reply;
+};
+
+/** Rejects a movement that waits for its approval. An empty reason is none. */
+export const reject = verb<z.output<typeof rejectBody>>(
+  'reject',
+  ({ body, requester }) =>
+    ({ movement_id }) =>
+      rejection(
+        movement_id,
+        { ...body, reason: body.reason === '' ? undefined : body.reason },
+        requester,
+      ),
+);
+
+/** Releases a manual gate, or has an UNKNOWN node observed again. */
+export const resume = verb<NamedNode>('resume', ({ body, requester }) => (snapshot) => {
+  refuseOther(body, resumableNode(snapshot));
+  const transition = resumeTransition(snapshot, requester);
+  if (transition === null) throw invalidState('resume', snapshot.state);
+  return transition;
+});
+
+/** Queues the oldest FAILED or UNKNOWN node again; an allowance that was reset, before it. */
+export const retry = verb<NamedNode>('retry', async ({ params, body, requester }, { db }) => {
+  const resets = await readResetAllowances(db, params.movement_id);
+  return (snapshot) => {
+    const { movement_id, state } = snapshot;
+    refuseOther(body, retryableNode(snapshot));
+    const transition = retryTransition(snapshot, requester, resets);
+    if (transition !== null) return transition;
+    // Of a cancelled movement only a failed compensation may be retried; without one the state is
+    // the reason.
+    if (state === 'CANCELLED') throw invalidState('retry', state);
+    throw new ServiceError('no_retryable_node', { context: { movement_id, current_state: state } });
+  };
+});
+
+/** Stops what has not started; what has is followed to its proven end. */
+export const cancel = verb('cancel', ({ requester }) => (snapshot) => {
+  const { movement_id } = snapshot;
+  if (!isCancellable(snapshot))
+    throw new ServiceError('no_on_cancel_edge', { context: { movement_id } });
+  assertAskable(snapshot);
+  return cancellation(snapshot, requester);
+});
+
+/**
+ * A cancel leaves nodes to be asked about that a restored database may have forgotten a send of,
+ * and none is asked about without an approval.
+ */
+function assertAskable({ movement_id, state, nodes }: MovementSnapshot): void {
+  const unasked = nodes.filter(({ recover_first }) => recover_first);
+  if (state !== 'PENDING_APPROVAL' || unasked.length === 0) return;
+  throw new ServiceError('invalid_state', {
+    message:
+      'A restored database may have forgotten its approval and what it sent. Approve it while the cutover switch is frozen, so that its nodes are asked about and nothing is sent, and cancel it then; or reject it, if it was never approved.',
+    context: {
+      movement_id,
+      current_state: state,
+      allowed_states: ACTION_STATES.cancel.filter((each) => each !== state),
+      nodes: unasked.map(({ node_key }) => node_key),
+    },
+  });
+}
+
+/** Takes a failed movement that a person has dealt with out of attention. */
+export const acknowledge = verb<AcknowledgeBody>(
+  'acknowledge',
+  ({ body, requester }) =>
+    (snapshot) => {
+      const transition = acknowledgement(snapshot, body.reason, requester);
+      if (transition !== null) return transition;
+      throw new ServiceError('invalid_state', {
+        message: 'This failure is acknowledged already; the timeline says by whom and why.',
+        context: { current_state: snapshot.state, allowed_states: [] },
+      });
+    },
+);
+
+/** Has the node's run sign a transaction that moves nothing, with the nonce of its own. */
+export const cancelTransaction = verb<CancelTransactionBody, NodeRef>(
+  'cancel_transaction',
+  ({ params: { node_key }, body, requester }) =>
+    (snapshot) =>
+      replacement(snapshot, { node_key, ...body }, requester) ??
+      wrongNode(snapshot, { node_key, action: 'cancel-transaction', allowed: CANCELLABLE }),
+);
