@@ -52,8 +52,15 @@ async function bench({
   const api = connectApi(stack.settings.apiPort);
   const connection = await Connection.connect({ address: stack.settings.temporalAddress });
   const context = {
-    ...{ stack, api, client: new Client({ connection }), collect },
-    ...{ rounds, movements, quick, mostWaiting, registered: new Map<string, readonly string[]>() },
+    stack,
+    api,
+    client: new Client({ connection }),
+    collect,
+    rounds,
+    movements,
+    quick,
+    mostWaiting,
+    registered: new Map<string, readonly string[]>(),
   };
   for (const name of Object.keys(SECTIONS) as SectionName[]) {
     if (only.length > 0 && !only.includes(name)) continue;

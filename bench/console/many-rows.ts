@@ -26,15 +26,23 @@ const NAME = `lpad(i::text, 5, '0')`;
 /** Columns that a copy does not take from its prototype; `p` is the prototype. */
 const COPIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   movements: {
-    ...{ movement_id: id(1), created_at: AT, updated_at: AT, idempotency_key: `'many-' || i` },
-    ...{ amount: 'i', expires_at: `now() + interval '7 days'`, swept_at: 'now()' },
-    ...{ external_reference: `'many-' || ${NAME}` },
+    movement_id: id(1),
+    created_at: AT,
+    updated_at: AT,
+    idempotency_key: `'many-' || i`,
+    amount: 'i',
+    expires_at: `now() + interval '7 days'`,
+    swept_at: 'now()',
+    external_reference: `'many-' || ${NAME}`,
   },
   movement_plans: { movement_id: id(1) },
   movement_nodes: { movement_id: id(1), updated_at: AT },
   plan_template_versions: {
-    ...{ template_id: id(2), template_key: `'many/t' || ${NAME}`, version: '1' },
-    ...{ name: `'Template ' || ${NAME}`, created_at: AT },
+    template_id: id(2),
+    template_key: `'many/t' || ${NAME}`,
+    version: '1',
+    name: `'Template ' || ${NAME}`,
+    created_at: AT,
   },
 };
 

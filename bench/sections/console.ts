@@ -60,11 +60,13 @@ export const consoleCosts: Section = async ({ collect, quick }) => {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
     const dataDir = join(room, 'stack');
     stack = await startStack({
-      ...{ settings: { dataDir, ports: { ...ports, api: await freePort() } }, restart: false },
+      settings: { dataDir, ports: { ...ports, api: await freePort() } },
+      restart: false,
       log: () => undefined,
     });
     const context = await openBrowser({
-      ...{ program: findChromium(), profile: join(room, 'profile') },
+      program: findChromium(),
+      profile: join(room, 'profile'),
       viewport: { width: 1280, height: 900 },
     });
     try {
@@ -121,8 +123,10 @@ async function fill(stack: Stack): Promise<void> {
   const client = createClient({ baseUrl: stack.apiUrl, key: { keyId, secret } });
   const { movement_id } = await client.call('createMovement', {
     body: {
-      ...{ template_key: template.template_key, template_version: 1 },
-      ...{ intent: { asset: 'USDC', amount: '1' }, strategy_id: 'bench' },
+      template_key: template.template_key,
+      template_version: 1,
+      intent: { asset: 'USDC', amount: '1' },
+      strategy_id: 'bench',
     },
   });
   await writeManyRows(stack.databaseUrl, { count: ROWS, prototype: movement_id });

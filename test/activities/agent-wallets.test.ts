@@ -83,7 +83,8 @@ function saysError(wallet: Wallet, error: RegExp): Promise<Wallet> {
 }
 const listed = () =>
   desk.perp.info<{ name: string; address: string; validUntil: number }[]>({
-    ...{ type: 'extraAgents', user: low(desk.master.account.address) },
+    type: 'extraAgents',
+    user: low(desk.master.account.address),
   });
 async function approvalsOf({ agent_name }: Wallet) {
   return (await desk.approvals()).filter((each) => each.agentName.startsWith(`${agent_name} `));
@@ -103,7 +104,8 @@ test('an agent is approved by the master, and active once the venue lists it', a
   expect(active.approved_at).not.toBeNull();
   const found = (await listed()).find((each) => each.name === wallet.agent_name);
   expect(found).toEqual({
-    ...{ name: wallet.agent_name, address: low(wallet.address) },
+    name: wallet.agent_name,
+    address: low(wallet.address),
     validUntil: Date.parse(wallet.valid_until),
   });
   expect(await approvalsOf(wallet)).toMatchObject([{ admitted: true }]);
@@ -111,7 +113,9 @@ test('an agent is approved by the master, and active once the venue lists it', a
     "SELECT * FROM audit_events WHERE action = 'perp_agent_wallet.activate' ORDER BY event_id DESC LIMIT 1",
   );
   expect(audit).toMatchObject({
-    ...{ entity_key: `basis/${wallet.agent_name}`, outcome: 'success', actor_role: 'system' },
+    entity_key: `basis/${wallet.agent_name}`,
+    outcome: 'success',
+    actor_role: 'system',
     details: { wallet_id: wallet.wallet_id },
   });
 });
@@ -192,7 +196,8 @@ test('that it was taken is no proof: what is not listed stays pending', async ()
 
 test('a refusal that nobody heard frees the name half an hour after its nonce was used', async () => {
   await desk.perp.faults({
-    ...{ lose_answer_rate: 1, calls: ['exchange'] },
+    lose_answer_rate: 1,
+    calls: ['exchange'],
     reject_next: { text: 'Extra agent already used.' },
   });
   const wallet = await ask(name());
@@ -222,7 +227,7 @@ test('a refusal that nobody heard frees the name half an hour after its nonce wa
   await fetch(`${desk.access.venue.url}/faults`, { method: 'DELETE' });
   await dueNow();
   await becomes(wallet, {
-    ...{ state: 'refused' },
+    state: 'refused',
     last_error: 'not listed by the venue half an hour after its nonce was used',
   });
   await becomes(await ask(wallet.agent_name), { state: 'active' });
@@ -305,7 +310,9 @@ test('a refusal that may have come before the nonce is no end', async () => {
         asked += 1;
         return asked === 1
           ? Promise.resolve({
-              ...{ kind: 'refused', proves: true, consumed: false },
+              kind: 'refused',
+              proves: true,
+              consumed: false,
               message: `Must deposit before performing actions. User: ${stranger.address}`,
             })
           : desk.access.client.send(body, call);
@@ -447,7 +454,7 @@ describe('time', () => {
     desk.work({ laterMs: 49 * HOUR_MS + 60_000, perp });
     await becomes(late, { state: 'active' });
     await becomes(lost, {
-      ...{ state: 'refused' },
+      state: 'refused',
       last_error: "not listed by the venue when its nonce's window was over",
     });
     expect(desk.master.signed).toBe(0);
@@ -473,7 +480,8 @@ test('one that the venue lists no more says so, and stays what it is', async () 
   told = false;
   await dueNow();
   await becomes(wallet, {
-    ...{ state: 'active', last_error: 'not listed by the venue; it cannot be relied on' },
+    state: 'active',
+    last_error: 'not listed by the venue; it cannot be relied on',
   });
   told = true;
   await dueNow();

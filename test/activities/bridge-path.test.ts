@@ -2,8 +2,10 @@
 import { mustBeWithinBudget } from '../../activities/requirements/bridge-path.ts';
 
 const terms = {
-  ...{ fee_native_budget: '0.002', expected_latency_seconds: 5 },
-  ...{ detection_latency_budget_seconds: 60, late: false },
+  fee_native_budget: '0.002',
+  expected_latency_seconds: 5,
+  detection_latency_budget_seconds: 60,
+  late: false,
 };
 
 test.each(['0', '1', '2000000000000000'])('pays the bridge %s wei within it', (value) => {

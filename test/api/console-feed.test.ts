@@ -53,7 +53,9 @@ function database() {
         const xid = BigInt(events.length) + 1n;
         events.push({
           position: { epoch: EPOCH, xid, id: 1n },
-          ...{ kind: 'balance', subject: String(xid), shown: { venue_key: String(xid) } },
+          kind: 'balance',
+          subject: String(xid),
+          shown: { venue_key: String(xid) },
         });
       }
     },
@@ -168,7 +170,11 @@ test('a process has only so many streams, and one ends soon after its operator m
   let stays = true;
   const route = streamRoute({ feed, mayStay: () => Promise.resolve(stays), most: 2 });
   const input = {
-    ...{ params: {}, query: {}, body: undefined, headers: {}, dryRun: false },
+    params: {},
+    query: {},
+    body: undefined,
+    headers: {},
+    dryRun: false,
     requester: {
       caller: { client_id: null, key_id: 'k', role: 'admin' as const },
       request_id: 'r',

@@ -59,7 +59,9 @@ describe.each(VECTORS.dashboard)('the signature of another implementation: $name
   test('is taken, in time and once', async () => {
     const id = `dashboard:${vector.operator}`;
     const caller = {
-      ...{ client_id: id, key_id: id, role: 'allowlist' },
+      client_id: id,
+      key_id: id,
+      role: 'allowlist',
       dashboard: { operator: vector.operator, allowlist: true },
     };
     for (const at of [-300, 0, 300])

@@ -204,26 +204,22 @@ describe('views', () => {
   });
 
   it.each([
-    ...[
-      'hmac_secret',
-      'password',
-      'auth_token',
-      'X-SVC-Signature',
-      'privateKey',
-      'Authorization',
-      'Set-Cookie',
-      'credentials',
-    ],
-    ...[
-      'rawTransaction',
-      'signed-tx',
-      'sign_result',
-      'apiKey',
-      'mnemonic',
-      'seed',
-      'seed_phrase',
-      'passphrase',
-    ],
+    'hmac_secret',
+    'password',
+    'auth_token',
+    'X-SVC-Signature',
+    'privateKey',
+    'Authorization',
+    'Set-Cookie',
+    'credentials',
+    'rawTransaction',
+    'signed-tx',
+    'sign_result',
+    'apiKey',
+    'mnemonic',
+    'seed',
+    'seed_phrase',
+    'passphrase',
   ])('hides %s as a log does', (name) => {
     const lines: string[] = [];
     createLogger({ logLevel: 'info' }, 'test', { write: (line) => void lines.push(line) }).info({

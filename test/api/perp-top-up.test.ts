@@ -9,7 +9,8 @@ import { started } from '../support/started.ts';
 const desk = started(() => startPerpDesk('perp-master'));
 beforeAll(async () => {
   await made(200, '/perp-venue/master-account', {
-    ...{ master_address: desk.master.account.address, signer_key: 'perp-master' },
+    master_address: desk.master.account.address,
+    signer_key: 'perp-master',
     network: 'testnet',
   });
 });
@@ -23,7 +24,9 @@ async function made(status: number, path: string, body: object): Promise<void> {
 async function strategy(name: string, max_agent_balance: string | null): Promise<string> {
   const sub = await desk.perp.sub(low(desk.master.account.address), name);
   await made(200, '/perp-venue/strategy-bindings', {
-    ...{ strategy_id: name, sub_account_address: sub, max_agent_balance },
+    strategy_id: name,
+    sub_account_address: sub,
+    max_agent_balance,
   });
   desk.signer(`${name}-agent`);
   const agent = { agent_name: name, signer_key: `${name}-agent` };
@@ -37,7 +40,10 @@ async function strategy(name: string, max_agent_balance: string | null): Promise
 
 const topUp = (name: string, amount: string, key: string = randomUUID()) =>
   desk.call('POST', at(name, `/agent-wallets/${name}/top-up`), {
-    ...{ asset: 'usdc', amount, reason: 'more margin', idempotency_key: key },
+    asset: 'usdc',
+    amount,
+    reason: 'more margin',
+    idempotency_key: key,
   });
 
 test('of many at once there are no more than the strategy may have, with what it has', async () => {

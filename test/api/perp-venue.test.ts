@@ -18,7 +18,9 @@ const DAY_MS = 86_400_000;
 
 const masterBody = (more: object = {}) => ({
   master_address: desk.master.account.address,
-  ...{ signer_key: 'perp-master', network: 'testnet', ...more },
+  signer_key: 'perp-master',
+  network: 'testnet',
+  ...more,
 });
 /** Both that made something and a repeat are 200; the header tells them apart. */
 const outcomeOf = ({ status, headers }: { readonly status: number; readonly headers: Headers }) =>
@@ -73,7 +75,8 @@ describe('the master account', () => {
     const made = await must(200, desk.call('POST', MASTER, masterBody({ network: 'TestNet' })));
     expect(made).toEqual({
       ...masterBody(),
-      ...{ label: null, created_at: STAMP },
+      label: null,
+      created_at: STAMP,
     });
     const lower = masterBody({ master_address: low(desk.master.account.address) });
     const again = await desk.call('POST', MASTER, lower);
@@ -82,7 +85,8 @@ describe('the master account', () => {
     expect(await audited()).toEqual(['perp_master.create success']);
     const other = { label: 'another', signer_key: 'someone-else' };
     await refused(desk.call('POST', MASTER, masterBody(other)), 409, 'master_account_exists', {
-      ...{ master_address: desk.master.account.address, fields: ['signer_key', 'label'] },
+      master_address: desk.master.account.address,
+      fields: ['signer_key', 'label'],
     });
     expect(await audited()).toEqual(['perp_master.create denied master_account_exists']);
     // Also while nobody could say who the signer is.
@@ -123,7 +127,8 @@ describe('the master account', () => {
     const { address } = desk.signer('not-the-master').account;
     const foreign = masterBody({ signer_key: 'not-the-master' });
     await refused(desk.call('POST', MASTER, foreign), 409, 'signer_identity_mismatch', {
-      ...{ signer_key: 'not-the-master', runtime_address: address },
+      signer_key: 'not-the-master',
+      runtime_address: address,
     });
     desk.master.broken = new Error('away');
     await refused(
@@ -134,11 +139,13 @@ describe('the master account', () => {
     desk.master.broken = null;
     await storedSigner('perp-master', { status: 'disabled' });
     await refused(desk.call('POST', MASTER, masterBody()), 409, 'signer_not_active', {
-      ...{ signer_key: 'perp-master', current_state: 'disabled' },
+      signer_key: 'perp-master',
+      current_state: 'disabled',
     });
     await storedSigner('perp-master', { pin: address });
     await refused(desk.call('POST', MASTER, masterBody()), 409, 'signer_identity_mismatch', {
-      ...{ signer_key: 'perp-master', expected_signer_address: address },
+      signer_key: 'perp-master',
+      expected_signer_address: address,
       runtime_address: desk.master.account.address,
     });
     await storedSigner('a-bank', { family: 'none' });
@@ -171,7 +178,10 @@ async function storedSigner(
        created_at, updated_at)
      VALUES ($1, 'local', $2, $3, $4, now(), now()) ON CONFLICT (signer_key) DO UPDATE
      SET status = excluded.status, expected_signer_address = excluded.expected_signer_address`,
-    ...[key, family, status, pin],
+    key,
+    family,
+    status,
+    pin,
   );
 }
 
@@ -184,9 +194,14 @@ describe('a strategy', () => {
     const body = { strategy_id: 'basis', max_agent_balance: '25000.50' };
     const made = await must(200, desk.call('POST', BINDINGS, body));
     expect(made).toEqual({
-      ...{ strategy_id: 'basis', sub_account_address: null, max_agent_balance: '25000.5' },
-      ...{ paused: false, pause_reason: null, paused_changed_at: null },
-      ...{ created_at: STAMP, updated_at: STAMP },
+      strategy_id: 'basis',
+      sub_account_address: null,
+      max_agent_balance: '25000.5',
+      paused: false,
+      pause_reason: null,
+      paused_changed_at: null,
+      created_at: STAMP,
+      updated_at: STAMP,
     });
     expect(await must(200, desk.call('POST', BINDINGS, body))).toEqual(made);
     const agent = { ...ADMIN, role: 'agent', namespace: 'agent/a' } as const;
@@ -233,10 +248,13 @@ describe('a strategy', () => {
       [low(someone('nobody at all').address), 'missing'],
     ] as const) {
       const { status, body } = await desk.call('POST', BINDINGS, {
-        ...{ strategy_id: 'two', sub_account_address: address },
+        strategy_id: 'two',
+        sub_account_address: address,
       });
       expect([status, body.detail.error, body.detail['role']]).toEqual([
-        ...[422, 'sub_account_not_of_master', role],
+        422,
+        'sub_account_not_of_master',
+        role,
       ]);
     }
     await desk.perp.faults({ refuse_rate: 1 });
@@ -271,13 +289,16 @@ describe('a strategy', () => {
     const paused = await pause(true, 'the index is off');
     expect(paused).toEqual({
       ...made,
-      ...{ paused: true, pause_reason: 'the index is off' },
-      ...{ paused_changed_at: STAMP, updated_at: STAMP },
+      paused: true,
+      pause_reason: 'the index is off',
+      paused_changed_at: STAMP,
+      updated_at: STAMP,
     });
     expect(await pause(true, 'the index is off')).toEqual(paused);
     expect(await desk.call('GET', at('basis'))).toMatchObject({ body: paused });
     expect(await pause(true, 'and still')).toMatchObject({
-      ...{ pause_reason: 'and still', paused_changed_at: paused['paused_changed_at'] },
+      pause_reason: 'and still',
+      paused_changed_at: paused['paused_changed_at'],
     });
     expect(await pause(false, 'it is right again')).toMatchObject({ paused: false });
     expect(await audited()).toEqual([
@@ -300,9 +321,16 @@ describe('an agent wallet', () => {
     const key = fresh();
     const made = await must(200, wallet('basis', 'desk', key));
     expect(made).toEqual({
-      ...{ wallet_id: expect.any(String), strategy_id: 'basis', agent_name: 'desk' },
-      ...{ signer_key: key, address: desk.signer(key).account.address, valid_until: STAMP },
-      ...{ state: 'pending', last_error: null, created_at: STAMP, updated_at: STAMP },
+      wallet_id: expect.any(String),
+      strategy_id: 'basis',
+      agent_name: 'desk',
+      signer_key: key,
+      address: desk.signer(key).account.address,
+      valid_until: STAMP,
+      state: 'pending',
+      last_error: null,
+      created_at: STAMP,
+      updated_at: STAMP,
       approved_at: null,
     });
     const until = Date.parse(made['valid_until'] as string);
@@ -311,7 +339,8 @@ describe('an agent wallet', () => {
       'SELECT * FROM perp_actions',
     );
     expect(action).toMatchObject({
-      ...{ address: low(desk.master.account.address), signature: null },
+      address: low(desk.master.account.address),
+      signature: null,
       wallet_id: made['wallet_id'],
     });
     desk.signer(key).broken = new Error('away');
@@ -345,7 +374,8 @@ describe('an agent wallet', () => {
     const made = await must(200, wallet('basis', 'desk', key));
     const { address, wallet_id } = made;
     await refused(wallet('basis', 'desk', fresh()), 409, 'agent_wallet_pending', {
-      ...{ agent_name: 'desk', wallet_id },
+      agent_name: 'desk',
+      wallet_id,
     });
     await refused(wallet('carry', 'desk', fresh()), 409, 'agent_name_taken', {
       agent_name: 'desk',
@@ -370,12 +400,14 @@ describe('an agent wallet', () => {
 
   test('is refused a signer that cannot be one', async () => {
     const nobody = desk.call('POST', at('basis', '/agent-wallets'), {
-      ...{ agent_name: 'desk', signer_key: 'nobody' },
+      agent_name: 'desk',
+      signer_key: 'nobody',
     });
     await refused(nobody, 404, 'signer_not_found', { signer_key: 'nobody' });
     await storedSigner('switched-off', { status: 'disabled' });
     await refused(wallet('basis', 'desk', 'switched-off'), 409, 'signer_not_active', {
-      ...{ signer_key: 'switched-off', current_state: 'disabled' },
+      signer_key: 'switched-off',
+      current_state: 'disabled',
     });
   });
 
@@ -400,7 +432,8 @@ describe('an agent wallet', () => {
     const body = { agent_name: 'desk', signer_key: 'the-next-one' };
     await must(200, desk.call('POST', at('basis', '/agent-wallets'), body, { laterMs }));
     expect(await desk.bench.sql('SELECT state FROM perp_agent_wallets ORDER BY state')).toEqual([
-      ...[{ state: 'expired' }, { state: 'pending' }],
+      { state: 'expired' },
+      { state: 'pending' },
     ]);
   });
 
@@ -453,9 +486,14 @@ describe('the emergency state', () => {
     await bind('basis', { sub_account_address: sub });
     const nothing = { withdrawable: null, account_value: null, open_positions: null };
     expect(await asked({ perp: null })).toEqual({
-      ...{ strategy_id: 'basis', paused: false, agent_wallets: [] },
-      ...{ open_movements: [], open_movement_count: 0 },
-      ...{ venue: nothing, checked_at: null, stale: true },
+      strategy_id: 'basis',
+      paused: false,
+      agent_wallets: [],
+      open_movements: [],
+      open_movement_count: 0,
+      venue: nothing,
+      checked_at: null,
+      stale: true,
     });
     await desk.perp.fund(sub, { perp: '12.5' });
     const venue = { withdrawable: '12.5', account_value: '12.5', open_positions: 0 };
@@ -497,7 +535,9 @@ describe('the emergency state', () => {
     const { venue, client } = desk.access;
     const unified = { ...client, mode: () => Promise.resolve('unifiedAccount') };
     expect(await asked({ perp: { venue, client: unified } })).toMatchObject({
-      ...{ stale: true, checked_at: null, venue: { withdrawable: null } },
+      stale: true,
+      checked_at: null,
+      venue: { withdrawable: null },
     });
   });
 
@@ -517,8 +557,12 @@ describe('the emergency state', () => {
       open_movement_count: 1,
       open_movements: [
         {
-          ...{ movement_id: made[1], request_state: 'PENDING_APPROVAL', asset: 'USDC' },
-          ...{ amount: '3', template_key: 'test/store', created_at: STAMP },
+          movement_id: made[1],
+          request_state: 'PENDING_APPROVAL',
+          asset: 'USDC',
+          amount: '3',
+          template_key: 'test/store',
+          created_at: STAMP,
         },
       ],
     });

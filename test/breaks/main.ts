@@ -143,7 +143,8 @@ async function tryAll(): Promise<readonly (readonly [Break, Tried])[]> {
         const begun = Date.now();
         const known = record.before.get(id);
         const tried = known ?? {
-          ...{ id, ...(await tryBreak(copy, slip)) },
+          id,
+          ...(await tryBreak(copy, slip)),
           seconds: Math.round((Date.now() - begun) / 1_000),
         };
         if (foreground.status !== null) return;

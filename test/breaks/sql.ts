@@ -33,7 +33,10 @@ export function sqlBreaks(file: string, text: string): readonly Break[] {
       // What a function is declared as is no guard.
       .filter(({ index }) => !isDeclaration(code, index))
       .map(({ 0: find, index }) => ({
-        ...{ file, at: index, find, kind },
+        file,
+        at: index,
+        find,
+        kind,
         replace: kind === 'constant' && other === '' ? String(Number(find) + 1) : other,
       })),
   );

@@ -59,7 +59,10 @@ export function typescriptBreaks(file: string, text: string): readonly Break[] {
       const [yes, no] = [node.whenTrue.getText(source), node.whenFalse.getText(source)];
       const branches = text.slice(node.whenTrue.getStart(source), node.end);
       found.push({
-        ...{ file, at: node.whenTrue.getStart(source), find: branches, kind: 'swapped branches' },
+        file,
+        at: node.whenTrue.getStart(source),
+        find: branches,
+        kind: 'swapped branches',
         replace: `${no} : ${yes}`,
       });
     } else if (
@@ -71,7 +74,10 @@ export function typescriptBreaks(file: string, text: string): readonly Break[] {
       if (first !== undefined && second !== undefined) {
         const at = first.getStart(source);
         found.push({
-          ...{ file, at, find: text.slice(at, second.end), kind: 'swapped arguments' },
+          file,
+          at,
+          find: text.slice(at, second.end),
+          kind: 'swapped arguments',
           replace: `${second.text}, ${first.text}`,
         });
       }

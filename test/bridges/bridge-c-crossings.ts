@@ -137,8 +137,21 @@ export function createCrossings(own: OwnStack) {
     (await readOmniBooks(far)).received.filter((each) => each.guid === guid);
 
   return {
-    ...{ bridges, near, far, treasury, other, sideOf, deliverer, packets, received },
-    ...{ nodeOf, reaches, begin, sent, tells, arrival },
+    bridges,
+    near,
+    far,
+    treasury,
+    other,
+    sideOf,
+    deliverer,
+    packets,
+    received,
+    nodeOf,
+    reaches,
+    begin,
+    sent,
+    tells,
+    arrival,
     books: () => readOmniBooks(far),
     prepare: async (): Promise<void> => {
       const plan = { key: TEMPLATE, from: near, to: far, recipient: treasury.address };
@@ -272,8 +285,12 @@ export function createCrossings(own: OwnStack) {
         held: (await there.held(treasury.address)) - before.held,
         sends: (await sends()) - before.sends,
       }).toEqual({
-        ...{ sent: crossings.length + more, received: crossings.length + more },
-        ...{ near: moved, far: moved, held: moved, sends: crossings.length },
+        sent: crossings.length + more,
+        received: crossings.length + more,
+        near: moved,
+        far: moved,
+        held: moved,
+        sends: crossings.length,
       });
     },
   };

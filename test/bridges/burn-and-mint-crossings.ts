@@ -81,12 +81,20 @@ export function createCrossings(own: OwnStack) {
     );
 
   return {
-    ...{ bridges, sideOf, begin, mine, nodeOf, sent },
+    bridges,
+    sideOf,
+    begin,
+    mine,
+    nodeOf,
+    sent,
     templates: () =>
       (['fast', 'standard', 'gated'] as const).map((kind) =>
         burnAndMint({
-          ...{ key: keyOf(kind), from: bridges.near, to: bridges.far },
-          ...{ recipient: treasury.address, gated: kind === 'gated' },
+          key: keyOf(kind),
+          from: bridges.near,
+          to: bridges.far,
+          recipient: treasury.address,
+          gated: kind === 'gated',
           finality: kind === 'fast' ? 'fast' : 'standard',
         }),
       ),
@@ -161,7 +169,9 @@ export function createCrossings(own: OwnStack) {
       }).toEqual({
         burns: [{ amount: units, by: signer.address }],
         mints: [{ amount: units - fee, fee, to: treasury.address }],
-        ...{ near: amountOf(0n), far: amountOf(0n), sum: amountOf(sum) },
+        near: amountOf(0n),
+        far: amountOf(0n),
+        sum: amountOf(sum),
         received: amountOf(units - fee),
         collected: amountOf(fee),
         // The one burn has used up the one allowance.

@@ -30,7 +30,9 @@ export async function create(
   const { status, body } = await caller.call('POST', '/movements', {
     headers: { 'idempotency-key': of.key },
     body: {
-      ...{ template_key: of.template, template_version: 1, strategy_id: 'bridge-run' },
+      template_key: of.template,
+      template_version: 1,
+      strategy_id: 'bridge-run',
       intent: { asset: of.asset, amount: of.amount },
     },
   });

@@ -128,7 +128,10 @@ async function allowBoth(run: Run, { near, far }: StackBridges, caller: Caller):
     const template = `bridge-run/allow-${side.chainId}`;
     await register(caller, standingAllowance(template, side));
     const { movement_id, hash } = await create(caller, {
-      ...{ template, asset: 'USDB', amount: ALLOWED, key: template },
+      template,
+      asset: 'USDB',
+      amount: ALLOWED,
+      key: template,
     });
     const complaint = await approve(caller, movement_id, hash);
     if (complaint !== null) throw new Error(complaint);

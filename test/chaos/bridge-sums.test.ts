@@ -18,7 +18,12 @@ const STRANGER: Hex = `0x${'c3'.repeat(20)}`;
 const word = (of: string): Hex => `0x${of.repeat(32)}`;
 
 const crossing = (key: string, way: Way, amount: string) => ({
-  ...{ key, way, amount, movement_id: key, approve_ms: 0, complaints: [] },
+  key,
+  way,
+  amount,
+  movement_id: key,
+  approve_ms: 0,
+  complaints: [],
 });
 
 test('the lanes take turns, and no two movements share an amount', () => {
@@ -33,7 +38,11 @@ describe('the story of a movement', () => {
   const known = { key: 'a', movement_id: 'a' };
   const ended = (request_state: string): Told => ({
     movement: {
-      ...{ movement_id: 'a', request_state, error_code: null, current_frontier: [], nodes: [] },
+      movement_id: 'a',
+      request_state,
+      error_code: null,
+      current_frontier: [],
+      nodes: [],
       reservation_status: 'released',
     },
     timeline: [],
@@ -57,12 +66,19 @@ describe('the omnichain token', () => {
   ];
   const arrived = (guid: Hex, tx_hash: Hex): Told => ({
     movement: {
-      ...{ movement_id: '', request_state: 'COMPLETED', error_code: null, current_frontier: [] },
+      movement_id: '',
+      request_state: 'COMPLETED',
+      error_code: null,
+      current_frontier: [],
       reservation_status: 'released',
       nodes: [
         {
-          ...{ node_key: 'arrive', state: 'COMPLETED', attempt: 1, error_code: null },
-          ...{ completed_at: '2026-01-01T00:00:00Z', output: { guid, tx_hash } },
+          node_key: 'arrive',
+          state: 'COMPLETED',
+          attempt: 1,
+          error_code: null,
+          completed_at: '2026-01-01T00:00:00Z',
+          output: { guid, tx_hash },
         },
       ],
     },
@@ -78,11 +94,15 @@ describe('the omnichain token', () => {
   const sent = { guid: word('01'), by: SIGNER, amount: 3n * UNIT, tx: word('05') };
   const received = { guid: word('01'), to: RECIPIENT, amount: 3n * UNIT, tx: word('02') };
   const near: OmniSide = {
-    ...{ supply: 99n * UNIT, got: 2n * UNIT, sent: [sent] },
+    supply: 99n * UNIT,
+    got: 2n * UNIT,
+    sent: [sent],
     received: [{ guid: word('03'), to: RECIPIENT, amount: 2n * UNIT, tx: word('04') }],
   };
   const far: OmniSide = {
-    ...{ supply: 101n * UNIT, got: 3n * UNIT, received: [received] },
+    supply: 101n * UNIT,
+    got: 3n * UNIT,
+    received: [received],
     sent: [{ guid: word('03'), by: SIGNER, amount: 2n * UNIT, tx: word('06') }],
   };
   const found = (change: { near?: Partial<OmniSide>; far?: Partial<OmniSide> }) =>
@@ -196,18 +216,30 @@ describe('burn and mint', () => {
     { ...crossing('home', 'home', '2'), lane: 'burn_and_mint', finality: 'standard' },
   ];
   const begun: UsdbSide = {
-    ...{ supply: 100n * UNIT, collected: 0n, burns: [], mints: [] },
-    ...{ received: 0n, left: 50n * UNIT },
+    supply: 100n * UNIT,
+    collected: 0n,
+    burns: [],
+    mints: [],
+    received: 0n,
+    left: 50n * UNIT,
   };
   const burn = { amount: 3n * UNIT, by: SIGNER };
   const mint = { amount: 3n * UNIT - fee, fee, to: RECIPIENT };
   const near: UsdbSide = {
-    ...{ supply: 99n * UNIT, collected: 0n, received: 2n * UNIT, left: 47n * UNIT },
-    ...{ burns: [burn], mints: [{ amount: 2n * UNIT, fee: 0n, to: RECIPIENT }] },
+    supply: 99n * UNIT,
+    collected: 0n,
+    received: 2n * UNIT,
+    left: 47n * UNIT,
+    burns: [burn],
+    mints: [{ amount: 2n * UNIT, fee: 0n, to: RECIPIENT }],
   };
   const far: UsdbSide = {
-    ...{ supply: 101n * UNIT, collected: fee, received: mint.amount, left: 48n * UNIT },
-    ...{ burns: [{ amount: 2n * UNIT, by: SIGNER }], mints: [mint] },
+    supply: 101n * UNIT,
+    collected: fee,
+    received: mint.amount,
+    left: 48n * UNIT,
+    burns: [{ amount: 2n * UNIT, by: SIGNER }],
+    mints: [mint],
   };
   const found = (change: { near?: Partial<UsdbSide>; far?: Partial<UsdbSide> }) => {
     const after: UsdbBooks = { near: { ...near, ...change.near }, far: { ...far, ...change.far } };

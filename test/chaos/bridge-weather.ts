@@ -6,12 +6,17 @@ import type { Parts } from './storm.ts';
 
 export const CHAIN_FAULTS = { drop_answer_rate: 0.2, reject_rate: 0.05, drop_read_rate: 0.02 };
 const ATTESTER_FAULTS = {
-  ...{ error_rate: 0.1, lose_answer_rate: 0.1, garbage_rate: 0.05 },
+  error_rate: 0.1,
+  lose_answer_rate: 0.1,
+  garbage_rate: 0.05,
   // Else the five minutes for which it then wants to be left alone would be most of the run.
   limit_per_second: 10_000,
 };
 const DELIVERER_FAULTS = {
-  ...{ fail_times: 1, repeat: 1, hold_until: 2, order: 'reversed' },
+  fail_times: 1,
+  repeat: 1,
+  hold_until: 2,
+  order: 'reversed',
   // Blocks are taken back: what is delivered of a send that comes to nothing is the bridge's fault,
   // and none of the service's.
   confirmations: 3,

@@ -63,7 +63,9 @@ export async function runAtDesk(
 /** A template whose nodes send one after the other. */
 export function sendsOf(template_key: string, nodes: readonly string[]): object {
   return {
-    ...{ template_key, version: 1, name: 'Slow sends, one after the other' },
+    template_key,
+    version: 1,
+    name: 'Slow sends, one after the other',
     nodes: nodes.map((key) => deskNode(key)),
     edges: nodes.slice(1).map((to, index) => ({ from: nodes[index], to, edge_type: 'on_success' })),
     completion_policy: { completion_assurance: 'provider_completed' },

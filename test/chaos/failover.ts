@@ -219,8 +219,11 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
     serial += 1;
     const amount = `1.${String(serial).padStart(5, '0')}1`;
     const made = await untilAnswered([200, 201], 'POST', '/movements', {
-      ...{ template_key: template, template_version: 1, strategy_id: 'failover' },
-      ...{ intent: { asset: 'USDC', amount }, idempotency_key: randomUUID() },
+      template_key: template,
+      template_version: 1,
+      strategy_id: 'failover',
+      intent: { asset: 'USDC', amount },
+      idempotency_key: randomUUID(),
     });
     const movement_id = String(made['movement_id']);
     accepted.push({ movement_id, amount, nodes });

@@ -129,11 +129,9 @@ const DOCTORED: readonly (readonly [
     {
       ...sound,
       lives: [firstLife, secondLife],
-      ...{
-        movements: changed(COMPLETED_ID, ({ timeline }) => ({
-          timeline: [...timeline, ...timeline.slice(1, 2)],
-        })).movements,
-      },
+      movements: changed(COMPLETED_ID, ({ timeline }) => ({
+        timeline: [...timeline, ...timeline.slice(1, 2)],
+      })).movements,
     },
     /approve was accepted 1 times \(at most 1\), its timeline has 2/,
   ],

@@ -30,7 +30,9 @@ import { createStorm, liveThrough } from './storm.ts';
 import { registerTemplates, type MixedTemplate } from './templates.ts';
 
 const VENUE_FAULTS = {
-  ...{ lose_answer_rate: 0.2, latency_ms: 50, processing_ms: 300 },
+  lose_answer_rate: 0.2,
+  latency_ms: 50,
+  processing_ms: 300,
   phases: [...EXECUTOR_PHASES, ...TRANSFER_PHASES],
 };
 /** Capital transfers beside the movements. */

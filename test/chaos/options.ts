@@ -73,7 +73,10 @@ export function readOptions(args: readonly string[]): RunOptions {
     kills: given.kills ?? base.kills,
     minutes: given.minutes ?? base.minutes,
     keep: given.keep ?? false,
-    ...{ bridges, perps, rolling, failover },
+    bridges,
+    perps,
+    rolling,
+    failover,
     submitSeconds: (given.short === true ? atDesk.short : atDesk.full).submitSeconds,
     seed: given.seed ?? randomInt(1, 1_000_000),
   };

@@ -57,8 +57,12 @@ const FIRST_DEPOSIT = '50000';
 /** Between two blocks that are taken back, in kills. */
 const TAKEN_BACK_EVERY = 4;
 const VENUE_FAULTS = {
-  ...{ lose_answer_rate: 0.2, garbage_rate: 0.05, refuse_rate: 0.05, latency_ms: 50 },
-  ...{ ledger_delay_ms: 1_000, confirmations: 3 },
+  lose_answer_rate: 0.2,
+  garbage_rate: 0.05,
+  refuse_rate: 0.05,
+  latency_ms: 50,
+  ledger_delay_ms: 1_000,
+  confirmations: 3,
 };
 
 interface PerpLife extends PerpAsked {
@@ -165,7 +169,10 @@ async function made({ key, kind, amount }: PerpLife, caller: Caller) {
     return create(caller, { template: PERP_TEMPLATES[kind], asset: 'USDC', amount, key });
   const { status, body } = await caller.call('POST', `${PATH}/${AGENT}/top-up`, {
     body: {
-      ...{ asset: 'USDC', amount, reason: 'the storm', idempotency_key: key },
+      asset: 'USDC',
+      amount,
+      reason: 'the storm',
+      idempotency_key: key,
     },
   });
   if (status !== 200) throw new Error(`top-up ${key} answered ${status}: ${JSON.stringify(body)}`);
@@ -181,7 +188,9 @@ async function prepare(run: Run, perp: StackPerp, caller: Caller): Promise<Addre
   await fundWallet(chain.rpcUrl, chain.accounts.venueHotWallet.privateKey as Hex, perp);
   for (const template of starterTemplates(chain, null, perp)) await register(caller, template);
   await expect(200, 'POST', '/perp-venue/master-account', {
-    ...{ master_address: perp.account, signer_key: SIGNER, network: 'testnet' },
+    master_address: perp.account,
+    signer_key: SIGNER,
+    network: 'testnet',
   });
   const sub = await books.subAccount(STRATEGY);
   for (const [strategy_id, sub_account_address] of [
@@ -190,7 +199,9 @@ async function prepare(run: Run, perp: StackPerp, caller: Caller): Promise<Addre
     ['bridge-run', null],
   ])
     await expect(200, 'POST', '/perp-venue/strategy-bindings', {
-      ...{ strategy_id, sub_account_address, max_agent_balance: null },
+      strategy_id,
+      sub_account_address,
+      max_agent_balance: null,
     });
   await expect(200, 'POST', PATH, { agent_name: AGENT, signer_key: AGENT });
   await until('the agent is active', async () => {
@@ -199,7 +210,10 @@ async function prepare(run: Run, perp: StackPerp, caller: Caller): Promise<Addre
   });
   await refreshed(run, `local-chain:${SIGNER}`);
   const first = await create(caller, {
-    ...{ template: PERP_TEMPLATES.deposit, asset: 'USDC', amount: FIRST_DEPOSIT, key: 'first' },
+    template: PERP_TEMPLATES.deposit,
+    asset: 'USDC',
+    amount: FIRST_DEPOSIT,
+    key: 'first',
   });
   const complaint = await approve(caller, first.movement_id, first.hash);
   if (complaint !== null) throw new Error(complaint);
@@ -234,8 +248,11 @@ async function fundWallet(url: string, key: Hex, perp: StackPerp): Promise<void>
   const transport = http(url);
   const wallet = createWalletClient({ account: privateKeyToAccount(key), transport });
   const hash = await wallet.writeContract({
-    ...{ chain: null, abi: erc20Abi, address: perp.tokenAddress as Address },
-    ...{ functionName: 'transfer', args: [perp.account as Address, parseUnits(FUNDED, 6)] },
+    chain: null,
+    abi: erc20Abi,
+    address: perp.tokenAddress as Address,
+    functionName: 'transfer',
+    args: [perp.account as Address, parseUnits(FUNDED, 6)],
   });
   await createPublicClient({ transport }).waitForTransactionReceipt({ hash });
 }
@@ -246,8 +263,10 @@ async function readBooks(run: Run, perp: StackPerp, sub: Address): Promise<PerpB
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   const held = (owner: string) =>
     client.readContract({
-      ...{ abi: erc20Abi, address: perp.tokenAddress as Address },
-      ...{ functionName: 'balanceOf', args: [owner as Address] },
+      abi: erc20Abi,
+      address: perp.tokenAddress as Address,
+      functionName: 'balanceOf',
+      args: [owner as Address],
     });
   const books = perpBooks(perp);
   const at = async (user: string) => unitsOf(await books.withdrawable(user));
@@ -277,7 +296,9 @@ async function ledger({ url, account }: StackPerp): Promise<readonly PerpRow[]> 
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        ...{ type: 'userNonFundingLedgerUpdates', user: account.toLowerCase(), startTime },
+        type: 'userNonFundingLedgerUpdates',
+        user: account.toLowerCase(),
+        startTime,
       }),
     });
     const told = (await answer.json()) as readonly (PerpRow & { readonly time: number })[];

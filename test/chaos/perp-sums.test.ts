@@ -29,12 +29,20 @@ const outputs = new Map<string, PerpOutput | null>([
   ['up', { received_amount: '30.000021', ledger_hash: '0xc', nonce: 8 }],
 ]);
 const before: PerpBooksAt = {
-  ...{ rows: [], calls: [], sub: 0n },
-  ...{ master: 100_000_000n, wallet: 50_000_000n, treasury: 5_000_000n },
+  rows: [],
+  calls: [],
+  sub: 0n,
+  master: 100_000_000n,
+  wallet: 50_000_000n,
+  treasury: 5_000_000n,
 };
 const after: PerpBooksAt = {
-  ...{ rows, calls },
-  ...{ master: 59_999_969n, wallet: 39_999_999n, sub: 30_000_021n, treasury: 24_000_011n },
+  rows,
+  calls,
+  master: 59_999_969n,
+  wallet: 39_999_999n,
+  sub: 30_000_021n,
+  treasury: 24_000_011n,
 };
 const found = (change: Partial<PerpBooksAt> = {}, told = outputs) =>
   perpContradictions(lives, told, before, { ...after, ...change });

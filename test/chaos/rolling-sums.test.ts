@@ -4,7 +4,11 @@ import { rollingContradictions } from './rolling-sums.ts';
 
 const accepted = [{ movement_id: 'm', amount: '1.01', nodes: ['a', 'b'] }];
 const paid = (node_key: string, more: object = {}) => ({
-  ...{ key: `m:${node_key}:1`, movement_id: 'm', node_key, amount: '1.01', answered: true },
+  key: `m:${node_key}:1`,
+  movement_id: 'm',
+  node_key,
+  amount: '1.01',
+  answered: true,
   ...more,
 });
 

@@ -135,7 +135,10 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
     const amount = `1.${String(serial).padStart(5, '0')}1`;
     const intent = { asset: 'USDC', amount };
     const made = await ask(201, 'POST', '/movements', {
-      ...{ template_key: template, template_version: 1, intent, strategy_id: 'rolling' },
+      template_key: template,
+      template_version: 1,
+      intent,
+      strategy_id: 'rolling',
     });
     if (made === null) return;
     const { movement_id, compiled_plan_hash } = made as Record<string, string>;

@@ -44,7 +44,10 @@ function agent(dataDir: string) {
   return {
     signers: [
       {
-        ...{ signer_key: AGENT, profile: AGENT, chain_family: 'evm', backend: 'local' },
+        signer_key: AGENT,
+        profile: AGENT,
+        chain_family: 'evm',
+        backend: 'local',
         private_key_file,
       },
     ],
@@ -95,7 +98,8 @@ export async function startRunStack(
       settings: { dataDir, ports },
       split: true,
       restart: false,
-      ...{ bridges: lane === 'bridges', perp: lane === 'perps' },
+      bridges: lane === 'bridges',
+      perp: lane === 'perps',
       more,
       signal,
       log,

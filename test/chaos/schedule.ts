@@ -19,14 +19,24 @@ const TWO_AT_ONCE = 0.15;
 
 /** The parts that both lanes need, and both chains: they come back with what they had. */
 export const BRIDGE_WEIGHTS = {
-  ...{ api: 2, worker: 5, temporal: 1, postgres: 1 },
-  ...{ 'bridge-attester': 2, 'bridge-deliverer': 2, chain: 2, 'far-chain': 2 },
+  api: 2,
+  worker: 5,
+  temporal: 1,
+  postgres: 1,
+  'bridge-attester': 2,
+  'bridge-deliverer': 2,
+  chain: 2,
+  'far-chain': 2,
 };
 
 /** The parts of the perps venue's lane. */
 export const PERP_WEIGHTS = {
-  ...{ api: 2, worker: 5, temporal: 1, postgres: 1 },
-  ...{ 'perp-venue': 2, chain: 1 },
+  api: 2,
+  worker: 5,
+  temporal: 1,
+  postgres: 1,
+  'perp-venue': 2,
+  chain: 1,
 };
 
 export interface Strike {

@@ -194,8 +194,14 @@ function life(serial: number, movement: MovementEvidence): Evidence['lives'][num
   const plan = movement.plan ?? COMPLETED_PLAN;
   return {
     script: {
-      ...{ ...script, plan, node_config: null, repeats_create: false, resume_ms: null },
-      ...{ cancel_ms: null, cancel_at: 'once', retries: false },
+      ...script,
+      plan,
+      node_config: null,
+      repeats_create: false,
+      resume_ms: null,
+      cancel_ms: null,
+      cancel_at: 'once',
+      retries: false,
     },
     idempotency_key: `key-${serial}`,
     movement_id: movement.movement_id,
@@ -243,16 +249,14 @@ function holdingOf({
   plan,
 }: MovementEvidence): Evidence['holdings'][number] {
   return {
-    ...{
-      movement_id,
-      idempotency_key,
-      state: request_state,
-      approved: true,
-      by_policy: false,
-      plan,
-      holds: [],
-      budget: [],
-    },
+    movement_id,
+    idempotency_key,
+    state: request_state,
+    approved: true,
+    by_policy: false,
+    plan,
+    holds: [],
+    budget: [],
     nodes: nodes.map(({ node_key, state, amount, output }) => ({
       node_key,
       state,
@@ -306,7 +310,10 @@ export function soundEvidence(): Evidence {
     unappliedCommands: [],
     callbacks,
     received: callbacks.map(({ event_id, movement_id, event_type, sequence }) => ({
-      ...{ event_id, movement_id, event_type, sequence },
+      event_id,
+      movement_id,
+      event_type,
+      sequence,
       answered: 200,
     })),
     delivers: true,

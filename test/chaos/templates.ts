@@ -181,7 +181,10 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     {
       // What is drawn behind the gate is held while somebody makes up their mind.
       ...common,
-      ...{ weight: 4, gated: true, cancellable: true, configured: true },
+      weight: 4,
+      gated: true,
+      cancellable: true,
+      configured: true,
       body: plan(
         'gated-twice',
         [withdraw(), gate('check'), withdraw('more'), refund],
@@ -190,7 +193,8 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     },
     {
       ...common,
-      ...{ weight: 3, configured: true },
+      weight: 3,
+      configured: true,
       body: plan(
         'priorities',
         [noop('choose'), withdraw('dear'), withdraw('cheap', { amount_ref: 'intent' })],
@@ -202,7 +206,9 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     },
     {
       ...common,
-      ...{ weight: 3, configured: true, beneficiary: 0.5 },
+      weight: 3,
+      configured: true,
+      beneficiary: 0.5,
       body: plan(
         'either',
         [order('pay'), withdraw('after', { amount_ref: 'intent' }), withdraw('instead')],
@@ -212,7 +218,10 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     },
     {
       ...common,
-      ...{ weight: 3, cancellable: true, configured: true, beneficiary: 1 },
+      weight: 3,
+      cancellable: true,
+      configured: true,
+      beneficiary: 1,
       body: plan(
         'team',
         [order('pay'), order('forward', 'pay'), order('undo', 'pay', 'compensation')],
@@ -222,7 +231,10 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     },
     {
       ...common,
-      ...{ weight: 2, gated: true, cancellable: true, beneficiary: 1 },
+      weight: 2,
+      gated: true,
+      cancellable: true,
+      beneficiary: 1,
       body: plan(
         'team-gated',
         [
@@ -245,7 +257,9 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
       // Nothing leads on from the order that fails: what was withdrawn before it stays sent, the
       // rest is given back.
       ...common,
-      ...{ weight: 2, configured: true, beneficiary: 0.3 },
+      weight: 2,
+      configured: true,
+      beneficiary: 0.3,
       body: plan(
         'failing',
         [withdraw('first', { amount_ref: 'intent' }), order('pay'), withdraw('last')],

@@ -8,8 +8,12 @@ import { TOOL_OPERATIONS } from '../../clients/mcp/operations.ts';
 
 const PREFIX = '/v3';
 const reply: Reply = {
-  ...{ status: 200, body: {}, headers: new Headers(), text: '{}' },
-  ...{ requestId: null, replayed: false },
+  status: 200,
+  body: {},
+  headers: new Headers(),
+  text: '{}',
+  requestId: null,
+  replayed: false,
 };
 
 /** What went through of a request, as method and target. */

@@ -27,16 +27,25 @@ describe('fundagent', () => {
 
   const proposal_id = '019c0000-0000-7000-8000-000000000000';
   const flags = Object.entries({
-    ...{ asset: 'USDC', 'protocol-family': 'cctp', 'source-chain': 'a', 'destination-chain': 'b' },
-    ...{ 'destination-chain-id': '1', 'destination-address': 'x', 'signer-profile': 'x' },
-    ...{ 'requested-notional': '1', 'ttl-seconds': '1' },
+    asset: 'USDC',
+    'protocol-family': 'cctp',
+    'source-chain': 'a',
+    'destination-chain': 'b',
+    'destination-chain-id': '1',
+    'destination-address': 'x',
+    'signer-profile': 'x',
+    'requested-notional': '1',
+    'ttl-seconds': '1',
   }).flatMap(([name, value]) => [`--${name}`, value]);
 
   async function run(...args: readonly string[]) {
     let [out, err] = ['', ''];
     const status = await fundagent(args, {
       env: {
-        ...{ SVC_OUTPUT: 'json', SVC_API_URL: service.url, SVC_KEY_ID: 'k', SVC_HMAC_SECRET: 's' },
+        SVC_OUTPUT: 'json',
+        SVC_API_URL: service.url,
+        SVC_KEY_ID: 'k',
+        SVC_HMAC_SECRET: 's',
         SVC_AGENT_NAMESPACE: 'agent/a',
       },
       out: (text) => (out += text),

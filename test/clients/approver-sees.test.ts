@@ -42,16 +42,21 @@ const none = {} as Parameters<typeof readTopUpPlan>[1];
 const MONEY: Readonly<Record<string, Money>> = {
   cex_withdrawal: {
     config: {
-      ...{ venue: 'exchange-sub', network: 'XRPL', tag: 'memo-17' },
-      ...{ destination_address: TO, chain_id: 144 },
+      venue: 'exchange-sub',
+      network: 'XRPL',
+      tag: 'memo-17',
+      destination_address: TO,
+      chain_id: 144,
     },
     silent: ['SPOT'],
     read: (config) => withdrawalConfigSchema.safeParse(config),
   },
   cex_internal_transfer: {
     config: {
-      ...{ venue: 'exchange-main', account_type: 'FUNDING' },
-      ...{ destination_venue: 'exchange-sub', destination_account_type: 'USDT_FUTURE' },
+      venue: 'exchange-main',
+      account_type: 'FUNDING',
+      destination_venue: 'exchange-sub',
+      destination_account_type: 'USDT_FUTURE',
     },
     silent: ['exchange-main SPOT', 'exchange-sub SPOT'],
     read: (config) => internalTransferConfigSchema.safeParse(config),
@@ -70,9 +75,13 @@ const MONEY: Readonly<Record<string, Money>> = {
   },
   cctp_burn: {
     config: {
-      ...{ source_chain_id: 8453, destination_chain_id: 42161, token_address: TOKEN },
-      ...{ mint_recipient: TO, destination_caller: `0x${'ca'.repeat(20)}` },
-      ...{ max_fee: '0.125', finality: 'fast' },
+      source_chain_id: 8453,
+      destination_chain_id: 42161,
+      token_address: TOKEN,
+      mint_recipient: TO,
+      destination_caller: `0x${'ca'.repeat(20)}`,
+      max_fee: '0.125',
+      finality: 'fast',
     },
     silent: ['anybody', 'standard'],
     read: (config) => burnConfigSchema.safeParse(config),
@@ -126,12 +135,23 @@ function fieldsRead(read: Read, config: JsonObject): readonly string[] {
 
 const planOf = (action_type: string, config: JsonObject): CompiledPlan => {
   const node: CompiledNode = {
-    ...{ node_key: 'it', node_kind: 'action', action_type, config, asset: 'USDC', sends: true },
-    ...{ executor_binding: { executor_key: 'x' }, signer_binding: null, has_side_effect: true },
+    node_key: 'it',
+    node_kind: 'action',
+    action_type,
+    config,
+    asset: 'USDC',
+    sends: true,
+    executor_binding: { executor_key: 'x' },
+    signer_binding: null,
+    has_side_effect: true,
   };
   return {
     template: { template_id: 't', template_key: 'a', version: 1 },
-    ...{ nodes: [node], edges: [], risk_controls: {}, outflow: [], input_params: {} },
+    nodes: [node],
+    edges: [],
+    risk_controls: {},
+    outflow: [],
+    input_params: {},
     completion_policy: { completion_assurance: 'destination_finalized' },
     intent: { asset: 'USDC', amount: '7.25' },
   };
@@ -144,7 +164,9 @@ async function printed(plan: CompiledPlan): Promise<string> {
   server.script((response, seen) => {
     const path = seen.target.split('?')[0] ?? '';
     const movement = {
-      ...{ request_state: 'PENDING_APPROVAL', nodes: [], created_by: {} },
+      request_state: 'PENDING_APPROVAL',
+      nodes: [],
+      created_by: {},
       compiled_plan_hash: createHash('sha256').update(text).digest('hex'),
     };
     const act = path.endsWith('/healthz')
@@ -167,8 +189,15 @@ function told(plan: CompiledPlan): string {
   const addresses = plan.nodes.flatMap((node) =>
     destinationsOf({ node, executor: undefined, intent: plan.intent, input_params: {} }).map(
       ({ node_key, chain_family, address, chain_id }) => ({
-        ...{ node_key, chain_family, address, chain_id, allowed: true, usable_after: null },
-        ...{ code: null, problem: null, hopeless: false },
+        node_key,
+        chain_family,
+        address,
+        chain_id,
+        allowed: true,
+        usable_after: null,
+        code: null,
+        problem: null,
+        hopeless: false,
       }),
     ),
   );

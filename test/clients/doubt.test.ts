@@ -16,7 +16,9 @@ const server = started(() => startFlakyServer());
 
 const client = (options: Partial<ClientOptions> = {}) =>
   createClient({
-    ...{ baseUrl: server.url, key: { keyId: 'tester', secret: 'secret' }, prefix: '/v3' },
+    baseUrl: server.url,
+    key: { keyId: 'tester', secret: 'secret' },
+    prefix: '/v3',
     ...options,
   });
 const failure = async (work: Promise<unknown>): Promise<unknown> =>
@@ -142,7 +144,8 @@ test('what may not be signed now leaves nothing but the question for a nonce', a
   server.script(answer(200, { nonce: 'n'.repeat(22) }));
   const wrong = new ClientUsageError('The clock is wrong.');
   const operator = createDashboardClient({
-    ...{ baseUrl: server.url, key: { operator: 'ada', secret: 'secret' } },
+    baseUrl: server.url,
+    key: { operator: 'ada', secret: 'secret' },
     beforeSigning: () => {
       throw wrong;
     },
@@ -158,7 +161,9 @@ test('what is read for no person says so, by whichever call', async () => {
   server.script(answer(200, {}));
   let isBackground = true;
   const operator = createDashboardClient({
-    ...{ baseUrl: server.url, key: null, isBackground: () => isBackground },
+    baseUrl: server.url,
+    key: null,
+    isBackground: () => isBackground,
   });
   const reads = async (): Promise<readonly unknown[]> => {
     server.seen.length = 0;

@@ -9,8 +9,10 @@ const server = started(() => startFlakyServer());
 
 const failure = async (): Promise<ApiError> => {
   const client = createClient({
-    ...{ baseUrl: server.url, key: { keyId: 'k', secret: 's' } },
-    ...{ prefix: '/v3', retries: 0 },
+    baseUrl: server.url,
+    key: { keyId: 'k', secret: 's' },
+    prefix: '/v3',
+    retries: 0,
   });
   const error: unknown = await client.whoami().then(
     () => null,
@@ -27,8 +29,12 @@ test.each(Object.keys(ERROR_TABLE) as ErrorCode[])('%s', async (code) => {
   const error = await failure();
   const plain = code === 'rate_limited' || code === 'internal_error';
   expect(error).toMatchObject({
-    ...{ code, rawCode: code, status: ERROR_TABLE[code].status, requestId: 'r-1' },
-    ...{ message: ERROR_TABLE[code].message, retryAfterSeconds: 7 },
+    code,
+    rawCode: code,
+    status: ERROR_TABLE[code].status,
+    requestId: 'r-1',
+    message: ERROR_TABLE[code].message,
+    retryAfterSeconds: 7,
     issues: plain ? [] : context.issues,
   });
   if (!plain) expect(error.context).toEqual({ movement_id: 'm' });

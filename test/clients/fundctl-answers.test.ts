@@ -47,9 +47,17 @@ const CREATED = {
   expires_at: null,
 };
 const PREVIEW = {
-  ...{ would_create: true, compiled_plan_hash: '', bindings: [], allowlist: [], limits: [] },
-  ...{ outflow: [], auto_approve: null, blocking_reasons: [] },
-  ...{ sends: [], balances: [], would_fail: [] },
+  would_create: true,
+  compiled_plan_hash: '',
+  bindings: [],
+  allowlist: [],
+  limits: [],
+  outflow: [],
+  auto_approve: null,
+  blocking_reasons: [],
+  sends: [],
+  balances: [],
+  would_fail: [],
 };
 const create = ['movements', 'create', '--template', 'a@1', '--asset', 'USDC', '--amount', '1'];
 const keyOf = (body: string) => (JSON.parse(body) as { idempotency_key: string }).idempotency_key;
@@ -96,9 +104,12 @@ describe('a create', () => {
       },
     });
     const status = await fundctl(create, {
-      ...{ env: env(), out: () => undefined, err: (text) => (err += text) },
+      env: env(),
+      out: () => undefined,
+      err: (text) => (err += text),
       signal: stop.signal,
-      ...{ terminal: { in: false, out: false, err: false }, read: () => Promise.resolve('') },
+      terminal: { in: false, out: false, err: false },
+      read: () => Promise.resolve(''),
     });
     expect([status, toldBefore]).toEqual([130, true]);
     expect(err).toMatch(/not known whether this was carried out/);
@@ -110,8 +121,15 @@ const OWN_PAYEE = 'tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb';
 const PAID = '0x52908400098527886e0f7030069857d2e4169ee7';
 const BACK = '0x8617e340b3d01fa5f11f306f4090fd50e238070d';
 const node = (node_key: string, action_type: string, config: object, more: object = {}) => ({
-  ...{ node_key, node_kind: 'action', action_type, config, asset: 'USDC', sends: true },
-  ...{ executor_binding: { executor_key: 'x' }, signer_binding: null, has_side_effect: true },
+  node_key,
+  node_kind: 'action',
+  action_type,
+  config,
+  asset: 'USDC',
+  sends: true,
+  executor_binding: { executor_key: 'x' },
+  signer_binding: null,
+  has_side_effect: true,
   ...more,
 });
 const PLAN = JSON.stringify({
@@ -123,7 +141,9 @@ const PLAN = JSON.stringify({
   nodes: [
     node('pay', 'evm_erc20_transfer', { destination_address: PAID, chain_id: 1, amount: '3' }),
     node('rest', 'evm_native_transfer', {
-      ...{ destination_address: PAID, chain_id: 1, amount_ref: 'nodes.pay.output.left' },
+      destination_address: PAID,
+      chain_id: 1,
+      amount_ref: 'nodes.pay.output.left',
     }),
     node('team', 'payroll', { destination_address: PAID, beneficiary: OWN_PAYEE }),
     node(
@@ -131,7 +151,8 @@ const PLAN = JSON.stringify({
       'evm_erc20_transfer',
       { destination_address: BACK, chain_id: 1 },
       {
-        ...{ node_kind: 'compensation', has_side_effect: false },
+        node_kind: 'compensation',
+        has_side_effect: false,
       },
     ),
   ],
@@ -143,7 +164,10 @@ const plan: Act = (response) =>
 /** Of whom the service says nothing, but for one payee of the team’s. */
 const listed = { chain_family: 'cex', address: OWN_PAYEE, chain_id: null, allowed: true };
 const movement = answer(200, {
-  ...{ request_state: 'PENDING_APPROVAL', compiled_plan_hash: HASH, nodes: [], created_by: {} },
+  request_state: 'PENDING_APPROVAL',
+  compiled_plan_hash: HASH,
+  nodes: [],
+  created_by: {},
   review: {
     sends: [
       {
@@ -151,7 +175,9 @@ const movement = answer(200, {
         payees: [{ ...listed, usable_after: null, code: null, problem: null }],
       },
     ],
-    ...{ limits: [], balances: [], would_fail: [] },
+    limits: [],
+    balances: [],
+    would_fail: [],
   },
 });
 const APPROVE = `POST /v3/movements/${ID}/approve`;
@@ -164,7 +190,9 @@ const approving = (approve: Act, labels: Act = refuse(403, 'forbidden')) =>
     [APPROVE]: approve,
   });
 const approved = answer(200, {
-  ...{ movement_id: ID, request_state: 'APPROVED', current_frontier: ['pay'] },
+  movement_id: ID,
+  request_state: 'APPROVED',
+  current_frontier: ['pay'],
   reservation_status: 'none',
 });
 
@@ -322,8 +350,14 @@ describe('that nobody answers is told with where to look', () => {
 
 describe('dead letters that are sent again by a filter', () => {
   const row = (event_id: string, event_type: string, created_at: string) => ({
-    ...{ event_id, event_type, created_at, movement_id: ID, status: 'dead_letter' },
-    ...{ attempts: 8, last_error: 'HTTP 500', url: 'https://a.example/' },
+    event_id,
+    event_type,
+    created_at,
+    movement_id: ID,
+    status: 'dead_letter',
+    attempts: 8,
+    last_error: 'HTTP 500',
+    url: 'https://a.example/',
   });
   const rows = [
     row('e1', 'movement_completed', '2026-11-25T12:00:00.000Z'),

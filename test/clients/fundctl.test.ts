@@ -54,12 +54,10 @@ describe('help', () => {
       ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.md'))
         .map((name) => join('docs', name)),
-      ...[
-        'README.md',
-        'CONTRIBUTING.md',
-        'test/slow/fundctl-life.test.ts',
-        'test/http/fundctl.test.ts',
-      ],
+      'README.md',
+      'CONTRIBUTING.md',
+      'test/slow/fundctl-life.test.ts',
+      'test/http/fundctl.test.ts',
     ];
     const called = files.flatMap((file) =>
       callsIn(readFileSync(join(ROOT, file), 'utf8')).map((call) => ({ file, call })),
@@ -126,7 +124,9 @@ test("every command's help has an example that can be typed, and marks what is r
     for (const [name] of required) {
       const [, about = ''] = out.split(new RegExp(`^  ${flagOf(name)} `, 'm'));
       expect([path, name, about.split(/\n  -/)[0]?.replace(/\s+/g, ' ')]).toEqual([
-        ...[path, name, expect.stringContaining('(required)')],
+        path,
+        name,
+        expect.stringContaining('(required)'),
       ]);
     }
   }

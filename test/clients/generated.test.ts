@@ -21,8 +21,11 @@ test('every route is an operation, and every error has its code', () => {
   expect(Object.keys(operations)).toEqual(allRoutes().map(({ id }) => id));
   const keyed = Object.keys(operations).filter((id) => operations[id]?.idempotent);
   expect(keyed).toEqual([
-    ...['createMovement', 'createCapitalTransfer', 'topUpAgentWallet'],
-    ...['createTemplateProposal', 'createBridgeAttempt'],
+    'createMovement',
+    'createCapitalTransfer',
+    'topUpAgentWallet',
+    'createTemplateProposal',
+    'createBridgeAttempt',
   ]);
   expect(Object.keys(ERRORS)).toEqual(Object.keys(ERROR_TABLE));
 });

@@ -64,7 +64,9 @@ describe('a create', () => {
     expect(new Set(seen.map(({ headers }) => headers['x-svc-nonce'])).size).toBe(2);
     for (const { method, target, headers, body } of seen) {
       const parts = {
-        ...{ method, ...parseTarget(target), body: Buffer.from(body) },
+        method,
+        ...parseTarget(target),
+        body: Buffer.from(body),
         timestamp: String(headers['x-svc-timestamp']),
         nonce: String(headers['x-svc-nonce']),
       };
@@ -221,8 +223,11 @@ test('the prefix is asked for once, and again after a failure', async () => {
   await Promise.all([learning.whoami(), learning.whoami()]);
   await learning.whoami();
   expect(server.seen.map(({ target }) => target)).toEqual([
-    ...['/healthz', '/healthz'],
-    ...['/fund/v3/whoami', '/fund/v3/whoami', '/fund/v3/whoami'],
+    '/healthz',
+    '/healthz',
+    '/fund/v3/whoami',
+    '/fund/v3/whoami',
+    '/fund/v3/whoami',
   ]);
   expect(server.seen[0]?.headers['x-svc-signature']).toBeUndefined();
 });

@@ -11,10 +11,17 @@ const many = <T>(row: T): T[] => Array.from({ length: 60 }, () => row);
 const time = '2026-11-24T00:00:00.000Z';
 
 const route = {
-  ...{ template_key: LOUD, name: LOUD, version: 1, graph_shape: LOUD, node_count: 9 },
+  template_key: LOUD,
+  name: LOUD,
+  version: 1,
+  graph_shape: LOUD,
+  node_count: 9,
   executable: true,
   metadata: {
-    ...{ transport_family: LOUD, source_venue: LOUD, destination_venue: LOUD, asset: null },
+    transport_family: LOUD,
+    source_venue: LOUD,
+    destination_venue: LOUD,
+    asset: null,
   },
   bridge: { latency_baseline_seconds: 1, max_fee: LOUD, legs: many({ usable: null }) },
   stats: null,
@@ -24,32 +31,66 @@ const route = {
 };
 const balance = Object.fromEntries(
   [
-    ...['venue_key', 'asset', 'account_type', 'available', 'withdrawable', 'total', 'fetched_at'],
-    ...['svc_pending_outflow', 'svc_effective_withdrawable', 'svc_effective_reason'],
+    'venue_key',
+    'asset',
+    'account_type',
+    'available',
+    'withdrawable',
+    'total',
+    'fetched_at',
+    'svc_pending_outflow',
+    'svc_effective_withdrawable',
+    'svc_effective_reason',
   ].map((name) => [name, LOUD]),
 );
 const summary = {
-  ...{ movement_id: LOUD, template_key: LOUD, template_version: 1, strategy_id: LOUD },
-  ...{ request_state: LOUD, approval_status: LOUD, reservation_status: LOUD },
+  movement_id: LOUD,
+  template_key: LOUD,
+  template_version: 1,
+  strategy_id: LOUD,
+  request_state: LOUD,
+  approval_status: LOUD,
+  reservation_status: LOUD,
   intent: { asset: LOUD, amount: LOUD },
   outflow: many({ asset: LOUD, amount: LOUD }),
   current_frontier: many(LOUD),
-  ...{ error_code: LOUD, attention_reason: LOUD, error_message: LOUD, compiled_plan_hash: LOUD },
-  ...{ created_at: LOUD, updated_at: LOUD, expires_at: LOUD },
+  error_code: LOUD,
+  attention_reason: LOUD,
+  error_message: LOUD,
+  compiled_plan_hash: LOUD,
+  created_at: LOUD,
+  updated_at: LOUD,
+  expires_at: LOUD,
 };
 const movement = {
   ...summary,
   nodes: many({
-    ...{ node_key: LOUD, node_kind: LOUD, action_type: LOUD, state: LOUD, attempt: 1 },
-    ...{ asset: LOUD, amount: LOUD, destination: LOUD, external_ref: LOUD },
-    ...{ error_code: LOUD, error_message: LOUD, output: { said: LOUD } },
+    node_key: LOUD,
+    node_kind: LOUD,
+    action_type: LOUD,
+    state: LOUD,
+    attempt: 1,
+    asset: LOUD,
+    amount: LOUD,
+    destination: LOUD,
+    external_ref: LOUD,
+    error_code: LOUD,
+    error_message: LOUD,
+    output: { said: LOUD },
   }),
   attention: { reason: LOUD, node_key: LOUD, last_answer: LOUD, next_look_at: LOUD },
 };
 const proposal = {
-  ...{ proposal_id: LOUD, authority_key: LOUD, status: LOUD, promotion_mode: LOUD },
-  ...{ template_key: LOUD, template_version: 1, reasons: many(LOUD), problem: LOUD },
-  ...{ expires_at: LOUD, created_at: LOUD },
+  proposal_id: LOUD,
+  authority_key: LOUD,
+  status: LOUD,
+  promotion_mode: LOUD,
+  template_key: LOUD,
+  template_version: 1,
+  reasons: many(LOUD),
+  problem: LOUD,
+  expires_at: LOUD,
+  created_at: LOUD,
 };
 const ANSWERS: readonly (readonly [RegExp, unknown])[] = [
   [/^\/healthz/, { ok: true, service: 'x', api_prefix: '/v3' }],
@@ -57,8 +98,11 @@ const ANSWERS: readonly (readonly [RegExp, unknown])[] = [
   [
     /agent-authorities\/[^/]+$/,
     {
-      ...{ authority_key: LOUD, max_notional: LOUD, max_ttl_seconds: 1 },
-      ...{ allowed_assets: many(LOUD), allowed_chains: many(LOUD) },
+      authority_key: LOUD,
+      max_notional: LOUD,
+      max_ttl_seconds: 1,
+      allowed_assets: many(LOUD),
+      allowed_chains: many(LOUD),
     },
   ],
   [/route-catalog/, { routes: many(route), generated_at: time }],
@@ -66,7 +110,11 @@ const ANSWERS: readonly (readonly [RegExp, unknown])[] = [
     /recommend/,
     {
       recommendations: many({
-        ...{ rank: 1, score: 1, feasibility: LOUD, infeasible_reasons: many(LOUD), route },
+        rank: 1,
+        score: 1,
+        feasibility: LOUD,
+        infeasible_reasons: many(LOUD),
+        route,
       }),
     },
   ],
@@ -88,7 +136,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   tools = await host({
-    ...{ SVC_KEY_ID: 'loud', SVC_HMAC_SECRET: 'loud', SVC_AGENT_NAMESPACE: 'agent/loud' },
+    SVC_KEY_ID: 'loud',
+    SVC_HMAC_SECRET: 'loud',
+    SVC_AGENT_NAMESPACE: 'agent/loud',
     SVC_API_URL: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
   });
 });
@@ -100,9 +150,15 @@ afterAll(async () => {
 
 const id = '019c0000-0000-7000-8000-000000000000';
 const asked = {
-  ...{ asset: 'USDC', protocol_family: 'cctp', source_chain: 'a', destination_chain: 'b' },
-  ...{ destination_chain_id: 1, destination_address: 'x', signer_profile: 'x' },
-  ...{ requested_notional: '1', ttl_seconds: 1 },
+  asset: 'USDC',
+  protocol_family: 'cctp',
+  source_chain: 'a',
+  destination_chain: 'b',
+  destination_chain_id: 1,
+  destination_address: 'x',
+  signer_profile: 'x',
+  requested_notional: '1',
+  ttl_seconds: 1,
 };
 const CALLS = [
   ['whoami', {}],

@@ -37,8 +37,12 @@ export async function right(client: FundClient): Promise<readonly (string | bool
   await client.bridge.deletePath('a', 'b', 'c');
   return [
     ...texts,
-    ...[preview.would_create, status, body.client_id ?? '', transfer.transfer_id],
-    ...[agent?.agent_name ?? '', done.request_state],
+    preview.would_create,
+    status,
+    body.client_id ?? '',
+    transfer.transfer_id,
+    agent?.agent_name ?? '',
+    done.request_state,
   ];
 }
 

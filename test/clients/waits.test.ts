@@ -15,8 +15,10 @@ const server = started(() => startFlakyServer());
 
 const client = () =>
   createClient({
-    ...{ baseUrl: server.url, key: { keyId: 'k', secret: 's' } },
-    ...{ prefix: '/v3', retries: 0 },
+    baseUrl: server.url,
+    key: { keyId: 'k', secret: 's' },
+    prefix: '/v3',
+    retries: 0,
   });
 const is = (request_state: string, error_code: string | null = null) =>
   answer(200, { movement_id: 'm', request_state, error_code });
@@ -77,7 +79,9 @@ test('time and signal end it', async () => {
 test('a look that gets no answer does not go on long after the time', async () => {
   server.script(is('EXECUTING'), hang);
   const asking = createClient({
-    ...{ baseUrl: server.url, key: { keyId: 'k', secret: 's' }, prefix: '/v3' },
+    baseUrl: server.url,
+    key: { keyId: 'k', secret: 's' },
+    prefix: '/v3',
     timeoutMs: 400,
   });
   const begun = Date.now();

@@ -5,18 +5,33 @@ type Template = Parameters<typeof differencesOf>[0];
 
 const node = (node_key: string, over: object = {}) =>
   ({
-    ...{ id: `${node_key}-${String(Math.random())}`, node_key, node_kind: 'action' },
-    ...{ action_type: 'noop', config: { a: 1, b: [2] }, ...over },
+    id: `${node_key}-${String(Math.random())}`,
+    node_key,
+    node_kind: 'action',
+    action_type: 'noop',
+    config: { a: 1, b: [2] },
+    ...over,
   }) as unknown as Template['nodes'][number];
 const edge = (from: string, to: string, over: object = {}) =>
   ({
-    ...{ id: String(Math.random()), from, to, edge_type: 'on_success', condition_expr: null },
-    ...{ priority: 0, join_key: null, ...over },
+    id: String(Math.random()),
+    from,
+    to,
+    edge_type: 'on_success',
+    condition_expr: null,
+    priority: 0,
+    join_key: null,
+    ...over,
   }) as unknown as Template['edges'][number];
 const template = (over: Partial<Template> = {}): Template => ({
-  ...{ name: 'Pay', owner: null, approval_policy: {}, risk_controls: { max_amount: '10' } },
+  name: 'Pay',
+  owner: null,
+  approval_policy: {},
+  risk_controls: { max_amount: '10' },
   completion_policy: { completion_assurance: 'mined' } as unknown as Template['completion_policy'],
-  ...{ nodes: [node('pay'), node('stop')], edges: [edge('pay', 'stop')], ...over },
+  nodes: [node('pay'), node('stop')],
+  edges: [edge('pay', 'stop')],
+  ...over,
 });
 
 test('versions that say the same differ in nothing, whatever their ids and the order of keys', () => {

@@ -12,13 +12,17 @@ import { initialValues, readForm, type Entry } from '../../console/parts/form-mo
 import { MAP } from '../support/role-map.ts';
 
 const entry = (kind: Entry['kind'], empty: Entry['empty'] = 'left_out'): Entry => ({
-  ...{ at: ['it'], label: 'It', kind, empty },
+  at: ['it'],
+  label: 'It',
+  kind,
+  empty,
 });
 const read = (kind: Entry['kind'], typed: string) => readForm([entry(kind)], { it: typed });
 
 test('amounts keep every digit, and nothing is read as something else', () => {
   expect(read('decimal', ' 100000000000000000000.000000000000000001 ')).toEqual({
-    ...{ ok: true, body: { it: '100000000000000000000.000000000000000001' } },
+    ok: true,
+    body: { it: '100000000000000000000.000000000000000001' },
   });
   for (const typed of ['1e3', '1,000', '.5', '5.', '0x10', '∞', '1 000', '١'])
     expect(read('decimal', typed)).toMatchObject({ ok: false });
@@ -39,7 +43,8 @@ test('an empty field is left out, null, or missed by its name', () => {
   expect(readForm([entry('text')], {})).toEqual({ ok: true, body: {} });
   expect(readForm([entry('text', 'null')], { it: '  ' })).toEqual({ ok: true, body: { it: null } });
   expect(readForm([entry('text', 'required')], { it: ' ' })).toEqual({
-    ...{ ok: false, problem: 'Fill in: It.' },
+    ok: false,
+    problem: 'Fill in: It.',
   });
 });
 
@@ -52,7 +57,9 @@ test('a name of others reaches no prototype', () => {
 
 const node = (over: object) =>
   ({
-    ...{ node_key: 'pay', config: null, input_schema: null },
+    node_key: 'pay',
+    config: null,
+    input_schema: null,
     ...over,
   }) as unknown as Template['nodes'][number];
 
@@ -81,12 +88,16 @@ test('fields come by the schemas of the template, and fill what supplements its 
   expect(labels).toContain('memo (pay)');
   expect(labels).not.toContain('network (pay)');
   expect(entries.find(({ label }) => label === 'memo (pay)')).toMatchObject({
-    ...{ empty: 'required', kind: 'text', hint: 'For the payee.' },
+    empty: 'required',
+    kind: 'text',
+    hint: 'For the payee.',
   });
   const values = {
     ...initialValues(entries),
-    ...{ 'intent/amount': '1.50', 'input_params/node_config/memo': 'rent' },
-    ...{ 'input_params/node_config/limit': '3', input_params: '{"why":"x"}' },
+    'intent/amount': '1.50',
+    'input_params/node_config/memo': 'rent',
+    'input_params/node_config/limit': '3',
+    input_params: '{"why":"x"}',
   };
   const reading = readForm(entries, values);
   expect(reading).toEqual({
@@ -102,7 +113,9 @@ test('a preview is of the one body that was looked at', () => {
   const template = { template_key: 'a/b', version: 2 };
   const body = createBody(template, { intent: { asset: 'USDC', amount: '1' } });
   expect(body).toEqual({
-    ...{ template_key: 'a/b', template_version: 2, intent: { asset: 'USDC', amount: '1' } },
+    template_key: 'a/b',
+    template_version: 2,
+    intent: { asset: 'USDC', amount: '1' },
   });
   expect(isOf({ body }, createBody(template, { intent: { asset: 'USDC', amount: '1' } }))).toBe(
     true,

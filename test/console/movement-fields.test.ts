@@ -49,9 +49,20 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'timeline[].event_id': 'its place in the timeline names it',
   ...Object.fromEntries(
     [
-      ...['venue', 'account_type', 'destination_venue', 'destination_account_type'],
-      ...['sub_account_address', 'chain_id', 'destination_chain_id', 'token_address'],
-      ...['amount_ref', 'burn_from', 'network', 'tag', 'max_fee', 'finality'],
+      'venue',
+      'account_type',
+      'destination_venue',
+      'destination_account_type',
+      'sub_account_address',
+      'chain_id',
+      'destination_chain_id',
+      'token_address',
+      'amount_ref',
+      'burn_from',
+      'network',
+      'tag',
+      'max_fee',
+      'finality',
       'destination_caller',
     ].map((term) => [`movement.review.sends[].${term}`, BY_PLAN]),
   ),
@@ -86,7 +97,9 @@ function madeAnswers() {
   const [edge] = graph.edges;
   const payee = movement.review?.sends[0]?.payees[0];
   const plan: PlanReading = {
-    ...{ status: 'agrees', text: '{"plan":1}', hash: movement.compiled_plan_hash },
+    status: 'agrees',
+    text: '{"plan":1}',
+    hash: movement.compiled_plan_hash,
     plan: make.plan({ nodes: [make.planNode({ node_key: key })] }),
   };
   return {

@@ -116,7 +116,8 @@ describe('amounts', () => {
 
   test('fees are those that the plan names; the others are named as not counted', () => {
     const burn = make.planNode({
-      ...{ node_key: 'burn', action_type: 'cctp_burn' },
+      node_key: 'burn',
+      action_type: 'cctp_burn',
       config: {
         source_chain_id: 1,
         destination_chain_id: 10,
@@ -168,7 +169,10 @@ describe('payees', () => {
   test('label, who listed it and when, and what is paid to it', () => {
     expect(look()).toMatchObject([
       {
-        ...{ address: make.TREASURY, label: 'treasury', listed_by: 'ada', warnings: [] },
+        address: make.TREASURY,
+        label: 'treasury',
+        listed_by: 'ada',
+        warnings: [],
         listed_at: '2026-11-01T10:00:00.000Z',
         paid: [{ node_key: 'pay', amount: '250.5', asset: 'USDC' }],
       },
@@ -322,8 +326,11 @@ describe('what may be done', () => {
 
   test('a payment that completed a node can be reassigned, and open allowances reset', async () => {
     const arrive = make.node({
-      ...{ node_key: 'arrive', node_kind: 'observe', action_type: 'evm_balance_observe' },
-      ...{ state: 'COMPLETED', output: { payments: [{ amount: '1' }] } },
+      node_key: 'arrive',
+      node_kind: 'observe',
+      action_type: 'evm_balance_observe',
+      state: 'COMPLETED',
+      output: { payments: [{ amount: '1' }] },
     });
     const over = {
       nodes: [arrive],
@@ -361,7 +368,8 @@ describe('a decision', () => {
     expect(overtaken(approve!, at.plan!.hash, { ...at, movement: decided })).toContain('REJECTED');
     const again = (attempt: number) =>
       make.movement({
-        ...{ request_state: 'FAILED', nodes: [make.node({ state: 'FAILED', attempt })] },
+        request_state: 'FAILED',
+        nodes: [make.node({ state: 'FAILED', attempt })],
         attention: make.attention([
           { action: 'retry', node_key: 'pay', attempt, state: 'FAILED', consequence: 'Again.' },
         ]),
@@ -463,7 +471,9 @@ describe('the graph', () => {
   );
   const edges = [...EDGE_TYPES.entries()].map(([index, edge_type]) =>
     make.graphEdge({
-      ...{ from: keys[index]!, to: keys[index + 1]!, edge_type },
+      from: keys[index]!,
+      to: keys[index + 1]!,
+      edge_type,
       status: (['fired', 'pending', 'dead', null] as const)[index % 4]!,
       condition_expr: index === 1 ? `\u200b${'x'.repeat(10_000)}` : null,
     }),
@@ -520,7 +530,10 @@ describe('the graph', () => {
           const boxes = [
             ...drawing.nodes.map(({ node_key, ...box }) => ({ of: node_key, ...box })),
             ...drawing.edges.map(({ label, words }, of) => ({
-              ...{ of, ...label, width: 6 * words.length, height: 14 },
+              of,
+              ...label,
+              width: 6 * words.length,
+              height: 14,
             })),
           ];
           for (const [index, { from, to, points }] of drawing.edges.entries()) {

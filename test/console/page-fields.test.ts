@@ -9,7 +9,8 @@ import { drawn, type PageCase } from './pages.ts';
 const BASIS = { 'listAutoApprovePolicies[].strategy_id': 'basis' };
 const EDGES = {
   'getPlanTemplate.nodes[].node_key': 'pay',
-  ...{ 'getPlanTemplate.edges[].from': 'pay', 'getPlanTemplate.edges[].to': 'pay' },
+  'getPlanTemplate.edges[].from': 'pay',
+  'getPlanTemplate.edges[].to': 'pay',
 };
 
 const CASES: readonly PageCase[] = [
@@ -29,7 +30,8 @@ const CASES: readonly PageCase[] = [
   { path: '/executors', at: '/executors' },
   { path: '/signers', at: '/signers' },
   {
-    ...{ path: '/signers/$signer_key', at: '/signers/desk' },
+    path: '/signers/$signer_key',
+    at: '/signers/desk',
     where: { 'listSigners[].signer_key': 'desk' },
   },
   { path: '/routes', at: '/routes' },

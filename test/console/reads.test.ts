@@ -9,11 +9,19 @@ afterAll(() => queryClient.clear());
 
 const answered = (status: number, rawCode: string | null = null) =>
   new ApiError({
-    ...{ status, rawCode, message: 'No.', context: {}, issues: [] },
-    ...{ requestId: null, retryAfterSeconds: null },
+    status,
+    rawCode,
+    message: 'No.',
+    context: {},
+    issues: [],
+    requestId: null,
+    retryAfterSeconds: null,
   });
 const lost = new UnreachableError({
-  ...{ address: 'localhost', why: 'refused', causeCode: null, maybeTaken: false },
+  address: 'localhost',
+  why: 'refused',
+  causeCode: null,
+  maybeTaken: false,
 });
 
 test.each([
@@ -40,7 +48,10 @@ test.each([
 test('what one operator has read is gone before another sees a page', () => {
   const isOpenFor = (operator: string) =>
     sessionStore.set({
-      ...{ kind: 'open', ended: false, key: { operator }, whoami: { role: 'operator' } },
+      kind: 'open',
+      ended: false,
+      key: { operator },
+      whoami: { role: 'operator' },
     } as unknown as Parameters<typeof sessionStore.set>[0]);
   const seen: unknown[] = [];
   isOpenFor('ada');

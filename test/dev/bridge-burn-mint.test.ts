@@ -130,8 +130,10 @@ test('the contracts refuse what the published ones refuse', async () => {
   expect(await refusal({ amount: 0n })).toContain('Amount must be nonzero');
   expect(await refusal({ domain: 99 })).toContain('No TokenMessenger for domain');
   const setMinFee = (to: bigint) => ({
-    ...{ to: near.contracts.tokenMessenger, abi: TOKEN_MESSENGER.abi },
-    ...{ functionName: 'setMinFee', args: [to] },
+    to: near.contracts.tokenMessenger,
+    abi: TOKEN_MESSENGER.abi,
+    functionName: 'setMinFee',
+    args: [to],
   });
   await near.send(setMinFee(10_000n), near.deployer);
   expect(await refusal({ maxFee: 999n })).toContain('Insufficient max fee');

@@ -68,7 +68,9 @@ test('what is sent arrives once, and what is paid too much comes back', async ()
   const { near, far } = lanes;
   const [before, had] = [await total(), await received()];
   const fee = await near.client.readContract({
-    ...{ address: near.contracts.omniToken, abi: OMNI_TOKEN.abi, functionName: 'quoteSend' },
+    address: near.contracts.omniToken,
+    abi: OMNI_TOKEN.abi,
+    functionName: 'quoteSend',
     args: [sendParam(far, omni('3')) as never, false],
   });
   expect(fee).toEqual({ nativeFee: PACKET_FEE_WEI, lzTokenFee: 0n });

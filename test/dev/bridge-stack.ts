@@ -70,7 +70,9 @@ export async function startLanes(): Promise<TestLanes> {
   const folder = mkdtempSync(join(tmpdir(), 'bridge-'));
   const [near, far] = await Promise.all([startSide(NEAR, folder), startSide(FAR, folder)]);
   return {
-    ...{ near, far, folder },
+    near,
+    far,
+    folder,
     urls: { near: near.rpcUrl, far: far.rpcUrl },
     stop: async () => {
       await Promise.all([near.kill(), far.kill()]);
@@ -102,14 +104,21 @@ export async function startSide(lane: LaneChain, folder: string): Promise<TestCh
   await start();
   return {
     ...lane,
-    ...{ rpcUrl, client, start },
+    rpcUrl,
+    client,
+    start,
     send: async (call, from = SIGNER) => {
       const account = privateKeyToAccount(from.privateKey);
       const serializedTransaction = await account.signTransaction({
-        ...{ chainId: lane.chainId, type: 'eip1559', gas: 600_000n, to: call.to },
+        chainId: lane.chainId,
+        type: 'eip1559',
+        gas: 600_000n,
+        to: call.to,
         nonce: await client.getTransactionCount({ address: account.address, blockTag: 'pending' }),
-        ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
-        ...{ data: encodeFunctionData(call), value: call.value ?? 0n },
+        maxFeePerGas: 100_000_000_000n,
+        maxPriorityFeePerGas: 1_000_000_000n,
+        data: encodeFunctionData(call),
+        value: call.value ?? 0n,
       });
       const hash = await client.sendRawTransaction({ serializedTransaction });
       return eventually(() => client.getTransactionReceipt({ hash }).catch(() => null));
@@ -117,8 +126,11 @@ export async function startSide(lane: LaneChain, folder: string): Promise<TestCh
     refusal: async (call, from = SIGNER) =>
       client
         .simulateContract({
-          ...{ address: call.to, abi: call.abi, functionName: call.functionName },
-          ...{ args: call.args, account: from.address },
+          address: call.to,
+          abi: call.abi,
+          functionName: call.functionName,
+          args: call.args,
+          account: from.address,
           ...(call.value === undefined ? {} : { value: call.value }),
         })
         .then(
@@ -213,8 +225,13 @@ export function burnCall(
     abi: TOKEN_MESSENGER.abi,
     functionName: 'depositForBurn',
     args: [
-      ...[amount, domain ?? to.domain, inWord(RECIPIENT), from.contracts.burnToken],
-      ...[caller === undefined ? `0x${'0'.repeat(64)}` : inWord(caller), maxFee, threshold],
+      amount,
+      domain ?? to.domain,
+      inWord(RECIPIENT),
+      from.contracts.burnToken,
+      caller === undefined ? `0x${'0'.repeat(64)}` : inWord(caller),
+      maxFee,
+      threshold,
     ],
   };
 }
@@ -288,8 +305,13 @@ export const complete = (attester: string, from: LaneChain, transaction: Hex): P
 /** What a send of the omnichain token says. */
 export function sendParam(to: LaneChain, amount: bigint, least = amount): object {
   return {
-    ...{ dstEid: to.eid, to: inWord(RECIPIENT), amountLD: amount, minAmountLD: least },
-    ...{ extraOptions: '0x', composeMsg: '0x', oftCmd: '0x' },
+    dstEid: to.eid,
+    to: inWord(RECIPIENT),
+    amountLD: amount,
+    minAmountLD: least,
+    extraOptions: '0x',
+    composeMsg: '0x',
+    oftCmd: '0x',
   };
 }
 

@@ -59,21 +59,17 @@ function fakeChain() {
 
 function accept(id: string): void {
   ledger.record({
-    ...{
-      type: 'accepted',
-      order_id: id,
-      idempotency_key: id,
-      movement_id: 'm',
-      node_key: 'n',
-      action_type: 'cex_withdrawal',
-    },
-    ...{
-      fingerprint: id,
-      terms: {},
-      postings: [debit],
-      transfer: { asset: 'USDC', to: RECIPIENT, units: '5' },
-      not_before: 0,
-    },
+    type: 'accepted',
+    order_id: id,
+    idempotency_key: id,
+    movement_id: 'm',
+    node_key: 'n',
+    action_type: 'cex_withdrawal',
+    fingerprint: id,
+    terms: {},
+    postings: [debit],
+    transfer: { asset: 'USDC', to: RECIPIENT, units: '5' },
+    not_before: 0,
   });
 }
 const held = () => ledger.book.balance('paper-main', 'SPOT', 'USDC');

@@ -122,8 +122,13 @@ async function deployToken(
     args: ['Token', 'TKN', DECIMALS, holder, parseUnits('10000000', DECIMALS)],
   });
   const serializedTransaction = await deployer.signTransaction({
-    ...{ chainId: foundry.id, type: 'eip1559', nonce, gas: 2_000_000n, data },
-    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
+    chainId: foundry.id,
+    type: 'eip1559',
+    nonce,
+    gas: 2_000_000n,
+    data,
+    maxFeePerGas: 100_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
   });
   await client.sendRawTransaction({ serializedTransaction });
   const address = getContractAddress({ from: deployer.address, nonce: BigInt(nonce) });

@@ -26,7 +26,8 @@ async function master(name: string) {
     client.approveAgent({ agentAddress: low(someone(agent).address), agentName });
   const listed = () =>
     perp.info<{ name: string; address: string; validUntil: number }[]>({
-      ...{ type: 'extraAgents', user: address },
+      type: 'extraAgents',
+      user: address,
     });
   return { account, address, client, approve, listed };
 }
@@ -46,7 +47,8 @@ test('an agent signs for its master, and moves nothing out', async () => {
     `Must deposit before performing actions. User: ${low(agent.address)}`,
   );
   expect(await perp.info({ type: 'userRole', user: low(agent.address) })).toEqual({
-    ...{ role: 'agent', data: { user: address } },
+    role: 'agent',
+    data: { user: address },
   });
   const [told] = await listed();
   expect(told).toMatchObject({ name: 'desk', address: low(agent.address) });
@@ -132,7 +134,8 @@ test('calls that are refused do nothing, garbage has done it', async () => {
   expect(await withdraw()).toEqual(OK);
   expect(await perp.perp(address)).toBe('80.0');
   const refused = await fetch(`${venue.url}/faults`, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ refuse_rate: 2 }),
   });
   expect(refused.status).toBe(400);
@@ -153,7 +156,10 @@ test('answers of /info may lag behind, and rows come late', async () => {
   const at = row?.time ?? 0;
   const within = (startTime: number, endTime: number) =>
     perp.info<unknown[]>({
-      ...{ type: 'userNonFundingLedgerUpdates', user: address, startTime, endTime },
+      type: 'userNonFundingLedgerUpdates',
+      user: address,
+      startTime,
+      endTime,
     });
   expect(await within(at, at)).toHaveLength(1);
   expect(await within(at + 1, at + 9)).toEqual([]);

@@ -28,9 +28,13 @@ const user = low(whale.address);
 async function start(): Promise<void> {
   const { settings } = stack;
   child = await startProgram('perp-venue', {
-    ...{ PERP_PORT: String(port), PERP_DIR: settings.dataDir, PERP_NETWORK: settings.network },
-    ...{ PERP_CHAIN_RPC_URL: settings.rpcUrl, PERP_CHAIN_ID: String(settings.chainId) },
-    ...{ PERP_TOKEN: settings.token, PERP_BRIDGE_KEY: settings.bridgeKey },
+    PERP_PORT: String(port),
+    PERP_DIR: settings.dataDir,
+    PERP_NETWORK: settings.network,
+    PERP_CHAIN_RPC_URL: settings.rpcUrl,
+    PERP_CHAIN_ID: String(settings.chainId),
+    PERP_TOKEN: settings.token,
+    PERP_BRIDGE_KEY: settings.bridgeKey,
   });
 }
 beforeAll(async () => {
@@ -123,7 +127,10 @@ test('a withdrawal is debited at once, paid once, and then has its row', async (
   const [row, ...others] = await rowsOf(perp, user, 'withdraw');
   expect(others).toEqual([]);
   expect(row?.delta).toEqual({
-    ...{ type: 'withdraw', usdc: '10.25', nonce: (nonce ?? 0) * 1_000, fee: '1.0' },
+    type: 'withdraw',
+    usdc: '10.25',
+    nonce: (nonce ?? 0) * 1_000,
+    fee: '1.0',
   });
   const receipt = await stack.chain.client.getTransactionReceipt({ hash: row?.hash ?? '0x' });
   expect(receipt.status).toBe('success');
@@ -165,7 +172,8 @@ test('a killed venue comes back with its state and pays what it owes once', asyn
   expect([await perp.perp(user), await perp.rows(user), await perp.heard()]).toEqual(before);
   expect((await perp.exchange(body)).text).toContain('duplicate nonce');
   expect(await perp.info({ type: 'userRole', user: agentAddress })).toMatchObject({
-    ...{ role: 'agent', data: { user } },
+    role: 'agent',
+    data: { user },
   });
   await mining('automatic');
   expect((await rowOf(hash)).delta).toMatchObject({ usdc: '6.0' });

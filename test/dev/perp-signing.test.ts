@@ -15,11 +15,16 @@ const SIGNER = privateKeyToAccount(
   '0x0123456789012345678901234567890123456789012345678901234567890123',
 );
 const toSomeone = {
-  ...{ signatureChainId: '0x66eee', hyperliquidChain: 'Testnet', amount: '1' },
-  ...{ destination: '0x5e9ee1089755c3435139848e47e6635505d5a13a', time: 1_687_816_341_423 },
+  signatureChainId: '0x66eee',
+  hyperliquidChain: 'Testnet',
+  amount: '1',
+  destination: '0x5e9ee1089755c3435139848e47e6635505d5a13a',
+  time: 1_687_816_341_423,
 };
 const subAccountTransfer = {
-  ...{ usd: 10, isDeposit: true, type: 'subAccountTransfer' },
+  usd: 10,
+  isDeposit: true,
+  type: 'subAccountTransfer',
   subAccountUser: '0x1D9470D4B963F552e6F671a81619d395877Bf409',
 };
 const VECTORS: readonly [name: string, network: Network, envelope: object][] = [
@@ -60,7 +65,8 @@ const VECTORS: readonly [name: string, network: Network, envelope: object][] = [
         s: '0x71a926cb5c9a7c01c3359ec4c4c34c16ff8107d610994d4de0e6430e5cc0f4c9',
         v: 28,
       },
-      ...{ vaultAddress: null, expiresAfter: null },
+      vaultAddress: null,
+      expiresAfter: null,
     },
   ],
   [
@@ -108,7 +114,10 @@ test('amounts are exact', () => {
   for (const text of ['', '.5', '1.', '-1', '1e3', ' 1']) expect(readUsd(text)).toBe('not_decimal');
   expect(readUsd('0.0000001')).toBe('too_precise');
   expect([0n, 50_000_000n, 1n, -1_500_000n].map(writeUsd)).toEqual([
-    ...['0.0', '50.0', '0.000001', '-1.5'],
+    '0.0',
+    '50.0',
+    '0.000001',
+    '-1.5',
   ]);
 });
 

@@ -35,8 +35,13 @@ export async function startPerpChain(): Promise<PerpChainStack> {
   return {
     chain,
     settings: {
-      ...{ port: 0, dataDir: join(folder, 'perp'), rpcUrl: chain.rpcUrl, chainId: NEAR.chainId },
-      ...{ token: TOKEN, bridgeKey: PERP_BRIDGE.privateKey, network: 'Testnet' },
+      port: 0,
+      dataDir: join(folder, 'perp'),
+      rpcUrl: chain.rpcUrl,
+      chainId: NEAR.chainId,
+      token: TOKEN,
+      bridgeKey: PERP_BRIDGE.privateKey,
+      network: 'Testnet',
     },
     stop: async () => {
       await chain.kill();

@@ -16,7 +16,8 @@ beforeEach(() => fetch(`${venue.url}/faults`, { method: 'DELETE' }));
 
 const OK = { status: 'ok', response: { type: 'default' } };
 const refused = (response: string) => ({
-  ...{ status: 200, text: JSON.stringify({ status: 'err', response }) },
+  status: 200,
+  text: JSON.stringify({ status: 'err', response }),
 });
 /** A master with a hundred on perp. */
 async function master(name: string) {
@@ -36,8 +37,11 @@ test('the signer of each action of the client of others is recovered', async () 
     () => client.usdClassTransfer({ amount: '10', toPerp: false }),
     () =>
       client.sendAsset({
-        ...{ destination: sub, sourceDex: '', destinationDex: 'spot' },
-        ...{ token: USDC_TOKEN.Testnet, amount: '3.000001' },
+        destination: sub,
+        sourceDex: '',
+        destinationDex: 'spot',
+        token: USDC_TOKEN.Testnet,
+        amount: '3.000001',
       }),
     () => client.approveAgent({ agentAddress, agentName: 'desk' }),
     () => client.subAccountTransfer({ subAccountUser: sub, isDeposit: true, usd: 5_000_000 }),
@@ -57,10 +61,13 @@ test('the signer of each action of the client of others is recovered', async () 
     { type: 'subAccountTransfer', usdc: '5.0', ...own },
   ]);
   expect((await perp.rows(sub)).map(({ delta }) => delta['type'])).toEqual([
-    ...['internalTransfer', 'send', 'subAccountTransfer'],
+    'internalTransfer',
+    'send',
+    'subAccountTransfer',
   ]);
   const [told] = await perp.info<{ name: string; subAccountUser: Hex }[]>({
-    ...{ type: 'subAccounts', user: address },
+    type: 'subAccounts',
+    user: address,
   });
   expect(told).toMatchObject({ name: 'desk-1', subAccountUser: sub, master: address });
   expect(await perp.info({ type: 'subAccounts', user: sub })).toBeNull();
@@ -141,8 +148,11 @@ test('sends are refused in the words that were captured', async () => {
   const { address, client } = await master('sends');
   const stranger = low(someone('gets a first send').address);
   const usual = {
-    ...{ destination: stranger, sourceDex: '', destinationDex: 'spot' },
-    ...{ token: USDC_TOKEN.Testnet, amount: '100' },
+    destination: stranger,
+    sourceDex: '',
+    destinationDex: 'spot',
+    token: USDC_TOKEN.Testnet,
+    amount: '100',
   };
   for (const [wish, text] of [
     [{ token: USDC_TOKEN.Mainnet }, 'Unknown token USDC:0x6d1e'],
@@ -171,7 +181,8 @@ test('sub-accounts want a volume, and are ten at most', async () => {
   const { response } = await client.createSubAccount({ name: 'one' });
   expect(response).toMatchObject({ type: 'createSubAccount', data: expect.any(String) });
   expect(await perp.info({ type: 'userRole', user: response.data })).toEqual({
-    ...{ role: 'subAccount', data: { master: address } },
+    role: 'subAccount',
+    data: { master: address },
   });
   for (let count = 1; count < 10; count += 1) await perp.sub(address, `sub-${String(count)}`);
   await expect(client.createSubAccount({ name: 'more' })).rejects.toThrow('Too many sub-accounts.');

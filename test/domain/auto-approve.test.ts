@@ -52,7 +52,9 @@ describe('a plan that only observes', () => {
   type Node = Parameters<typeof onlyObserves>[0][number];
   const look: Node = { node_kind: 'observe', action_type: 'evm_balance_observe', sends: false };
   const allow = (amount: JsonValue): Node => ({
-    ...{ node_kind: 'action', action_type: 'evm_erc20_approve', sends: true },
+    node_kind: 'action',
+    action_type: 'evm_erc20_approve',
+    sends: true,
     config: { amount },
   });
   it.each<[string, readonly Node[], boolean]>([

@@ -10,15 +10,26 @@ import {
 import { agentOf, inNamespace } from '../../store/namespaces.ts';
 
 const caller = (role: Caller['role'], of?: string): Caller => ({
-  ...{ client_id: 'c', key_id: 'k', role },
+  client_id: 'c',
+  key_id: 'k',
+  role,
   ...(of === undefined ? {} : { namespace: agentNamespace(of) }),
 });
 const agent = caller('agent', 'a');
 
 describe('an agent of the authority a', () => {
   test.each([
-    ...['agent/ab/x', 'agent/A/x', 'agent/a.b/x', 'agent/a', 'agent/a ', 'agent//a/x'],
-    ...['agent/\u0430/x', 'agent/a\u200b/x', 'agent/b/agent/a/x', 'agent/', 'agent/a%2Fx'],
+    'agent/ab/x',
+    'agent/A/x',
+    'agent/a.b/x',
+    'agent/a',
+    'agent/a ',
+    'agent//a/x',
+    'agent/\u0430/x',
+    'agent/a\u200b/x',
+    'agent/b/agent/a/x',
+    'agent/',
+    'agent/a%2Fx',
   ])('neither moves nor reads %j', (key) => {
     expect([mayMove(agent, key), mayReadTemplate(agent, key)]).toEqual([false, false]);
   });
@@ -43,7 +54,8 @@ test('an agent without a namespace has nothing, and others have all', () => {
   expect([namespaceOf(bare), agentOf(namespaceOf(bare))]).toEqual(['agent/', '']);
   for (const role of ['admin', 'operator'] as const)
     expect([namespaceOf(caller(role)), mayMove(caller(role), 'agent/a/x')]).toEqual([
-      ...[undefined, true],
+      undefined,
+      true,
     ]);
 });
 

@@ -75,7 +75,9 @@ describe('the tables', () => {
   it('bring no agent wallet back: an address is one wallet’s for good', () => {
     expect(reachable(AGENT_WALLET_TABLE, 'pending').size).toBe(AGENT_WALLET_STATES.length);
     expect(AGENT_WALLET_STATES.filter((state) => isFinal(AGENT_WALLET_TABLE, state))).toEqual([
-      ...['expired', 'replaced', 'refused'],
+      'expired',
+      'replaced',
+      'refused',
     ]);
     // What was refused is no agent, and an agent is refused no more.
     expect(allows(AGENT_WALLET_TABLE, 'active', 'refused')).toBe(false);

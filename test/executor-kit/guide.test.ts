@@ -36,7 +36,12 @@ beforeAll(async () => {
     process.execPath,
     [
       built('executor-http'),
-      ...['--port', '0', '--data', join(folder, 'bank'), '--clearing-ms', '3000'],
+      '--port',
+      '0',
+      '--data',
+      join(folder, 'bank'),
+      '--clearing-ms',
+      '3000',
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );

@@ -21,12 +21,14 @@ import { saveDatabase } from '../support/restored.ts';
 
 /** Its owner does not promise that a repeated key has no second effect. */
 const unsafe = (url: string) => ({
-  ...{ executor_key: 'test.unsafe', kind: 'remote', url, timeout_seconds: 5, same_key_safe: false },
-  ...{
-    action_types: ['cex_withdrawal'],
-    provider: 'unsafe',
-    completion_assurances: ['destination_credited'],
-  },
+  executor_key: 'test.unsafe',
+  kind: 'remote',
+  url,
+  timeout_seconds: 5,
+  same_key_safe: false,
+  action_types: ['cex_withdrawal'],
+  provider: 'unsafe',
+  completion_assurances: ['destination_credited'],
 });
 
 interface Result {

@@ -18,10 +18,15 @@ beforeAll(() => {
 
 const signer_selector = { chain_family: 'evm', profile: 'treasury' };
 const allow = (node_key: string, spender: string, more: object = {}): PlanNode => ({
-  ...{ node_key, node_kind: 'action', action_type: 'evm_erc20_approve', signer_selector },
+  node_key,
+  node_kind: 'action',
+  action_type: 'evm_erc20_approve',
+  signer_selector,
   has_side_effect: true,
   config: {
-    ...{ chain_id: near.chainId, token_address: near.contracts.burnToken, spender },
+    chain_id: near.chainId,
+    token_address: near.contracts.burnToken,
+    spender,
     ...more,
   },
 });
@@ -29,7 +34,8 @@ const allow = (node_key: string, spender: string, more: object = {}): PlanNode =
 /** What the treasury's signer allows, in the token's units. */
 async function allowed(spender: string): Promise<string> {
   const units = await createPublicClient({ transport: http(near.rpcUrl) }).readContract({
-    ...{ address: near.contracts.burnToken as Address, abi: erc20Abi },
+    address: near.contracts.burnToken as Address,
+    abi: erc20Abi,
     functionName: 'allowance',
     args: [own.stack.chain.accounts.signer.address, spender as Address],
   });
@@ -65,7 +71,8 @@ test('an allowance of 0 takes one back, draws nothing and needs no spender on th
   const listed = await storeTemplate(own.api, [allow('allow', stranger, { amount: '0.000001' })]);
   expect(
     await own.api.send('POST', '/movements', {
-      ...{ template_key: listed, template_version: 1 },
+      template_key: listed,
+      template_version: 1,
       intent: { asset: 'USDB', amount: '7' },
     }),
   ).toMatchObject({ status: 422, body: { detail: { error: 'address_not_allowlisted' } } });
@@ -85,8 +92,11 @@ async function failedBurn(gated: 'before' | 'between' = 'before'): Promise<strin
     ...allow('burn', ''),
     action_type: 'cctp_burn',
     config: {
-      ...{ source_chain_id: near.chainId, destination_chain_id: far.chainId, finality: 'fast' },
-      ...{ token_address: near.contracts.burnToken, max_fee: '0.5' },
+      source_chain_id: near.chainId,
+      destination_chain_id: far.chainId,
+      finality: 'fast',
+      token_address: near.contracts.burnToken,
+      max_fee: '0.5',
       mint_recipient: treasury.address,
     },
   };
@@ -118,8 +128,12 @@ test('what a movement left open is shown, taken back once, and allowed anew by a
   const movement_id = await failedBurn();
   expect(await allowed(tokenMessenger)).toBe('9');
   const left = {
-    ...{ node_key: 'allow', chain_id: near.chainId, asset: 'USDB', amount: '9' },
-    ...{ token_address: burnToken, spender: tokenMessenger },
+    node_key: 'allow',
+    chain_id: near.chainId,
+    asset: 'USDB',
+    amount: '9',
+    token_address: burnToken,
+    spender: tokenMessenger,
     owner: own.stack.chain.accounts.signer.address,
   };
   expect(await open(movement_id)).toEqual([left]);
@@ -134,13 +148,16 @@ test('what a movement left open is shown, taken back once, and allowed anew by a
   const path = `/movements/${movement_id}/actions/reset-allowances`;
   await executorIs('disabled', 'evm.approve');
   expect(await own.api.send('POST', path)).toMatchObject({
-    ...{ status: 409, body: { detail: { error: 'binding_unavailable' } } },
+    status: 409,
+    body: { detail: { error: 'binding_unavailable' } },
   });
   await executorIs('active', 'evm.approve');
   const requested = await own.api.expect(200, 'POST', path);
   const resets = requested['resets'] as readonly { movement_id: string }[];
   expect(requested).toMatchObject({
-    ...{ movement_id, open_allowances: [left], resets: [{ node_key: 'allow' }] },
+    movement_id,
+    open_allowances: [left],
+    resets: [{ node_key: 'allow' }],
   });
   const reset = resets[0]!.movement_id;
   await own.api.reaches(reset, 'COMPLETED');
@@ -157,12 +174,10 @@ test('what a movement left open is shown, taken back once, and allowed anew by a
   await own.api.reaches(movement_id, 'COMPLETED', 90_000);
   const { nodes } = await own.api.movement(movement_id);
   expect(nodes.map(({ node_key, attempt }) => [node_key, attempt])).toEqual([
-    ...[
-      ['wait', 1],
-      ['allow', 2],
-      ['burn', 2],
-      ['mint', 1],
-    ],
+    ['wait', 1],
+    ['allow', 2],
+    ['burn', 2],
+    ['mint', 1],
   ]);
   expect(await allowed(tokenMessenger)).toBe('0');
   expect(await open(movement_id)).toBeUndefined();
@@ -182,7 +197,8 @@ test('a retried burn waits for its allowance though another node is between them
     await sleep(3_000);
     const { nodes } = await own.api.movement(movement_id);
     expect(nodes.find(({ node_key }) => node_key === 'burn')).toMatchObject({
-      ...{ state: 'READY', error_code: 'ALLOWANCE_INSUFFICIENT' },
+      state: 'READY',
+      error_code: 'ALLOWANCE_INSUFFICIENT',
     });
   } finally {
     await own.chainFaults({ mining: 'automatic' });
@@ -204,12 +220,10 @@ test('a cancel of the starter over the bridge takes its allowance back', async (
   }
   const { nodes } = await own.api.nodeReaches(made.movement_id, 'reset', ['COMPLETED'], 60_000);
   expect(nodes.map(({ node_key, state }) => [node_key, state])).toEqual([
-    ...[
-      ['allow', 'COMPLETED'],
-      ['burn', 'CANCELLED'],
-      ['mint', 'CANCELLED'],
-      ['reset', 'COMPLETED'],
-    ],
+    ['allow', 'COMPLETED'],
+    ['burn', 'CANCELLED'],
+    ['mint', 'CANCELLED'],
+    ['reset', 'COMPLETED'],
   ]);
   expect(await allowed(tokenMessenger)).toBe('0');
 }, 120_000);

@@ -88,13 +88,11 @@ beforeAll(async () => {
   };
   const { client_id } = await own.api.expect(200, 'GET', '/whoami');
   await own.api.expect(201, 'POST', '/auto-approve-policies', {
-    ...{
-      client_id,
-      strategy_id: STRATEGY,
-      allowed_assets: ['USDC', 'USDT'],
-      window_hours: 24,
-      max_amount_per_window: '1000000',
-    },
+    client_id,
+    strategy_id: STRATEGY,
+    allowed_assets: ['USDC', 'USDT'],
+    window_hours: 24,
+    max_amount_per_window: '1000000',
     allowed_templates: movements.map((movement) => ({ template_key: `test/${labelOf(movement)}` })),
   });
   await fundTheWallet();
@@ -299,7 +297,9 @@ async function standing({ id }: Running): Promise<{
 
 const rests = (running: Running): Promise<unknown> =>
   eventually(async () => ((await standing(running)).rests ? true : null), {
-    ...{ timeoutMs: 120_000, everyMs: 200, what: () => `${running.label} to come to rest` },
+    timeoutMs: 120_000,
+    everyMs: 200,
+    what: () => `${running.label} to come to rest`,
   });
 
 /** Does with it what was drawn, while the desk has its moods. */
@@ -401,27 +401,25 @@ async function checkOver(holdings: readonly Holding[]): Promise<void> {
 }
 
 const DRAW: Drawn['nodes'][number] = {
-  ...{
-    kind: 'order',
-    asset: 'USDC',
-    amount: '10',
-    says: 'nothing',
-    of: 0,
-    most: null,
-    edge: 'on_success',
-    priority: 0,
-    after: 0,
-  },
+  kind: 'order',
+  asset: 'USDC',
+  amount: '10',
+  says: 'nothing',
+  of: 0,
+  most: null,
+  edge: 'on_success',
+  priority: 0,
+  after: 0,
 };
 const QUIET: Drawn = {
-  ...{
-    nodes: [DRAW],
-    more: [],
-    intent: { asset: 'USDC', amount: '1' },
-    node_config: null,
-    most: null,
-  },
-  ...{ by_policy: false, outcomes: ['pays'], deeds: [] },
+  nodes: [DRAW],
+  more: [],
+  intent: { asset: 'USDC', amount: '1' },
+  node_config: null,
+  most: null,
+  by_policy: false,
+  outcomes: ['pays'],
+  deeds: [],
 };
 const second = (more: Partial<Drawn['nodes'][number]>): Drawn['nodes'] => [
   DRAW,
@@ -451,7 +449,9 @@ const EXAMPLES: readonly Drawn[] = [
   },
   // Two draws of one pool, one of them behind a gate at which it is cancelled.
   {
-    ...{ ...QUIET, by_policy: true, deeds: [{ after_ms: null, deed: 'cancel' }] },
+    ...QUIET,
+    by_policy: true,
+    deeds: [{ after_ms: null, deed: 'cancel' }],
     nodes: [
       { ...DRAW, kind: 'withdraw' },
       { ...DRAW, kind: 'gate' },
@@ -461,22 +461,18 @@ const EXAMPLES: readonly Drawn[] = [
   },
   // Cancelled while nobody can tell whether it was paid.
   {
-    ...{
-      ...QUIET,
-      by_policy: true,
-      outcomes: ['silent'],
-      deeds: [{ after_ms: null, deed: 'cancel' }],
-    },
+    ...QUIET,
+    by_policy: true,
+    outcomes: ['silent'],
+    deeds: [{ after_ms: null, deed: 'cancel' }],
     nodes: second({ kind: 'venue order', edge: 'on_cancel', says: 'ref' }),
   },
   // Ways that exclude each other, of which the dearer is not taken.
   {
-    ...{
-      ...QUIET,
-      by_policy: true,
-      outcomes: ['breaks', 'pays'],
-      intent: { asset: 'USDC', amount: '2.5' },
-    },
+    ...QUIET,
+    by_policy: true,
+    outcomes: ['breaks', 'pays'],
+    intent: { asset: 'USDC', amount: '2.5' },
     nodes: [
       { ...DRAW, kind: 'venue order' },
       { ...DRAW, says: 'amount', amount: '7.25' },

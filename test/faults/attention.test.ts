@@ -149,7 +149,10 @@ test('a gate says what its resume begins', async () => {
   expect(attention).toMatchObject({ node_key: 'ask', last_answer: null, next_look_at: null });
   expect(attention.actions).toEqual([
     {
-      ...{ action: 'resume', node_key: 'ask', attempt: 1, state: 'READY' },
+      action: 'resume',
+      node_key: 'ask',
+      attempt: 1,
+      state: 'READY',
       consequence: 'The gate ask is released, and after begins.',
     },
   ]);

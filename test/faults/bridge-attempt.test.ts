@@ -43,11 +43,16 @@ test.each([
     const { chain, keys, apiUrl } = own.stack;
     const agent = new MovementApi(apiUrl, keys.agent);
     const body = {
-      ...{ asset: 'USDC', protocol_family: 'onchain_transfer', proposal_kind: 'ephemeral' },
-      ...{ source_chain: 'local-chain', destination_chain: 'local-chain' },
+      asset: 'USDC',
+      protocol_family: 'onchain_transfer',
+      proposal_kind: 'ephemeral',
+      source_chain: 'local-chain',
+      destination_chain: 'local-chain',
       destination_chain_id: chain.chainId,
       destination_address: chain.accounts.treasury.address,
-      ...{ signer_profile: 'treasury', requested_notional: '12', ttl_seconds: 600 },
+      signer_profile: 'treasury',
+      requested_notional: '12',
+      ttl_seconds: 600,
     };
     const attempt = () =>
       agent.send('POST', '/agent-authorities/dev/bridge-attempt', body, { 'Idempotency-Key': key });

@@ -109,14 +109,15 @@ afterAll(async () => {
 
 function entry(type: string, timeout_seconds: number): object {
   return {
-    ...{
-      executor_key: type,
-      kind: 'task_queue',
-      task_queue: QUEUE,
-      action_types: [type],
-      payees: [],
-    },
-    ...{ timeout_seconds, settle_seconds: 0, same_key_safe: true, result_secret_file: secretFile },
+    executor_key: type,
+    kind: 'task_queue',
+    task_queue: QUEUE,
+    action_types: [type],
+    payees: [],
+    timeout_seconds,
+    settle_seconds: 0,
+    same_key_safe: true,
+    result_secret_file: secretFile,
   };
 }
 
@@ -126,13 +127,13 @@ function looksAt(movementId: string): number {
 
 function paying(node_key: string, type = 'team_quick', more: object = {}): PlanNode {
   return {
-    ...{
-      node_key,
-      node_kind: 'action',
-      action_type: type,
-      executor_selector: { action_type: type },
-    },
-    ...{ has_side_effect: true, config: { amount: '1' }, ...more },
+    node_key,
+    node_kind: 'action',
+    action_type: type,
+    executor_selector: { action_type: type },
+    has_side_effect: true,
+    config: { amount: '1' },
+    ...more,
   };
 }
 

@@ -76,7 +76,10 @@ const isShut = (mode: string): object => ({
   body: { detail: { error: 'cutover_mode_active', mode } },
 });
 const body = (template_key: string, more: object = {}): object => ({
-  ...{ template_key, template_version: 1, strategy_id: 'tests', ...more },
+  template_key,
+  template_version: 1,
+  strategy_id: 'tests',
+  ...more,
   intent: { asset: 'USDC', amount: '5' },
 });
 /** Fences of any movement or transfer between two changes of the switch. */
@@ -146,7 +149,9 @@ test('who may switch it, and what is on record', async () => {
   await switchTo('frozen', elsewhere);
   const read = await operator.expect(200, 'GET', '/admin/cutover-mode');
   expect(read).toMatchObject({
-    ...{ mode: 'frozen', previous_mode: 'normal', reason: 'a test' },
+    mode: 'frozen',
+    previous_mode: 'normal',
+    reason: 'a test',
     changed_by: { role: 'admin' },
   });
   const audit = await own.api.expect(200, 'GET', '/registry/audit?entity_type=cutover_mode');

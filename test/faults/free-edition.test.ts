@@ -17,8 +17,16 @@ beforeAll(async () => {
 
 const REASON = ['--reason', 'a test'];
 const BASELINE = [
-  ...['near', 'far', 'omni', '--expected-latency', '5', '--detection-budget', '900'],
-  ...['--fee-budget', '0.002', ...REASON],
+  'near',
+  'far',
+  'omni',
+  '--expected-latency',
+  '5',
+  '--detection-budget',
+  '900',
+  '--fee-budget',
+  '0.002',
+  ...REASON,
 ];
 
 /** One JSON value of `fundadmin bridge`, run where the database is. */
@@ -42,7 +50,8 @@ async function run(...args: string[]) {
 }
 
 const BODY = {
-  ...{ template_key: TEMPLATE, template_version: 1 },
+  template_key: TEMPLATE,
+  template_version: 1,
   intent: { asset: 'OMNI', amount: '2.5' },
 };
 const create = (headers = {}) => own.api.send('POST', '/movements', BODY, headers);
@@ -65,20 +74,33 @@ test('a path is opened with fundadmin, and until then nothing is created over it
   for (const [chain, side] of [['near', near] as const, ['far', far] as const])
     expect(
       await bridge(
-        ...['add-chain', chain, '--endpoint', `${String(side.eid)}:${side.contracts.endpoint}`],
-        ...['--finality-age', '5', '--label', 'local', ...REASON],
+        'add-chain',
+        chain,
+        '--endpoint',
+        `${String(side.eid)}:${side.contracts.endpoint}`,
+        '--finality-age',
+        '5',
+        '--label',
+        'local',
+        ...REASON,
       ),
     ).toMatchObject({ chain, snapshot_stale: true, operator_label: 'local' });
   expect(await bridge('add-baseline', ...BASELINE)).toMatchObject({
-    ...{ src_chain: 'near', dst_chain: 'far', asset: 'OMNI', fee_native_budget: '0.002' },
-    ...{ enabled: true, last_drill_pass_at: null },
+    src_chain: 'near',
+    dst_chain: 'far',
+    asset: 'OMNI',
+    fee_native_budget: '0.002',
+    enabled: true,
+    last_drill_pass_at: null,
   });
   expect(await create()).toMatchObject({
-    ...{ status: 422, body: refused(expect.stringMatching(/stale.*stale.*no drill/)) },
+    status: 422,
+    body: refused(expect.stringMatching(/stale.*stale.*no drill/)),
   });
   await own.api.expect(200, 'POST', '/executors/bridge-c/refresh-registry');
   expect(await bridge('chains')).toMatchObject([
-    ...[{ chain: 'far', snapshot_stale: false }, { chain: 'near' }],
+    { chain: 'far', snapshot_stale: false },
+    { chain: 'near' },
   ]);
   const preview = await create({ 'Dry-Run': 'true' });
   expect(preview).toMatchObject({
@@ -95,7 +117,8 @@ test('a path is opened with fundadmin, and until then nothing is created over it
   await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
   await bridge('replace-baseline', ...BASELINE, '--enabled', 'false', '--disabled-reason', 'moved');
   expect(await create()).toMatchObject({
-    ...{ status: 422, body: refused('the path is disabled: moved') },
+    status: 422,
+    body: refused('the path is disabled: moved'),
   });
 }, 240_000);
 
@@ -107,7 +130,12 @@ test('what the registry cannot take is refused, and what it took is audited', as
   };
   const endpoint = `30999:0x${'9'.repeat(40)}`;
   const chain = (name: string, of = endpoint) => [
-    ...[name, '--endpoint', of, '--finality-age', '5', ...REASON],
+    name,
+    '--endpoint',
+    of,
+    '--finality-age',
+    '5',
+    ...REASON,
   ];
   await wrong(2, /eid.*address/, 'add-chain', ...chain('third', '30999:0x12'));
   await wrong(2, /whole seconds/, 'add-chain', 'third', '--finality-age', '5.5');
@@ -127,7 +155,9 @@ test('what the registry cannot take is refused, and what it took is audited', as
     ['delete', 'replace', 'drill_pass', 'create'].map((verb) => ({
       action: `bridge_path.${verb}`,
       entity_key: 'near/far/OMNI',
-      ...{ outcome: 'success', reason: 'a test', details: { tool: 'fundadmin' } },
+      outcome: 'success',
+      reason: 'a test',
+      details: { tool: 'fundadmin' },
     })),
   );
 }, 120_000);

@@ -209,7 +209,10 @@ test('a node that is unknown is cancelled as well, and says so', async () => {
   expect(await attentionOf(movement)).toMatchObject({
     actions: expect.arrayContaining([
       expect.objectContaining({
-        ...{ action: 'cancel_transaction', node_key: 'pay', attempt: 1, state: 'UNKNOWN' },
+        action: 'cancel_transaction',
+        node_key: 'pay',
+        attempt: 1,
+        state: 'UNKNOWN',
         consequence: expect.stringContaining('the same nonce'),
       }),
     ]),

@@ -86,7 +86,9 @@ function paymentOf({ config, amount }: ExecutionContext): JsonObject {
     to: String(config['token_address']),
     value: '0',
     data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, units] }),
-    ...{ gas: '90000', max_fee_per_gas: '20000000000', max_priority_fee_per_gas: '1000000000' },
+    gas: '90000',
+    max_fee_per_gas: '20000000000',
+    max_priority_fee_per_gas: '1000000000',
   };
 }
 
@@ -105,7 +107,9 @@ async function authorizationOf(context: ExecutionContext): Promise<JsonObject> {
   const ttl = scripts.get(movement_id)?.ttl ?? 600;
   return {
     domain: {
-      ...{ name: 'Development USD Coin', version: '1', chainId: own.stack.chain.chainId },
+      name: 'Development USD Coin',
+      version: '1',
+      chainId: own.stack.chain.chainId,
       verifyingContract: config['token_address'] ?? null,
     },
     types: { TransferWithAuthorization: AUTHORIZATION },
@@ -225,12 +229,18 @@ beforeAll(async () => {
     },
     executors: () => [
       {
-        ...{ executor_key: 'acme.http', kind: 'remote', url: served.url },
-        ...{ action_types: ['acme_http'], ...facts },
+        executor_key: 'acme.http',
+        kind: 'remote',
+        url: served.url,
+        action_types: ['acme_http'],
+        ...facts,
       },
       {
-        ...{ executor_key: 'acme.queue', kind: 'task_queue', task_queue: QUEUE },
-        ...{ action_types: ['acme_queue'], ...facts },
+        executor_key: 'acme.queue',
+        kind: 'task_queue',
+        task_queue: QUEUE,
+        action_types: ['acme_queue'],
+        ...facts,
       },
     ],
   });
@@ -322,8 +332,13 @@ async function usesNonceOf(raw: Hex): Promise<void> {
   const account = privateKeyToAccount(chain.accounts.signer.privateKey);
   await rpc('eth_sendRawTransaction', [
     await account.signTransaction({
-      ...{ type: 'eip1559', chainId: chain.chainId, to: account.address, gas: 30_000n },
-      ...{ nonce, maxFeePerGas: 40_000_000_000n, maxPriorityFeePerGas: 2_000_000_000n },
+      type: 'eip1559',
+      chainId: chain.chainId,
+      to: account.address,
+      gas: 30_000n,
+      nonce,
+      maxFeePerGas: 40_000_000_000n,
+      maxPriorityFeePerGas: 2_000_000_000n,
     }),
   ]);
   await rpc('anvil_mine', ['0x8']);
@@ -339,8 +354,11 @@ describe.each(KINDS)('over %s', (kind) => {
     expect(external_ref).toMatch(/^deposit /);
     // Of the payment what the chain says, of the rest what its executor does.
     expect(output).toMatchObject({
-      ...{ tx_hash, credited: 'yes', received_amount: '0.5' },
-      ...{ requested_amount: movement.amount, submitted_amount: movement.amount },
+      tx_hash,
+      credited: 'yes',
+      received_amount: '0.5',
+      requested_amount: movement.amount,
+      submitted_amount: movement.amount,
     });
     // Asked once there is something to tell, and told what is known.
     for (const { prior } of looks.get(movement.movement_id) ?? [])
@@ -461,8 +479,12 @@ describe.each(KINDS)('over %s', (kind) => {
         accepted('mine', {
           output: {
             tx_hash: keccak256([...bytes.values()].at(-1)!),
-            ...{ submitted_amount: '0', requested_amount: '0', fee_amount: '777' },
-            ...{ received_amount: '999', destination_address: STRANGER, block_number: '1' },
+            submitted_amount: '0',
+            requested_amount: '0',
+            fee_amount: '777',
+            received_amount: '999',
+            destination_address: STRANGER,
+            block_number: '1',
           },
         }),
       observe: () => completed({ output: { received_amount: '999' } }),
@@ -471,7 +493,9 @@ describe.each(KINDS)('over %s', (kind) => {
     const { output } = await node(movement);
     const { amount } = movement;
     expect(output).toMatchObject({
-      ...{ submitted_amount: amount, requested_amount: amount, received_amount: amount },
+      submitted_amount: amount,
+      requested_amount: amount,
+      received_amount: amount,
       destination_address: treasury(),
     });
     expect(output?.['fee_amount']).not.toBe('777');
@@ -527,7 +551,9 @@ const WRONG: Readonly<Record<string, (payload: JsonObject, units: bigint) => obj
   'the coin beside the token': (payload) => ({ payload: { ...payload, value: '1' } }),
   'gas that no block takes': (payload) => ({
     payload: {
-      ...{ ...payload, gas: '1', max_fee_per_gas: '50000000000000000' },
+      ...payload,
+      gas: '1',
+      max_fee_per_gas: '50000000000000000',
       max_priority_fee_per_gas: '50000000000000000',
     },
   }),
@@ -539,7 +565,8 @@ const WRONG: Readonly<Record<string, (payload: JsonObject, units: bigint) => obj
     kind: 'evm_typed_data',
     payload: {
       domain: { name: 'USDC', chainId: own.stack.chain.chainId },
-      ...{ types: { Permit: [{ name: 'spender', type: 'address' }] }, primaryType: 'Permit' },
+      types: { Permit: [{ name: 'spender', type: 'address' }] },
+      primaryType: 'Permit',
       message: { spender: treasury() },
     },
   }),
@@ -631,7 +658,9 @@ describe('an authorization', () => {
     await own.api.reaches(movement.movement_id, 'COMPLETED');
     expect((await node(movement)).output).toMatchObject({
       tx_hash: relayed.get(messageOf(movement).message['nonce'] ?? ''),
-      ...{ fee_amount: '0', submitted_amount: movement.amount, credited: 'yes' },
+      fee_amount: '0',
+      submitted_amount: movement.amount,
+      credited: 'yes',
     });
     expect([await paid(movement), await signed(movement)]).toEqual([1, []]);
   });
@@ -663,7 +692,9 @@ describe('an authorization', () => {
     await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
     const resolve = () =>
       own.api.send('POST', `/movements/${movement.movement_id}/nodes/pay/actions/resolve`, {
-        ...{ outcome: 'failed', reason: 'it says so', evidence: {} },
+        outcome: 'failed',
+        reason: 'it says so',
+        evidence: {},
       });
     expect((await resolve()).body['detail']).toMatchObject({ error: 'send_not_over' });
     await own.query(
@@ -672,7 +703,8 @@ describe('an authorization', () => {
     );
     const { message } = messageOf(movement);
     expect((await resolve()).body['detail']).toMatchObject({
-      ...{ error: 'payment_mined', chain: own.stack.chain.chainId },
+      error: 'payment_mined',
+      chain: own.stack.chain.chainId,
       tx_hash: relayed.get(message['nonce'] ?? ''),
     });
     expect(await paid(movement)).toBe(1);
@@ -680,7 +712,8 @@ describe('an authorization', () => {
 
   test('that is refused fails its node once nobody can use it any more, and not before', async () => {
     const movement = await given({
-      ...{ sends: false, ttl: 12 },
+      sends: false,
+      ttl: 12,
       submit: () => failed('DEPOSITS_CLOSED', 'come back tomorrow'),
     });
     await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
@@ -799,8 +832,10 @@ test('what a restored database may have forgotten is not signed again: a person 
   await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
   await own.query('SELECT after_restore($1::jsonb)', [
     JSON.stringify({
-      ...{ incident: randomUUID(), audit: [] },
-      ...{ send_seconds: 1, signature_seconds: LONGEST_AUTHORIZATION_SECONDS },
+      incident: randomUUID(),
+      audit: [],
+      send_seconds: 1,
+      signature_seconds: LONGEST_AUTHORIZATION_SECONDS,
     }),
   ]);
   await own.api.act('resume', movement.movement_id);

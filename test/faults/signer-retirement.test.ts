@@ -28,7 +28,9 @@ beforeAll(async () => {
 const chainOf = () => {
   const { rpcUrl, chainId } = own.stack.chain;
   return {
-    ...{ id: chainId, name: 'local', rpcUrls: { default: { http: [rpcUrl] } } },
+    id: chainId,
+    name: 'local',
+    rpcUrls: { default: { http: [rpcUrl] } },
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   };
 };
@@ -60,7 +62,8 @@ const pay = (signer: Name): PlanNode => ({
   signer_selector: { chain_family: 'evm', profile: signer },
   has_side_effect: true,
   config: {
-    ...{ asset: 'ETH', chain_id: own.stack.chain.chainId },
+    asset: 'ETH',
+    chain_id: own.stack.chain.chainId,
     destination_address: own.stack.chain.accounts.treasury.address,
   },
 });
@@ -77,7 +80,9 @@ test('the inventory tells what an account has on each chain, and is kept unless 
   const chain = String(own.stack.chain.chainId);
   const row = { chain, problem: null };
   expect(looked).toEqual({
-    ...{ signer_key: 'looked', address: accountOf('looked').address, rotation_state: 'active' },
+    signer_key: 'looked',
+    address: accountOf('looked').address,
+    rotation_state: 'active',
     ...ids,
     checked_at: expect.any(String),
     balances: expect.arrayContaining([
@@ -89,7 +94,9 @@ test('the inventory tells what an account has on each chain, and is kept unless 
   expect(before).toMatchObject([{ event_type: 'inventory', event_id: looked['evidence_id'] }]);
   const unkept = { chains: [chain], persist: false };
   expect(await own.api.expect(200, 'POST', at('looked', 'inventory'), unkept)).toMatchObject({
-    ...{ balances: looked['balances'], audit_event_id: null, evidence_id: null },
+    balances: looked['balances'],
+    audit_event_id: null,
+    evidence_id: null,
   });
   expect(await eventsOf('looked')).toEqual(before);
   for (const chains of [['1'], ['0x1'], [31337]])
@@ -107,7 +114,8 @@ test('allowances are found by their logs, and what is zero again is not told', a
   await allow('looked', deployer.address, 0n);
   const scan = await own.api.expect(200, 'POST', at('looked', 'allowances'), {});
   expect(scan).toMatchObject({
-    ...{ signer_key: 'looked', unsupported_spender_not_checked: false },
+    signer_key: 'looked',
+    unsupported_spender_not_checked: false,
     allowances: [
       {
         chain: String(own.stack.chain.chainId),
@@ -118,7 +126,8 @@ test('allowances are found by their logs, and what is zero again is not told', a
     ],
   });
   expect((await eventsOf('looked')).at(-1)).toMatchObject({
-    ...{ event_type: 'allowances', event_id: scan['evidence_id'] },
+    event_type: 'allowances',
+    event_id: scan['evidence_id'],
     data: { allowances: scan['allowances'] },
   });
   await allow('looked', treasury.address, 0n);
@@ -170,13 +179,16 @@ test('a retirement passes each gate in its order, and nothing forces it', async 
   expect((await retire({ force: true })).status).toBe(422);
 
   await api.expect(200, 'PUT', '/signers/new/expected-identity', {
-    ...{ expected_address: accountOf('new').address, previous_expected_address: null },
+    expected_address: accountOf('new').address,
+    previous_expected_address: null,
     reason: 'a test',
   });
   // The replacement has nothing, so the node stays.
   expect(
     await api.expect(200, 'POST', at('old', 'rotate'), {
-      ...{ replace_with: 'new', reason: 'a test', ack_impact: true },
+      replace_with: 'new',
+      reason: 'a test',
+      ack_impact: true,
     }),
   ).toMatchObject({ impact: { remapped: 0, kept: [{ reason: 'no_room' }] } });
   await own.stack.kill('chain');
@@ -231,10 +243,12 @@ test('a retirement passes each gate in its order, and nothing forces it', async 
   });
   expect(retired).toMatchObject({ outcome: 'retired', signer_key: 'old' });
   expect(await operator.expect(200, 'GET', at('old', 'rotation-history'))).toMatchObject({
-    ...{ status: 'retired', replaced_by: 'new' },
+    status: 'retired',
+    replaced_by: 'new',
   });
   expect((await eventsOf('old')).at(-1)).toMatchObject({
-    ...{ event_type: 'retired', event_id: retired['evidence_id'] },
+    event_type: 'retired',
+    event_id: retired['evidence_id'],
   });
   await denies('signer_not_deprecated', { status: 'retired' });
   expect(await api.send('PATCH', '/signers/old', { status: 'active' })).toMatchObject({
@@ -272,13 +286,19 @@ test('drift: what is stored and not here, here and not stored, and who is not wh
     drift: expect.arrayContaining([
       { kind: 'executor', key: 'lost.bank', problem: 'missing_in_memory', ...none },
       {
-        ...{ kind: 'executor', key: 'paper.withdrawal', problem: 'endpoint_changed' },
-        ...{ expected: 'http://elsewhere', observed: expect.stringContaining('http://127') },
+        kind: 'executor',
+        key: 'paper.withdrawal',
+        problem: 'endpoint_changed',
+        expected: 'http://elsewhere',
+        observed: expect.stringContaining('http://127'),
       },
       { kind: 'signer', key: 'lost', problem: 'missing_in_memory', ...none },
       {
-        ...{ kind: 'signer', key: 'looked', problem: 'identity_mismatch' },
-        ...{ expected: accountOf('new').address, observed: accountOf('looked').address },
+        kind: 'signer',
+        key: 'looked',
+        problem: 'identity_mismatch',
+        expected: accountOf('new').address,
+        observed: accountOf('looked').address,
       },
     ]),
   });

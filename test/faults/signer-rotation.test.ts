@@ -32,7 +32,9 @@ beforeAll(async () => {
   const { rpcUrl, accounts, chainId } = own.stack.chain;
   recipient = accounts.treasury.address;
   const chain = {
-    ...{ id: chainId, name: 'local', rpcUrls: { default: { http: [rpcUrl] } } },
+    id: chainId,
+    name: 'local',
+    rpcUrls: { default: { http: [rpcUrl] } },
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   };
   const wallet = createWalletClient({
@@ -74,7 +76,10 @@ const pin = (key: Name) =>
     reason: 'a test',
   });
 const asking = (to: string, more: object = {}) => ({
-  ...{ replace_with: to, reason: 'a test', ack_impact: true, ...more },
+  replace_with: to,
+  reason: 'a test',
+  ack_impact: true,
+  ...more,
 });
 const rotate = (from: string, to: string, more: object = {}) =>
   own.api.send('POST', `/admin/signers/${from}/rotate`, asking(to, more));
@@ -248,16 +253,22 @@ test('a drill changes nothing and leaves its evidence', async () => {
   const before = [await rows(), await pools(), await statusOf('drill')];
   const drilled = await mustRotate('drill', 'drill-next', { drill: true, ack_impact: false });
   expect(drilled).toMatchObject({
-    ...{ outcome: 'drilled', signer_key: 'drill', replace_with: 'drill-next' },
+    outcome: 'drilled',
+    signer_key: 'drill',
+    replace_with: 'drill-next',
     impact: { remapped: 1, kept: [], open_nonces: 0, pending_approval: 0 },
   });
   expect([await rows(), await pools(), await statusOf('drill')]).toEqual(before);
   const history = await own.api.expect(200, 'GET', '/admin/signers/drill/rotation-history');
   expect(history).toMatchObject({
-    ...{ signer_key: 'drill', status: 'active', replaced_by: null },
+    signer_key: 'drill',
+    status: 'active',
+    replaced_by: null,
     events: [
       {
-        ...{ event_type: 'rotation_drilled', replace_with: 'drill-next', reason: 'a test' },
+        event_type: 'rotation_drilled',
+        replace_with: 'drill-next',
+        reason: 'a test',
         event_id: drilled.signer_rotation_event_id,
         audit_event_id: drilled.audit_event_id,
         data: { impact: drilled.impact },
@@ -304,7 +315,8 @@ test('live: what was not sent goes over, by the plan that was approved', async (
     });
     expect(await own.api.timeline(id)).toContainEqual(
       expect.objectContaining({
-        ...{ event_type: 'signer_remapped', node_key: 'pay' },
+        event_type: 'signer_remapped',
+        node_key: 'pay',
         data: { signer_key: 'live-next', original_signer_key: 'live' },
       }),
     );
@@ -337,7 +349,9 @@ test('an open nonce stays with the old signer until it is final', async () => {
     await own.api.nodeReaches(sent.movement_id, 'pay', ['OBSERVING']);
     const { impact } = await mustRotate('nonce', 'nonce-next');
     expect(impact).toEqual({
-      ...{ remapped: 0, open_nonces: 1, pending_approval: 0 },
+      remapped: 0,
+      open_nonces: 1,
+      pending_approval: 0,
       kept: [{ movement_id: sent.movement_id, node_key: 'pay', reason: 'open_nonce' }],
     });
     expect(await own.api.send('POST', '/admin/signers/nonce/retire', {})).toMatchObject({
@@ -360,8 +374,11 @@ test('what spends what came to the old address stays, and a deprecated signer si
     node_kind: 'observe',
     action_type: 'evm_balance_observe',
     config: {
-      ...{ asset: 'ETH', chain_id: own.stack.chain.chainId, address: addressOf('tied') },
-      ...{ min_increase: '0', baseline_amount: '0' },
+      asset: 'ETH',
+      chain_id: own.stack.chain.chainId,
+      address: addressOf('tied'),
+      min_increase: '0',
+      baseline_amount: '0',
     },
   };
   const template = await storeTemplate(own.api, [gate('ask'), pay('tied')], {

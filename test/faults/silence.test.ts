@@ -63,7 +63,9 @@ const called = async (id: string): Promise<readonly (string | undefined)[]> =>
   ).map(({ reason }) => reason);
 const resolve = (id: string, key: string, outcome: string, more: object = {}) =>
   own.api.send('POST', `/movements/${id}/nodes/${key}/actions/resolve`, {
-    ...{ outcome, reason: 'the venue was asked by telephone', evidence: { ticket: '7' } },
+    outcome,
+    reason: 'the venue was asked by telephone',
+    evidence: { ticket: '7' },
     ...more,
   });
 const errorOf = ({ body }: JsonAnswer): unknown => (body['detail'] as { error?: unknown }).error;
@@ -96,7 +98,9 @@ async function isShown(id: string, key: string): Promise<void> {
   await shift(id, 'submitted_at', USUAL_SECONDS);
   const { attention } = await detail(id);
   expect(attention).toMatchObject({
-    ...{ reason: 'observed_long', node_key: key, last_answer: expect.any(String) },
+    reason: 'observed_long',
+    node_key: key,
+    last_answer: expect.any(String),
     actions: expect.arrayContaining([expect.objectContaining({ action: 'resolve' })]),
   });
   await eventually(async () => ((await called(id)).length > 0 ? true : null), {
@@ -137,7 +141,8 @@ test('an exchange withdrawal that stays pending', async () => {
   expect([said.status, said.body]).toMatchObject([200, { request_state: 'EXECUTING' }]);
   await own.api.reaches(id, 'FAILED');
   expect(await nodeOf(id, 'out')).toMatchObject({
-    ...{ state: 'FAILED', error_code: 'RESOLVED_AS_FAILED' },
+    state: 'FAILED',
+    error_code: 'RESOLVED_AS_FAILED',
   });
   const { attention, reservation_status } = await detail(id);
   expect([reservation_status, attention?.reason]).toEqual(['released', 'failed']);
@@ -154,12 +159,17 @@ test('a deposit that the perps venue swallows', async () => {
     transport,
   });
   const hash = await wallet.writeContract({
-    ...{ chain: null, abi: erc20Abi, address: perp.tokenAddress as Hex },
-    ...{ functionName: 'transfer', args: [perp.account as Hex, parseUnits('1000', 6)] },
+    chain: null,
+    abi: erc20Abi,
+    address: perp.tokenAddress as Hex,
+    functionName: 'transfer',
+    args: [perp.account as Hex, parseUnits('1000', 6)],
   });
   await createPublicClient({ transport }).waitForTransactionReceipt({ hash });
   await own.api.expect(200, 'POST', '/perp-venue/master-account', {
-    ...{ master_address: perp.account, signer_key: 'dev-treasury', network: 'testnet' },
+    master_address: perp.account,
+    signer_key: 'dev-treasury',
+    network: 'testnet',
   });
   await own.api.expect(200, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
   await perpBooks(perp).faults({ swallow_deposits: true });
@@ -193,7 +203,8 @@ const bridgesOf = (): StackBridges => {
 };
 const attester = (faults: object): Promise<Response> =>
   fetch(`${bridgesOf().attesterUrl}/faults`, {
-    ...{ method: 'POST', body: JSON.stringify(faults) },
+    method: 'POST',
+    body: JSON.stringify(faults),
     headers: { 'content-type': 'application/json' },
   });
 
@@ -202,20 +213,29 @@ function burnAndMint(): Promise<string> {
   const { near, far } = bridgesOf();
   const token_address = near.contracts.burnToken;
   const node = (node_key: string, action_type: string, config: object): PlanNode => ({
-    ...{ node_key, action_type, config, node_kind: 'action', has_side_effect: true },
+    node_key,
+    action_type,
+    config,
+    node_kind: 'action',
+    has_side_effect: true,
     signer_selector: { chain_family: 'evm', profile: 'treasury' },
   });
   return storeTemplate(
     own.api,
     [
       node('allow', 'evm_erc20_approve', {
-        ...{ chain_id: near.chainId, token_address, spender: near.contracts.tokenMessenger },
+        chain_id: near.chainId,
+        token_address,
+        spender: near.contracts.tokenMessenger,
       }),
       {
         ...node('burn', 'cctp_burn', {
-          ...{ source_chain_id: near.chainId, destination_chain_id: far.chainId, token_address },
+          source_chain_id: near.chainId,
+          destination_chain_id: far.chainId,
+          token_address,
           mint_recipient: own.stack.chain.accounts.treasury.address,
-          ...{ max_fee: '0.5', finality: 'fast' },
+          max_fee: '0.5',
+          finality: 'fast',
         }),
         ...soon,
       },
@@ -255,7 +275,9 @@ test('burns that their attester does not know, and that somebody has minted', as
   // Its own transaction is one of the other chain.
   const { external_ref } = await nodeOf(first, 'burn');
   expect(await refused(named(first, String(external_ref)))).toMatchObject({
-    ...{ error: 'mint_not_proven', reason: 'not_found', tx_hash: external_ref },
+    error: 'mint_not_proven',
+    reason: 'not_found',
+    tx_hash: external_ref,
   });
   // Both have emitted the same message; whose a mint is nothing tells.
   const [row] = await own.query<{ message: Hex }>(
@@ -271,9 +293,11 @@ test('burns that their attester does not know, and that somebody has minted', as
       transport: http(far.rpcUrl),
     });
     const hash = await stranger.writeContract({
-      ...{ chain: null, address: far.contracts.messageTransmitter },
+      chain: null,
+      address: far.contracts.messageTransmitter,
       abi: parseAbi(['function receiveMessage(bytes message, bytes attestation)']),
-      ...{ functionName: 'receiveMessage', args: [signed.message, signed.attestation] },
+      functionName: 'receiveMessage',
+      args: [signed.message, signed.attestation],
     });
     await createPublicClient({ transport: http(far.rpcUrl) }).waitForTransactionReceipt({ hash });
     minted.push(hash);
@@ -287,7 +311,8 @@ test('burns that their attester does not know, and that somebody has minted', as
     { what: () => 'its block to be final', timeoutMs: LIMIT_MS },
   );
   expect(final).toMatchObject({
-    ...{ error: 'mint_not_proven', reason: 'ambiguous' },
+    error: 'mint_not_proven',
+    reason: 'ambiguous',
     nodes: [{ movement_id: second, node_key: 'burn' }],
   });
   const mintOf = async (id: string) => (await nodeOf(id, 'mint')).output?.['tx_hash'];
@@ -318,7 +343,8 @@ test('a burn whose attester is away', async () => {
   await shift(id, 'submitted_at', USUAL_SECONDS);
   await shift(id, 'send_not_after', 7_200);
   expect((await detail(id)).attention).toMatchObject({
-    ...{ node_key: 'burn', last_answer: expect.stringContaining('ATTESTER_UNAVAILABLE') },
+    node_key: 'burn',
+    last_answer: expect.stringContaining('ATTESTER_UNAVAILABLE'),
     actions: expect.arrayContaining([expect.objectContaining({ action: 'resolve' })]),
   });
   // What was burnt is recorded once nobody has answered for long, whoever is away.

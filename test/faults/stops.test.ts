@@ -18,7 +18,8 @@ let impatient: string;
 let serial = 0;
 
 const own = ownStack({
-  ...{ perp: true, split: true },
+  perp: true,
+  split: true,
   env: {
     SVC_LANE_INTERVAL_SECONDS: '1',
     SVC_UNPROVEN_ASK_SECONDS: '1',
@@ -40,7 +41,9 @@ beforeAll(async () => {
   pays = await plan({});
   impatient = await plan({ timeout_policy: { observe_seconds: 1 } });
   await own.api.expect(200, 'POST', '/perp-venue/master-account', {
-    ...{ master_address: perp!.account, signer_key: 'dev-treasury', network: 'testnet' },
+    master_address: perp!.account,
+    signer_key: 'dev-treasury',
+    network: 'testnet',
   });
   await own.api.expect(200, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
   await books.fund(perp!.account, '500');

@@ -9,19 +9,15 @@ import { storeTemplate, transfer, withdrawal as fromMain } from '../support/plan
 
 /** An executor that may keep an effect to itself for an hour. */
 const slow = (url: string) => ({
-  ...{
-    executor_key: 'test.slow',
-    kind: 'remote',
-    url,
-    timeout_seconds: 5,
-    same_key_safe: true,
-    settle_seconds: 3_600,
-  },
-  ...{
-    action_types: ['cex_withdrawal'],
-    provider: 'slow',
-    completion_assurances: ['destination_credited'],
-  },
+  executor_key: 'test.slow',
+  kind: 'remote',
+  url,
+  timeout_seconds: 5,
+  same_key_safe: true,
+  settle_seconds: 3_600,
+  action_types: ['cex_withdrawal'],
+  provider: 'slow',
+  completion_assurances: ['destination_credited'],
 });
 let amounts = 100;
 // A person is asked at once about what nobody answers.

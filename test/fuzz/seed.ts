@@ -88,12 +88,18 @@ export async function seed({ apiUrl, keys, chain, perp }: Seeded): Promise<Known
   // Some are removed and never come back.
   for (const [src_chain, dst_chain] of PATHS)
     await send('POST', '/bridge-c/path-baselines', {
-      ...{ src_chain, dst_chain, asset: 'USDC', fee_native_budget: '0.1' },
-      ...{ expected_latency_seconds: 60, detection_latency_budget_seconds: 600 },
+      src_chain,
+      dst_chain,
+      asset: 'USDC',
+      fee_native_budget: '0.1',
+      expected_latency_seconds: 60,
+      detection_latency_budget_seconds: 600,
     });
   if (perp === null) throw new Error('the stack has no perps venue');
   await send('POST', '/perp-venue/master-account', {
-    ...{ master_address: perp.account, signer_key: DEV_SIGNER_KEY, network: 'testnet' },
+    master_address: perp.account,
+    signer_key: DEV_SIGNER_KEY,
+    network: 'testnet',
   });
   const strategies = ['fuzz', 'fuzz-2'];
   for (const strategy_id of strategies)
@@ -101,17 +107,23 @@ export async function seed({ apiUrl, keys, chain, perp }: Seeded): Promise<Known
   const proposals: string[] = [];
   for (const requested_notional of ['10', '5000', '6000']) {
     const proposal = {
-      ...{ asset: 'USDC', protocol_family: 'onchain_transfer', proposal_kind: 'ephemeral' },
-      ...{ source_chain: 'local-chain', destination_chain: 'local-chain', ttl_seconds: 3_600 },
+      asset: 'USDC',
+      protocol_family: 'onchain_transfer',
+      proposal_kind: 'ephemeral',
+      source_chain: 'local-chain',
+      destination_chain: 'local-chain',
+      ttl_seconds: 3_600,
       destination_chain_id: chain.chainId,
       destination_address: chain.accounts.treasury.address,
-      ...{ signer_profile: 'treasury', requested_notional },
+      signer_profile: 'treasury',
+      requested_notional,
     };
     const answer = await signedFetch(
       keys.agent,
       `${apiUrl}/v3/agent-authorities/dev/template-proposals`,
       {
-        ...{ method: 'POST', body: JSON.stringify(proposal) },
+        method: 'POST',
+        body: JSON.stringify(proposal),
         headers: { 'content-type': 'application/json' },
       },
     );

@@ -144,9 +144,12 @@ export async function samplesOf(db: Database): Promise<Samples> {
   const dead = await db.sql<{ event_id: string }>`
     SELECT event_id FROM callbacks WHERE status = 'dead_letter' LIMIT 20`;
   return {
-    ...{ movement_id: middle.movement_id, at: middle.at.toISOString() },
-    ...{ template_id: middle.template_id, policy_id: policy.policy_id },
-    ...{ transfer_id: transfer.transfer_id, event_id: callback.event_id },
+    movement_id: middle.movement_id,
+    at: middle.at.toISOString(),
+    template_id: middle.template_id,
+    policy_id: policy.policy_id,
+    transfer_id: transfer.transfer_id,
+    event_id: callback.event_id,
     proposal_id: proposal.id,
     waiting,
     running: running.map((row) => row.movement_id),
@@ -155,15 +158,31 @@ export async function samplesOf(db: Database): Promise<Samples> {
 }
 
 const PROPOSAL: NewProposal = {
-  ...{ authority_key: SEEDED.agent, proposal_kind: 'ephemeral', asset: 'USDC' },
-  ...{ requested_notional: '6', ttl_seconds: 60, request: {}, bridge_attempt: false },
-  ...{ client_scope: 'growth', idempotency_key: null, created_by: {} },
+  authority_key: SEEDED.agent,
+  proposal_kind: 'ephemeral',
+  asset: 'USDC',
+  requested_notional: '6',
+  ttl_seconds: 60,
+  request: {},
+  bridge_attempt: false,
+  client_scope: 'growth',
+  idempotency_key: null,
+  created_by: {},
   decided: {
-    ...{ status: 'auto_promoted', reasons: [], max_amount: '6', plan_digest: 'plan-3' },
+    status: 'auto_promoted',
+    reasons: [],
+    max_amount: '6',
+    plan_digest: 'plan-3',
     template_key: `${SEEDED.agentNamespace}/pay`,
     template: {
-      ...{ template_key: `${SEEDED.agentNamespace}/pay`, name: 'growth', owner: null },
-      ...{ nodes: [], edges: [], graph_shape: 'linear', approval_policy: {}, risk_controls: {} },
+      template_key: `${SEEDED.agentNamespace}/pay`,
+      name: 'growth',
+      owner: null,
+      nodes: [],
+      edges: [],
+      graph_shape: 'linear',
+      approval_policy: {},
+      risk_controls: {},
       completion_policy: { completion_assurance: 'provider_completed' },
       created_by: null,
       audit: () => [],
@@ -194,7 +213,10 @@ function get(
     );
     return {
       name: [caller === 'admin' ? route : `${route} of an agent`, ...told].join(' '),
-      ...{ route, store: [], query: names, measured: true },
+      route,
+      store: [],
+      query: names,
+      measured: true,
       run: (world, _db, samples, turn) => {
         const values = Object.entries(filters).map(([name, value]): [string, string] => [
           name,
@@ -215,7 +237,11 @@ function send(
   measured = false,
 ): Call {
   return {
-    ...{ name: route, route, store: [], query: [], measured },
+    name: route,
+    route,
+    store: [],
+    query: [],
+    measured,
     run: (world, _db, samples, turn) => world.ask({ method: 'POST', ...asked(samples, turn) }),
   };
 }
@@ -228,7 +254,11 @@ function own(
 ): Call {
   const store = typeof names === 'string' ? [names] : names;
   return {
-    ...{ name: store.join(' and '), route: null, store, query: [], measured },
+    name: store.join(' and '),
+    route: null,
+    store,
+    query: [],
+    measured,
     run: (_world, db, samples, turn) => run(db, samples, turn),
   };
 }
@@ -429,8 +459,13 @@ export const CALLS: readonly Call[] = [
     const { event_id = '', movement_id = null, attempts = 0 } = first ?? {};
     if (movement_id === null) throw new Error('no callback of a movement was due');
     await settleCallback(db, {
-      ...{ event_id, movement_id, seen_attempts: attempts, attempts: attempts + 1 },
-      ...{ status: 'delivered', last_error: null, timeline: [] },
+      event_id,
+      movement_id,
+      seen_attempts: attempts,
+      attempts: attempts + 1,
+      status: 'delivered',
+      last_error: null,
+      timeline: [],
     });
     await claimCallbacks(db, { limit: 1, leaseSeconds: 0, movementId: movement_id });
   }),
@@ -471,7 +506,10 @@ export const CALLS: readonly Call[] = [
     const { chain_id, address, claims } = lane;
     const [oldest] = claims;
     await noteLane(db, {
-      ...{ chain_id, address, mined: oldest?.nonce ?? 0, final: 0 },
+      chain_id,
+      address,
+      mined: oldest?.nonce ?? 0,
+      final: 0,
       settled: [{ transaction_id: oldest?.transaction_id ?? '', mined_hash: null }],
       stuck: null,
     });
@@ -523,7 +561,9 @@ export const CALLS: readonly Call[] = [
   ),
   own('takeOver', (db, samples, turn) =>
     takeOver(db, {
-      ...{ movement_id: running(samples, turn), node_key: 'n1', attempt: 1 },
+      movement_id: running(samples, turn),
+      node_key: 'n1',
+      attempt: 1,
       from_observe: true,
     }),
   ),
@@ -532,7 +572,10 @@ export const CALLS: readonly Call[] = [
   ),
   own('readPerpTerms', (db, samples, turn) =>
     readPerpTerms(db, {
-      ...{ movement_id: running(samples, turn), node_key: 'n1', attempt: 1, deposit: '5' },
+      movement_id: running(samples, turn),
+      node_key: 'n1',
+      attempt: 1,
+      deposit: '5',
     }),
   ),
   own('readListed', (db) => readListed(db, [{ chain_family: 'evm', address: '0x1' }])),
@@ -544,7 +587,8 @@ export const CALLS: readonly Call[] = [
   own('readOpenOfAgent', (db) => readOpenOfAgent(db, SEEDED.agent)),
   own('readPathFacts', (db) =>
     readPathFacts(db, {
-      ...{ source: { chain: 'chain-1' }, asset: 'USDC' },
+      source: { chain: 'chain-1' },
+      asset: 'USDC',
       destination: { endpoint_identity: `2:0x${'0'.repeat(39)}2` },
     }),
   ),
@@ -576,7 +620,10 @@ export const CALLS: readonly Call[] = [
   }),
   own('writeAuditOnce', (db) =>
     writeAuditOnce(db, randomUUID(), {
-      ...{ action: 'auth.refused', entity_type: 'request', entity_key: 'x', outcome: 'denied' },
+      action: 'auth.refused',
+      entity_type: 'request',
+      entity_key: 'x',
+      outcome: 'denied',
       details: {},
     } as unknown as Parameters<typeof writeAuditOnce>[2]),
   ),
@@ -601,11 +648,19 @@ export const CALLS: readonly Call[] = [
     body: {},
   })),
   send('createTemplateProposal', () => ({
-    ...{ caller: 'agent', path: `/agent-authorities/${SEEDED.agent}/template-proposals` },
+    caller: 'agent',
+    path: `/agent-authorities/${SEEDED.agent}/template-proposals`,
     body: {
-      ...{ asset: 'USDC', protocol_family: 'pigeon', proposal_kind: 'static', ttl_seconds: 60 },
-      ...{ source_chain: 'a', destination_chain: 'b', destination_chain_id: 1 },
-      ...{ destination_address: '0x1', signer_profile: 'p', requested_notional: '5' },
+      asset: 'USDC',
+      protocol_family: 'pigeon',
+      proposal_kind: 'static',
+      ttl_seconds: 60,
+      source_chain: 'a',
+      destination_chain: 'b',
+      destination_chain_id: 1,
+      destination_address: '0x1',
+      signer_profile: 'p',
+      requested_notional: '5',
     },
   })),
   send('redeliverCallback', ({ dead }, turn) => ({
@@ -614,8 +669,12 @@ export const CALLS: readonly Call[] = [
   send('createCapitalTransfer', (_samples, turn) => ({
     path: '/capital-transfers',
     body: {
-      ...{ source_venue: 'venue-0', destination_venue: 'venue-1', asset: 'USDC', amount: '1' },
-      ...{ reason: 'growth', idempotency_key: `${String(turn)}-${randomUUID()}` },
+      source_venue: 'venue-0',
+      destination_venue: 'venue-1',
+      asset: 'USDC',
+      amount: '1',
+      reason: 'growth',
+      idempotency_key: `${String(turn)}-${randomUUID()}`,
     },
   })),
   send('createPlanTemplate', (_samples, turn) => ({
@@ -623,18 +682,23 @@ export const CALLS: readonly Call[] = [
     body: { ...TEMPLATE, template_key: `growth/made-${String(turn)}-${randomUUID()}` },
   })),
   send('updatePlanTemplateAdmin', () => ({
-    ...{ method: 'PATCH', path: '/plan-templates/growth/pay' },
+    method: 'PATCH',
+    path: '/plan-templates/growth/pay',
     body: { daily_cap_amount: '5', daily_cap_asset: 'USDC' },
   })),
   send('updateAutoApprovePolicy', ({ policy_id }) => ({
-    ...{ method: 'PATCH', path: `/auto-approve-policies/${policy_id}` },
+    method: 'PATCH',
+    path: `/auto-approve-policies/${policy_id}`,
     body: { max_amount_per_window: '1000000000' },
   })),
   send('createAutoApprovePolicy', (_samples, turn) => ({
     path: '/auto-approve-policies',
     body: {
-      ...{ client_id: SEEDED.client, strategy_id: `made-${String(turn)}-${randomUUID()}` },
-      ...{ is_active: true, allowed_templates: [], allowed_assets: ['USDC'] },
+      client_id: SEEDED.client,
+      strategy_id: `made-${String(turn)}-${randomUUID()}`,
+      is_active: true,
+      allowed_templates: [],
+      allowed_assets: ['USDC'],
     },
   })),
   send('verifyRegistryDrift', () => ({ path: '/registry/verify-drift' })),

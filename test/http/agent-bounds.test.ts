@@ -10,7 +10,9 @@ const create = (of: Agent, template_key: string, more: object = {}, query = '') 
     'POST',
     `/movements${query}`,
     {
-      ...{ template_key, template_version: 1, intent: { asset: 'USDC', amount: '1' } },
+      template_key,
+      template_version: 1,
+      intent: { asset: 'USDC', amount: '1' },
       ...more,
     },
   );
@@ -41,7 +43,8 @@ test('one authority has at most 200 movements that have not ended, however many 
   expect(made).toHaveLength(AGENT_OPEN_MOVEMENTS - 1);
   for (const answer of answers.filter(({ status }) => status !== 201))
     expectRefusal(answer, 409, 'open_movements_exceeded', {
-      ...{ authority_key: of.authority, limit: AGENT_OPEN_MOVEMENTS },
+      authority_key: of.authority,
+      limit: AGENT_OPEN_MOVEMENTS,
     });
   const preview = await must(200, create(of, key, {}, '?dry_run=true'));
   expect(preview.would_create).toBe(false);
@@ -62,7 +65,8 @@ test('an agent adds versions until its namespace has 200, and an administrator g
   const [last, full] = [{ requested_notional: '2' }, { requested_notional: '3' }];
   expect((await must(200, propose(of, last))).template_version).toBe(AGENT_TEMPLATE_VERSIONS);
   expectRefusal(await propose(of, full), 409, 'template_versions_exceeded', {
-    ...{ authority_key: of.authority, limit: AGENT_TEMPLATE_VERSIONS },
+    authority_key: of.authority,
+    limit: AGENT_TEMPLATE_VERSIONS,
   });
   // A version that covers it is used again.
   expect((await must(200, propose(of, last))).status).toBe('auto_promoted');

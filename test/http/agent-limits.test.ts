@@ -121,14 +121,19 @@ describe('a movement of an agent', () => {
     let created = 0;
     await fc.assert(
       fc.asyncProperty(
-        ...[fc.nat(8), amounts, fc.constantFrom('USDC', 'USDT'), node_config],
+        fc.nat(8),
+        amounts,
+        fc.constantFrom('USDC', 'USDT'),
+        node_config,
         fc.option(fc.record({ risk_controls: fc.constant({}), max_notional: fc.constant('1') })),
         async (which, amount, asset, config, more) => {
           const answer = await sendAs<{
             movement_id: string;
             detail: { error: string };
           }>(of, 'POST', '/movements', {
-            ...{ template_key: keys[which], template_version: 1, intent: { asset, amount } },
+            template_key: keys[which],
+            template_version: 1,
+            intent: { asset, amount },
             input_params: { ...more, node_config: config },
           });
           if (answer.status !== 201) {

@@ -86,7 +86,10 @@ describe('a proposal', () => {
     const unknown = { destination_address: address, signer_profile: 'nobody' };
     const made = await must(200, propose(limited, unknown, headers));
     expect(made).toMatchObject({
-      ...{ status: 'submitted', promotion_mode: null, template_key: null, template_version: null },
+      status: 'submitted',
+      promotion_mode: null,
+      template_key: null,
+      template_version: null,
       reasons: [
         'asset_not_allowed',
         'chain_not_allowed',
@@ -121,7 +124,8 @@ describe('a proposal', () => {
     });
     expectRefusal(await promote(made.proposal_id), 409, 'invalid_state', {
       proposal_id: made.proposal_id,
-      ...{ current_state: 'rejected', allowed_states: ['submitted'] },
+      current_state: 'rejected',
+      allowed_states: ['submitted'],
     });
   });
 
@@ -130,7 +134,8 @@ describe('a proposal', () => {
     const made = await must(
       200,
       propose(withdraws, {
-        ...{ protocol_family: 'cex_withdrawal', source_chain: 'paper-main' },
+        protocol_family: 'cex_withdrawal',
+        source_chain: 'paper-main',
         destination_chain: 'local',
       }),
     );
@@ -187,7 +192,8 @@ describe('an idempotency key', () => {
       { proposal_id, fields: ['requested_notional', 'ttl_seconds'] },
     );
     expectRefusal(await attempt(own, {}, headers), 409, 'idempotency_conflict', {
-      ...{ proposal_id, fields: ['operation'] },
+      proposal_id,
+      fields: ['operation'],
     });
   });
 
@@ -216,13 +222,16 @@ describe('an administrator', () => {
     const { proposal_id } = await must(200, propose(of, beyond));
     const promoted = await must(200, promote(proposal_id));
     expect(promoted).toMatchObject({
-      ...{ status: 'auto_promoted', promotion_mode: 'admin', template_version: 1 },
+      status: 'auto_promoted',
+      promotion_mode: 'admin',
+      template_version: 1,
       reasons: ['notional_exceeded', 'ttl_exceeded'],
     });
     expect(await readProposal(of, proposal_id)).toMatchObject(promoted);
     expectRefusal(await promote(proposal_id), 409, 'invalid_state', {
       proposal_id,
-      ...{ current_state: 'auto_promoted', allowed_states: ['submitted'] },
+      current_state: 'auto_promoted',
+      allowed_states: ['submitted'],
     });
     expect(await versionsOf(promoted.template_key ?? '')).toEqual([{ version: 1, most: '250' }]);
   });
@@ -323,7 +332,8 @@ describe('its time', () => {
     });
     expectRefusal(await promote(short.proposal_id), 409, 'invalid_state', {
       proposal_id: short.proposal_id,
-      ...{ current_state: 'expired', allowed_states: ['submitted'] },
+      current_state: 'expired',
+      allowed_states: ['submitted'],
     });
     const { events } = await must(
       200,
@@ -453,7 +463,8 @@ describe('a movement of an agent', () => {
     await must(
       200,
       send('PATCH', `/plan-templates/${made.template_key ?? ''}`, {
-        ...{ auto_approve_enabled: true, ...caps },
+        auto_approve_enabled: true,
+        ...caps,
       }),
     );
     const strategy_id = `agents-${randomUUID()}`;

@@ -454,9 +454,17 @@ describe('the list', () => {
     const { events } = await list({ limit: '500' }, '/registry/audit');
     expect(new Set(events.map(({ entity_type }) => entity_type))).not.toContain('movement');
     const ours = [
-      ...['executor', 'signer', 'nonce_lane', 'registry', 'cutover_mode'],
-      ...['bridge_chain', 'bridge_path', 'bridge_registry'],
-      ...['perp_master', 'perp_binding', 'perp_agent_wallet'],
+      'executor',
+      'signer',
+      'nonce_lane',
+      'registry',
+      'cutover_mode',
+      'bridge_chain',
+      'bridge_path',
+      'bridge_registry',
+      'perp_master',
+      'perp_binding',
+      'perp_agent_wallet',
     ];
     expect(events.filter(({ entity_type }) => !ours.includes(entity_type))).toEqual([]);
     expect(events.find(({ entity_key }) => entity_key === key)).toMatchObject({

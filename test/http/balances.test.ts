@@ -264,8 +264,12 @@ test('what is not there cannot be promised: holds beside each other never exceed
   ]);
   const refused = answers.find(({ status }) => status === 409);
   expectRefusal(refused!, 409, 'insufficient_effective_withdrawable', {
-    ...{ reason: 'insufficient', venue_key: venue, account_type: 'SPOT', asset: 'USDT' },
-    ...{ amount: '250000', effective_withdrawable: '0' },
+    reason: 'insufficient',
+    venue_key: venue,
+    account_type: 'SPOT',
+    asset: 'USDT',
+    amount: '250000',
+    effective_withdrawable: '0',
   });
   const [usdt] = await read(`venue_key=${venue}&asset=USDT`);
   expect(usdt).toMatchObject({ svc_pending_outflow: '1000000', svc_effective_withdrawable: '0' });

@@ -45,7 +45,9 @@ const identity = (eid = 30_101): string => `${String(eid)}:${address()}`;
 const name = (): string => `chain-${hex().slice(0, 12)}`;
 
 const chainBody = (more: object = {}) => ({
-  ...{ chain: name(), endpoint_identity: identity(), finality_age_seconds: 900 },
+  chain: name(),
+  endpoint_identity: identity(),
+  finality_age_seconds: 900,
   ...more,
 });
 const addChain = (more: object = {}) => must<ChainRow>(200, post(CHAINS, chainBody(more)));
@@ -68,8 +70,12 @@ describe('a chain', () => {
     const body = chainBody({ operator_label: 'treasury' });
     const made = {
       ...body,
-      ...{ snapshot_version: 0, snapshot_stale: true, stale_detected_at: STAMP },
-      ...{ snapshot_at: null, created_at: STAMP, updated_at: STAMP },
+      snapshot_version: 0,
+      snapshot_stale: true,
+      stale_detected_at: STAMP,
+      snapshot_at: null,
+      created_at: STAMP,
+      updated_at: STAMP,
     };
     const created = await must<ChainRow>(200, post(CHAINS, body));
     expect(created).toEqual(made);
@@ -83,7 +89,9 @@ describe('a chain', () => {
     );
     expect(replaced).toEqual({
       ...created,
-      ...{ finality_age_seconds: 60, operator_label: null, updated_at: STAMP },
+      finality_age_seconds: 60,
+      operator_label: null,
+      updated_at: STAMP,
     });
     expect(await must(200, send('DELETE', one))).toEqual(replaced);
     for (const [method, more] of [
@@ -109,7 +117,8 @@ describe('a chain', () => {
     const second = await addChain();
     expectRefusal(
       await send('PUT', `${CHAINS}/${second.chain}`, {
-        ...{ endpoint_identity, finality_age_seconds: 1 },
+        endpoint_identity,
+        finality_age_seconds: 1,
       }),
       409,
       'endpoint_identity_conflict',
@@ -144,7 +153,8 @@ describe('a chain', () => {
     const path = await addPath();
     for (const chain of [path.src_chain, path.dst_chain])
       expectRefusal(await send('DELETE', `${CHAINS}/${chain}`), 409, 'chain_in_use', {
-        ...{ chain, path_baselines: 1 },
+        chain,
+        path_baselines: 1,
       });
     const [src, dst] = [await addChain(), await addChain()];
     const ends = { src_chain: src.chain, dst_chain: dst.chain, asset: 'USDC' };
@@ -187,16 +197,25 @@ describe('a path', () => {
     expect(created).toEqual({
       ...key,
       ...budgets,
-      ...{ enabled: true, disabled_reason: null, baseline_source: null, operator_label: null },
-      ...{ last_drill_pass_at: null, last_drill_evidence_path: null, last_drill_contracts: null },
-      ...{ created_at: STAMP, updated_at: STAMP },
+      enabled: true,
+      disabled_reason: null,
+      baseline_source: null,
+      operator_label: null,
+      last_drill_pass_at: null,
+      last_drill_evidence_path: null,
+      last_drill_contracts: null,
+      created_at: STAMP,
+      updated_at: STAMP,
     });
     expect(await must(200, get(at(created)))).toEqual(created);
     expect(await must(200, get(PATHS))).toEqual(expect.arrayContaining([created]));
     const exact = '12345678901234567890.123456789012345678';
     const change = {
-      ...{ expected_latency_seconds: 1, detection_latency_budget_seconds: 2 },
-      ...{ fee_native_budget: exact, enabled: false, disabled_reason: 'a pause' },
+      expected_latency_seconds: 1,
+      detection_latency_budget_seconds: 2,
+      fee_native_budget: exact,
+      enabled: false,
+      disabled_reason: 'a pause',
     };
     const replaced = await must<PathRow>(200, send('PUT', at(created), { ...key, ...change }));
     expect(replaced).toEqual({ ...created, ...change, updated_at: STAMP });
@@ -216,7 +235,9 @@ describe('a path', () => {
     const make = (more: object) =>
       post(PATHS, { src_chain, dst_chain, asset: 'USDC', ...budgets, ...more });
     expectRefusal(await make({}), 409, 'path_baseline_exists', {
-      ...{ src_chain, dst_chain, asset: 'USDC' },
+      src_chain,
+      dst_chain,
+      asset: 'USDC',
     });
     expect(await make({ asset: 'USDT' })).toMatchObject({ status: 200 });
     expect(await make({ src_chain: dst_chain, dst_chain: src_chain })).toMatchObject({
@@ -254,7 +275,8 @@ describe('a path', () => {
       const drilled = await must<PathRow>(200, post(`${at(path)}/drill-pass`, { evidence_path }));
       expect(drilled).toEqual({
         ...path,
-        ...{ last_drill_pass_at: STAMP, last_drill_evidence_path: evidence_path },
+        last_drill_pass_at: STAMP,
+        last_drill_evidence_path: evidence_path,
         updated_at: STAMP,
       });
       const replaced = { ...budgets, enabled: true };
@@ -271,7 +293,8 @@ describe('a path', () => {
       const headers = asked();
       await must(200, send('PUT', chain, moved, headers));
       expect(await must(200, get(at(path)))).toMatchObject({
-        ...{ last_drill_pass_at: null, last_drill_evidence_path: null },
+        last_drill_pass_at: null,
+        last_drill_evidence_path: null,
       });
       const { src_chain, dst_chain, asset } = path;
       expect(await auditOfRequest(headers['X-Request-Id'])).toMatchObject([
@@ -291,10 +314,13 @@ async function deploy(number: number): Promise<string> {
   // PUSH4 number, MSTORE at 0, RETURN 32 bytes; before it what puts that where the address is.
   const runtime = `63${number.toString(16).padStart(8, '0')}60005260206000f3`;
   const hash = await client.sendTransaction({
-    ...{ data: `0x6c${runtime}600052600d6013f3`, chain: null, gas: 200_000n },
+    data: `0x6c${runtime}600052600d6013f3`,
+    chain: null,
+    gas: 200_000n,
   });
   const { contractAddress } = await client.waitForTransactionReceipt({
-    ...{ hash, pollingInterval: 50 },
+    hash,
+    pollingInterval: 50,
   });
   if (!contractAddress) throw new Error('nothing was deployed');
   return contractAddress.toLowerCase();
@@ -323,9 +349,12 @@ test('a refresh asks the endpoints of bound chains what they are', async () => {
     };
     expect(await refresh()).toEqual({
       refreshed_at: STAMP,
-      ...{ changed: true, stale: false },
+      changed: true,
+      stale: false,
       row: expect.objectContaining({
-        ...{ snapshot_version: 1, snapshot_stale: false, stale_detected_at: null },
+        snapshot_version: 1,
+        snapshot_stale: false,
+        stale_detected_at: null,
         snapshot_at: STAMP,
       }),
     });
@@ -337,7 +366,8 @@ test('a refresh asks the endpoints of bound chains what they are', async () => {
       [LOCAL],
     );
     expect(await must(200, get(local))).toMatchObject({
-      ...{ snapshot_stale: true, stale_detected_at: STAMP },
+      snapshot_stale: true,
+      stale_detected_at: STAMP,
     });
     expect(await refresh()).toMatchObject({ row: { snapshot_stale: false } });
     // What is there says that it is another one than the row says.
@@ -345,16 +375,21 @@ test('a refresh asks the endpoints of bound chains what they are', async () => {
       must<ChainRow>(
         200,
         send('PUT', local, {
-          ...{ endpoint_identity: `${String(told)}:${endpoint}`, finality_age_seconds: 1 },
+          endpoint_identity: `${String(told)}:${endpoint}`,
+          finality_age_seconds: 1,
         }),
       );
     expect(await be(eid + 1)).toMatchObject({
-      ...{ snapshot_stale: true, snapshot_at: null, snapshot_version: 1 },
+      snapshot_stale: true,
+      snapshot_at: null,
+      snapshot_version: 1,
     });
     expect(await refresh()).toMatchObject({ changed: false, stale: true });
     await be(eid);
     expect(await refresh()).toMatchObject({
-      ...{ changed: true, stale: false, row: { snapshot_version: 2 } },
+      changed: true,
+      stale: false,
+      row: { snapshot_version: 2 },
     });
   } finally {
     await must(200, send('DELETE', local));
@@ -404,7 +439,8 @@ test('every write is in the audit, and a refusal too', async () => {
   await one('bridge_chain.create', ['POST', CHAINS, src], ofChain);
   await one('bridge_chain.create', ['POST', CHAINS, src], {
     ...ofChain,
-    ...{ outcome: 'denied', reason: 'chain_exists' },
+    outcome: 'denied',
+    reason: 'chain_exists',
   });
   const { chain: _name, ...fields } = src;
   await one('bridge_chain.replace', ['PUT', `${CHAINS}/${src.chain}`, fields], ofChain);
@@ -415,12 +451,15 @@ test('every write is in the audit, and a refusal too', async () => {
   });
   await one('bridge_chain.delete', ['DELETE', `${CHAINS}/${src.chain}`], {
     ...ofChain,
-    ...{ outcome: 'denied', reason: 'chain_in_use' },
+    outcome: 'denied',
+    reason: 'chain_in_use',
   });
   await one('bridge_path.delete', ['DELETE', path], ofPath);
   await one('bridge_chain.delete', ['DELETE', `${CHAINS}/${src.chain}`], ofChain);
   await one('bridge_registry.refresh', ['POST', REFRESH], {
-    ...{ entity_type: 'bridge_registry', entity_key: 'bridge-c', outcome: 'success' },
+    entity_type: 'bridge_registry',
+    entity_key: 'bridge-c',
+    outcome: 'success',
   });
   const { events } = await must<{ events: { action: string }[] }>(
     200,

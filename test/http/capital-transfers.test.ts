@@ -87,20 +87,16 @@ describe('a transfer', () => {
     expect(answer.status).toBe(201);
     const { transfer_id } = answer.body;
     expect(answer.body).toMatchObject({
-      ...{
-        source_venue: 'paper-main',
-        destination_venue: 'paper-sub-a',
-        asset: 'USDT',
-        amount: '12.34',
-        reason: 'rebalancing',
-      },
-      ...{
-        source_account_type: 'SPOT',
-        destination_account_type: 'USDT_FUTURE',
-        strategy_id: 'basis',
-        provider: 'paper',
-        error_code: null,
-      },
+      source_venue: 'paper-main',
+      destination_venue: 'paper-sub-a',
+      asset: 'USDT',
+      amount: '12.34',
+      reason: 'rebalancing',
+      source_account_type: 'SPOT',
+      destination_account_type: 'USDT_FUTURE',
+      strategy_id: 'basis',
+      provider: 'paper',
+      error_code: null,
     });
     expect(await ended(transfer_id)).toMatchObject({
       request_state: 'COMPLETED',
@@ -201,7 +197,10 @@ describe('a transfer', () => {
       'insufficient_effective_withdrawable',
       {
         reason: 'insufficient',
-        ...{ venue_key: 'paper-sub-a', account_type: 'SPOT', asset: 'USDT', amount: less('40') },
+        venue_key: 'paper-sub-a',
+        account_type: 'SPOT',
+        asset: 'USDT',
+        amount: less('40'),
         effective_withdrawable: less('40.5'),
       },
     );
@@ -217,7 +216,10 @@ describe('a transfer', () => {
     });
     expectRefusal(answer, 409, 'insufficient_effective_withdrawable', {
       reason: 'insufficient',
-      ...{ venue_key: 'paper-sub-a', account_type: 'SPOT', asset: 'USDT', amount: '1000000000' },
+      venue_key: 'paper-sub-a',
+      account_type: 'SPOT',
+      asset: 'USDT',
+      amount: '1000000000',
       effective_withdrawable: expect.any(String),
     });
     expect(await auditOfRequest(answer.headers.get('x-request-id') ?? '')).toMatchObject([
@@ -367,7 +369,12 @@ describe('of the topology', () => {
     expectInvalid(await refused({ note: 'x' }), 'note');
     expectInvalid(
       await post('/capital-transfers', {}),
-      ...['source_venue', 'destination_venue', 'asset', 'amount', 'reason', 'idempotency_key'],
+      'source_venue',
+      'destination_venue',
+      'asset',
+      'amount',
+      'reason',
+      'idempotency_key',
     );
   });
 });

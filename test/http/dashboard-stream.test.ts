@@ -96,7 +96,8 @@ test('a stream is for operators who sign, and leaves room for requests', async (
   const unsigned = await fetch(CONSOLE + STREAM);
   expect(unsigned.status).toBe(401);
   const headers = dashboardHeaders('GET', STREAM, '', {
-    ...{ secret: 'of somebody else', nonce: await issuedNonce() },
+    secret: 'of somebody else',
+    nonce: await issuedNonce(),
   });
   expect((await fetch(CONSOLE + STREAM, { headers })).status).toBe(401);
   // More than are worked on at once.

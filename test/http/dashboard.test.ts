@@ -220,13 +220,17 @@ describe('with a cooling period', () => {
     } as unknown as ApiDependencies;
     const nonces = createNonces([createSecretKey(randomBytes(32))]);
     const authentication = createOperatorAuthentication({
-      ...{ db, log, nonces, keys: fileKeys(keys) },
+      db,
+      log,
+      nonces,
+      keys: fileKeys(keys),
       maxSkewSeconds: 300,
     });
     const app = createApi(deps, [], {
       dashboard: {
         routes: dashboardRoutes(COOLING, nonces),
-        ...{ authentication, origin: () => 'http://localhost' },
+        authentication,
+        origin: () => 'http://localhost',
       },
     });
     server = await listen({ app, host: '127.0.0.1', port: 0, graceMs: 500 });

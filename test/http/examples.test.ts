@@ -101,8 +101,10 @@ function atRest(signer: Json): Json {
   const [lane] = [...(signer['lanes'] as readonly Json[]), sends as Json];
   const seen_at = lane?.['seen_at'] ?? new Date().toISOString();
   const finality = {
-    ...{ read: 'finalized_tag', confirmations: null },
-    ...{ typical_age_seconds: null, override_reason: null },
+    read: 'finalized_tag',
+    confirmations: null,
+    typical_age_seconds: null,
+    override_reason: null,
   };
   const seen = { mined_nonce: 1, final_nonce: 1, oldest_open_seconds: null, seen_at, finality };
   const caps = { max_gas_cost_wei: '50000000000000000', max_fee_per_gas_gwei: null };
@@ -636,7 +638,8 @@ test('an agent proposes, attempts and is promoted', async () => {
   const proposed = example('createTemplateProposal', here);
   const as = { key };
   await answers(['createTemplateProposal', 'POST', `${under}/template-proposals`], 200, {
-    ...{ ...as, body: proposed },
+    ...as,
+    body: proposed,
   });
   const attempted = example('createBridgeAttempt', { ...here, requested_notional: '99' });
   const first = await answers<{ movement_id: string; template_key: string }>(
@@ -668,7 +671,8 @@ test('an agent proposes, attempts and is promoted', async () => {
   await refuses('template_proposal_not_found', get(`/template-proposals/${NOBODY}`));
   const create = (template_version: number, amount: string, by: SigningKey = key) =>
     sendAs(by, 'POST', '/movements', {
-      ...{ template_key: first.template_key, template_version },
+      template_key: first.template_key,
+      template_version,
       intent: { asset: 'USDC', amount },
     });
   await refuses('max_notional_exceeded', create(1, '125'));

@@ -54,8 +54,14 @@ test('proposes with the flags of the contract, and makes a movement that waits f
   const shown = await run(env, 'proposals', 'show', String(proposal_id));
   expect(shown.json()).toMatchObject({ status: 'auto_promoted', proposal: proposal() });
   const wanted = [
-    ...['--template-key', String(template_key), '--template-version', String(template_version)],
-    ...['--asset', 'USDC', '--amount', '40'],
+    '--template-key',
+    String(template_key),
+    '--template-version',
+    String(template_version),
+    '--asset',
+    'USDC',
+    '--amount',
+    '40',
   ];
   const preview = await run(env, 'movements', 'preview', ...wanted);
   expect(preview.json()).toMatchObject({ would_create: true });
@@ -150,7 +156,8 @@ test('a bridge attempt makes the movement too, once for its key', async () => {
 
 test('reads who it is, routes and balances, as JSON and for people', async () => {
   expect((await run(env, 'whoami')).json()).toMatchObject({
-    ...{ role: 'agent', namespace: own.namespace },
+    role: 'agent',
+    namespace: own.namespace,
     authority: { max_notional: '100' },
   });
   expect((await run(env, 'routes', 'list')).json()).toMatchObject({ routes: expect.any(Array) });
@@ -165,7 +172,7 @@ test('reads who it is, routes and balances, as JSON and for people', async () =>
 test.each([
   [2, 'approve', ['movements', 'approve', randomUUID()]],
   [2, 'an unknown option', ['whoami', '--approve']],
-  [2, 'an amount that is none', ['proposals', 'create', ...['--requested-notional', '1e3']]],
+  [2, 'an amount that is none', ['proposals', 'create', '--requested-notional', '1e3']],
   [3, 'a foreign movement', ['movements', 'show', randomUUID()]],
   [3, 'a name that no id has', ['movements', 'show', 'x']],
 ])('ends with %d for %s, in one line', async (status, _, args) => {

@@ -69,7 +69,14 @@ interface Created {
 }
 const created = (...more: readonly string[]): Promise<Created> =>
   json.run('movements create', [
-    ...['--template', gated, '--asset', 'USDC', '--amount', '1', '--strategy', 'fundctl'],
+    '--template',
+    gated,
+    '--asset',
+    'USDC',
+    '--amount',
+    '1',
+    '--strategy',
+    'fundctl',
     ...more,
   ]);
 const file = (name: string, content: unknown): string => {
@@ -89,9 +96,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('movements plan', [id]);
     await json.run('movements graph', [id]);
     await json.run('movements approve', [id, '--approver', 'desk', '--yes']);
-    await json.run('movements watch', [
-      ...[id, '--until', 'WAITING_MANUAL_ACTION', '--timeout', '30'],
-    ]);
+    await json.run('movements watch', [id, '--until', 'WAITING_MANUAL_ACTION', '--timeout', '30']);
     await json.run('movements show', [id]);
     await json.run('movements resume', [id, '--yes']);
     const ended = await json.run('movements watch', [id, '--timeout', '30']);
@@ -109,7 +114,12 @@ describe('what is printed for programs fits the schema of its command', () => {
       template([noop('step', { config: { amount: '5' }, risk_patch: { max_amount: '2' } })]),
     );
     const { movement_id: failed } = await json.run<Created>('movements create', [
-      ...['--template', broken.template_key, '--asset', 'USDC', '--amount', '1'],
+      '--template',
+      broken.template_key,
+      '--asset',
+      'USDC',
+      '--amount',
+      '1',
     ]);
     await json.run('movements approve', [failed, '--over-limit', '--yes']);
     await reaches(failed, 'FAILED');
@@ -124,8 +134,17 @@ describe('what is printed for programs fits the schema of its command', () => {
   test('a payment of another movement', async () => {
     const { holder, target } = await wrongPayment();
     const moved = await json.run<object>('movements reassign', [
-      ...[holder, 'arrive', '--to-movement', target, '--to-node', 'arrive'],
-      ...['--reason', 'it is theirs', '--evidence', 'letter=2026-11-25', '--yes'],
+      holder,
+      'arrive',
+      '--to-movement',
+      target,
+      '--to-node',
+      'arrive',
+      '--reason',
+      'it is theirs',
+      '--evidence',
+      'letter=2026-11-25',
+      '--yes',
     ]);
     expect(moved).toMatchObject({ movement_id: holder, to: { movement_id: target } });
   });
@@ -140,7 +159,12 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('templates show', [key]);
     await json.run('templates graph', [`${key}@1`]);
     await json.run('templates auto-approve', [
-      ...[key, '--daily-cap-amount', '5', '--daily-cap-asset', 'USDC', '--yes'],
+      key,
+      '--daily-cap-amount',
+      '5',
+      '--daily-cap-asset',
+      'USDC',
+      '--yes',
     ]);
     await register({ ...plan, version: 2 });
     const why = ['--reason', 'a test'];
@@ -149,7 +173,8 @@ describe('what is printed for programs fits the schema of its command', () => {
     const asked = await run('templates', 'retire', `${key}@2`, ...why);
     expect([asked.status, asked.err]).toEqual([2, expect.stringContaining('confirmation')]);
     expect(await json.run('templates retire', [`${key}@2`, ...why, '--yes'])).toMatchObject({
-      ...{ status: 'retired', latest_active_version: 1 },
+      status: 'retired',
+      latest_active_version: 1,
     });
     const retired = ['--key', key, '--status', 'retired'];
     expect((await run('templates', 'list', ...retired)).out).toMatch(/@2 .*retired/);
@@ -160,7 +185,12 @@ describe('what is printed for programs fits the schema of its command', () => {
   test('transfers', async () => {
     const move = ['--from', 'paper-main', '--to', 'paper-sub-a', '--asset', 'USDT'];
     const made = await json.run<{ transfer_id: string }>('transfers create', [
-      ...[...move, '--amount', '3', '--reason', 'a test', '--yes'],
+      ...move,
+      '--amount',
+      '3',
+      '--reason',
+      'a test',
+      '--yes',
     ]);
     await json.run('transfers watch', [made.transfer_id, '--timeout', '30']);
     await json.run('transfers show', [made.transfer_id]);
@@ -175,8 +205,16 @@ describe('what is printed for programs fits the schema of its command', () => {
     const strategy = unique('strategy');
     const limits = ['--max-amount', '10', '--window-hours', '24', '--max-amount-per-window', '50'];
     const policy = await json.run<{ policy_id: string }>('policies create', [
-      ...['--client', shared.adminClientId, '--strategy', strategy, '--allow-asset', 'USDC'],
-      ...['--allow-template', gated, ...limits, '--yes'],
+      '--client',
+      shared.adminClientId,
+      '--strategy',
+      strategy,
+      '--allow-asset',
+      'USDC',
+      '--allow-template',
+      gated,
+      ...limits,
+      '--yes',
     ]);
     await json.run('policies update', [policy.policy_id, '--active', 'false', '--yes']);
     await json.run('policies show', [policy.policy_id]);
@@ -218,7 +256,11 @@ describe('what is printed for programs fits the schema of its command', () => {
   test('bridges', async () => {
     const [from, to] = [unique('chain'), unique('chain')];
     const chain = (index: number): readonly string[] => [
-      ...['--endpoint', `${String(index)}:${freshAddress()}`, '--finality-age', '60', '--yes'],
+      '--endpoint',
+      `${String(index)}:${freshAddress()}`,
+      '--finality-age',
+      '60',
+      '--yes',
     ];
     const eid = 40_000 + Math.floor(Math.random() * 10_000);
     await json.run('bridges add-chain', [from, ...chain(eid)]);
@@ -268,12 +310,14 @@ describe('what is printed for programs fits the schema of its command', () => {
     expect(listed.out).toMatch(new RegExp(`${id} .*submitted.*USDC.*999999.*notional_exceeded`));
     const none = ['--authority', of.authority, '--status', 'rejected'];
     expect(await json.run('proposals list', none)).toEqual({
-      ...{ template_proposals: [], next_cursor: null },
+      template_proposals: [],
+      next_cursor: null,
     });
     const asked = await run('proposals', 'promote', id);
     expect([asked.status, asked.err]).toEqual([2, expect.stringContaining('confirmation')]);
     expect(await json.run('proposals promote', [id, '--yes'])).toMatchObject({
-      ...{ proposal_id: id, promotion_mode: 'admin' },
+      proposal_id: id,
+      promotion_mode: 'admin',
     });
     const { out } = await run('proposals', 'show', id);
     expect(out).toMatch(/reasons +notional_exceeded\n/);
@@ -284,7 +328,11 @@ describe('what is printed for programs fits the schema of its command', () => {
     const { movement_id: id } = await created('--callback-url', 'https://a.example/');
     await json.run('movements reject', [id, '--yes']);
     const sent = await json.run<{ redelivered: readonly string[] }>('callbacks redeliver-all', [
-      ...['--movement', id, '--since', '2020-01-01T00:00:00Z', '--yes'],
+      '--movement',
+      id,
+      '--since',
+      '2020-01-01T00:00:00Z',
+      '--yes',
     ]);
     const { callbacks } = await json.run<{ callbacks: readonly { event_id: string }[] }>(
       'callbacks list',
@@ -433,7 +481,9 @@ test("a team's payee is shown with its standing, and no address stands in a tabl
   const { template_key } = await register(
     template([
       {
-        ...{ node_key: 'pay', node_kind: 'action', action_type: 'test_team_payment' },
+        node_key: 'pay',
+        node_kind: 'action',
+        action_type: 'test_team_payment',
         executor_selector: { action_type: 'test_team_payment' },
         has_side_effect: true,
         config: { beneficiary: 'iban-of-nobody', venue: 'their-bank', tag: '17' },
@@ -463,8 +513,14 @@ test('a gate says what a person is to look at, in plan, detail and attention; it
     template([noop('step'), gate('look', { config: { description: look } }), gate('other')]),
   );
   const { movement_id: id } = await json.run<Created>('movements create', [
-    ...['--template', of.template_key, '--asset', 'USDC', '--amount', '1'],
-    ...['--param', 'node_config={"description":"nothing to look at"}'],
+    '--template',
+    of.template_key,
+    '--asset',
+    'USDC',
+    '--amount',
+    '1',
+    '--param',
+    'node_config={"description":"nothing to look at"}',
   ]);
   const plan = await run('movements', 'plan', id);
   expect(plan.out).toMatch(`Where it waits for a person\nlook  ${look}\n`);
@@ -492,8 +548,14 @@ describe('what people see', () => {
     const { id } = await json.run<{ id: string }>(
       'allowlist add',
       [
-        ...[freshAddress(), '--family', 'evm', '--reason', 'a test', '--yes'],
-        ...['--label', 'desk\u001b[2Jwallet\u202e'],
+        freshAddress(),
+        '--family',
+        'evm',
+        '--reason',
+        'a test',
+        '--yes',
+        '--label',
+        'desk\u001b[2Jwallet\u202e',
       ],
       { env: dashboard },
     );
@@ -521,7 +583,12 @@ describe('what people see', () => {
       ]),
     );
     const made = await json.run<Created>('movements create', [
-      ...['--template', pays.template_key, '--asset', 'USDC', '--amount', '7.25'],
+      '--template',
+      pays.template_key,
+      '--asset',
+      'USDC',
+      '--amount',
+      '7.25',
     ]);
     const { out } = await run('movements', 'plan', made.movement_id);
     for (const part of [
@@ -569,8 +636,16 @@ test('a create whose answer is lost tells the key with which a repeat is safe', 
     method === 'POST' && path === '/v3/movements' && !text.includes('would_create') ? null : text,
   );
   const request = [
-    ...['movements', 'create', '--template', gated, '--asset', 'USDC', '--amount', '1'],
-    ...['--label', `run=${unique('lost')}`],
+    'movements',
+    'create',
+    '--template',
+    gated,
+    '--asset',
+    'USDC',
+    '--amount',
+    '1',
+    '--label',
+    `run=${unique('lost')}`,
   ];
   try {
     const lost = await runFundctl(clientEnv(proxy.url, shared.keys.admin), request);

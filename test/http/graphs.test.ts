@@ -85,13 +85,11 @@ describe('the graph of a movement', () => {
       nodes: [
         { node_key: 'a', state: 'COMPLETED', ...action },
         {
-          ...{
-            node_key: 'check',
-            state: 'READY',
-            node_kind: 'manual_gate',
-            action_type: 'manual_gate',
-            ...bound,
-          },
+          node_key: 'check',
+          state: 'READY',
+          node_kind: 'manual_gate',
+          action_type: 'manual_gate',
+          ...bound,
           executor_key: expect.any(String),
         },
         { node_key: 'other', state: 'SKIPPED', ...action },
@@ -100,14 +98,12 @@ describe('the graph of a movement', () => {
       ],
       edges: [
         {
-          ...{
-            from: 'a',
-            to: 'check',
-            edge_type: 'on_success',
-            priority: 2,
-            join_key: null,
-            status: 'fired',
-          },
+          from: 'a',
+          to: 'check',
+          edge_type: 'on_success',
+          priority: 2,
+          join_key: null,
+          status: 'fired',
           condition_expr: 'dec(intent.amount) > dec("1")',
         },
         {

@@ -206,8 +206,12 @@ test('what is drawn on a chain is held in the pool of the signer that pays it, u
     409,
     'insufficient_effective_withdrawable',
     {
-      ...{ reason: 'insufficient', venue_key, account_type: 'SPOT', asset: 'USDT' },
-      ...{ amount: '20.000001', effective_withdrawable: '20' },
+      reason: 'insufficient',
+      venue_key,
+      account_type: 'SPOT',
+      asset: 'USDT',
+      amount: '20.000001',
+      effective_withdrawable: '20',
     },
   );
   await reaches(first.movement_id, 'WAITING_MANUAL_ACTION');
@@ -228,7 +232,8 @@ test('an approval that a restore may have forgotten is given again, whatever is 
   const { movement_id } = created;
   const again = () => act(movement_id, 'approve', approval(created));
   expect(await again()).toMatchObject({
-    ...{ status: 409, body: { detail: { error: 'insufficient_effective_withdrawable' } } },
+    status: 409,
+    body: { detail: { error: 'insufficient_effective_withdrawable' } },
   });
   // As after-restore leaves it (prisma/functions/restore.sql).
   await sql(

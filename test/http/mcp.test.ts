@@ -41,8 +41,14 @@ beforeAll(async () => {
 afterAll(() => tools?.close());
 
 const NAMES = [
-  ...['whoami', 'list_routes', 'recommend_route', 'get_balances'],
-  ...['list_movements', 'get_movement', 'propose_template', 'get_proposal'],
+  'whoami',
+  'list_routes',
+  'recommend_route',
+  'get_balances',
+  'list_movements',
+  'get_movement',
+  'propose_template',
+  'get_proposal',
 ];
 const countOf = async (authority: string): Promise<number> => {
   const rows = await sql('SELECT 1 FROM template_proposals WHERE authority_key = $1', [authority]);
@@ -100,7 +106,9 @@ function unbounded(schema: unknown, at = ''): readonly string[] {
 
 test('reads: who it is, routes, balances, movements', async () => {
   expect(dataOf(await tools.call('whoami'))).toMatchObject({
-    ...{ role: 'agent', namespace: own.namespace, key_id: own.keyId },
+    role: 'agent',
+    namespace: own.namespace,
+    key_id: own.keyId,
     authority: { max_notional: '250', allowed_assets: ['USDC'], max_ttl_seconds: 3600 },
   });
   const source_venue = uniqueKey('place');
@@ -108,7 +116,8 @@ test('reads: who it is, routes, balances, movements', async () => {
     await register(template([noop(node, { config: { source_venue } }), withdrawal('pays')]));
   const routes = await tools.call('list_routes', { source_venue, limit: 1 });
   expect(dataOf(routes)).toMatchObject({
-    ...{ routes: [{ executable: true, source_venue }], total: 2 },
+    routes: [{ executable: true, source_venue }],
+    total: 2,
     cut: { shown: 1, total: 2, go_on: 'Call list_routes again with offset 1.' },
   });
   const rest = await tools.call('list_routes', { source_venue, offset: 1 });
@@ -119,7 +128,9 @@ test('reads: who it is, routes, balances, movements', async () => {
   const held = await tools.call('get_balances', wanted);
   expect(dataOf(held)).toMatchObject({ balances: [{ venue_key: 'paper-main' }], cut: null });
   expect(dataOf(await tools.call('list_movements'))).toEqual({
-    ...{ movements: [], next_cursor: null, cut: null },
+    movements: [],
+    next_cursor: null,
+    cut: null,
   });
 });
 
@@ -305,7 +316,8 @@ describe('its process', () => {
     const message = (id: number, method: string, params: object): string =>
       `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
     const hello = {
-      ...{ protocolVersion: '2025-06-18', capabilities: {} },
+      protocolVersion: '2025-06-18',
+      capabilities: {},
       clientInfo: { name: 'tests', version: '1' },
     };
     const calls = Array.from({ length: 80 }, (_, index) =>

@@ -332,7 +332,9 @@ describe('a cancel', () => {
       409,
       {
         detail: {
-          ...{ error: 'invalid_state', current_state: 'PENDING_APPROVAL', nodes: ['do', 'undo'] },
+          error: 'invalid_state',
+          current_state: 'PENDING_APPROVAL',
+          nodes: ['do', 'undo'],
           message: expect.stringContaining('Approve it'),
         },
       },
@@ -495,7 +497,9 @@ describe('an acknowledge', () => {
     });
     expect(await auditOfRequest(request)).toEqual([
       expect.objectContaining({
-        ...{ action: 'movement.acknowledge', outcome: 'success', reason: 'by hand' },
+        action: 'movement.acknowledge',
+        outcome: 'success',
+        reason: 'by hand',
       }),
     ]);
     await must(200, act(id, 'retry'));

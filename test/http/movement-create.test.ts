@@ -58,7 +58,8 @@ describe('creating a movement', () => {
       outflow: [],
       sends: [],
       limits: [],
-      ...{ external_reference: null, metadata: {} },
+      external_reference: null,
+      metadata: {},
       expires_at: expect.stringMatching(TIME),
       created_at: expect.stringMatching(TIME),
     });
@@ -100,7 +101,9 @@ describe('creating a movement', () => {
       completed_at: null,
     };
     const named = (node_key: string) => ({
-      ...{ ...node, node_key, idempotency_key: `${created.movement_id}:${node_key}:1` },
+      ...node,
+      node_key,
+      idempotency_key: `${created.movement_id}:${node_key}:1`,
     });
     expect(seen).toEqual({
       ...created,
@@ -460,7 +463,8 @@ describe('the list of movements', () => {
         intent: { asset: 'USDC', amount: '10' },
         outflow: [],
         current_frontier: ['a'],
-        ...{ external_reference: null, metadata: {} },
+        external_reference: null,
+        metadata: {},
         error_code: null,
         attention_reason: 'approval',
         created_at,

@@ -82,8 +82,11 @@ test('each node moves what really arrived, through fee, chain, deposit and inter
   const ended = await run(await registered(nodes), 'COMPLETED', usdt('10.25'));
   const common = { fee_amount: '0', fee_asset: 'USDT' };
   expect(outputOf(ended, 'out')).toMatchObject({
-    ...{ requested_amount: '10.25', submitted_amount: '10.25' },
-    ...{ fee_amount: '1', fee_asset: 'USDT', received_amount: '9.25' },
+    requested_amount: '10.25',
+    submitted_amount: '10.25',
+    fee_amount: '1',
+    fee_asset: 'USDT',
+    received_amount: '9.25',
   });
   const moved = { requested_amount: '9.25', submitted_amount: '9.25', received_amount: '9.25' };
   expect(outputOf(ended, 'back')).toMatchObject({

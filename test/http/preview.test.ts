@@ -122,13 +122,16 @@ describe('a preview', () => {
           usable_after: null,
         },
       ],
-      ...{ external_reference: null, metadata: {} },
+      external_reference: null,
+      metadata: {},
       limits: [],
       outflow: [{ asset: 'USDC', amount: '20' }],
       auto_approve: null,
       blocking_reasons: [],
       // test/http/review.test.ts
-      ...{ sends: expect.any(Array), balances: expect.any(Array), would_fail: expect.any(Array) },
+      sends: expect.any(Array),
+      balances: expect.any(Array),
+      would_fail: expect.any(Array),
     });
   });
 

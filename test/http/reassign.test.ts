@@ -50,7 +50,9 @@ test('the other is completed with it, and the first waits for a payment of its o
     { node_key: 'arrive', attempt: 1, state: 'COMPLETED' },
   ]);
   expect(await must(200, reassign(holder, target))).toMatchObject({
-    ...{ movement_id: holder, request_state: 'EXECUTING', current_frontier: ['arrive'] },
+    movement_id: holder,
+    request_state: 'EXECUTING',
+    current_frontier: ['arrive'],
     to: { movement_id: target },
     payments: [{ reference: address, amount: '5' }],
   });
@@ -67,7 +69,9 @@ test('the other is completed with it, and the first waits for a payment of its o
   const why = { reason: 'the sender named the other invoice' };
   expect(told).toContainEqual(
     expect.objectContaining({
-      ...{ event_type: 'node_observing', from_state: 'COMPLETED', to_state: 'OBSERVING' },
+      event_type: 'node_observing',
+      from_state: 'COMPLETED',
+      to_state: 'OBSERVING',
       data: expect.objectContaining({ ...why, reassigned_to: to }),
     }),
   );

@@ -75,7 +75,8 @@ describe('a movement with a reference and metadata', () => {
     expect([...hashes]).toHaveLength(1);
     const { movement_id, compiled_plan_hash } = await create(plain, only(fresh()));
     const approved = post(`/movements/${movement_id}/approve`, {
-      ...{ compiled_plan_hash, approver_id: 'desk' },
+      compiled_plan_hash,
+      approver_id: 'desk',
     });
     expect((await approved).status).toBe(200);
   });
@@ -96,7 +97,8 @@ test.each([
   const first = { external_reference: 'A', metadata: { a: '1' }, idempotency_key: randomUUID() };
   const { movement_id } = await must<CreatedView>(201, made(first));
   expectRefusal(await made({ ...first, ...change }), 409, 'idempotency_conflict', {
-    ...{ movement_id, fields },
+    movement_id,
+    fields,
   });
 });
 

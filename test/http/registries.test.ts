@@ -213,11 +213,15 @@ describe('the caps of a nonce lane', () => {
     const checksummed = address.toUpperCase().replace('0X', '0x');
     const lane = await must(200, raise({}, request, checksummed));
     expect(lane).toMatchObject({
-      ...{ address, caps: { ...CHAIN_CAPS, max_gas_cost_wei: '90000000000000000' } },
+      address,
+      caps: { ...CHAIN_CAPS, max_gas_cost_wei: '90000000000000000' },
       raise: {
-        ...{ max_gas_cost_wei: '90000000000000000', max_fee_per_gas_gwei: null },
-        ...{ reason: 'gas is dear', raised_by: { key_id: shared.keys.admin.keyId } },
-        ...{ raised_at: TIME, until: TIME },
+        max_gas_cost_wei: '90000000000000000',
+        max_fee_per_gas_gwei: null,
+        reason: 'gas is dear',
+        raised_by: { key_id: shared.keys.admin.keyId },
+        raised_at: TIME,
+        until: TIME,
       },
     });
     expect(await lanes()).toEqual([
@@ -226,12 +230,15 @@ describe('the caps of a nonce lane', () => {
     ]);
     expect(await auditOfRequest(request)).toEqual([
       expect.objectContaining({
-        ...{ action: 'nonce_lane.raise_caps', outcome: 'success', reason: 'gas is dear' },
+        action: 'nonce_lane.raise_caps',
+        outcome: 'success',
+        reason: 'gas is dear',
         entity_key: `${String(shared.chain.chainId)}:${address}`,
       }),
     ]);
     expect(await must(200, raise({ max_gas_cost_wei: undefined, ttl_seconds: 0 }))).toMatchObject({
-      ...{ raise: null, caps: CHAIN_CAPS },
+      raise: null,
+      caps: CHAIN_CAPS,
     });
   });
 
@@ -241,7 +248,8 @@ describe('the caps of a nonce lane', () => {
   ])('are not raised %s', async (_what, more) => {
     const request = randomUUID();
     expectRefusal(await raise(more, request), 409, 'lane_raise_too_large', {
-      ...{ chain_id: shared.chain.chainId, address },
+      chain_id: shared.chain.chainId,
+      address,
       most: { max_gas_cost_wei: '500000000000000000', max_fee_per_gas_gwei: null },
     });
     expect(await auditOfRequest(request)).toEqual([
@@ -256,7 +264,8 @@ describe('the caps of a nonce lane', () => {
   ])('are 404 of %s', async (_what, chain_id, of) => {
     const path = `/admin/nonce-lanes/${String(chain_id)}/${of}/raise`;
     expectRefusal(await send('POST', path, body), 404, 'nonce_lane_not_found', {
-      ...{ chain_id, address: of },
+      chain_id,
+      address: of,
     });
   });
 

@@ -119,11 +119,16 @@ describe('a retired version', () => {
     const headers = { 'X-Request-Id': `retire-${randomUUID()}` };
     const retired = await must(200, retire(template_id, undefined, headers));
     const fields = {
-      ...{ status: 'retired', retired_at: expect.stringMatching(/^\d{4}-.*Z$/) },
-      ...{ retired_by: shared.adminClientId, retired_reason: REASON.reason },
+      status: 'retired',
+      retired_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      retired_by: shared.adminClientId,
+      retired_reason: REASON.reason,
     };
     expect(retired).toEqual({
-      ...{ template_id, template_key, version: 1, latest_active_version: 2 },
+      template_id,
+      template_key,
+      version: 1,
+      latest_active_version: 2,
       ...fields,
     });
     expect(await must(200, get(`/plan-templates/${template_id}`))).toMatchObject(fields);
@@ -181,7 +186,8 @@ describe('an agent', () => {
     expectRefusal(await retire(template_id, other), 404, 'template_not_found', { template_id });
     const common = await register(template([noop('a')], { template_key: uniqueKey() }));
     expectRefusal(await retire(common.template_id, of), 403, 'agent_namespace_mismatch', {
-      ...{ namespace: of.namespace, requested_namespace: expect.any(String) },
+      namespace: of.namespace,
+      requested_namespace: expect.any(String),
     });
     expectRefusal(await retire(template_id, shared.keys.operator), 403, 'forbidden');
     expect(await must(200, retire(template_id, of))).toMatchObject({ status: 'retired' });

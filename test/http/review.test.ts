@@ -47,20 +47,32 @@ test("a team's payee has the standing that the list gives it, in create, preview
   const of = await registered([team('nobody-listed')]);
   const sends = [
     {
-      ...{ node_key: 'pay', action_type: 'test_team_payment', asset: 'USDC', amount: '10' },
-      ...{ venue: 'their-bank', tag: '17', network: null, max_fee: null },
+      node_key: 'pay',
+      action_type: 'test_team_payment',
+      asset: 'USDC',
+      amount: '10',
+      venue: 'their-bank',
+      tag: '17',
+      network: null,
+      max_fee: null,
       payees: [
         {
-          ...{ address: 'nobody-listed', chain_family: 'cex', chain_id: null },
-          ...{ allowed: false, usable_after: null, code: 'ADDRESS_NOT_ALLOWLISTED' },
+          address: 'nobody-listed',
+          chain_family: 'cex',
+          chain_id: null,
+          allowed: false,
+          usable_after: null,
+          code: 'ADDRESS_NOT_ALLOWLISTED',
         },
       ],
     },
   ];
   const failing = [{ at: 'dispatch', node_key: 'pay', error: 'ADDRESS_NOT_ALLOWLISTED' }];
   expect(await previewed(movementBody(of))).toMatchObject({
-    ...{ would_create: true, blocking_reasons: [] },
-    ...{ sends, would_fail: failing },
+    would_create: true,
+    blocking_reasons: [],
+    sends,
+    would_fail: failing,
   });
   const made = await create(of);
   expect(made).toMatchObject({ sends, limits: [] });
@@ -78,7 +90,10 @@ test('an amount beyond its own limit is created, and shown as such everywhere', 
   ];
   const failing = [{ at: 'dispatch', node_key: 'out', error: 'MAX_AMOUNT_EXCEEDED' }];
   expect(await previewed(body)).toMatchObject({
-    ...{ would_create: true, limits, blocking_reasons: failing, would_fail: failing },
+    would_create: true,
+    limits,
+    blocking_reasons: failing,
+    would_fail: failing,
   });
   const made = await must(201, post<{ movement_id: string }>('/movements', body));
   expect(made).toMatchObject({ limits });
@@ -113,19 +128,27 @@ test('what is switched off and what is not there are told before an approval', a
 test('a node that moves between own accounts pays nobody, and says from which kind to which', async () => {
   const of = await registered([
     {
-      ...{ node_key: 'move', node_kind: 'action', action_type: 'cex_internal_transfer' },
+      node_key: 'move',
+      node_kind: 'action',
+      action_type: 'cex_internal_transfer',
       executor_selector: { action_type: 'cex_internal_transfer', provider: 'paper' },
       has_side_effect: true,
       config: {
-        ...{ venue: 'paper-sub-a', account_type: 'usdt_future' },
-        ...{ destination_venue: 'paper-main', asset: 'USDC' },
+        venue: 'paper-sub-a',
+        account_type: 'usdt_future',
+        destination_venue: 'paper-main',
+        asset: 'USDC',
       },
     },
   ]);
   const sends = [
     {
-      ...{ node_key: 'move', venue: 'paper-sub-a', account_type: 'USDT_FUTURE', payees: [] },
-      ...{ destination_venue: 'paper-main', destination_account_type: 'SPOT' },
+      node_key: 'move',
+      venue: 'paper-sub-a',
+      account_type: 'USDT_FUTURE',
+      payees: [],
+      destination_venue: 'paper-main',
+      destination_account_type: 'SPOT',
     },
   ];
   expect(await previewed(movementBody(of))).toMatchObject({ sends });

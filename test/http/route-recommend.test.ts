@@ -349,14 +349,21 @@ test('a route over bridges shows where it crosses, how long that takes and what 
   const signed = { signer_selector: { chain_family: 'evm' }, has_side_effect: true };
   const { chainId } = shared.chain;
   const burn = noop('burn', {
-    ...{ ...signed, action_type: 'cctp_burn' },
+    ...signed,
+    action_type: 'cctp_burn',
     config: {
-      ...{ asset, venue: asset, source_chain_id: 1, destination_chain_id: chainId },
-      ...{ max_fee: '0.5', finality: 'fast' },
+      asset,
+      venue: asset,
+      source_chain_id: 1,
+      destination_chain_id: chainId,
+      max_fee: '0.5',
+      finality: 'fast',
     },
   });
   const mint = noop('mint', {
-    ...{ ...signed, action_type: 'cctp_mint', config: { burn_from: 'burn' } },
+    ...signed,
+    action_type: 'cctp_mint',
+    config: { burn_from: 'burn' },
   });
   const { template_key } = await register(
     template([burn, mint], { edges: [{ from: 'burn', to: 'mint', edge_type: 'on_success' }] }),
@@ -364,7 +371,9 @@ test('a route over bridges shows where it crosses, how long that takes and what 
   const [first] = (await ranked(asset)).recommendations;
   expect(first).toMatchObject({
     // This stack has no executors of the lane.
-    ...{ feasibility: 'infeasible', infeasible_reasons: ['executor_unavailable'], score: 0 },
+    feasibility: 'infeasible',
+    infeasible_reasons: ['executor_unavailable'],
+    score: 0,
     score_parts: {
       speed: { value: 300 / 320, latency_baseline_seconds: 20, basis: 'latency_baseline' },
       cost: { fee: '0.5', basis: 'bridge_max_fee' },
@@ -372,17 +381,23 @@ test('a route over bridges shows where it crosses, how long that takes and what 
   });
   expect(first?.route).toMatchObject({ template_key, metadata: { transport_family: 'bridge' } });
   expect(first?.route['bridge']).toEqual({
-    ...{ latency_baseline_seconds: 20, max_fee: '0.5' },
+    latency_baseline_seconds: 20,
+    max_fee: '0.5',
     legs: [
       {
-        ...{ node_key: 'burn', lane: 'burn_and_mint', asset, finality: 'fast' },
-        ...{ source_chain_id: 1, destination_chain_id: chainId },
-        ...{ latency_baseline_seconds: 20, latency_source: 'fast_attestation' },
-        ...{ max_fee: '0.5', fee_native_budget: null, fee_native_asset: null },
-        ...{
-          usable: false,
-          problem: { error_code: 'CHAIN_NOT_CONFIGURED', reason: expect.any(String) },
-        },
+        node_key: 'burn',
+        lane: 'burn_and_mint',
+        asset,
+        finality: 'fast',
+        source_chain_id: 1,
+        destination_chain_id: chainId,
+        latency_baseline_seconds: 20,
+        latency_source: 'fast_attestation',
+        max_fee: '0.5',
+        fee_native_budget: null,
+        fee_native_asset: null,
+        usable: false,
+        problem: { error_code: 'CHAIN_NOT_CONFIGURED', reason: expect.any(String) },
       },
     ],
   });

@@ -44,7 +44,8 @@ beforeAll(async () => {
 test('a movement is found by its id, reference, key and address, in this order', async () => {
   const [reference, idempotency_key, address] = [`INV ${randomUUID()}`, randomUUID(), hex(20)];
   const { movement_id: id } = await create(plain, {
-    ...{ external_reference: reference, idempotency_key },
+    external_reference: reference,
+    idempotency_key,
     intent: { asset: 'USDC', amount: '12.50', destination_address: upper(address) },
   });
   for (const q of [id, id.toUpperCase()]) expect(await hits(q)).toEqual([['movement', id, 'id']]);

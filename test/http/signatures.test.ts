@@ -317,7 +317,8 @@ describe('a nonce', () => {
     // The service's own, which looks at once when it starts.
     const db = connectDatabase({ url: shared.databaseUrl });
     const cleaner = startNonceCleaner({
-      ...{ db, log: pino({ level: 'silent' }) },
+      db,
+      log: pino({ level: 'silent' }),
       leases: { under: (_lease, work) => work },
     });
     try {

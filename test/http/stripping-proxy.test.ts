@@ -123,8 +123,12 @@ test("an agent's proposals, attempts and movements are made once, and previews n
   };
   const proposed = await once('proposals', 'create', ...flags);
   const version = ['--template-key', String(proposed['template_key'])].concat(
-    ...['--template-version', String(proposed['template_version'])],
-    ...['--asset', 'USDC', '--amount', '40'],
+    '--template-version',
+    String(proposed['template_version']),
+    '--asset',
+    'USDC',
+    '--amount',
+    '40',
   );
   const preview = await runFundagent(its, 'movements', 'preview', ...version);
   expect([preview.status, JSON.parse(preview.out)]).toMatchObject([0, { would_create: true }]);

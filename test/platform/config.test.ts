@@ -170,8 +170,14 @@ describe('an entry of the table', () => {
   it('is all that makes its field of the configuration, and no two make the same', () => {
     const fields = SETTING_LIST.flatMap(([, { field }]) => field ?? []);
     const together = [
-      ...['duties', 'rateLimitEnabled', 'allowlistCoolingSeconds', 'tracing', 'redact'],
-      ...['temporal', 'temporalNamespace', 'readTemporal'],
+      'duties',
+      'rateLimitEnabled',
+      'allowlistCoolingSeconds',
+      'tracing',
+      'redact',
+      'temporal',
+      'temporalNamespace',
+      'readTemporal',
     ];
     expect(Object.keys(readConfig(BASE)).sort()).toEqual([...fields, ...together].sort());
     expect(new Set(fields).size).toBe(fields.length);

@@ -124,7 +124,9 @@ describe('leases of what is queued', () => {
     const server = slowServer();
     const book = bookOfLeases();
     const handOver = createHandOver({
-      ...{ temporal: server.temporal, log, concurrency: 1 },
+      temporal: server.temporal,
+      log,
+      concurrency: 1,
       leases: book.leases,
     });
     for (const id of ['a', 'b', 'c']) handOver.send(command(id));
@@ -145,7 +147,9 @@ describe('leases of what is queued', () => {
     const server = slowServer();
     const book = bookOfLeases(['b']);
     const handOver = createHandOver({
-      ...{ temporal: server.temporal, log, concurrency: 1 },
+      temporal: server.temporal,
+      log,
+      concurrency: 1,
       leases: book.leases,
     });
     for (const id of ['a', 'b', 'c']) handOver.send(command(id));
@@ -168,7 +172,9 @@ describe('leases of what is queued', () => {
     try {
       const handOver = createHandOver({
         temporal: { wake: () => new Promise((_, fail) => setTimeout(fail, 400)) },
-        ...{ log, concurrency: 1, leases: book.leases },
+        log,
+        concurrency: 1,
+        leases: book.leases,
       });
       for (let count = 0; count < 9; count += 1) handOver.send(command(`c${count}`));
       clock += 11_000;

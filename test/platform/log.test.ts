@@ -12,14 +12,13 @@ const SETTINGS = {
   SVC_LOG_LEVEL: 'trace',
 };
 const SECRETS = [
-  ...[
-    'p%40ssw0rd',
-    'p@ssw0rd',
-    'first-"secret"',
-    'second-secret',
-    Buffer.alloc(32, 9).toString('base64'),
-  ],
-  ...['collector%20key', 'collector key'],
+  'p%40ssw0rd',
+  'p@ssw0rd',
+  'first-"secret"',
+  'second-secret',
+  Buffer.alloc(32, 9).toString('base64'),
+  'collector%20key',
+  'collector key',
 ];
 
 let lines: string[];

@@ -58,7 +58,10 @@ test('nothing is a server of this machine, without TLS; no file of a home direct
 test("ours wins over Temporal's variables, and these over the profile", () => {
   const profile = { TEMPORAL_CONFIG_FILE: toml, TEMPORAL_PROFILE: 'prod' };
   expect(access(profile)).toMatchObject({
-    ...{ address: 'file.example:7233', namespace: 'of-file', apiKey: 'key-of-file', tls: {} },
+    address: 'file.example:7233',
+    namespace: 'of-file',
+    apiKey: 'key-of-file',
+    tls: {},
     headers: { 'x-team': 'of-file', 'x-file': '1' },
   });
   const variables = {
@@ -67,7 +70,8 @@ test("ours wins over Temporal's variables, and these over the profile", () => {
     TEMPORAL_GRPC_META_X_TEAM: 'e',
   };
   expect(access(variables)).toMatchObject({
-    ...{ address: 'env.example:1', namespace: 'of-file' },
+    address: 'env.example:1',
+    namespace: 'of-file',
     headers: { 'x-team': 'e', 'x-file': '1' },
   });
   const ours = {
@@ -83,7 +87,8 @@ test("ours wins over Temporal's variables, and these over the profile", () => {
 
 test('a certificate is taken with its key, and TLS with it', () => {
   const found = access({
-    ...{ SVC_TEMPORAL_TLS_CERT_FILE: cert, SVC_TEMPORAL_TLS_KEY_FILE: key },
+    SVC_TEMPORAL_TLS_CERT_FILE: cert,
+    SVC_TEMPORAL_TLS_KEY_FILE: key,
     TEMPORAL_TLS_SERVER_CA_CERT_DATA: CERTIFICATE,
   });
   expect(found.tls?.client?.cert.toString()).toBe(CERTIFICATE);

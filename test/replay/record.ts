@@ -198,8 +198,12 @@ async function withTeam<T>(
 
 async function transferred(own: OwnStack, amount: string, state: string): Promise<Transfer> {
   const made = await own.api.expect(201, 'POST', '/capital-transfers', {
-    ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT', amount },
-    ...{ reason: 'recorded', idempotency_key: randomUUID() },
+    source_venue: 'paper-main',
+    destination_venue: 'paper-sub-a',
+    asset: 'USDT',
+    amount,
+    reason: 'recorded',
+    idempotency_key: randomUUID(),
   });
   const transfer_id = String(made['transfer_id']);
   const path = `/capital-transfers/${transfer_id}`;

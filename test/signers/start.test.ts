@@ -109,26 +109,39 @@ test('an API process opens no secret of a signer, an executor or a venue, and ha
     signers: [
       { ...local, private_key_file: 'away/dev.key' },
       {
-        ...{ signer_key: 'remote', chain_family: 'evm', backend: 'remote' },
-        ...{ url: 'http://127.0.0.1:9', ...away },
+        signer_key: 'remote',
+        chain_family: 'evm',
+        backend: 'remote',
+        url: 'http://127.0.0.1:9',
+        ...away,
       },
       { signer_key: 'none', chain_family: 'cosmos', backend: 'noop' },
     ],
     executors: [
       {
-        ...{ executor_key: 'a', kind: 'remote', url: 'http://127.0.0.1:9', action_types: ['noop'] },
+        executor_key: 'a',
+        kind: 'remote',
+        url: 'http://127.0.0.1:9',
+        action_types: ['noop'],
         ...away,
       },
       {
-        ...{ executor_key: 'b', kind: 'task_queue', task_queue: 'b', action_types: ['noop'] },
+        executor_key: 'b',
+        kind: 'task_queue',
+        task_queue: 'b',
+        action_types: ['noop'],
         result_secret_file: 'away/secret',
       },
     ],
   };
   const venues = [
     {
-      ...{ venue_key: 'exchange', provider: 'ccxt', exchange: 'binance', account_role: 'master' },
-      ...{ account: 'main', credentials_file: 'away/credentials.json' },
+      venue_key: 'exchange',
+      provider: 'ccxt',
+      exchange: 'binance',
+      account_role: 'master',
+      account: 'main',
+      credentials_file: 'away/credentials.json',
     },
   ];
   const files = { registry, venues, env: { SVC_LOCAL_SIGNER_BACKEND: 'local' } };

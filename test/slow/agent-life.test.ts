@@ -28,10 +28,24 @@ async function issued(): Promise<SigningKey> {
   let [out, err] = ['', ''];
   const status = await fundadmin(
     [
-      ...['keys', 'issue', '--client-name', 'rebalancer', '--key-id', 'rebalancer-1'],
-      ...['--role', 'agent', '--authority-key', AUTHORITY, '--max-notional', '50'],
-      ...['--allowed-assets', 'USDB', '--allowed-chains', 'local-chain,far-chain'],
-      ...['--max-ttl-seconds', '3600'],
+      'keys',
+      'issue',
+      '--client-name',
+      'rebalancer',
+      '--key-id',
+      'rebalancer-1',
+      '--role',
+      'agent',
+      '--authority-key',
+      AUTHORITY,
+      '--max-notional',
+      '50',
+      '--allowed-assets',
+      'USDB',
+      '--allowed-chains',
+      'local-chain,far-chain',
+      '--max-ttl-seconds',
+      '3600',
     ],
     {
       env: {
@@ -54,11 +68,16 @@ const json = ({ out, err }: Ended): Record<string, unknown> => {
 };
 
 const wish = (notional: string) => ({
-  ...{ asset: 'USDB', protocol_family: 'cctp', proposal_kind: 'static' },
-  ...{ source_chain: bridges.near.venueKey, destination_chain: bridges.far.venueKey },
+  asset: 'USDB',
+  protocol_family: 'cctp',
+  proposal_kind: 'static',
+  source_chain: bridges.near.venueKey,
+  destination_chain: bridges.far.venueKey,
   destination_chain_id: bridges.far.chainId,
   destination_address: own.stack.chain.accounts.treasury.address,
-  ...{ signer_profile: 'treasury', requested_notional: notional, ttl_seconds: 900 },
+  signer_profile: 'treasury',
+  requested_notional: notional,
+  ttl_seconds: 900,
 });
 const flags = (notional: string): string[] =>
   Object.entries(wish(notional)).flatMap(([name, value]) => [
@@ -80,9 +99,16 @@ test('proposes, creates, waits for an operator, and has bridged', async () => {
   expect(proposed).toMatchObject({ status: 'auto_promoted', promotion_mode: 'auto' });
   const created = json(
     await run(
-      ...['movements', 'create', '--template-key', String(proposed['template_key'])],
-      ...['--template-version', String(proposed['template_version'])],
-      ...['--asset', 'USDB', '--amount', '20'],
+      'movements',
+      'create',
+      '--template-key',
+      String(proposed['template_key']),
+      '--template-version',
+      String(proposed['template_version']),
+      '--asset',
+      'USDB',
+      '--amount',
+      '20',
     ),
   );
   const movement_id = String(created['movement_id']);
@@ -103,7 +129,8 @@ test('proposes, creates, waits for an operator, and has bridged', async () => {
   const waiting = run('wait', movement_id, '--timeout', '240');
   const { operator } = readDevKeys(own.stack.dataDir);
   await new MovementApi(own.stack.apiUrl, operator).expect(200, 'POST', path, {
-    ...{ compiled_plan_hash, approver_id: 'desk' },
+    compiled_plan_hash,
+    approver_id: 'desk',
   });
   const done = await waiting;
   expect([done.status, done.err]).toEqual([0, '']);
@@ -128,9 +155,16 @@ test('beyond its authority it moves nothing: the service refuses, also what is p
   expect(json(more)).toMatchObject({ status: 'submitted', movement_id: null });
   const proposed = json(await run('proposals', 'create', ...flags('20')));
   const created = await run(
-    ...['movements', 'create', '--template-key', String(proposed['template_key'])],
-    ...['--template-version', String(proposed['template_version'])],
-    ...['--asset', 'USDB', '--amount', '50.000001'],
+    'movements',
+    'create',
+    '--template-key',
+    String(proposed['template_key']),
+    '--template-version',
+    String(proposed['template_version']),
+    '--asset',
+    'USDB',
+    '--amount',
+    '50.000001',
   );
   expect([created.status, created.out]).toEqual([3, '']);
   expect(created.err).toMatch(/^fundagent: max_notional_exceeded/);

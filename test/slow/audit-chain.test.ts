@@ -322,7 +322,14 @@ describe('an exported bundle', () => {
   const day = ['--from', '2000-01-01', '--to', new Date(Date.now() + 86_400_000).toISOString()];
   const exported = (name: string, key: string, range: readonly string[] = day) =>
     admin<{ head: Verified['head']; records: number; seals: number }>([
-      ...['audit', 'export', '--database-url', owner, '--out', file(name), '--key-file', file(key)],
+      'audit',
+      'export',
+      '--database-url',
+      owner,
+      '--out',
+      file(name),
+      '--key-file',
+      file(key),
       ...range,
     ]);
 

@@ -227,10 +227,14 @@ describe('a plan that can move something else than its intent says', () => {
 test('a plan that only observes is left to a person', async () => {
   const { chainId, tokens } = own.stack.chain;
   const look = {
-    ...{ node_key: 'look', node_kind: 'observe', action_type: 'evm_balance_observe' },
+    node_key: 'look',
+    node_kind: 'observe',
+    action_type: 'evm_balance_observe',
     has_side_effect: false,
     config: {
-      ...{ chain_id: chainId, token_address: tokens.USDC.address, min_increase: '1' },
+      chain_id: chainId,
+      token_address: tokens.USDC.address,
+      min_increase: '1',
       address: '0x00000000000000000000000000000000000dead1',
     },
   };
@@ -696,7 +700,9 @@ test('the daily cap counts its own asset, of whatever else the same movements mo
   });
   const template = await storeTemplate(api, [gate('check'), { ...pay, config: anything }, beside]);
   await api.expect(200, 'PATCH', `/plan-templates/${template}`, {
-    ...{ auto_approve_enabled: true, daily_cap_amount: '30', daily_cap_asset: 'USDC' },
+    auto_approve_enabled: true,
+    daily_cap_amount: '30',
+    daily_cap_asset: 'USDC',
   });
   for (const intent of [
     { asset: 'USDC', amount: '5' },

@@ -37,11 +37,14 @@ afterEach(() => delivererFaults(null));
 const clientOf = (side: BridgeSide) => createPublicClient({ transport: http(side.rpcUrl) });
 const read = (side: BridgeSide): Promise<bigint> =>
   clientOf(side).readContract({
-    ...{ address: side.contracts.omniToken, abi: OMNI, functionName: 'totalSupply' },
+    address: side.contracts.omniToken,
+    abi: OMNI,
+    functionName: 'totalSupply',
   });
 const balance = (side: BridgeSide, holder: Hex): Promise<bigint> =>
   clientOf(side).readContract({
-    ...{ address: side.contracts.omniToken, abi: OMNI },
+    address: side.contracts.omniToken,
+    abi: OMNI,
     functionName: 'balanceOf',
     args: [holder],
   });
@@ -115,9 +118,11 @@ test('sends on one chain, is received on the other, and tells what it cost', asy
   await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
   const [send, arrive] = [await outputOf(made, 'send'), await outputOf(made, 'arrive')];
   expect(send).toMatchObject({
-    ...{ submitted_amount: '25.5', destination_address: treasury() },
+    submitted_amount: '25.5',
+    destination_address: treasury(),
     // The tenth more that it carried came back.
-    ...{ fee_amount: '0.00055', fee_asset: 'ETH' },
+    fee_amount: '0.00055',
+    fee_asset: 'ETH',
   });
   expect(arrive).toMatchObject({ guid: send['guid'], received_amount: '25.5' });
   const left = await clientOf(bridges.near).getBalance({ address: signer() });

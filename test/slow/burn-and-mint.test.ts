@@ -27,7 +27,10 @@ function template(more: { readonly key?: string; readonly burn?: object } = {}):
   const { near, far } = bridges;
   const signer_selector = { chain_family: 'evm', profile: 'treasury' };
   const node = (node_key: string, action_type: string, config: object) => ({
-    ...{ node_key, action_type, config, signer_selector },
+    node_key,
+    action_type,
+    config,
+    signer_selector,
     node_kind: 'action',
     has_side_effect: true,
     timeout_policy: { execution_seconds: 600, observe_seconds: 600 },
@@ -42,13 +45,18 @@ function template(more: { readonly key?: string; readonly burn?: object } = {}):
     completion_policy: { completion_assurance: 'destination_finalized' },
     nodes: [
       node('allow', 'evm_erc20_approve', {
-        ...{ chain_id: near.chainId, token_address, spender: near.contracts.tokenMessenger },
+        chain_id: near.chainId,
+        token_address,
+        spender: near.contracts.tokenMessenger,
       }),
       node('burn', 'cctp_burn', {
         source_chain_id: near.chainId,
         destination_chain_id: far.chainId,
-        ...{ token_address, mint_recipient: own.stack.chain.accounts.treasury.address },
-        ...{ max_fee: '0.5', finality: 'fast', ...more.burn },
+        token_address,
+        mint_recipient: own.stack.chain.accounts.treasury.address,
+        max_fee: '0.5',
+        finality: 'fast',
+        ...more.burn,
       }),
       node('mint', 'cctp_mint', { burn_from: 'burn' }),
     ],
@@ -64,7 +72,8 @@ const read = (side: BridgeSide, functionName: 'totalSupply'): Promise<bigint> =>
   clientOf(side).readContract({ address: side.contracts.burnToken, abi: USDB, functionName });
 const balance = (side: BridgeSide, holder: Hex): Promise<bigint> =>
   clientOf(side).readContract({
-    ...{ address: side.contracts.burnToken, abi: USDB },
+    address: side.contracts.burnToken,
+    abi: USDB,
     functionName: 'balanceOf',
     args: [holder],
   });

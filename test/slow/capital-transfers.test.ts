@@ -29,13 +29,11 @@ afterEach(() => own.venueFaults(null));
 
 const create = async (more: object = {}): Promise<View> =>
   (await own.api.expect(201, 'POST', '/capital-transfers', {
-    ...{
-      source_venue: 'paper-main',
-      destination_venue: 'paper-sub-a',
-      asset: 'USDT',
-      amount: '10',
-      reason: 'a test',
-    },
+    source_venue: 'paper-main',
+    destination_venue: 'paper-sub-a',
+    asset: 'USDT',
+    amount: '10',
+    reason: 'a test',
     idempotency_key: randomUUID(),
     ...more,
   })) as unknown as View;
@@ -140,7 +138,10 @@ describe('an answer that is lost', () => {
     expect(ended.provider_transfer_id).toBe((await record(transfer_id))?.transfer_id);
     expect((await record(transfer_id))?.submit_calls).toBe(1);
     expect((await events(transfer_id)).map(({ to_state }) => to_state)).toEqual([
-      ...['CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION', 'COMPLETED'],
+      'CREATED',
+      'SUBMITTING',
+      'PENDING_PROVIDER_CONFIRMATION',
+      'COMPLETED',
     ]);
   });
 
@@ -202,7 +203,8 @@ describe('a provider that does not confirm', () => {
     expect(await calledBack(transfer_id)).toEqual([]);
     expect(await reaches(transfer_id, 'MANUAL_INTERVENTION')).toMatchObject({
       attention: {
-        ...{ reason: 'observed_long', last_answer: expect.stringContaining('Waited') },
+        reason: 'observed_long',
+        last_answer: expect.stringContaining('Waited'),
         actions: [{ action: 'resolve' }],
       },
       error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
@@ -220,7 +222,9 @@ describe('a provider that does not confirm', () => {
     // Once, though a person said it twice more. The stack lists no host.
     expect(await calledBack(transfer_id)).toMatchObject([
       {
-        ...{ event_type: 'request_attention', movement_id: null, status: 'dead_letter' },
+        event_type: 'request_attention',
+        movement_id: null,
+        status: 'dead_letter',
         url: 'https://hooks.example/in?[redacted]',
         payload: { request_state: 'MANUAL_INTERVENTION', transfer_id },
       },
@@ -335,13 +339,11 @@ describe('a process that dies', () => {
   test('the API, between the hold and the submit: the transfer goes on, and a repeat of its key is the same one', async () => {
     await own.stack.kill('temporal');
     const body = {
-      ...{
-        source_venue: 'paper-main',
-        destination_venue: 'paper-sub-a',
-        asset: 'USDT',
-        amount: '7',
-        reason: 'x',
-      },
+      source_venue: 'paper-main',
+      destination_venue: 'paper-sub-a',
+      asset: 'USDT',
+      amount: '7',
+      reason: 'x',
       idempotency_key: randomUUID(),
     };
     const made = (await own.api.expect(201, 'POST', '/capital-transfers', body)) as unknown as View;

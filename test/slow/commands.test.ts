@@ -297,7 +297,9 @@ describe('npm run demo -- --bridges', () => {
   async function arrived(): Promise<string> {
     const { far, assets } = readBridges(dataDir);
     const units = await createPublicClient({ transport: http(far.rpcUrl) }).readContract({
-      ...{ address: far.contracts.burnToken, abi: USDB, functionName: 'balanceOf' },
+      address: far.contracts.burnToken,
+      abi: USDB,
+      functionName: 'balanceOf',
       args: [readChainInfo(dataDir).accounts.treasury.address],
     });
     return formatUnits(units, assets.burn.decimals);
@@ -315,7 +317,8 @@ describe('npm run demo -- --bridges', () => {
   test('wants a stack with bridges, and does not change the one that runs', async () => {
     const bare = await running(start(dataDir));
     await expect(command(dataDir, 'demo', '--bridges')).rejects.toMatchObject({
-      ...{ code: 1, stderr: expect.stringContaining('npm start -- --bridges') },
+      code: 1,
+      stderr: expect.stringContaining('npm start -- --bridges'),
     });
     process.kill(bare.child.pid!, 'SIGINT');
     expect(await bare.ended).toBe(0);
@@ -336,13 +339,15 @@ describe('npm run demo -- --bridges', () => {
     expect(await arrived()).toBe('24.9975');
     // Whoever asks for a way finds it, with what it takes at most.
     const { recommendations } = await first.api.expect(200, 'POST', '/routes/recommend', {
-      ...{ asset: 'USDB', amount: '25' },
+      asset: 'USDB',
+      amount: '25',
     });
     const over = (recommendations as readonly { readonly route: Record<string, unknown> }[]).find(
       ({ route }) => route['template_key'] === 'starter/bridge-to-far-chain',
     );
     expect(over).toMatchObject({
-      ...{ feasibility: 'feasible', score_parts: { cost: { fee: '0.5' } } },
+      feasibility: 'feasible',
+      score_parts: { cost: { fee: '0.5' } },
       route: { stats: { total_completed: 1 }, bridge: { legs: [{ usable: true }] } },
     });
     process.kill(first.child.pid!, 'SIGINT');

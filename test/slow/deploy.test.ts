@@ -38,10 +38,16 @@ here(
       return join(data, name);
     };
     const { terminals, close } = openTerminals({
-      ...{ FUND_APP: join(data, 'app'), FUND_SECRETS: join(data, 'secrets') },
+      FUND_APP: join(data, 'app'),
+      FUND_SECRETS: join(data, 'secrets'),
       FUND_CONFIG: folder('config'),
-      ...{ PGHOST: '127.0.0.1', PGPORT: port, PGUSER: username, PGPASSWORD: password },
-      ...{ DATABASE_TLS: '', TEMPORAL: stack.temporalAddress, PAPER_URL: stack.paperVenueUrl },
+      PGHOST: '127.0.0.1',
+      PGPORT: port,
+      PGUSER: username,
+      PGPASSWORD: password,
+      DATABASE_TLS: '',
+      TEMPORAL: stack.temporalAddress,
+      PAPER_URL: stack.paperVenueUrl,
       PATH: `${process.env['PATH'] ?? ''}:/usr/sbin`,
     });
     try {

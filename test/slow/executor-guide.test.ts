@@ -41,8 +41,11 @@ beforeAll(async () => {
   await start('executor-http', '--port', String(port), '--data', bank, ...clearing);
   const { executors } = example('registry.json') as { readonly executors: readonly object[] };
   const queue = {
-    ...{ executor_key: 'treasury.payouts', kind: 'task_queue', task_queue: 'payouts' },
-    ...{ action_types: ['payout'], same_key_safe: true },
+    executor_key: 'treasury.payouts',
+    kind: 'task_queue',
+    task_queue: 'payouts',
+    action_types: ['payout'],
+    same_key_safe: true,
     payees: [{ field: 'beneficiary', family: 'cex' }],
   };
   own = await startOwnStack({
@@ -125,7 +128,8 @@ test('over HTTP: each phase as the page shows it, with its headers', async () =>
   expect(proxy.exchanges.filter(({ path }) => path.startsWith('/effects'))).toEqual([]);
   const [{ headers, request } = { headers: {}, request: {} }] = asked('prepare');
   expect(headers).toMatchObject({
-    ...{ accept: 'application/json', 'content-type': 'application/json' },
+    accept: 'application/json',
+    'content-type': 'application/json',
     'idempotency-key': Reflect.get(request as object, 'idempotency_key') as unknown,
     'x-request-id': expect.any(String),
   });

@@ -297,7 +297,11 @@ test('movements and temporal, which need its server', async () => {
   try {
     await supervisor.add(
       temporalPart({
-        ...{ binary: server.path, dataDir: folder, port, uiPort, logDir: folder },
+        binary: server.path,
+        dataDir: folder,
+        port,
+        uiPort,
+        logDir: folder,
         searchAttributes: [],
       }),
     );

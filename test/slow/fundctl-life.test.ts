@@ -161,8 +161,17 @@ test('of a third nobody can tell what became of it, and a person gives their wor
   const { out } = await runFundctl(env, ['movements', 'show', id]);
   expect(out).toContain(`fundctl movements retry ${id}`);
   const word = [
-    ...[id, 'withdraw', '--outcome', 'completed', '--reason', 'on the statement'],
-    ...['--evidence', 'statement=2026-11', '--evidence', 'line=17', '--yes'],
+    id,
+    'withdraw',
+    '--outcome',
+    'completed',
+    '--reason',
+    'on the statement',
+    '--evidence',
+    'statement=2026-11',
+    '--evidence',
+    'line=17',
+    '--yes',
   ];
   const early = await runFundctl(env, ['movements', 'resolve', ...word]);
   expect([early.status, early.err]).toEqual([3, expect.stringContaining('send_not_over')]);
@@ -179,15 +188,22 @@ test('of a third nobody can tell what became of it, and a person gives their wor
 /** A withdrawal that is given up as UNKNOWN at the first lost answer. */
 function impatient(): object {
   return {
-    ...{ template_key: 'desk/impatient', version: 1, name: 'Given up at once', edges: [] },
+    template_key: 'desk/impatient',
+    version: 1,
+    name: 'Given up at once',
+    edges: [],
     nodes: [
       {
-        ...{ node_key: 'withdraw', node_kind: 'action', action_type: 'cex_withdrawal' },
+        node_key: 'withdraw',
+        node_kind: 'action',
+        action_type: 'cex_withdrawal',
         executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
         has_side_effect: true,
         retry_policy: { max_attempts: 1 },
         config: {
-          ...{ venue: 'paper-sub-b', asset: 'USDC', network: 'local' },
+          venue: 'paper-sub-b',
+          asset: 'USDC',
+          network: 'local',
           destination_address: own.stack.chain.accounts.treasury.address,
         },
       },
@@ -235,8 +251,17 @@ test('a transfer that its provider does not confirm is resolved', async () => {
   await own.venueFaults(faults);
   try {
     const made = await json.run<{ transfer_id: string }>('transfers create', [
-      ...['--from', 'paper-main', '--to', 'paper-sub-a', '--asset', 'USDT', '--amount', '10'],
-      ...['--reason', 'margin', '--yes'],
+      '--from',
+      'paper-main',
+      '--to',
+      'paper-sub-a',
+      '--asset',
+      'USDT',
+      '--amount',
+      '10',
+      '--reason',
+      'margin',
+      '--yes',
     ]);
     await eventually(async () => {
       const shown = await json.run('transfers show', [made.transfer_id]);
@@ -244,7 +269,12 @@ test('a transfer that its provider does not confirm is resolved', async () => {
     });
     expect(
       await json.run('transfers resolve', [
-        ...[made.transfer_id, '--resolution', 'completed', '--reason', 'on the statement', '--yes'],
+        made.transfer_id,
+        '--resolution',
+        'completed',
+        '--reason',
+        'on the statement',
+        '--yes',
       ]),
     ).toMatchObject({ request_state: 'COMPLETED' });
   } finally {
@@ -287,7 +317,15 @@ test('a strategy at the perps venue', async () => {
     return agents[0]?.state === 'active' ? true : null;
   });
   await json.run('perps top-up', [
-    ...['desk', 'desk-1', '--asset', 'USDC', '--amount', '10', '--reason', 'margin', '--yes'],
+    'desk',
+    'desk-1',
+    '--asset',
+    'USDC',
+    '--amount',
+    '10',
+    '--reason',
+    'margin',
+    '--yes',
   ]);
   await json.run('perps pause', ['desk', '--reason', 'looks odd']);
   await json.run('perps unpause', ['desk', '--reason', 'was nothing', '--yes']);

@@ -116,8 +116,18 @@ function compile(...sources: readonly string[]): Promise<Ended> {
   return run(
     team,
     join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'),
-    ...['--module', 'nodenext', '--moduleResolution', 'nodenext', '--target', 'es2022'],
-    ...[...options, '--types', 'node', '--outDir', 'build', ...sources],
+    '--module',
+    'nodenext',
+    '--moduleResolution',
+    'nodenext',
+    '--target',
+    'es2022',
+    ...options,
+    '--types',
+    'node',
+    '--outDir',
+    'build',
+    ...sources,
   );
 }
 
@@ -158,8 +168,15 @@ async function check(...args: readonly string[]): Promise<Verdict> {
   const bin = join('node_modules', '.bin', 'executor-check');
   const { stdout, stderr } = await run(
     team,
-    ...[bin, ...args, '--action-type', 'bank_payment', '--config', '{"to":"alice"}', '--json'],
-    ...['--payees', '[{"field":"to","family":"cex"}]'],
+    bin,
+    ...args,
+    '--action-type',
+    'bank_payment',
+    '--config',
+    '{"to":"alice"}',
+    '--json',
+    '--payees',
+    '[{"field":"to","family":"cex"}]',
   );
   expect(stderr).toBe('');
   return JSON.parse(stdout) as Verdict;
@@ -204,10 +221,13 @@ test('over HTTP it needs nothing of Temporal: types hold, the executor starts, a
   // The same with kill -9, as the README says.
   const own = await freePort();
   const killed = await check(
-    ...[`http://127.0.0.1:${own}`, '--effects-url'],
+    `http://127.0.0.1:${own}`,
+    '--effects-url',
     `http://127.0.0.1:${own}/effects/{idempotency_key}`,
-    ...['--only', 'crash-after-answer,crash-during-submit'],
-    ...['--command', `PORT=${own} DATA=${join(room, 'killed')} exec node build/serve.js`],
+    '--only',
+    'crash-after-answer,crash-during-submit',
+    '--command',
+    `PORT=${own} DATA=${join(room, 'killed')} exec node build/serve.js`,
   );
   expect(killed.checks.filter(({ status }) => status === 'passed').map(({ id }) => id)).toEqual(
     expect.arrayContaining(['complete', 'crash-after-answer', 'crash-during-submit']),
@@ -232,7 +252,10 @@ export const two = defineExecutor({ name: 'too little', preflight: async () => n
 test('a task queue asks for the packages of Temporal, and works with them', async () => {
   const without = await run(
     team,
-    ...[join('node_modules', '.bin', 'executor-check'), 'payouts', '--action-type', 'x'],
+    join('node_modules', '.bin', 'executor-check'),
+    'payouts',
+    '--action-type',
+    'x',
   );
   expect([without.code, without.stderr]).toEqual([2, expect.stringMatching(/@temporalio\/client/)]);
   for (const name of Object.keys(
@@ -255,8 +278,11 @@ test('a task queue asks for the packages of Temporal, and works with them', asyn
   try {
     await start('worker.js', { TEMPORAL_ADDRESS: address, DATA: join(room, 'worked') });
     const { checks } = await check(
-      ...['payouts', '--temporal-address', address],
-      ...['--only', 'repeat,recover,never-sent,too-late'],
+      'payouts',
+      '--temporal-address',
+      address,
+      '--only',
+      'repeat,recover,never-sent,too-late',
     );
     expect(checks.filter(({ status }) => status === 'failed')).toEqual([]);
     expect(checks.filter(({ status }) => status === 'passed').map(({ id }) => id)).toEqual(

@@ -37,8 +37,11 @@ test(`${COUNT} payments of one signer, with faults of every kind`, async () => {
   ]);
   const began = performance.now();
   await own.chainFaults({
-    ...{ drop_answer_rate: 0.2, reject_rate: 0.1, latency_ms: 20 },
-    ...{ drop_read_rate: 0.03, wrong_read_rate: 0.03 },
+    drop_answer_rate: 0.2,
+    reject_rate: 0.1,
+    latency_ms: 20,
+    drop_read_rate: 0.03,
+    wrong_read_rate: 0.03,
   });
   const created = await Promise.all(
     Array.from({ length: COUNT }, async (_, index) => {
@@ -69,8 +72,11 @@ test(`${COUNT} payments of one signer, with faults of every kind`, async () => {
   await own.stack.startChild('worker');
   await until(120, 300);
   await own.chainFaults({
-    ...{ drop_answer_rate: 0, reject_rate: 0, latency_ms: 0 },
-    ...{ drop_read_rate: 0, wrong_read_rate: 0 },
+    drop_answer_rate: 0,
+    reject_rate: 0,
+    latency_ms: 0,
+    drop_read_rate: 0,
+    wrong_read_rate: 0,
   });
   await until(COUNT, 400);
   const took = (performance.now() - began) / 1_000;

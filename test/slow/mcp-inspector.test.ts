@@ -23,8 +23,16 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
   const [npm = 'npm', ...first] = npmCommand();
   const installed = await ran(npm, [
-    ...[...first, 'install', '--no-audit', '--no-fund', '--ignore-scripts'],
-    ...['--engine-strict=false', '--prefix', folder, NODE, INSPECTOR],
+    ...first,
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+    '--engine-strict=false',
+    '--prefix',
+    folder,
+    NODE,
+    INSPECTOR,
   ]);
   if (installed.status !== 0)
     throw new Error(
@@ -55,7 +63,8 @@ function ran(
     execFile(file, args, options, (error, out, err) =>
       resolve({
         status: error === null ? 0 : typeof error.code === 'number' ? error.code : null,
-        ...{ out, err },
+        out,
+        err,
       }),
     );
   });
@@ -67,8 +76,13 @@ async function inspect(...question: readonly string[]): Promise<Record<string, u
   const settings = toolEnv(agent, own.stack.apiUrl, 'agent/dev');
   const passed = Object.entries(settings).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const { status, out, err } = await ran(node, [
-    ...[inspector, '--cli', ...passed, process.execPath, built('fund-mcp')],
-    ...['--method', ...question],
+    inspector,
+    '--cli',
+    ...passed,
+    process.execPath,
+    built('fund-mcp'),
+    '--method',
+    ...question,
   ]);
   expect({ status, err: status === 0 ? '' : err + out }).toEqual({ status: 0, err: '' });
   return JSON.parse(out) as Record<string, unknown>;
@@ -80,12 +94,19 @@ test('lists eight tools and calls one of each kind', async () => {
   const who = await inspect('tools/call', '--tool-name', 'whoami');
   expect(who).toMatchObject({ structuredContent: { role: 'agent', namespace: 'agent/dev' } });
   const proposed = await inspect(
-    ...['tools/call', '--tool-name', 'propose_template', '--tool-arg'],
-    ...['asset=USDC', 'protocol_family=onchain_transfer', 'source_chain=local-chain'],
-    ...['destination_chain=local-chain'],
+    'tools/call',
+    '--tool-name',
+    'propose_template',
+    '--tool-arg',
+    'asset=USDC',
+    'protocol_family=onchain_transfer',
+    'source_chain=local-chain',
+    'destination_chain=local-chain',
     `destination_chain_id=${String(own.stack.chain.chainId)}`,
     `destination_address=${own.stack.chain.accounts.treasury.address}`,
-    ...['signer_profile=treasury', 'requested_notional="25.5"', 'ttl_seconds=600'],
+    'signer_profile=treasury',
+    'requested_notional="25.5"',
+    'ttl_seconds=600',
   );
   expect(proposed).toMatchObject({ structuredContent: { status: 'auto_promoted' } });
 }, 240_000);

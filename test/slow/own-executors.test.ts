@@ -118,13 +118,12 @@ beforeAll(async () => {
         completion_assurances: ['destination_observed', 'destination_finalized'],
       }),
       {
-        ...{
-          executor_key: 'acme.queue',
-          kind: 'task_queue',
-          task_queue: QUEUE,
-          action_types: ['acme_queue'],
-        },
-        ...{ payees: [], completion_assurances: ['destination_finalized'] },
+        executor_key: 'acme.queue',
+        kind: 'task_queue',
+        task_queue: QUEUE,
+        action_types: ['acme_queue'],
+        payees: [],
+        completion_assurances: ['destination_finalized'],
       },
     ],
   });
@@ -327,13 +326,11 @@ test('an executor that sends nothing is asked for no address', async () => {
 
 describe('a plan that asks for more than the provider’s word', () => {
   const node = (node_key: string, type: string, config: object = {}) => ({
-    ...{
-      node_key,
-      node_kind: 'action',
-      action_type: `acme_${type}`,
-      has_side_effect: true,
-      config,
-    },
+    node_key,
+    node_kind: 'action',
+    action_type: `acme_${type}`,
+    has_side_effect: true,
+    config,
   });
 
   test.each(['surely', 'queue'])('is not completed by %s before it is shown', async (type) => {
@@ -425,12 +422,20 @@ describe('a transaction that it asks to be signed', () => {
   ): Promise<{ readonly movement: Created; readonly code: unknown; readonly message: unknown }> {
     const { chainId } = own.stack.chain;
     const payload = {
-      ...{ chain_id: chainId, to: GOOD, value: '10000000000000000', data: '0x' },
-      ...{ gas: '50000', max_fee_per_gas, max_priority_fee_per_gas: '1' },
+      chain_id: chainId,
+      to: GOOD,
+      value: '10000000000000000',
+      data: '0x',
+      gas: '50000',
+      max_fee_per_gas,
+      max_priority_fee_per_gas: '1',
     };
     const action_type = 'evm_native_transfer';
     const node = {
-      ...{ node_key: 'pay', node_kind: 'action', action_type, has_side_effect: true },
+      node_key: 'pay',
+      node_kind: 'action',
+      action_type,
+      has_side_effect: true,
       executor_selector: { action_type, provider: 'acme' },
       signer_selector: { chain_family: 'evm', profile: 'treasury' },
       config: {

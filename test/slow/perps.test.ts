@@ -36,7 +36,8 @@ interface Balance {
 let perp: StackPerp;
 let books: PerpBooks;
 const own = ownStack({
-  ...{ perp: true, split: true },
+  perp: true,
+  split: true,
   env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '30', SVC_UNPROVEN_ASK_SECONDS: '1' },
   localSigners: { 'agent-one': AGENT_KEYS[0], 'agent-two': AGENT_KEYS[1] },
 });
@@ -45,7 +46,9 @@ beforeAll(async () => {
   books = perpBooks(perp);
   await fundWallet('100000');
   await own.api.expect(200, 'POST', '/perp-venue/master-account', {
-    ...{ master_address: perp.account, signer_key: 'dev-treasury', network: 'testnet' },
+    master_address: perp.account,
+    signer_key: 'dev-treasury',
+    network: 'testnet',
   });
   await own.api.expect(200, 'POST', '/perp-venue/strategy-bindings', { strategy_id: 'tests' });
   const first = await begin(PERP_TEMPLATES.deposit, '10000');
@@ -63,8 +66,11 @@ async function fundWallet(amount: string): Promise<void> {
   const transport = http(chain.rpcUrl);
   const wallet = createWalletClient({ account: privateKeyToAccount(privateKey as Hex), transport });
   const hash = await wallet.writeContract({
-    ...{ chain: null, abi: erc20Abi, address: perp.tokenAddress as Address },
-    ...{ functionName: 'transfer', args: [perp.account as Address, parseUnits(amount, 6)] },
+    chain: null,
+    abi: erc20Abi,
+    address: perp.tokenAddress as Address,
+    functionName: 'transfer',
+    args: [perp.account as Address, parseUnits(amount, 6)],
   });
   await createPublicClient({ transport }).waitForTransactionReceipt({ hash });
 }
@@ -73,8 +79,10 @@ async function fundWallet(amount: string): Promise<void> {
 async function held(owner: string): Promise<number> {
   const client = createPublicClient({ transport: http(own.stack.chain.rpcUrl) });
   const units = await client.readContract({
-    ...{ abi: erc20Abi, address: perp.tokenAddress as Address },
-    ...{ functionName: 'balanceOf', args: [owner as Address] },
+    abi: erc20Abi,
+    address: perp.tokenAddress as Address,
+    functionName: 'balanceOf',
+    args: [owner as Address],
   });
   return Number(formatUnits(units, 6));
 }
@@ -135,8 +143,11 @@ test(
     expect((await held(treasury())) - before.treasury).toBeCloseTo(39.25, 6);
     const { output } = await moveOf(made);
     expect(output).toMatchObject({
-      ...{ requested_amount: '40.25', received_amount: '39.25', fee_amount: '1' },
-      ...{ fee_asset: 'USDC', destination_address: treasury() },
+      requested_amount: '40.25',
+      received_amount: '39.25',
+      fee_amount: '1',
+      fee_asset: 'USDC',
+      destination_address: treasury(),
     });
     const receipt = await createPublicClient({
       transport: http(own.stack.chain.rpcUrl),
@@ -214,7 +225,8 @@ test(
   async () => {
     const pause = (paused: boolean) =>
       own.api.expect(200, 'POST', '/perp-venue/strategy-bindings/tests/pause', {
-        ...{ paused, reason: 'tried' },
+        paused,
+        reason: 'tried',
       });
     const heard = await withdrawalsHeard();
     await pause(true);
@@ -234,7 +246,8 @@ test(
     const before = { venue: await atVenue(), heard: await withdrawalsHeard() };
     const pause = (paused: boolean) =>
       own.api.expect(200, 'POST', '/perp-venue/strategy-bindings/tests/pause', {
-        ...{ paused, reason: 'tried' },
+        paused,
+        reason: 'tried',
       });
     await books.faults({ refuse_rate: 1, calls: ['exchange'] });
     const made = await begin(PERP_TEMPLATES.withdrawal, '16');
@@ -321,7 +334,9 @@ test(
     const plan = JSON.stringify({ ...starter, template_key }).replaceAll(treasury(), stranger);
     await own.api.expect(201, 'POST', '/plan-templates', JSON.parse(plan) as object);
     const answer = await own.api.send('POST', '/movements', {
-      ...{ template_key, template_version: 1, intent: { asset: 'USDC', amount: '12' } },
+      template_key,
+      template_version: 1,
+      intent: { asset: 'USDC', amount: '12' },
     });
     expect([answer.status, answer.body['detail']]).toMatchObject([
       422,
@@ -339,7 +354,9 @@ describe('a top-up', () => {
     { sub, most, agent }: { sub: string | null; most: string | null; agent: string },
   ): Promise<void> => {
     await own.api.expect(200, 'POST', PATH, {
-      ...{ strategy_id, sub_account_address: sub, max_agent_balance: most },
+      strategy_id,
+      sub_account_address: sub,
+      max_agent_balance: most,
     });
     const wallets = `${PATH}/${strategy_id}/agent-wallets`;
     await own.api.expect(200, 'POST', wallets, { agent_name: agent, signer_key: agent });
@@ -350,7 +367,10 @@ describe('a top-up', () => {
   };
   const ask = (strategy: string, agent: string, amount: string, key = `top-up-${String(turn++)}`) =>
     own.api.send('POST', `${PATH}/${strategy}/agent-wallets/${agent}/top-up`, {
-      ...{ asset: 'USDC', amount, reason: 'more margin', idempotency_key: key },
+      asset: 'USDC',
+      amount,
+      reason: 'more margin',
+      idempotency_key: key,
     });
 
   test(
@@ -410,7 +430,8 @@ describe('a top-up', () => {
       await own.api.reaches(body['movement_id'] as string, 'COMPLETED', LIMIT_MS);
       expect((await atVenue()) - before).toBeCloseTo(17, 6);
       const created = await own.api.send('POST', '/movements', {
-        ...{ template_key: 'system/agent-wallet-top-up', template_version: 1 },
+        template_key: 'system/agent-wallet-top-up',
+        template_version: 1,
         intent: { asset: 'USDC', amount: '6' },
       });
       expect(created.body).toMatchObject({ detail: { error: 'reserved_template_family' } });

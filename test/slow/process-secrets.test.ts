@@ -83,21 +83,39 @@ function filesOf(): Readonly<Record<string, File>> {
   const nowhere = 'http://127.0.0.1:9';
   registry.executors.push(
     {
-      ...{ executor_key: 'far', kind: 'remote', url: nowhere, action_types: ['far_payment'] },
-      ...{ payees: [], auth_token_file: 'far.token' },
+      executor_key: 'far',
+      kind: 'remote',
+      url: nowhere,
+      action_types: ['far_payment'],
+      payees: [],
+      auth_token_file: 'far.token',
     },
     {
-      ...{ executor_key: 'team', kind: 'task_queue', task_queue: 'team', payees: [] },
-      ...{ action_types: ['team_payment'], result_secret_file: 'team.secret' },
+      executor_key: 'team',
+      kind: 'task_queue',
+      task_queue: 'team',
+      payees: [],
+      action_types: ['team_payment'],
+      result_secret_file: 'team.secret',
     },
   );
   registry.signers.push({
-    ...{ signer_key: 'remote', chain_family: 'evm', backend: 'remote', profile: 'remote' },
-    ...{ url: nowhere, auth_token_file: 'signer.token', timeout_seconds: 1 },
+    signer_key: 'remote',
+    chain_family: 'evm',
+    backend: 'remote',
+    profile: 'remote',
+    url: nowhere,
+    auth_token_file: 'signer.token',
+    timeout_seconds: 1,
   });
   venues.venues.push({
-    ...{ venue_key: 'exchange', provider: 'ccxt', exchange: 'binance', account_role: 'master' },
-    ...{ account: 'main', base_url: nowhere, credentials_file: 'exchange.json' },
+    venue_key: 'exchange',
+    provider: 'ccxt',
+    exchange: 'binance',
+    account_role: 'master',
+    account: 'main',
+    base_url: nowhere,
+    credentials_file: 'exchange.json',
     fetch_interval_seconds: 3_600,
   });
   const writers = Object.fromEntries([['ops', 'a'.repeat(64)]]);
@@ -164,7 +182,9 @@ test('a movement is approved over an API and runs on a worker, each without the 
   const address = stack.chain.accounts.signer.address;
   const pin = (expected: string, previous: string | null) =>
     api.send('PUT', '/signers/dev-treasury/expected-identity', {
-      ...{ expected_address: expected, previous_expected_address: previous, reason: 'test' },
+      expected_address: expected,
+      previous_expected_address: previous,
+      reason: 'test',
     });
   // What only a signer knows is refused while no worker can say it.
   expect(await pin(address, null)).toMatchObject({

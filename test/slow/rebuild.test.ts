@@ -85,8 +85,12 @@ test('what is open goes on, each where it stood, and nothing is sent twice', asy
   const expiring = await own.api.create(WITHDRAW_TO_TREASURY, { amount: '31.03', ttl: 60 });
   const held = await own.api.create(gated, { amount: '31.04' });
   const { transfer_id: transferId } = (await own.api.expect(201, 'POST', '/capital-transfers', {
-    ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT' },
-    ...{ amount: '10', reason: 'a test', idempotency_key: randomUUID() },
+    source_venue: 'paper-main',
+    destination_venue: 'paper-sub-a',
+    asset: 'USDT',
+    amount: '10',
+    reason: 'a test',
+    idempotency_key: randomUUID(),
   })) as { transfer_id: string };
   const transferBecomes = (state: string): Promise<true> =>
     eventually(
@@ -112,7 +116,8 @@ test('what is open goes on, each where it stood, and nothing is sent twice', asy
   const asked = await rebuild('--dry-run');
   expect(asked.movements).toMatchObject({
     open: { PENDING_APPROVAL: 2, EXECUTING: 1, WAITING_MANUAL_ACTION: 1 },
-    ...{ running: 0, failed: {} },
+    running: 0,
+    failed: {},
   });
   expect(await own.runOf(flying.movement_id)).toBeNull();
   const done = await rebuild('--database-intact');

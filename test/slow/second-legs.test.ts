@@ -31,7 +31,8 @@ const ENDPOINT = parseAbi([
 ]);
 let bridges: StackBridges;
 const own = ownStack({
-  ...{ bridges: true, split: true },
+  bridges: true,
+  split: true,
   env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '2', SVC_UNPROVEN_ASK_SECONDS: '1' },
 });
 beforeAll(async () => {
@@ -113,8 +114,10 @@ async function as(
 }
 const pause = (to: boolean): Promise<void> =>
   as(bridges.far, bridges.far.deployer.privateKey, {
-    ...{ address: bridges.far.contracts.messageTransmitter, abi: TRANSMITTER },
-    ...{ functionName: 'setPaused', args: [to] },
+    address: bridges.far.contracts.messageTransmitter,
+    abi: TRANSMITTER,
+    functionName: 'setPaused',
+    args: [to],
   });
 
 test(
@@ -224,7 +227,9 @@ test(
     const origin = { srcEid: bridges.near.eid, sender: packet.sender, nonce: BigInt(packet.nonce) };
     const verify = (payloadHash: Hex): Promise<void> =>
       as(bridges.far, DELIVERER.privateKey, {
-        ...{ address: bridges.far.contracts.endpoint, abi: ENDPOINT, functionName: 'verify' },
+        address: bridges.far.contracts.endpoint,
+        abi: ENDPOINT,
+        functionName: 'verify',
         args: [origin, `0x${packet.receiver.slice(-40)}`, payloadHash],
       });
     await verify(`0x${'01'.repeat(32)}`);

@@ -32,8 +32,14 @@ let stranger: QueueCaller;
 
 /** An executor of its own, so that it can be disabled for one movement. */
 const second = (url: string) => ({
-  ...{ executor_key: 'test.second', kind: 'remote', url, timeout_seconds: 5, same_key_safe: true },
-  ...{ action_types: ['cex_withdrawal'], provider: 'second', settle_seconds: 1 },
+  executor_key: 'test.second',
+  kind: 'remote',
+  url,
+  timeout_seconds: 5,
+  same_key_safe: true,
+  action_types: ['cex_withdrawal'],
+  provider: 'second',
+  settle_seconds: 1,
   completion_assurances: ['provider_completed'],
 });
 
@@ -119,8 +125,16 @@ async function inEveryState(): Promise<Readonly<Record<string, Created>>> {
   ] as const)
     await own.api.reaches(movement.movement_id, state);
   return {
-    ...{ waiting, rejected, expired, cancelled, done, failed },
-    ...{ atGate, flying, unknown, unsent },
+    waiting,
+    rejected,
+    expired,
+    cancelled,
+    done,
+    failed,
+    atGate,
+    flying,
+    unknown,
+    unsent,
   };
 }
 
@@ -169,7 +183,9 @@ function decisions({ movement_id, state, version, nodes }: Known): readonly obje
     { ...base, to: 'CANCELLED', stop: all, ended: true },
     {
       ...base,
-      ...{ to: 'FAILED', ended: true, failure: { node_key: 'pay', error_code: 'FORGED' } },
+      to: 'FAILED',
+      ended: true,
+      failure: { node_key: 'pay', error_code: 'FORGED' },
     },
   ];
 }
@@ -194,8 +210,14 @@ const MADE_UP: Readonly<Record<Activity, (of: Known, transferId: string) => read
     of.nodes.flatMap(({ node_key, attempt, epoch }) =>
       (['submit', 'observe', 'recover'] as const).flatMap((phase) =>
         [FAILED, COMPLETED].map((answer) => ({
-          ...{ movement_id: of.movement_id, node_key, attempt, epoch, phase, given: { answer } },
-          ...{ question: randomUUID(), from_observe: true },
+          movement_id: of.movement_id,
+          node_key,
+          attempt,
+          epoch,
+          phase,
+          given: { answer },
+          question: randomUUID(),
+          from_observe: true,
         })),
       ),
     ),
@@ -238,8 +260,12 @@ test('nothing that a stranger schedules, signals or starts moves anything', asyn
   const movements = await inEveryState();
   await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
   const transfer = await own.api.expect(201, 'POST', '/capital-transfers', {
-    ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT' },
-    ...{ amount: '10', reason: 'a test', idempotency_key: randomUUID() },
+    source_venue: 'paper-main',
+    destination_venue: 'paper-sub-a',
+    asset: 'USDT',
+    amount: '10',
+    reason: 'a test',
+    idempotency_key: randomUUID(),
   });
   const transferId = String(transfer['transfer_id']);
   await eventually(async () => {
@@ -293,7 +319,9 @@ test('nothing that a stranger schedules, signals or starts moves anything', asyn
   await settleEach([...ids, transferId], 8, (id) =>
     settleEach(Object.keys(workflows), 2, (name) =>
       own.temporal.workflow.start(name, {
-        ...{ taskQueue: TASK_QUEUE, workflowId: `stranger/${name}/${id}`, args: [id] },
+        taskQueue: TASK_QUEUE,
+        workflowId: `stranger/${name}/${id}`,
+        args: [id],
       }),
     ),
   );

@@ -162,7 +162,8 @@ test.each([
   [
     'no TLS',
     () => ({
-      ...{ SVC_TEMPORAL_TLS: 'false', SVC_TEMPORAL_API_KEY_FILE: '' },
+      SVC_TEMPORAL_TLS: 'false',
+      SVC_TEMPORAL_API_KEY_FILE: '',
     }),
     /SVC_TEMPORAL_TLS: the server at .* speaks TLS alone\. Set SVC_TEMPORAL_TLS=true/,
   ],

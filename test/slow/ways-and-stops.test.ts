@@ -96,7 +96,9 @@ const CELLS: Readonly<Record<WayName, Row>> = {
   evm_retry: { ...STORED, unknown: none('a retry is what ends it') },
   lane_replaced: {
     ...REPLACED,
-    ...{ cancelled: COMPLETED, cancel_requested: COMPLETED, unknown: COMPLETED },
+    cancelled: COMPLETED,
+    cancel_requested: COMPLETED,
+    unknown: COMPLETED,
   },
   bridge_first: { ...FIRST, bridge_path: 'ends' },
   bridge_stored: { ...STORED, bridge_path: 'waits' },
@@ -108,7 +110,9 @@ const CELLS: Readonly<Record<WayName, Row>> = {
   team_again: {
     ...DESK,
     // What Temporal says fails no node of a team that may have sent: it is UNKNOWN (0080).
-    ...{ payee_revoked: 'waits', payee_unusable: 'waits', executor_inactive: 'waits' },
+    payee_revoked: 'waits',
+    payee_unusable: 'waits',
+    executor_inactive: 'waits',
     unknown: 'waits',
   },
   team_retry: { ...DESK, cancelled: none('a FAILED movement cannot be cancelled') },
@@ -117,7 +121,10 @@ const CELLS: Readonly<Record<WayName, Row>> = {
     ...STORED,
     ...PERP,
     // Its payee may be allowed again while its nonce is good.
-    ...{ paused: 'waits', perp_terms: 'waits', payee_revoked: 'waits', signer_retired: 'waits' },
+    paused: 'waits',
+    perp_terms: 'waits',
+    payee_revoked: 'waits',
+    signer_retired: 'waits',
   },
 };
 
@@ -133,12 +140,20 @@ beforeAll(async () => {
   served = await serveExecutor(desk.executor, { port: 0, log: () => undefined });
   const secrets = waySigners((way, stop) => typeof CELLS[way][stop] === 'string');
   const entry = (kind: 'http' | 'queue', more: object) => ({
-    ...{ executor_key: `desk.${kind}`, action_types: [`scripted_${kind}`], timeout_seconds: 2 },
-    ...{ settle_seconds: 1, same_key_safe: true },
-    ...{ payees: [{ field: 'beneficiary', family: 'cex' }], ...more },
+    executor_key: `desk.${kind}`,
+    action_types: [`scripted_${kind}`],
+    timeout_seconds: 2,
+    settle_seconds: 1,
+    same_key_safe: true,
+    payees: [{ field: 'beneficiary', family: 'cex' }],
+    ...more,
   });
   own = await startOwnStack({
-    ...{ perp: true, bridges: true, split: true, allow: ['grocer'], localSigners: secrets },
+    perp: true,
+    bridges: true,
+    split: true,
+    allow: ['grocer'],
+    localSigners: secrets,
     executors: () => [
       entry('http', { kind: 'remote', url: served.url }),
       entry('queue', { kind: 'task_queue', task_queue: 'desk' }),
@@ -151,12 +166,16 @@ beforeAll(async () => {
   });
   const { perp, temporalAddress: address } = own.stack;
   team = await runExecutorWorker(desk.executor, {
-    ...{ address, namespace: 'default', taskQueue: 'desk' },
+    address,
+    namespace: 'default',
+    taskQueue: 'desk',
   });
   books = perpBooks(perp!);
   await openPaths((...of) => own.api.expect(...of), own.stack.bridges!);
   await own.api.expect(200, 'POST', '/perp-venue/master-account', {
-    ...{ master_address: perp!.account, signer_key: 'dev-treasury', network: 'testnet' },
+    master_address: perp!.account,
+    signer_key: 'dev-treasury',
+    network: 'testnet',
   });
   for (const strategy_id of ['tests', PAUSED])
     await own.api.expect(200, 'POST', '/perp-venue/strategy-bindings', { strategy_id });
@@ -180,7 +199,8 @@ const mode = (to: string) => () =>
   own.api.expect(200, 'POST', '/admin/cutover-mode', { mode: to, reason: 'a test' });
 const paused = (on: boolean) => () =>
   own.api.expect(200, 'POST', `/perp-venue/strategy-bindings/${PAUSED}/pause`, {
-    ...{ paused: on, reason: 'a test' },
+    paused: on,
+    reason: 'a test',
   });
 type Comes = (all: readonly Leaving[]) => Promise<unknown>;
 const each =
@@ -255,8 +275,12 @@ const COMES: Readonly<Record<Stop, readonly [Comes, Comes]>> = {
  */
 const ROUNDS = [
   'each for itself',
-  ...['frozen', 'executor_inactive', 'bridge_path, perp_terms'],
-  ...['perp signer_inactive', 'perp signer_retired', 'perp signer_mismatch'],
+  'frozen',
+  'executor_inactive',
+  'bridge_path, perp_terms',
+  'perp signer_inactive',
+  'perp signer_retired',
+  'perp signer_mismatch',
 ] as const;
 function roundOf(name: WayName, stop: Stop): (typeof ROUNDS)[number] {
   switch (stop) {

@@ -114,9 +114,11 @@ describe.each(TYPES)('of %s', (action_type) => {
 
 /** What any type could be completed with. */
 const ALL: JsonObject = {
-  ...{ attested_message: `0x${'00'.repeat(44)}`, packet: { guid: '0x01' } },
+  attested_message: `0x${'00'.repeat(44)}`,
+  packet: { guid: '0x01' },
   payments: [{ source: 'cex:main', reference: 'r1', amount: '5', total: '5' }],
-  ...{ ledger_account: '0xaa', ledger_hash: '0x02' },
+  ledger_account: '0xaa',
+  ledger_hash: '0x02',
 };
 
 test('what looks and what waits for a person sends nothing, whatever its type', () => {

@@ -15,7 +15,10 @@ const bench = storeBench();
 const TOKEN = `0x${'bb'.repeat(20)}`;
 const SPENDER = BURNER;
 const node = (node_key: string, action_type: string, config: object): TemplateNode => ({
-  ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },
+  node_key,
+  node_kind: 'action',
+  action_type,
+  has_side_effect: true,
   config: { token_address: TOKEN, ...config },
 });
 const NODES = [
@@ -37,25 +40,37 @@ async function sent(movement_id: string, key: string, unsigned: object, outcome 
     `INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key,
       movement_id, node_key, attempt, unsigned, created_at)
      VALUES ($1::uuid, 1, $2, $3::bigint, 's', $4::uuid, $5, 1, $6::jsonb, now())`,
-    ...[randomUUID(), owner.address, (owner.nonce += 1), movement_id, key],
+    randomUUID(),
+    owner.address,
+    (owner.nonce += 1),
+    movement_id,
+    key,
     JSON.stringify(unsigned),
   );
   await bench.sql(
     `INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, outcome, started_at)
       VALUES ($1::text || ':' || $2 || ':1', $1::uuid, $2, 1, $3, now())`,
-    ...[movement_id, key, outcome],
+    movement_id,
+    key,
+    outcome,
   );
   await bench.sql(
     'UPDATE movement_nodes SET state = $3 WHERE movement_id = $1::uuid AND node_key = $2',
-    ...[movement_id, key, outcome],
+    movement_id,
+    key,
+    outcome,
   );
 }
 
 /** A failed movement that has allowed 10 and burnt the first 6 of them. */
 async function failed(): Promise<string> {
   const edges = ['first', 'second'].map((to, at) => ({
-    ...{ from: NODES[at]?.node_key ?? '', to, edge_type: 'on_success' as const, priority: 0 },
-    ...{ condition_expr: null, join_key: null },
+    from: NODES[at]?.node_key ?? '',
+    to,
+    edge_type: 'on_success' as const,
+    priority: 0,
+    condition_expr: null,
+    join_key: null,
   }));
   const { movement_id } = await bench.movement({ shape: { nodes: NODES, edges }, amount: '10' });
   await bench.approve(movement_id);
@@ -89,8 +104,14 @@ test('what its nodes have not pulled is open until the owner allows the spender 
   const movement = await failed();
   expect(await readOpenAllowances(bench.db, movement)).toEqual([
     {
-      ...{ node_key: 'allow', chain_id: 1, owner: owner.address, signer_key: 's', asset: 'USDC' },
-      ...{ token_address: TOKEN, spender: SPENDER, amount: '4' },
+      node_key: 'allow',
+      chain_id: 1,
+      owner: owner.address,
+      signer_key: 's',
+      asset: 'USDC',
+      token_address: TOKEN,
+      spender: SPENDER,
+      amount: '4',
     },
   ]);
   await allows(TOKEN, 0n);

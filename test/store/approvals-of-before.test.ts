@@ -17,7 +17,9 @@ test('what was approved before has its row, marked as such, and goes on; nothing
     bench.sql(
       `UPDATE movements SET approval_status = 'approved', request_state = 'APPROVED',
          approved_by = $2, auto_approve_result = $3::jsonb WHERE movement_id = $1::uuid`,
-      ...[id, by, result === null ? null : JSON.stringify(result)],
+      id,
+      by,
+      result === null ? null : JSON.stringify(result),
     );
   await approved(byKey, 'key-1', null);
   await approved(byPolicy, null, { outcome: 'approved', policy_id: 'policy-1' });

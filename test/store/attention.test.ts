@@ -21,13 +21,18 @@ async function claiming(state: string, nonce: number, lane: string, ago: string)
   await bench.sql(
     `UPDATE movement_nodes SET state = $2, submitted_at = now() - $3::interval
       WHERE movement_id = $1::uuid`,
-    ...[movement_id, state, ago],
+    movement_id,
+    state,
+    ago,
   );
   await bench.sql(
     `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce, movement_id, node_key,
         attempt, unsigned, created_at)
       VALUES ($1::uuid, 'evm.test', 1, $2, $3, $4::uuid, 'pay', 1, '{}', now())`,
-    ...[randomUUID(), lane, nonce, movement_id],
+    randomUUID(),
+    lane,
+    nonce,
+    movement_id,
   );
   return movement_id;
 }

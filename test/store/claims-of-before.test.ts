@@ -10,7 +10,11 @@ const MIGRATION = '20261126000400_claims_of_before';
 const bench = storeBench();
 
 const node = (node_key: string, action_type: string, config: JsonObject = {}): TemplateNode => ({
-  ...{ node_key, node_kind: 'action', action_type, has_side_effect: true, config },
+  node_key,
+  node_kind: 'action',
+  action_type,
+  has_side_effect: true,
+  config,
 });
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
 const attested = (): JsonObject => ({
@@ -27,8 +31,12 @@ async function completed(
     shape: {
       nodes: of.map(([each]) => each),
       edges: of.slice(1).map(([to], before) => ({
-        ...{ from: of[before]?.[0].node_key ?? '', to: to.node_key, edge_type: 'on_success' },
-        ...{ priority: 0, join_key: null, condition_expr: null },
+        from: of[before]?.[0].node_key ?? '',
+        to: to.node_key,
+        edge_type: 'on_success',
+        priority: 0,
+        join_key: null,
+        condition_expr: null,
       })),
     },
   });
@@ -38,7 +46,10 @@ async function completed(
       `UPDATE movement_nodes SET state = 'COMPLETED', output = $3::jsonb, external_ref = $4,
           completed_at = '2026-01-01'::timestamptz + make_interval(mins => $5)
         WHERE movement_id = $1::uuid AND node_key = $2`,
-      ...[movement_id, node_key, output === null ? null : JSON.stringify(output), external_ref],
+      movement_id,
+      node_key,
+      output === null ? null : JSON.stringify(output),
+      external_ref,
       minutes,
     );
   }
@@ -79,10 +90,18 @@ test('a node that completed before has the claim that it would have made', async
   await migrate();
   const expected = of.flatMap(([{ node_key, action_type }, output, external_ref]) =>
     claimsOf({
-      ...{ action_type, output, external_ref: external_ref ?? null },
+      action_type,
+      output,
+      external_ref: external_ref ?? null,
       matched: matched[node_key] ?? null,
     }).map(({ source, reference }) => ({
-      ...{ node_key, source, reference, amount: '1', total: '1', claimed: '1', until: null },
+      node_key,
+      source,
+      reference,
+      amount: '1',
+      total: '1',
+      claimed: '1',
+      until: null,
     })),
   );
   expect(expected).toHaveLength(of.length);
@@ -97,7 +116,10 @@ test('one deposit at an exchange, and what came of a coin, are claimed with thei
   const account = { venue: 'Main', match_from: 'out' };
   const at = (address: string) => ({ chain_id: 5, address });
   const grown = (received_amount: string, block_number: string): JsonObject => ({
-    ...{ baseline_block: '1', baseline_amount: '0', received_amount, block_number },
+    baseline_block: '1',
+    baseline_amount: '0',
+    received_amount,
+    block_number,
   });
   const id = await completed(
     [node('one', 'cex_deposit_observe', account), { received_amount: '7.5', deposits: 1 }, 'R-1'],
@@ -116,8 +138,13 @@ test('one deposit at an exchange, and what came of a coin, are claimed with thei
     { node_key: 'coin', ...coin, amount: '2', until: '90' },
     { node_key: 'later', ...coin, amount: '3', until: '120' },
     {
-      ...{ node_key: 'one', source: 'cex:main', reference: 'r-1', until: null },
-      ...{ amount: '7.5', total: '7.5', claimed: '7.5' },
+      node_key: 'one',
+      source: 'cex:main',
+      reference: 'r-1',
+      until: null,
+      amount: '7.5',
+      total: '7.5',
+      claimed: '7.5',
     },
   ]);
 });

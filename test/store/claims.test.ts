@@ -28,7 +28,11 @@ const message = (domain: number, nonce: string): Hex => {
 };
 
 const node = (node_key: string, action_type: string, config: JsonObject = {}): TemplateNode => ({
-  ...{ node_key, node_kind: 'action', action_type, has_side_effect: true, config },
+  node_key,
+  node_kind: 'action',
+  action_type,
+  has_side_effect: true,
+  config,
 });
 const BURN = node('burn', 'cctp_burn');
 const MINT = node('mint', 'cctp_mint', { burn_from: 'burn' });
@@ -48,8 +52,12 @@ async function under(
     shape: {
       nodes: of.map(([each]) => each),
       edges: of.slice(1).map(([to], before) => ({
-        ...{ from: of[before]?.[0].node_key ?? '', to: to.node_key, edge_type: 'on_success' },
-        ...{ priority: 0, join_key: null, condition_expr: null },
+        from: of[before]?.[0].node_key ?? '',
+        to: to.node_key,
+        edge_type: 'on_success',
+        priority: 0,
+        join_key: null,
+        condition_expr: null,
       })),
     },
   });
@@ -58,13 +66,17 @@ async function under(
   await bench.sql(
     `UPDATE movements SET request_state = $2, approval_status = 'approved'
       WHERE movement_id = $1::uuid`,
-    ...[movement_id, unknown ? 'MANUAL_INTERVENTION' : 'EXECUTING'],
+    movement_id,
+    unknown ? 'MANUAL_INTERVENTION' : 'EXECUTING',
   );
   for (const [{ node_key }, state, output] of of)
     await bench.sql(
       `UPDATE movement_nodes SET state = $3, amount = 3, submitted_at = svc_now(), output = $4::jsonb
         WHERE movement_id = $1::uuid AND node_key = $2`,
-      ...[movement_id, node_key, state, output === undefined ? null : JSON.stringify(output)],
+      movement_id,
+      node_key,
+      state,
+      output === undefined ? null : JSON.stringify(output),
     );
   return movement_id;
 }
@@ -83,7 +95,9 @@ async function said(
   more: { readonly from_unknown?: boolean } = {},
 ): Promise<string> {
   const deps: PhaseDependencies = {
-    ...{ db: bench.db, log: pino({ level: 'silent' }), chains: [] },
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    chains: [],
     executors: { get: () => undefined, describe: () => undefined },
     signers: { get: () => undefined },
     signing: createEvmSigning(createEvmChains([])),
@@ -101,14 +115,20 @@ async function said(
 /** What a caller is answered who says over HTTP that the node is completed. */
 const resolved = (movement_id: string, node_key: string, output?: JsonObject) =>
   post(`${api.url}/v3/movements/${movement_id}/nodes/${node_key}/actions/resolve`, {
-    ...{ outcome: 'completed', reason: 'seen on the explorer', evidence: { by: 'me' } },
+    outcome: 'completed',
+    reason: 'seen on the explorer',
+    evidence: { by: 'me' },
     ...(output === undefined ? {} : { output }),
   });
 
 /** All that a mint goes by. */
 const burnt = (nonce: string): JsonObject => ({
-  ...{ message: message(6, ''), attested_message: message(6, nonce), attestation: '0x01' },
-  ...{ submitted_amount: '3', source_chain_id: 1, destination_chain_id: 2 },
+  message: message(6, ''),
+  attested_message: message(6, nonce),
+  attestation: '0x01',
+  submitted_amount: '3',
+  source_chain_id: 1,
+  destination_chain_id: 2,
   mint_recipient: '0x01',
 });
 
@@ -162,7 +182,8 @@ describe('a person who resolves as completed', () => {
     expect(await resolved(second, 'deposit', elsewhere)).toMatchObject(taken(first, 'deposit'));
     for (const unnamed of [undefined, {}, { ledger_account: '0xaa' }])
       expect(await resolved(second, 'deposit', unnamed)).toMatchObject({
-        ...{ status: 422, body: { detail: { error: 'resolution_incomplete' } } },
+        status: 422,
+        body: { detail: { error: 'resolution_incomplete' } },
       });
     const third = await under([DEPOSIT, 'OBSERVING']);
     expect(await said('observe', third, 'deposit', lower)).toBe('OBSERVING');
@@ -174,7 +195,8 @@ describe('a person who resolves as completed', () => {
   test('has to say what it was completed with', async () => {
     const unread = await under([BURN, 'COMPLETED', { tx_hash: '0x01' }], [MINT, 'UNKNOWN']);
     expect(await resolved(unread, 'mint')).toMatchObject({
-      ...{ status: 422, body: { detail: { error: 'resolution_incomplete' } } },
+      status: 422,
+      body: { detail: { error: 'resolution_incomplete' } },
     });
     expect(await stateOf(unread, 'mint')).toBe('UNKNOWN');
   });

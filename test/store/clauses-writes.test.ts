@@ -428,9 +428,15 @@ holds('the timeline', [
     `SELECT ${append('https://a.test/', doc(['f']))};`,
     `(SELECT payload::jsonb FROM callbacks WHERE event_id = '${ID('8')}')`,
     {
-      ...{ event_id: ID('8'), event_type: 'f', movement_id: expect.any(String), sequence: 8 },
-      ...{ request_state: 'EXECUTING', current_frontier: ['a', 'b'], error_code: 'E' },
-      ...{ node_key: null, occurred_at: SINCE },
+      event_id: ID('8'),
+      event_type: 'f',
+      movement_id: expect.any(String),
+      sequence: 8,
+      request_state: 'EXECUTING',
+      current_frontier: ['a', 'b'],
+      error_code: 'E',
+      node_key: null,
+      occurred_at: SINCE,
     },
   ],
   [
@@ -584,16 +590,26 @@ holds('a transition of a movement', [
     'sets what it names',
     written({
       set: {
-        ...{ approval_status: 'approved', reservation_status: 'held', error_message: 'M' },
-        ...{ current_frontier: ['x'], approver_id: 'p', approved_by: 'k', ended_at: SINCE },
+        approval_status: 'approved',
+        reservation_status: 'held',
+        error_message: 'M',
+        current_frontier: ['x'],
+        approver_id: 'p',
+        approved_by: 'k',
+        ended_at: SINCE,
       },
     }),
     ofMovement(
       `approval_status, reservation_status, error_message, current_frontier, approver_id, approved_by, ${isSince('ended_at')} AS ended`,
     ),
     {
-      ...{ approval_status: 'approved', reservation_status: 'held', error_message: 'M' },
-      ...{ current_frontier: ['x'], approver_id: 'p', approved_by: 'k', ended: true },
+      approval_status: 'approved',
+      reservation_status: 'held',
+      error_message: 'M',
+      current_frontier: ['x'],
+      approver_id: 'p',
+      approved_by: 'k',
+      ended: true,
     },
   ],
   [
@@ -605,8 +621,14 @@ holds('a transition of a movement', [
       `error_code, error_message, approver_id, approved_by, ${isSince('ended_at')} AS ended, current_frontier, approval_status, reservation_status, edge_conditions`,
     ),
     {
-      ...{ error_code: 'E', error_message: 'M', approver_id: 'p', approved_by: 'k', ended: true },
-      ...{ current_frontier: ['x'], approval_status: 'approved', reservation_status: 'held' },
+      error_code: 'E',
+      error_message: 'M',
+      approver_id: 'p',
+      approved_by: 'k',
+      ended: true,
+      current_frontier: ['x'],
+      approval_status: 'approved',
+      reservation_status: 'held',
       edge_conditions: { a: true },
     },
   ],
@@ -647,8 +669,12 @@ holds('a transition of a movement', [
     approved,
     `apply_transition(${doc({ movement_id: OWN, ...RUN, bump: true })}) - ARRAY['at', 'expires_at', 'transaction']`,
     {
-      ...{ ok: true, version: 2, request_state: 'EXECUTING', approval_status: 'pending' },
-      ...{ reservation_status: 'none', current_frontier: ['pay'] },
+      ok: true,
+      version: 2,
+      request_state: 'EXECUTING',
+      approval_status: 'pending',
+      reservation_status: 'none',
+      current_frontier: ['pay'],
     },
   ],
   [
@@ -906,8 +932,13 @@ holds('a transition of nodes', [
           {},
           {
             version: {
-              ...{ claim: ID('5'), over: ID('5'), transaction_id: ID('6'), kind: 'cancel' },
-              ...{ unsigned: {}, raw_tx: '0x6', tx_hash: '0x66' },
+              claim: ID('5'),
+              over: ID('5'),
+              transaction_id: ID('6'),
+              kind: 'cancel',
+              unsigned: {},
+              raw_tx: '0x6',
+              tx_hash: '0x66',
             },
           },
         ),
@@ -1175,10 +1206,22 @@ const PLAN = `(SELECT joined_plan(p.plan_frame, m.intent, p.input_params, (
     FROM movement_nodes n WHERE n.movement_id = m.movement_id))
   FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = '${OWN}')`;
 const NEW = {
-  ...{ template_id: ID('4'), template_key: 'k', template_version: 1, asset: 'USDC', amount: '3' },
-  ...{ client_scope: 's', idempotency_key: 'i', approval_ttl_seconds: 60, draw_terms: null },
-  ...{ compiled_plan_hash: 'a'.repeat(64), labels: {}, request: {}, created_by: {}, outflow: [] },
-  ...{ current_frontier: ['pay'], pooled: false },
+  template_id: ID('4'),
+  template_key: 'k',
+  template_version: 1,
+  asset: 'USDC',
+  amount: '3',
+  client_scope: 's',
+  idempotency_key: 'i',
+  approval_ttl_seconds: 60,
+  draw_terms: null,
+  compiled_plan_hash: 'a'.repeat(64),
+  labels: {},
+  request: {},
+  created_by: {},
+  outflow: [],
+  current_frontier: ['pay'],
+  pooled: false,
 };
 const create = (fields: object = {}, digit = '5'): string =>
   `create_movement(jsonb_build_object('compiled_plan', ${PLAN} || ${doc(agreedPlan({ ...NEW, ...fields }))})
@@ -1186,13 +1229,17 @@ const create = (fields: object = {}, digit = '5'): string =>
       movement: { ...NEW, movement_id: ID(digit), ...fields },
       nodes: [
         {
-          ...{ on_cancel_target: false, conditional: false, usual_seconds: 5, brings: 'b' },
+          on_cancel_target: false,
+          conditional: false,
+          usual_seconds: 5,
+          brings: 'b',
           ...nodeFacts({ node_kind: 'action', action_type: 'x' }),
         },
       ],
       timeline: digit === '5' ? twoEvents : [],
       command_id: ID(digit),
-      ...{ audit: [], signed: false },
+      audit: [],
+      signed: false,
     })})`;
 const isCreated = "-> 'created'";
 const AGENTS = { template_key: 'agent/authority/k', most_open: 1 };
@@ -1779,11 +1826,9 @@ const newKey = (fields: object = {}): string =>
   `issue_key(${doc({ client_id: ID('9'), client_name: 'client', key_id: 'k2', role: 'operator', secret: '6162', audit: AUDIT, authority_audit: { create: [{ ...AUDIT[0], event_id: ID('6') }], update: [{ ...AUDIT[0], event_id: ID('7') }] }, ...fields })})`;
 const madeKey = (fields: object = {}): string => `SELECT ${newKey(fields)};`;
 const agents = (authority: object = someLimits, more: object = {}): object => ({
-  ...{
-    role: 'agent',
-    replace: true,
-    authority: { allowed_assets: null, allowed_chains: null, ...authority },
-  },
+  role: 'agent',
+  replace: true,
+  authority: { allowed_assets: null, allowed_chains: null, ...authority },
   ...more,
 });
 const authorityIs = (columns: string, key = 'authority'): string =>

@@ -453,7 +453,9 @@ holds('what a send is bound to', [
 const perp = (asked: object = {}): string =>
   `perp_problem(${doc({ signer: MASTER, ...asked })}, '${OWN}')`;
 const why = (reason: string, key: string): object => ({
-  ...{ binding: 'perp', key, reason },
+  binding: 'perp',
+  key,
+  reason,
   stop: reason === 'STRATEGY_PAUSED' ? 'paused' : 'perp_terms',
 });
 const noStrategy = `UPDATE movements SET strategy_id = NULL WHERE movement_id = '${OWN}';`;
@@ -1023,9 +1025,18 @@ holds('a namespace has room', [
 
 const madeOf = (fields: object = {}): object => {
   const movement = {
-    ...{ movement_id: ID('3'), template_id: TEMPLATE.template_id, template_key: 'test/store' },
-    ...{ template_version: 1, asset: 'USDC', amount: '1', current_frontier: [], outflow: [] },
-    ...{ client_scope: 's', approval_ttl_seconds: 1, limit_amount: '1', pooled: false },
+    movement_id: ID('3'),
+    template_id: TEMPLATE.template_id,
+    template_key: 'test/store',
+    template_version: 1,
+    asset: 'USDC',
+    amount: '1',
+    current_frontier: [],
+    outflow: [],
+    client_scope: 's',
+    approval_ttl_seconds: 1,
+    limit_amount: '1',
+    pooled: false,
     ...fields,
   };
   const compiled_plan = { ...agreedPlan(movement), input_params: {} };
@@ -1180,8 +1191,13 @@ holds('addresses that the short fence can read', [
 
 const running = `${approved} ${outflow('10')} UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = '${OWN}';`;
 const ready = {
-  ...{ state: 'READY', action_type: 'cex_internal_transfer', preflight_passed: true },
-  ...{ prepared_action: { a: 1 }, amount: '5', flow, started_at: '2026-01-01T00:00:00Z' },
+  state: 'READY',
+  action_type: 'cex_internal_transfer',
+  preflight_passed: true,
+  prepared_action: { a: 1 },
+  amount: '5',
+  flow,
+  started_at: '2026-01-01T00:00:00Z',
   executor_binding: { executor_key: 'e' },
 };
 const ownPlan = (more: object): object => ({

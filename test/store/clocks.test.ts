@@ -21,7 +21,8 @@ const reads = (ms: number, counts: VenueClock['counts']): VenueClock => ({
 test('every clock is a metric, those that count stop sends, and one that is silent is named', async () => {
   let silent = true;
   const clocks = createClocks({
-    ...{ db: bench.db, log: pino({ level: 'silent' }) },
+    db: bench.db,
+    log: pino({ level: 'silent' }),
     venues: {
       'chain-ahead': reads(MINUTES, 'ahead'),
       'chain-idle': reads(-MINUTES, 'ahead'),
@@ -50,7 +51,8 @@ test('every clock is a metric, those that count stop sends, and one that is sile
 test('a clock that was wrong and cannot be read agrees with nobody yet', async () => {
   let told: () => Promise<number> = () => Promise.resolve(Date.now() + MINUTES);
   const clocks = createClocks({
-    ...{ db: bench.db, log: pino({ level: 'silent' }) },
+    db: bench.db,
+    log: pino({ level: 'silent' }),
     venues: { exchange: { read: () => told(), counts: 'either' } },
   });
   await clocks.measure();

@@ -164,7 +164,7 @@ test('each change that a reader would see is one event, and others are none', as
   const proposal = { kind: 'proposal', shown: { proposal_id: id, state: 'submitted' } };
   const movement = (more: object) => ({
     kind: 'movement',
-    shown: { ...{ movement_id, version: 1, state: 'PENDING_APPROVAL' }, ...more },
+    shown: { movement_id, version: 1, state: 'PENDING_APPROVAL', ...more },
   });
   const waits = movement({ attention_reason: 'approval' });
   const balance = { kind: 'balance', shown: { venue_key: 'venue' } };

@@ -67,8 +67,14 @@ async function enrolled(operator: string, replace = false) {
   const key_id = newId();
   const code = tokenHash(newToken());
   const outcome = await enrolOperator(bench.db, {
-    ...{ key_id, operator, role: 'operator', allowlist: false, replace },
-    ...{ code_hash: code, code_seconds: 900, audit: [] },
+    key_id,
+    operator,
+    role: 'operator',
+    allowlist: false,
+    replace,
+    code_hash: code,
+    code_seconds: 900,
+    audit: [],
   });
   return { key_id, code, outcome };
 }
@@ -137,8 +143,14 @@ test('a link that nobody opened in time is in no one’s way', async () => {
     sessionSettings: { 'svc.clock_offset_ms': String(15 * MINUTE) },
   });
   const again = await enrolOperator(owner, {
-    ...{ key_id: newId(), operator: 'cleo', role: 'admin', allowlist: true, replace: false },
-    ...{ code_hash: tokenHash(newToken()), code_seconds: 900, audit: [] },
+    key_id: newId(),
+    operator: 'cleo',
+    role: 'admin',
+    allowlist: true,
+    replace: false,
+    code_hash: tokenHash(newToken()),
+    code_seconds: 900,
+    audit: [],
   }).finally(() => owner.$disconnect());
   expect(again).toMatchObject({ ok: true, row: { role: 'admin', allowlist: true } });
 });

@@ -16,20 +16,16 @@ const bench = storeBench();
 
 function entry(more: Partial<ExecutorDescriptor>): ExecutorDescriptor {
   return {
-    ...{
-      executor_key: 'acme.payouts',
-      kind: 'remote',
-      action_types: ['acme_report'],
-      same_key_safe: true,
-      settle_seconds: 0,
-    },
-    ...{
-      timeout_seconds: 5,
-      in_process: false,
-      sends: true,
-      not_payees: [],
-      completion_assurances: LEAST_ASSURANCES,
-    },
+    executor_key: 'acme.payouts',
+    kind: 'remote',
+    action_types: ['acme_report'],
+    same_key_safe: true,
+    settle_seconds: 0,
+    timeout_seconds: 5,
+    in_process: false,
+    sends: true,
+    not_payees: [],
+    completion_assurances: LEAST_ASSURANCES,
     ...more,
   };
 }
@@ -39,7 +35,9 @@ function entry(more: Partial<ExecutorDescriptor>): ExecutorDescriptor {
  */
 function worker(descriptor: ExecutorDescriptor): PhaseDependencies {
   return {
-    ...{ db: bench.db, log: pino({ level: 'silent' }), chains: [] },
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    chains: [],
     executors: {
       get: () => undefined,
       describe: (key) => (key === descriptor.executor_key ? descriptor : undefined),
@@ -50,7 +48,11 @@ function worker(descriptor: ExecutorDescriptor): PhaseDependencies {
 }
 
 const node = (action_type: string, config: JsonObject = {}): TemplateNode => ({
-  ...{ node_key: 'pay', node_kind: 'action', action_type, has_side_effect: true, config },
+  node_key: 'pay',
+  node_kind: 'action',
+  action_type,
+  has_side_effect: true,
+  config,
 });
 
 /** The node of a movement under way, prepared and ready to be sent. */

@@ -13,7 +13,9 @@ test('a database that takes no record at a start is not left alone for the usual
   const noop = createNoopExecutor();
   const said: string[] = [];
   const health = createHealthRefresher({
-    ...{ db, log: pino({}, { write: (line) => said.push(line) }), intervalSeconds: 3_600 },
+    db,
+    log: pino({}, { write: (line) => said.push(line) }),
+    intervalSeconds: 3_600,
     signers: { list: () => [], get: () => null },
     executors: { list: () => [noop.descriptor], get: () => noop },
     temporal: { hasPollers: () => Promise.resolve(true) },

@@ -12,7 +12,11 @@ const node = (node_key: string): TemplateNode => ({
   has_side_effect: false,
 });
 const edge = (from: string, to: string, condition_expr: string): GraphEdge => ({
-  ...{ from, to, edge_type: 'on_success', priority: 0, join_key: null },
+  from,
+  to,
+  edge_type: 'on_success',
+  priority: 0,
+  join_key: null,
   condition_expr,
 });
 const LONG = Array.from(

@@ -28,7 +28,8 @@ async function lane(): Promise<Lane> {
   const address = `0x${String(account).padStart(40, '0')}`;
   await bench.sql(
     'INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES ($1, $2, 20)',
-    ...[CHAIN, address],
+    CHAIN,
+    address,
   );
   return {
     address,
@@ -37,20 +38,28 @@ async function lane(): Promise<Lane> {
       const transaction_id = randomUUID();
       await bench.sql(
         'UPDATE movement_nodes SET state = $2, submit_epoch = 3 WHERE movement_id = $1::uuid',
-        ...[movement_id, state],
+        movement_id,
+        state,
       );
       await bench.sql(
         `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce,
            movement_id, node_key, attempt, unsigned, raw_tx, tx_hash, created_at)
          VALUES ($1::uuid, 'k', $2, $3, $4, $5::uuid, 'pay', 1, '{}', $6, $6, svc_now())`,
-        ...[transaction_id, CHAIN, address, nonce, movement_id, signed ? `0x${nonce}` : null],
+        transaction_id,
+        CHAIN,
+        address,
+        nonce,
+        movement_id,
+        signed ? `0x${nonce}` : null,
       );
       return { movement_id, transaction_id };
     },
     async problem(of) {
       const [row] = await bench.sql<{ problem: readonly { reason: string }[] | null }>(
         'SELECT lane_problem($1::uuid, $2, 1, $3::jsonb) AS problem',
-        ...[of, 'pay', JSON.stringify({ chain_id: CHAIN, address, chain_nonce: 5 })],
+        of,
+        'pay',
+        JSON.stringify({ chain_id: CHAIN, address, chain_nonce: 5 }),
       );
       return row?.problem?.[0]?.reason ?? null;
     },
@@ -100,7 +109,8 @@ test('a nonce is given up only by who knows its newest version', async () => {
      SELECT $2::uuid, signer_key, chain_id, address, nonce, movement_id, node_key, attempt, 'payment',
        transaction_id, '{}', '0xb', '0xb', svc_now() + interval '1 second'
      FROM evm_transactions WHERE transaction_id = $1::uuid`,
-    ...[transaction_id, randomUUID()],
+    transaction_id,
+    randomUUID(),
   );
   expect(await releaseNonce(bench.db, { ...owner, epoch: 3 }, known!)).toBe(false);
   expect(await readTransactions(bench.db, owner)).toHaveLength(2);
@@ -128,7 +138,10 @@ test('a lane that was stuck is looked after once its last claim is settled, and 
   const own = async () =>
     (await takeLanes(bench.db, 0, 10)).filter((each) => each.address === address);
   const noted = {
-    ...{ chain_id: CHAIN, address, mined: 7, final: 7 },
+    chain_id: CHAIN,
+    address,
+    mined: 7,
+    final: 7,
     settled: [{ transaction_id, mined_hash: null }],
   };
   await noteLane(bench.db, { ...noted, stuck: { nonce: 6, why: 'refused' } });
@@ -148,8 +161,13 @@ function raised(address: string, ttl_seconds: number): Promise<boolean> {
   const audit: AuditEntry = {
     action: 'nonce_lane.raise_caps',
     outcome: 'success',
-    ...{ entity_type: 'nonce_lane', entity_key: address, reason: RAISE.reason },
-    ...{ actor_client_id: null, actor_key_id: 'k', actor_role: 'admin', request_id: 'r' },
+    entity_type: 'nonce_lane',
+    entity_key: address,
+    reason: RAISE.reason,
+    actor_client_id: null,
+    actor_key_id: 'k',
+    actor_role: 'admin',
+    request_id: 'r',
   };
   return raiseLaneCaps(bench.db, { chain_id: CHAIN, address, raise: RAISE, ttl_seconds, audit });
 }
@@ -158,7 +176,7 @@ test('a raise of caps is of one lane alone, and is signed by as it is shown', as
   const [one, other] = [await lane(), await lane()];
   await bench.sql(
     'INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES (2, $1, 1)',
-    ...[one.address],
+    one.address,
   );
   expect(await raised(one.address, 3_600)).toBe(true);
   const found = await readLaneRaise(bench.db, { chain_id: CHAIN, address: one.address });

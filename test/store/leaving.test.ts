@@ -9,8 +9,13 @@ import { applyTransition, tryFence } from '../../store/transition.ts';
 const ID = '01a216d3-6ceb-7220-bba2-0b1dc61b37e3';
 const ADDRESS = `0x${'1'.repeat(40)}`;
 const UNSIGNED = {
-  ...{ chain_id: 1, to: ADDRESS, value: '0', data: '0x', gas: '21000' },
-  ...{ max_fee_per_gas: '1', max_priority_fee_per_gas: '1' },
+  chain_id: 1,
+  to: ADDRESS,
+  value: '0',
+  data: '0x',
+  gas: '21000',
+  max_fee_per_gas: '1',
+  max_priority_fee_per_gas: '1',
 };
 const SIGNED = { unsigned: UNSIGNED, raw_tx: '0x02', tx_hash: '0x03' };
 const VERSION = { transaction_id: ID, claim: ID, over: ID, kind: 'payment', ...SIGNED } as const;
@@ -37,8 +42,13 @@ const WAYS: readonly [string, (on: Database) => Promise<unknown>, unknown][] = [
     'the short fence',
     (on) =>
       tryFence(on, {
-        ...{ movement_id: ID, node_key: 'pay', attempt: 1, executor_key: 'x' },
-        ...{ window_seconds: 5, pays_nobody: [], event_id: ID },
+        movement_id: ID,
+        node_key: 'pay',
+        attempt: 1,
+        executor_key: 'x',
+        window_seconds: 5,
+        pays_nobody: [],
+        event_id: ID,
       }),
     { passed: false },
   ],

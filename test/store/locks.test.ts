@@ -109,19 +109,30 @@ const rotation = doc({ key: 'old', other_key: 'new', declared: [], asked: {} });
 const restore = doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] });
 const wallet = { strategy_id: 'strategy', address: 'w', agent_name: 'n', signer_key: 'old' };
 const agentKey = {
-  ...{ client_id: ID('2'), client_name: 'client' },
+  client_id: ID('2'),
+  client_name: 'client',
   authority: { authority_key: 'authority', allowed_assets: null, allowed_chains: null },
 };
 /** A movement of an agent's plan. */
 const drafted = {
-  ...{ movement_id: ID('3'), template_id: ID('1'), template_key: 'agent/authority/x' },
-  ...{ template_version: 1, asset: 'USDC', amount: '1', current_frontier: [], most_open: 0 },
-  ...{ client_scope: 's', approval_ttl_seconds: 1, outflow: [], limit_amount: '1' },
+  movement_id: ID('3'),
+  template_id: ID('1'),
+  template_key: 'agent/authority/x',
+  template_version: 1,
+  asset: 'USDC',
+  amount: '1',
+  current_frontier: [],
+  most_open: 0,
+  client_scope: 's',
+  approval_ttl_seconds: 1,
+  outflow: [],
+  limit_amount: '1',
   pooled: false,
 };
 const draft = {
   movement: drafted,
-  ...{ compiled_plan: { ...agreedPlan(drafted), input_params: {} }, timeline: [] },
+  compiled_plan: { ...agreedPlan(drafted), input_params: {} },
+  timeline: [],
 };
 
 /** By the lock's name. */

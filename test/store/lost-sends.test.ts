@@ -42,15 +42,13 @@ async function claiming(
       attempt, unsigned, raw_tx, tx_hash, created_at, released_at)
      VALUES ($1::uuid, 'evm.test', $2, $3, $4, $5::uuid, 'pay', 1, '{}', $6, $6, now(), CASE WHEN $7
        THEN now() END)`,
-    ...[
-      transaction_id,
-      CHAIN,
-      address,
-      nonce,
-      movement_id,
-      signed ? `0x02${String(nonce)}` : null,
-      released,
-    ],
+    transaction_id,
+    CHAIN,
+    address,
+    nonce,
+    movement_id,
+    signed ? `0x02${String(nonce)}` : null,
+    released,
   );
   return { movement_id, transaction_id };
 }
@@ -64,7 +62,10 @@ const lane = (address: string, next: number) =>
   );
 const restored = () =>
   afterRestore(bench.db, {
-    ...{ incident: randomUUID(), send_seconds: 100, signature_seconds: 100, audit: [] },
+    incident: randomUUID(),
+    send_seconds: 100,
+    signature_seconds: 100,
+    audit: [],
   });
 const unknown = (address: string, count: number) =>
   readUnknownNonces(bench.db, { chain_id: CHAIN, from: address }, count);

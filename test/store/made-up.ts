@@ -97,7 +97,11 @@ export async function startMadeUp(): Promise<MadeUp> {
       WHERE movement_id = '${signed}';
     RESET session_replication_role`);
   return {
-    ...{ bench, waiting, sending, signed, connect },
+    bench,
+    waiting,
+    sending,
+    signed,
+    connect,
     close: async () => {
       await Promise.allSettled(clients.map((client) => client.end()));
       await bench.close();

@@ -144,7 +144,9 @@ test('each is applied once, in order, and noted as Prisma notes it', async () =>
     checksum: createHash('sha256').update(TABLE).digest('hex'),
     started_at: expect.any(Date),
     finished_at: expect.any(Date),
-    ...{ rolled_back_at: null, logs: null, applied_steps_count: 1 },
+    rolled_back_at: null,
+    logs: null,
+    applied_steps_count: 1,
   });
   for (const { started_at, finished_at } of noted)
     expect(finished_at.getTime()).toBeGreaterThanOrEqual(started_at.getTime());
@@ -297,12 +299,10 @@ function startService(database: string): Promise<{ status: number | null; err: s
   const env = {
     PATH: process.env['PATH'],
     SVC_DATABASE_URL: database,
-    ...{
-      SVC_AUTH_ENABLED: 'false',
-      SVC_PORT: '0',
-      SVC_OPS_PORT: '0',
-      SVC_TEMPORAL_ADDRESS: '127.0.0.1:1',
-    },
+    SVC_AUTH_ENABLED: 'false',
+    SVC_PORT: '0',
+    SVC_OPS_PORT: '0',
+    SVC_TEMPORAL_ADDRESS: '127.0.0.1:1',
   };
   const child = spawn(process.execPath, [built('main'), 'api'], { env });
   return new Promise((resolve) => {

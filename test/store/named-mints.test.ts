@@ -83,16 +83,25 @@ function minted(...nonces: readonly string[]): string {
 
 const RECIPIENT = `0x${'a1'.repeat(20)}`;
 const burning = (mint_recipient: string): TemplateNode => ({
-  ...{ node_key: 'burn', node_kind: 'action', action_type: 'cctp_burn', has_side_effect: true },
+  node_key: 'burn',
+  node_kind: 'action',
+  action_type: 'cctp_burn',
+  has_side_effect: true,
   config: { mint_recipient },
 });
 const MINT: TemplateNode = {
-  ...{ node_key: 'mint', node_kind: 'action', action_type: 'cctp_mint', has_side_effect: true },
+  node_key: 'mint',
+  node_kind: 'action',
+  action_type: 'cctp_mint',
+  has_side_effect: true,
   config: { burn_from: 'burn' },
 };
 const emitted = (terms = 'same'): JsonObject => ({
-  ...{ message: message(NO_NONCE, terms), submitted_amount: '3' },
-  ...{ source_chain_id: 1, destination_chain_id: 2, mint_recipient: RECIPIENT },
+  message: message(NO_NONCE, terms),
+  submitted_amount: '3',
+  source_chain_id: 1,
+  destination_chain_id: 2,
+  mint_recipient: RECIPIENT,
 });
 
 interface Made {
@@ -110,8 +119,12 @@ async function made(of: Made = {}): Promise<string> {
       nodes: [burning(recipient), MINT],
       edges: [
         {
-          ...{ from: 'burn', to: 'mint', edge_type: 'on_success', priority: 0 },
-          ...{ join_key: null, condition_expr: null },
+          from: 'burn',
+          to: 'mint',
+          edge_type: 'on_success',
+          priority: 0,
+          join_key: null,
+          condition_expr: null,
         },
       ],
     },
@@ -128,7 +141,10 @@ async function made(of: Made = {}): Promise<string> {
         state = CASE node_key WHEN 'burn' THEN $2 ELSE $3 END,
         output = CASE node_key WHEN 'burn' THEN $4::jsonb END
       WHERE movement_id = $1::uuid`,
-    ...[movement_id, burn, mint, output === null ? null : JSON.stringify(output)],
+    movement_id,
+    burn,
+    mint,
+    output === null ? null : JSON.stringify(output),
   );
   return movement_id;
 }
@@ -139,7 +155,9 @@ const named = (
   { node = 'burn', url = api.url }: { readonly node?: string; readonly url?: string } = {},
 ) =>
   post(`${url}/v3/movements/${movement_id}/nodes/${node}/actions/resolve`, {
-    ...{ outcome: 'completed', reason: 'a relayer minted it', evidence: { by: 'me' } },
+    outcome: 'completed',
+    reason: 'a relayer minted it',
+    evidence: { by: 'me' },
     mint_tx_hashes,
   });
 const row = async (movement_id: string, node = 'burn') => readPhase(bench.db, movement_id, node);
@@ -166,7 +184,8 @@ test('one mint completes one burn', async () => {
     status: 409,
     body: {
       detail: {
-        ...{ error: 'already_claimed', claimed_by: { movement_id: first, node_key: 'burn' } },
+        error: 'already_claimed',
+        claimed_by: { movement_id: first, node_key: 'burn' },
       },
     },
   });
@@ -212,16 +231,20 @@ describe('where another burn of the same terms is open', () => {
       const [claim] = claimsOf({ action_type: 'cctp_burn', output: burn, matched: null });
       await bench.sql(
         `INSERT INTO payments VALUES ($1, $2, 1, 1, svc_now())`,
-        ...[claim!.source, claim!.reference],
+        claim!.source,
+        claim!.reference,
       );
       await bench.sql(
         `INSERT INTO payment_claims VALUES ($1, $2, $3::uuid, 'burn', 1, NULL, svc_now())`,
-        ...[claim!.source, claim!.reference, ended],
+        claim!.source,
+        claim!.reference,
+        ended,
       );
       await bench.sql(
         `UPDATE movement_nodes SET state = 'COMPLETED', output = output || $2::jsonb
           WHERE movement_id = $1::uuid AND node_key = 'burn'`,
-        ...[ended, JSON.stringify(burn)],
+        ended,
+        JSON.stringify(burn),
       );
     };
     const hashes = [minted('of the third'), minted('of the ended')];
@@ -265,7 +288,8 @@ describe('nothing is written', () => {
       id,
     );
     expect(await named(id, [minted('early')])).toMatchObject({
-      ...{ status: 409, body: { detail: { error: 'invalid_state' } } },
+      status: 409,
+      body: { detail: { error: 'invalid_state' } },
     });
   });
 });

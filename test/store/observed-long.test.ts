@@ -22,7 +22,10 @@ const begun = async (state: string, ago: string, code: string | null, more: Draf
     `UPDATE movement_nodes SET state = $2, submitted_at = now() - $3::interval, error_code = $4,
         error_message = $4
       WHERE movement_id = $1::uuid`,
-    ...[movement_id, state, ago, code],
+    movement_id,
+    state,
+    ago,
+    code,
   );
   return movement_id;
 };
@@ -39,7 +42,9 @@ test('a node that is observed for longer than usual needs a person', async () =>
   expect(await sent('OBSERVING', '59 minutes', null)).toBeNull();
   for (const state of ['SUBMITTED', 'OBSERVING'])
     expect(await sent(state, '61 minutes', 'PENDING')).toMatchObject({
-      ...{ reason: 'observed_long', node_key: 'pay', error_code: 'PENDING' },
+      reason: 'observed_long',
+      node_key: 'pay',
+      error_code: 'PENDING',
       observed_since: expect.any(String),
     });
   expect(await sent('COMPLETED', '61 minutes', null)).toBeNull();
@@ -61,8 +66,13 @@ test.each(['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMAT
 
 test('each type has its own usual time, and a team’s is that of its registry entry', () => {
   for (const [type, seconds] of Object.entries({
-    ...{ cex_withdrawal: 7_200, cex_deposit_observe: 3_600, cctp_mint: 3_600, cctp_burn: 7_200 },
-    ...{ perp_deposit: 1_800, bridge_c_send: 3_600, evm_native_transfer: 600 },
+    cex_withdrawal: 7_200,
+    cex_deposit_observe: 3_600,
+    cctp_mint: 3_600,
+    cctp_burn: 7_200,
+    perp_deposit: 1_800,
+    bridge_c_send: 3_600,
+    evm_native_transfer: 600,
   }))
     expect([type, usualSeconds(type)]).toEqual([type, seconds]);
   expect(usualSeconds('acme_payout')).toBe(3_600);

@@ -34,7 +34,9 @@ beforeAll(async () => {
   payer = (await chain.account({ tokens: '1000' })).key;
   executor = createEvmBalanceObserveExecutor(chainsOf(chain));
   deps = {
-    ...{ db: bench.db, log: pino({ level: 'silent' }), chains: [] },
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    chains: [],
     executors: { get: () => executor, describe: () => EVM_BALANCE_OBSERVE_DESCRIPTOR },
     signers: { get: () => undefined },
     signing: createEvmSigning(createEvmChains([])),
@@ -63,7 +65,9 @@ async function waits(address: Address, amount: string, config: JsonObject = {}):
     shape: {
       nodes: [
         {
-          ...{ node_key: 'look', node_kind: 'observe', action_type: 'evm_balance_observe' },
+          node_key: 'look',
+          node_kind: 'observe',
+          action_type: 'evm_balance_observe',
           has_side_effect: false,
           config: { chain_id: CHAIN_ID, address, min_increase: '1', ...config },
         },
@@ -127,7 +131,8 @@ test('of two that wait for the same a payment completes none, and a person is to
     Array<readonly string[]>(2).fill(['OBSERVING', 'PAYMENT_AMBIGUOUS']),
   );
   expect((await readMovement(bench.db, one))?.attention).toMatchObject({
-    ...{ reason: 'observed_long', node_key: 'look' },
+    reason: 'observed_long',
+    node_key: 'look',
   });
   // Who has looked says whose it is, at once, and both go on.
   const row = await readPhase(bench.db, one, 'look');

@@ -31,14 +31,21 @@ export const SUB = someone('is a sub-account').address.toLowerCase();
 export const TOKEN = someone('is a token').address;
 
 export const VENUE = perpVenueSchema.parse({
-  ...{ venue_key: 'perp', provider: 'perp', account_role: 'master', account: MASTER.address },
-  ...{ url: 'http://127.0.0.1:9', network: 'Testnet', chain_id: CHAIN_ID },
-  ...{ deposit_address: PERP_BRIDGE.address, token: USDC_TOKEN.Testnet },
+  venue_key: 'perp',
+  provider: 'perp',
+  account_role: 'master',
+  account: MASTER.address,
+  url: 'http://127.0.0.1:9',
+  network: 'Testnet',
+  chain_id: CHAIN_ID,
+  deposit_address: PERP_BRIDGE.address,
+  token: USDC_TOKEN.Testnet,
 });
 
 export const CHAIN: ChainEntry = {
   ...BURNING,
-  ...{ venue_key: 'near', chain_id: CHAIN_ID },
+  venue_key: 'near',
+  chain_id: CHAIN_ID,
   tokens: [{ asset: 'USDC', address: TOKEN }],
   deposit_venues: [{ venue_key: 'perp', asset: 'USDC', deposit_address: PERP_BRIDGE.address }],
 };
@@ -67,7 +74,9 @@ function signerOf(address: Hex): Signer {
     signEvmTransaction: () => Promise.reject(new Error('it signs no transactions')),
     signEvmTypedData: async (payload) => ({
       signature: await sign({
-        ...{ hash: hashTypedData(payload as never), privateKey: KEY, to: 'hex' },
+        hash: hashTypedData(payload as never),
+        privateKey: KEY,
+        to: 'hex',
       }),
     }),
     close: () => Promise.resolve(),
@@ -94,7 +103,10 @@ export function workerOf(
   const told = (descriptor: ExecutorDescriptor | undefined): ExecutorDescriptor | undefined =>
     descriptor === undefined || !foreign ? descriptor : { ...descriptor, kind: 'remote' };
   return {
-    ...{ db, log: pino({ level: 'silent' }), chains: [CHAIN], signing: offChain },
+    db,
+    log: pino({ level: 'silent' }),
+    chains: [CHAIN],
+    signing: offChain,
     executors: { get: find, describe: (key) => told(find(key)?.descriptor) },
     signers: { get: () => signerOf(address) },
   };
@@ -110,7 +122,9 @@ const EXECUTORS: Readonly<Record<string, string>> = {
 
 const CONFIGS: Readonly<Record<string, JsonObject>> = {
   perp_deposit: {
-    ...{ venue: 'perp', chain_id: CHAIN_ID, token_address: TOKEN },
+    venue: 'perp',
+    chain_id: CHAIN_ID,
+    token_address: TOKEN,
     destination_address: PERP_BRIDGE.address,
   },
   perp_withdraw: { venue: 'perp', chain_id: CHAIN_ID, destination_address: PAID },
@@ -124,9 +138,13 @@ export function transferTo(address: string): string {
 
 /** An unsigned transaction, of which nothing but its form is looked at here. */
 const UNSIGNED = {
-  ...{ chain_id: CHAIN_ID, to: TOKEN, value: '0', gas: '60000' },
+  chain_id: CHAIN_ID,
+  to: TOKEN,
+  value: '0',
+  gas: '60000',
   data: transferTo(PERP_BRIDGE.address),
-  ...{ max_fee_per_gas: '2', max_priority_fee_per_gas: '1' },
+  max_fee_per_gas: '2',
+  max_priority_fee_per_gas: '1',
 };
 
 export interface PerpNode {
@@ -147,7 +165,8 @@ export async function openMaster(bench: StoreBench): Promise<void> {
        created_at, updated_at)
      SELECT gen_random_uuid(), 'evm', each, $2, 'test', 'test', svc_now(), svc_now()
      FROM unnest($1::text[]) AS each ON CONFLICT DO NOTHING`,
-    ...[[PAID, PERP_BRIDGE.address.toLowerCase()], CHAIN_ID],
+    [PAID, PERP_BRIDGE.address.toLowerCase()],
+    CHAIN_ID,
   );
 }
 
@@ -159,15 +178,14 @@ export async function bindStrategy(
   await bench.sql(
     `INSERT INTO perp_bindings (strategy_id, sub_account_address, paused, created_at, updated_at)
      VALUES ($1, $2, $3, svc_now(), svc_now())`,
-    ...[strategy, sub, paused],
+    strategy,
+    sub,
+    paused,
   );
 }
 
 export async function pause(bench: StoreBench, strategy: string, paused = true): Promise<void> {
-  await bench.sql(
-    'UPDATE perp_bindings SET paused = $2 WHERE strategy_id = $1',
-    ...[strategy, paused],
-  );
+  await bench.sql('UPDATE perp_bindings SET paused = $2 WHERE strategy_id = $1', strategy, paused);
 }
 
 export interface NodeTerms {
@@ -188,7 +206,10 @@ export async function newNode(
     shape: {
       nodes: [
         {
-          ...{ node_key: 'pay', node_kind: 'action', action_type, has_side_effect: true },
+          node_key: 'pay',
+          node_kind: 'action',
+          action_type,
+          has_side_effect: true,
           config: { ...CONFIGS[action_type], ...config },
         },
       ],
@@ -205,7 +226,8 @@ export async function newNode(
        executor_binding = jsonb_build_object('executor_key', $2::text),
        own_plan = jsonb_set(own_plan, '{executor_binding}', jsonb_build_object('executor_key', $2::text))
      WHERE movement_id = $1::uuid`,
-    ...[movement_id, EXECUTORS[action_type] ?? 'acme.payouts'],
+    movement_id,
+    EXECUTORS[action_type] ?? 'acme.payouts',
   );
   return { movement_id, node_key: 'pay', attempt: 1 };
 }
@@ -226,8 +248,12 @@ export async function prepared(
       ? null
       : perpActs(VENUE, [])(
           {
-            ...{ node: row.node, executor: undefined, intent: row.plan.intent },
-            ...{ input_params: {}, amount, ...(context.perp ? { perp: context.perp } : {}) },
+            node: row.node,
+            executor: undefined,
+            intent: row.plan.intent,
+            input_params: {},
+            amount,
+            ...(context.perp ? { perp: context.perp } : {}),
           },
           MASTER.address,
         );
@@ -240,8 +266,10 @@ export async function prepared(
     `UPDATE movement_nodes SET amount = $2::numeric, preflight_passed = true, started_at = svc_now(),
        prepared_action = $3::jsonb, sign_request = $4::jsonb
      WHERE movement_id = $1::uuid`,
-    ...[node.movement_id, amount],
-    ...[JSON.stringify({ nonce: nonce ?? 0, message }), JSON.stringify(request)],
+    node.movement_id,
+    amount,
+    JSON.stringify({ nonce: nonce ?? 0, message }),
+    JSON.stringify(request),
   );
   return node;
 }

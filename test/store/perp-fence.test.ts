@@ -99,7 +99,8 @@ describe('a strategy', () => {
            'signers', jsonb_build_array(jsonb_build_object('signer_key',
              (SELECT signer_binding ->> 'signer_key' FROM movement_nodes
               WHERE movement_id = $1::uuid))))) #>> '{0,why}' AS held`,
-        ...[movement_id, node_key],
+        movement_id,
+        node_key,
       );
       return row?.held ?? null;
     };
@@ -162,9 +163,9 @@ describe('a strategy', () => {
     );
     const node = await prepared(bench, 'agent_wallet_top_up', { strategy });
     const set = 'UPDATE perp_bindings SET sub_account_address = $2 WHERE strategy_id = $1';
-    await bench.sql(set, ...[strategy, OTHER.address.toLowerCase()]);
+    await bench.sql(set, strategy, OTHER.address.toLowerCase());
     expect(await fenced(bench, node)).toBe('SUB_ACCOUNT_MISMATCH');
-    await bench.sql(set, ...[strategy, SUB]);
+    await bench.sql(set, strategy, SUB);
     expect(await fenced(bench, await prepared(bench, 'agent_wallet_top_up', { strategy }))).toBe(
       'SUBMITTING',
     );
@@ -183,7 +184,8 @@ describe('another signer than the master', () => {
     if (strategy !== undefined)
       await bench.sql(
         'UPDATE perp_bindings SET sub_account_address = $2 WHERE strategy_id = $1',
-        ...[strategy, SUB],
+        strategy,
+        SUB,
       );
     const terms = { amount: '41', ...(strategy === undefined ? {} : { strategy }) };
     expect(await checked(action, terms, stranger)).toBe(code);
@@ -213,25 +215,33 @@ test('the database says what the rule says', async () => {
             );
             for (const each of [strategy, shared]) await pause(bench, each, each === paused);
             const facts = await readPerpTerms(bench.db, {
-              ...{ movement_id, node_key: 'pay', attempt: 1, deposit: '81' },
+              movement_id,
+              node_key: 'pay',
+              attempt: 1,
+              deposit: '81',
             });
             const rule = perpProblem(facts!, {
-              ...{ role: ROLES[action_type], signer },
+              role: ROLES[action_type],
+              signer,
               ...(action_type === 'agent_wallet_top_up' ? { sub_account: paid } : {}),
             });
             const asked = {
-              ...{ node_key: 'pay', signer },
+              node_key: 'pay',
+              signer,
               ...(action_type === 'perp_deposit' ? { deposit: '81' } : {}),
               ...(action_type === 'agent_wallet_top_up' ? { sub_account: paid } : {}),
             };
             const [row] = await bench.sql<{ problem: object | null }>(
               'SELECT perp_problem($1::jsonb, $2::uuid) AS problem',
-              ...[JSON.stringify(asked), movement_id],
+              JSON.stringify(asked),
+              movement_id,
             );
             const stop = rule?.code === 'STRATEGY_PAUSED' ? 'paused' : 'perp_terms';
             const said = rule === null ? null : { key: rule.key, reason: rule.code, stop };
             expect([asked, its, paused, row?.problem ?? null]).toEqual([
-              ...[asked, its, paused],
+              asked,
+              its,
+              paused,
               said === null ? null : { binding: 'perp', ...said },
             ]);
           }
@@ -249,7 +259,8 @@ describe('equal deposits', () => {
     const set = (to: string) =>
       bench.sql(
         'UPDATE movement_nodes SET state = $2 WHERE movement_id = $1::uuid',
-        ...[first.movement_id, to],
+        first.movement_id,
+        to,
       );
     const second = await prepared(bench, 'perp_deposit', { amount });
     await set(state);
@@ -308,7 +319,11 @@ describe('what is signed for the venue', () => {
     expect(both[0]).not.toEqual(both[1]);
   });
   const { typed_data: TYPED } = buildAct({
-    ...{ type: 'withdraw3', network: 'Testnet', destination: PAID, amount: '1', nonce: 1 },
+    type: 'withdraw3',
+    network: 'Testnet',
+    destination: PAID,
+    amount: '1',
+    nonce: 1,
   });
 
   it('is nothing for an executor of somebody else', async () => {
@@ -337,7 +352,8 @@ describe('what is signed for the venue', () => {
            WHERE movement_id = $1::uuid RETURNING nonce)
          UPDATE movement_nodes SET sign_request = jsonb_set(sign_request, '{payload,message,time}',
            to_jsonb((SELECT nonce FROM a))) WHERE movement_id = $1::uuid`,
-        ...[node.movement_id, ms],
+        node.movement_id,
+        ms,
       );
       return node;
     };
@@ -400,7 +416,9 @@ describe('what is signed for the venue', () => {
         send: { reason: string; retry_after_seconds: number } | null;
       }>(
         `SELECT unsettled_send($1::uuid, $2::jsonb, svc_now() + make_interval(hours => $3)) AS send`,
-        ...[node.movement_id, asked, hours],
+        node.movement_id,
+        asked,
+        hours,
       );
       return row?.send ?? null;
     };
@@ -434,7 +452,8 @@ describe('where deposits go to', () => {
     await bench.sql(
       `UPDATE movement_nodes SET sign_request = jsonb_set(sign_request, '{payload,data}',
          to_jsonb($2::text)) WHERE movement_id = $1::uuid`,
-      ...[node.movement_id, transferTo(PERP_BRIDGE.address)],
+      node.movement_id,
+      transferTo(PERP_BRIDGE.address),
     );
     expect(await fenced(bench, node)).toBe('USE_PERP_DEPOSIT');
   });

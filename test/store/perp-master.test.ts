@@ -71,7 +71,8 @@ describe('a movement without a strategy', () => {
         `SELECT send_stops($1::uuid, $2, jsonb_build_object('requirements',
            jsonb_build_object('perp', jsonb_build_object('signer',
              (SELECT master_address FROM perp_master))))) #>> '{0,why}' AS held`,
-        ...[node.movement_id, node.node_key],
+        node.movement_id,
+        node.node_key,
       );
       return row?.held ?? null;
     };
@@ -124,7 +125,8 @@ describe('deposits of a strategy that works with the master and may not have any
     bench.sql(
       `UPDATE movement_nodes SET state = $2, completed_at = svc_now()
        WHERE movement_id = $1::uuid`,
-      ...[movement_id, to],
+      movement_id,
+      to,
     );
 
   test('bring no more than that together, also what has arrived since it was asked', async () => {
@@ -145,7 +147,8 @@ describe('deposits of a strategy that works with the master and may not have any
     await bench.sql(
       `UPDATE movement_nodes SET prepared_action = (SELECT prepared_action FROM movement_nodes
          WHERE movement_id = $2::uuid) WHERE movement_id = $1::uuid`,
-      ...[late.movement_id, third.movement_id],
+      late.movement_id,
+      third.movement_id,
     );
     expect(await fenced(bench, late)).toBe('MAX_AGENT_BALANCE_EXCEEDED');
     expect(await fenced(bench, third)).toBe('SUBMITTING');
@@ -207,7 +210,8 @@ describe('a nonce', () => {
     bench.sql(
       `INSERT INTO perp_lanes (address, last_nonce)
        VALUES ($1, floor(extract(epoch FROM svc_now()) * 1000)::bigint + $2::bigint)`,
-      ...[signer, aheadMs],
+      signer,
+      aheadMs,
     );
 
   test('of a clock that was days ahead is given to no payment, and none is used up', async () => {
@@ -243,12 +247,19 @@ test('when an agent is looked at again is said by who has it, and by nobody befo
   await createAgentWallet(
     bench.db,
     {
-      ...{ strategy_id: 'apart', agent_name: 'desk', signer_key: 'agent', valid_until: null },
+      strategy_id: 'apart',
+      agent_name: 'desk',
+      signer_key: 'agent',
+      valid_until: null,
       address: someone('is an agent').address,
     },
     {
-      ...{ actor: 'test', action: 'perp_agent_wallet.create', entity_type: 'perp_agent_wallet' },
-      ...{ entity_key: 'apart/desk', outcome: 'success', details: {} },
+      actor: 'test',
+      action: 'perp_agent_wallet.create',
+      entity_type: 'perp_agent_wallet',
+      entity_key: 'apart/desk',
+      outcome: 'success',
+      details: {},
     } as never,
   );
   const [first] = await takeAgentWallets(bench.db, 0.01, 1);
@@ -256,8 +267,12 @@ test('when an agent is looked at again is said by who has it, and by nobody befo
   while (second === undefined) [second] = await takeAgentWallets(bench.db, 60, 1);
   const note = (taken: typeof first, last_error: string) =>
     noteAgentWallet(bench.db, {
-      ...{ wallet_id: taken?.wallet_id ?? '', lease: taken?.lease ?? '', from: 'pending' },
-      ...{ to: null, last_error, next_seconds: 0 },
+      wallet_id: taken?.wallet_id ?? '',
+      lease: taken?.lease ?? '',
+      from: 'pending',
+      to: null,
+      last_error,
+      next_seconds: 0,
     });
   expect(await note(first, 'late')).toBe(false);
   expect(await takeAgentWallets(bench.db, 60, 1)).toEqual([]);

@@ -96,7 +96,10 @@ describe('a withdrawal', () => {
     expect(await phase('submit', node)).toMatchObject({ state: 'SUBMITTED', next: 'continue' });
     expect(await ended(node)).toBe('COMPLETED');
     expect(await outputOf(node)).toMatchObject({
-      ...{ received_amount: '10', fee_amount: '1', submitted_amount: '11', admitted: true },
+      received_amount: '10',
+      fee_amount: '1',
+      submitted_amount: '11',
+      admitted: true,
     });
     expect(await readPerpAction(bench.db, node)).toMatchObject({ nonce: before?.nonce });
     await expectOnce(node, 1);
@@ -118,7 +121,10 @@ describe('a withdrawal', () => {
         node.movement_id,
       );
       expect(row).toEqual({
-        ...{ error_code: 'CLOCK_DIFFERENCE', error_count: 0, submit_epoch: 0, stands: true },
+        error_code: 'CLOCK_DIFFERENCE',
+        error_count: 0,
+        submit_epoch: 0,
+        stands: true,
       });
       expect((await readPerpAction(bench.db, node))?.signature).toBeNull();
       // As far apart as may be: it is sent.
@@ -198,7 +204,8 @@ describe('a withdrawal', () => {
         ['observe', sent],
       ] as const)
         await expect(phase(name, node)).rejects.toMatchObject({
-          ...{ type: 'VENUE_RATE_LIMITED', nextRetryDelay: 15_000 },
+          type: 'VENUE_RATE_LIMITED',
+          nextRetryDelay: 15_000,
         });
     expect(await standing(bench, before)).toBe('VENUE_RATE_LIMITED');
     await perp().faults(SOON);
@@ -232,7 +239,9 @@ test('a top-up goes through its phases', async () => {
   const sub = await perp().sub(low(MASTER.address), 'desk');
   await bindStrategy(bench, 'tops-up', { sub });
   const node = await ready('agent_wallet_top_up', {
-    ...{ strategy: 'tops-up', amount: '7.5', config: { sub_account_address: sub } },
+    strategy: 'tops-up',
+    amount: '7.5',
+    config: { sub_account_address: sub },
   });
   expect(await phase('submit', node)).toMatchObject({ state: 'SUBMITTED' });
   expect(await ended(node)).toBe('COMPLETED');

@@ -23,13 +23,20 @@ const LIMITS = {
   max_ttl_seconds: 60,
 };
 const row = (action: AuditEntry['action']): AuditEntry => ({
-  ...{ action, entity_type: 'test', entity_key: 'test', outcome: 'success' },
+  action,
+  entity_type: 'test',
+  entity_key: 'test',
+  outcome: 'success',
 });
 
 async function authority(authority_key: string, max_notional = '100'): Promise<void> {
   const outcome = await issueKey(bench.db, {
-    ...{ client_name: 'agents', key_id: `${authority_key}-${max_notional}`, role: 'agent' },
-    ...{ sealed_secret: Buffer.from('x'), cert_fingerprint: null, replace: true },
+    client_name: 'agents',
+    key_id: `${authority_key}-${max_notional}`,
+    role: 'agent',
+    sealed_secret: Buffer.from('x'),
+    cert_fingerprint: null,
+    replace: true,
     authority: { authority_key, ...LIMITS, max_notional },
     audit: [row('api_key.issue')],
     authority_audit: {
@@ -44,10 +51,19 @@ function promotion(of: string, max_amount: string): Promotion {
   const graph = { nodes: [], edges: [] };
   const template_key = `agent/${of}/way`;
   return {
-    ...{ reasons: [], template_key, max_amount, plan_digest: 'one plan' },
+    reasons: [],
+    template_key,
+    max_amount,
+    plan_digest: 'one plan',
     template: {
-      ...{ template_key, ...graph, graph_shape: graphShape(graph), name: 'A way', owner: null },
-      ...{ approval_policy: {}, risk_controls: { max_amount }, created_by: null },
+      template_key,
+      ...graph,
+      graph_shape: graphShape(graph),
+      name: 'A way',
+      owner: null,
+      approval_policy: {},
+      risk_controls: { max_amount },
+      created_by: null,
       completion_policy: { completion_assurance: 'provider_completed' },
       audit: () => [row('plan_template.create')],
     },
@@ -55,9 +71,16 @@ function promotion(of: string, max_amount: string): Promotion {
 }
 
 const drafted = (of: string, more: Partial<NewProposal> = {}): NewProposal => ({
-  ...{ authority_key: of, proposal_kind: 'ephemeral', asset: 'USDC', requested_notional: '5' },
-  ...{ ttl_seconds: 60, request: { source_chain: 'near', destination_chain: 'far' } },
-  ...{ bridge_attempt: false, client_scope: 'c', idempotency_key: null, created_by: {} },
+  authority_key: of,
+  proposal_kind: 'ephemeral',
+  asset: 'USDC',
+  requested_notional: '5',
+  ttl_seconds: 60,
+  request: { source_chain: 'near', destination_chain: 'far' },
+  bridge_attempt: false,
+  client_scope: 'c',
+  idempotency_key: null,
+  created_by: {},
   decided: { status: 'submitted', reasons: ['ttl_exceeded'], problem: null },
   limits: LIMITS,
   audit: () => [row('template_proposal.create')],
@@ -176,6 +199,8 @@ test('only what an administrator has promoted is granted, and no more than that'
   const open = await created(drafted('granted'));
   expect(await promoted('granted', open.proposal_id)).toMatchObject({ outcome: 'promoted' });
   expect(await readGrant(bench.db, id)).toEqual({
-    ...{ asset: 'USDC', amount: '5', chains: ['near', 'far'] },
+    asset: 'USDC',
+    amount: '5',
+    chains: ['near', 'far'],
   });
 });

@@ -18,18 +18,28 @@ const api = started(() => serve(createApi({ ...dependencies(), db: bench.db }, m
 
 const ADDRESS = '0x00000000000000000000000000000000000000a1';
 const PLACE: JsonObject = {
-  ...{ chain_id: 1, token_address: '0x01', address: ADDRESS, min_increase: '1' },
+  chain_id: 1,
+  token_address: '0x01',
+  address: ADDRESS,
+  min_increase: '1',
 };
 const LOOK: TemplateNode = {
-  ...{ node_key: 'look', node_kind: 'observe', action_type: 'evm_balance_observe' },
+  node_key: 'look',
+  node_kind: 'observe',
+  action_type: 'evm_balance_observe',
   has_side_effect: false,
   config: PLACE,
 };
 const PAY = paying('pay', {
-  ...{ venue: 'v', asset: 'USDC', amount_ref: 'nodes.look.output.received_amount' },
+  venue: 'v',
+  asset: 'USDC',
+  amount_ref: 'nodes.look.output.received_amount',
 });
 const GATE: TemplateNode = {
-  ...{ node_key: 'gate', node_kind: 'manual_gate', action_type: 'manual_gate', config: {} },
+  node_key: 'gate',
+  node_kind: 'manual_gate',
+  action_type: 'manual_gate',
+  config: {},
   has_side_effect: false,
 };
 const OTHERWISE: TemplateNode = { ...GATE, node_key: 'otherwise' };
@@ -50,13 +60,17 @@ async function looks(
 ): Promise<string> {
   const nodes = [look, ...after.map(([each]) => each)];
   const { movement_id } = await bench.movement({
-    ...{ amount: '5', unheld: true },
+    amount: '5',
+    unheld: true,
     shape: {
       nodes,
       edges: after.map(([to], at) => ({
         from: UNUSUAL.has(to.node_key) ? 'look' : (nodes[at]?.node_key ?? ''),
-        ...{ to: to.node_key, edge_type: UNUSUAL.get(to.node_key) ?? 'on_success' },
-        ...{ priority: 0, join_key: null, condition_expr: null },
+        to: to.node_key,
+        edge_type: UNUSUAL.get(to.node_key) ?? 'on_success',
+        priority: 0,
+        join_key: null,
+        condition_expr: null,
       })),
     },
   });
@@ -75,7 +89,9 @@ async function looks(
         completed_at = CASE WHEN $3 IN ('COMPLETED', 'SKIPPED') THEN svc_now() END,
         submitted_at = CASE WHEN node_key = 'look' THEN svc_now() - interval '3 hours' END
         WHERE movement_id = $1::uuid AND node_key = $2`,
-      ...[movement_id, key, now],
+      movement_id,
+      key,
+      now,
     );
   return movement_id;
 }
@@ -92,7 +108,9 @@ async function holds(
   const reference = `0x${String(paid).padStart(64, '0')}#0`;
   const payments = [{ source: 'evm:1', reference, amount: '5', total: '5' }];
   const output = {
-    ...{ baseline_block: '7', baseline_amount: '0', received_amount: '5' },
+    baseline_block: '7',
+    baseline_amount: '0',
+    received_amount: '5',
     ...(unnamed ? {} : { payments }),
   };
   const { action_type } = look;
@@ -101,7 +119,10 @@ async function holds(
     movement_id: id,
     nodes: [
       {
-        ...{ node_key: 'look', from: 'OBSERVING', moves: ['COMPLETED'], claims },
+        node_key: 'look',
+        from: 'OBSERVING',
+        moves: ['COMPLETED'],
+        claims,
         set: { output, completed_at: NOW },
       },
     ],
@@ -113,8 +134,10 @@ async function holds(
 
 const reassign = (holder: string, target: string, node_key = 'look', url = api.url) =>
   post(`${url}/v3/movements/${holder}/nodes/look/actions/reassign`, {
-    ...{ to_movement_id: target, to_node_key: node_key },
-    ...{ reason: 'the sender said so', evidence: { letter: 1 } },
+    to_movement_id: target,
+    to_node_key: node_key,
+    reason: 'the sender said so',
+    evidence: { letter: 1 },
   });
 const refusedAs = (detail: object) => ({ status: 409, body: { detail } });
 
@@ -129,7 +152,8 @@ async function nodeOf(movement_id: string, key = 'look'): Promise<Row> {
   const [row] = await bench.sql<Row>(
     `SELECT state, attempt, trim_scale(amount)::text AS amount, output FROM movement_nodes
       WHERE movement_id = $1::uuid AND node_key = $2`,
-    ...[movement_id, key],
+    movement_id,
+    key,
   );
   if (row === undefined) throw new Error('there is no such node');
   return row;
@@ -157,7 +181,8 @@ test('what its payment had opened and closed is as before, and nothing of it is 
   const target = await looks('OBSERVING');
   expect(await reassign(id, target)).toMatchObject({ status: 200 });
   expect(await nodeOf(id)).toMatchObject({
-    ...{ state: 'OBSERVING', attempt: 1 },
+    state: 'OBSERVING',
+    attempt: 1,
     output: { baseline_block: '7', baseline_amount: '0' },
   });
   expect((await nodeOf(id)).output).not.toHaveProperty('payments');
@@ -172,7 +197,8 @@ test('what its payment had opened and closed is as before, and nothing of it is 
   );
   expect(cleared).toEqual({ passed: false, prepared: null, anew: true });
   expect(await nodeOf(target)).toMatchObject({
-    ...{ state: 'COMPLETED', output: { received_amount: '5', payments: [{ reference }] } },
+    state: 'COMPLETED',
+    output: { received_amount: '5', payments: [{ reference }] },
   });
   expect(await holderOf(reference)).toEqual([target]);
   // And back, since that was wrong too.
@@ -233,12 +259,14 @@ test('only payments are moved, and only to where they arrived', async () => {
     refusedAs({ error: 'invalid_state' }),
   );
   expect(await reassign(id, target, 'nobody')).toMatchObject({
-    ...{ status: 404, body: { detail: { error: 'node_not_found' } } },
+    status: 404,
+    body: { detail: { error: 'node_not_found' } },
   });
   for (const over of ['COMPLETED', 'FAILED', 'CANCELLED']) {
     await bench.sql(
       'UPDATE movements SET request_state = $2, ended_at = svc_now() WHERE movement_id = $1::uuid',
-      ...[id, over],
+      id,
+      over,
     );
     expect(await reassign(id, await looks('OBSERVING'))).toMatchObject(
       refusedAs({ reason: 'movement_over' }),
@@ -266,7 +294,9 @@ test.each<[string, JsonObject, JsonObject]>([
 
 test('a deposit is reassigned within an account, where it is named', async () => {
   const at = (config: JsonObject): TemplateNode => ({
-    ...{ ...LOOK, action_type: 'cex_deposit_observe', config },
+    ...LOOK,
+    action_type: 'cex_deposit_observe',
+    config,
   });
   const { id, reference } = await holds([], { look: at({ venue: 'Main' }) });
   const nowhere = await holds([], { look: at({}) });
@@ -428,7 +458,9 @@ test('no write takes what a completed node keeps', async () => {
       movement_id: target,
       nodes: [
         {
-          ...{ node_key: 'look', from: 'OBSERVING', moves: ['COMPLETED'] },
+          node_key: 'look',
+          from: 'OBSERVING',
+          moves: ['COMPLETED'],
           takes: { movement_id: holder, node_key: 'look' },
         },
       ],

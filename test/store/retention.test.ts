@@ -21,14 +21,18 @@ async function callback(sequence: number, status: string): Promise<void> {
        attempts, next_attempt_at, created_at, updated_at)
      SELECT svc_new_id(at), $1::uuid, 'request_approved', $2::integer, 'https://a.example', '{}',
        $2::text, $3, 1, at, at, at FROM svc_now() at`,
-    ...[movement, sequence, status],
+    movement,
+    sequence,
+    status,
   );
 }
 async function command(kind: string, isApplied: boolean): Promise<void> {
   await bench.sql(
     `INSERT INTO commands (command_id, movement_id, kind, created_at, applied_at, claimed_until)
      SELECT svc_new_id(at), $1::uuid, $2, at, CASE WHEN $3 THEN at END, at FROM svc_now() at`,
-    ...[movement, kind, isApplied],
+    movement,
+    kind,
+    isApplied,
   );
 }
 const left = async (): Promise<readonly string[]> =>
@@ -48,7 +52,9 @@ async function after(days: number, until: () => Promise<boolean>): Promise<void>
     sessionSettings: { 'svc.clock_offset_ms': offset },
   });
   const loop = startRetention({
-    ...{ db, log: pino({ level: 'silent' }), days: { commands: 30, callbacks: 365 } },
+    db,
+    log: pino({ level: 'silent' }),
+    days: { commands: 30, callbacks: 365 },
     leases: { under: (_lease, work) => work },
   });
   try {

@@ -39,10 +39,25 @@ const asked = async <T>(text: string, ...values: unknown[]): Promise<T | undefin
 
 test('an amount is within a plan’s limits', async () => {
   const readable = fc.constantFrom(
-    ...[undefined, '0', '1', '1.000000000000000001', '2.5', '99999999999999999999'],
+    undefined,
+    '0',
+    '1',
+    '1.000000000000000001',
+    '2.5',
+    '99999999999999999999',
   );
   const unreadable = fc.constantFrom(
-    ...['01', '1.', '', 'none', '1e3', '-1', '100000000000000000000', 1, null, ['1'], {}],
+    '01',
+    '1.',
+    '',
+    'none',
+    '1e3',
+    '-1',
+    '100000000000000000000',
+    1,
+    null,
+    ['1'],
+    {},
   );
   const limit = fc.oneof(
     { weight: 8, arbitrary: readable },
@@ -60,7 +75,9 @@ test('an amount is within a plan’s limits', async () => {
         expect(
           await asked(
             'within_max_amount($1::numeric, $2::jsonb, $3::jsonb)',
-            ...[amount, JSON.stringify(controls), JSON.stringify(patch)],
+            amount,
+            JSON.stringify(controls),
+            JSON.stringify(patch),
           ),
         ).toBe(!beyond);
         seen[beyond ? 'beyond' : 'within'] += 1;
@@ -77,8 +94,17 @@ const WORDS = ['bank', 'Bank', 'a b', '', HEX, HEX.toLowerCase(), '0x12', 'evil.
 /** What people and executors write, some of which names a payee. */
 const written = fc.dictionary(
   fc.constantFrom(
-    ...['destination_address', 'destination_address', 'memo', 'to_addr-ess', 'recipient', 'tag'],
-    ...['payee', 'amount', 'wallet', 'account', 'network'],
+    'destination_address',
+    'destination_address',
+    'memo',
+    'to_addr-ess',
+    'recipient',
+    'tag',
+    'payee',
+    'amount',
+    'wallet',
+    'account',
+    'network',
   ),
   fc.oneof(
     fc.constantFrom(...WORDS, 'bank', 'x'),
@@ -118,7 +144,10 @@ test('whom the short fence finds is whom the long one finds', async () => {
           node: { node_key: 'n', node_kind: 'action', action_type, config },
           // The short fence is not tried where an entry declares fields.
           executor: { action_types: ['acme'], sends: true, payees: [], not_payees: [] },
-          ...{ intent, input_params, prepared_action, output },
+          intent,
+          input_params,
+          prepared_action,
+          output,
         }).map((each) => questionOf(each, readEvmAddress));
         const questions = new Set(
           found.map((each) =>
@@ -130,7 +159,8 @@ test('whom the short fence finds is whom the long one finds', async () => {
           ),
         );
         expect([action_type, config, [...questions]]).toEqual([
-          ...[action_type, config],
+          action_type,
+          config,
           plain.map((each) => JSON.stringify(each, ['chain_family', 'address'])),
         ]);
         seen[plain.length === 0 ? 'nobody' : 'somebody'] += 1;
@@ -148,7 +178,9 @@ test('a pool belongs to the successor of its signer', async () => {
       const moved = (venue_key: string) =>
         asked(
           `pool_of_successor(jsonb_build_object('pool', jsonb_build_object('venue_key', $1::text)), $2, $3) #>> '{pool,venue_key}'`,
-          ...[venue_key, old, next],
+          venue_key,
+          old,
+          next,
         );
       expect(await moved(onChainVenueKey(venue, old))).toBe(onChainVenueKey(venue, next));
       expect(await moved(venue)).toBe(venue);
@@ -214,7 +246,10 @@ test('who sends, and who takes over from a sender, raises the epoch', async () =
     const about = { movement_id, node_key: 'pay', attempt: 1 };
     const event_id = randomUUID();
     const { passed } = await tryFence(bench.db, {
-      ...{ ...about, executor_key: 'acme.payouts', window_seconds: 90, event_id },
+      ...about,
+      executor_key: 'acme.payouts',
+      window_seconds: 90,
+      event_id,
       pays_nobody: ['acme_payout'],
     });
     expect(passed).toBe(true);
@@ -252,8 +287,13 @@ test('a fence whose answer was lost counts once the standby has it, too', async 
   );
   const event_id = randomUUID();
   const { passed } = await tryFence(bench.db, {
-    ...{ movement_id, node_key: 'pay', attempt: 1, executor_key: 'acme.payouts' },
-    ...{ window_seconds: 90, event_id, pays_nobody: ['acme_payout'] },
+    movement_id,
+    node_key: 'pay',
+    attempt: 1,
+    executor_key: 'acme.payouts',
+    window_seconds: 90,
+    event_id,
+    pays_nobody: ['acme_payout'],
   });
   expect(passed).toBe(true);
   const standby = await absentStandby(bench.url);
@@ -323,7 +363,8 @@ test('a column takes the words of its list and no others', async () => {
     const [row] = await bench.sql<{ text: string }>(
       `SELECT pg_get_constraintdef(oid) AS text FROM pg_constraint
        WHERE conrelid = $1::regclass AND contype = 'c' AND conname = $1 || '_' || $2 || '_check'`,
-      ...[table, column],
+      table,
+      column,
     );
     const known = [...(row?.text ?? '').matchAll(/'([^']+)'::text/g)].map(([, word]) => word);
     expect([name, known.sort()]).toEqual([name, [...words].sort()]);

@@ -38,11 +38,14 @@ test('an event is overdue once the sealers have had their time, until it is seal
   expect(await readSealState(bench.db, GRACE)).toEqual({ ...empty, overdue: true });
   await seal(old, 'ab'.repeat(32));
   expect(await readSealState(bench.db, GRACE)).toEqual({
-    ...{ sealed: 1, chain_hash: 'ab'.repeat(32), overdue: false },
+    sealed: 1,
+    chain_hash: 'ab'.repeat(32),
+    overdue: false,
     sealed_at: expect.stringMatching(/^\d{4}-.*Z$/),
   });
   await seal(young, 'cd'.repeat(32));
   expect(await readSealState(bench.db, GRACE)).toMatchObject({
-    ...{ sealed: 2, chain_hash: 'cd'.repeat(32) },
+    sealed: 2,
+    chain_hash: 'cd'.repeat(32),
   });
 });

@@ -23,15 +23,24 @@ beforeAll(async () => {
 });
 
 const ENTRY: ExecutorDescriptor = {
-  ...{ executor_key: 'acme.payouts', kind: 'remote', action_types: ['cctp_mint'] },
-  ...{ same_key_safe: true, settle_seconds: 0, timeout_seconds: 5, in_process: false },
-  ...{ sends: true, not_payees: [], completion_assurances: LEAST_ASSURANCES },
+  executor_key: 'acme.payouts',
+  kind: 'remote',
+  action_types: ['cctp_mint'],
+  same_key_safe: true,
+  settle_seconds: 0,
+  timeout_seconds: 5,
+  in_process: false,
+  sends: true,
+  not_payees: [],
+  completion_assurances: LEAST_ASSURANCES,
 };
 
 /** A worker; nothing else of it is asked before the fence. */
 function worker(entry: ExecutorDescriptor): PhaseDependencies {
   return {
-    ...{ db: bench.db, log: pino({ level: 'silent' }), chains: [] },
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    chains: [],
     executors: { get: () => undefined, describe: () => entry },
     signers: { get: () => undefined },
     signing: createEvmSigning(createEvmChains([])),
@@ -39,7 +48,11 @@ function worker(entry: ExecutorDescriptor): PhaseDependencies {
 }
 
 const node = (node_key: string, action_type: string, config = {}): TemplateNode => ({
-  ...{ node_key, node_kind: 'action', action_type, has_side_effect: true, config },
+  node_key,
+  node_kind: 'action',
+  action_type,
+  has_side_effect: true,
+  config,
 });
 
 /** A cancelled movement whose burn has completed; `next`, behind it, is in this state. */
@@ -49,8 +62,12 @@ async function cancelled(next: TemplateNode, state: string): Promise<string> {
       nodes: [node('burn', 'cctp_burn'), next],
       edges: [
         {
-          ...{ from: 'burn', to: next.node_key, edge_type: 'on_success', priority: 0 },
-          ...{ join_key: null, condition_expr: null },
+          from: 'burn',
+          to: next.node_key,
+          edge_type: 'on_success',
+          priority: 0,
+          join_key: null,
+          condition_expr: null,
         },
       ],
     },
@@ -65,7 +82,8 @@ async function cancelled(next: TemplateNode, state: string): Promise<string> {
     `UPDATE movement_nodes SET state = CASE node_key WHEN 'burn' THEN 'COMPLETED' ELSE $2 END,
        amount = 3, preflight_passed = true, started_at = svc_now(), prepared_action = '{}'
       WHERE movement_id = $1::uuid`,
-    ...[movement_id, state],
+    movement_id,
+    state,
   );
   return movement_id;
 }
@@ -78,11 +96,15 @@ async function sent(of: TemplateNode, entry: ExecutorDescriptor): Promise<string
   const movement_id = await cancelled(of, 'READY');
   const { node_key } = of;
   await submit.begin(worker(entry), {
-    ...{ movement_id, node_key, attempt: 1, executor_key: ENTRY.executor_key },
+    movement_id,
+    node_key,
+    attempt: 1,
+    executor_key: ENTRY.executor_key,
   });
   const [row] = await bench.sql<{ state: string }>(
     'SELECT state FROM movement_nodes WHERE movement_id = $1::uuid AND node_key = $2',
-    ...[movement_id, node_key],
+    movement_id,
+    node_key,
   );
   return row?.state ?? '';
 }
@@ -156,8 +178,12 @@ describe('a person who resolves a first leg as completed', () => {
         nodes: [first, second],
         edges: [
           {
-            ...{ from: first.node_key, to: second.node_key, edge_type: 'on_success' },
-            ...{ priority: 0, join_key: null, condition_expr: null },
+            from: first.node_key,
+            to: second.node_key,
+            edge_type: 'on_success',
+            priority: 0,
+            join_key: null,
+            condition_expr: null,
           },
         ],
       },
@@ -170,7 +196,8 @@ describe('a person who resolves a first leg as completed', () => {
     await bench.sql(
       `UPDATE movement_nodes SET state = 'UNKNOWN', amount = 3, output = '{"tx_hash": "0x01"}'
         WHERE movement_id = $1::uuid AND node_key = $2`,
-      ...[movement_id, first.node_key],
+      movement_id,
+      first.node_key,
     );
     const api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
     try {
@@ -179,14 +206,16 @@ describe('a person who resolves a first leg as completed', () => {
         { outcome: 'completed', reason: 'seen on the explorer', evidence: { by: 'me' } },
       );
       expect(answer).toMatchObject({
-        ...{ status: 422, body: { detail: { error: 'resolution_incomplete', missing } } },
+        status: 422,
+        body: { detail: { error: 'resolution_incomplete', missing } },
       });
     } finally {
       await api.close();
     }
     const [row] = await bench.sql<{ state: string }>(
       'SELECT state FROM movement_nodes WHERE movement_id = $1::uuid AND node_key = $2',
-      ...[movement_id, first.node_key],
+      movement_id,
+      first.node_key,
     );
     expect(row?.state).toBe('UNKNOWN');
   });

@@ -263,10 +263,19 @@ test('the tool names a pool and a movement, and ends with 1; once it is mended i
 test('what pays beside a bridge is held, and is found in order', async () => {
   const world = worldOf(bench);
   const action = (node_key: string, action_type: string, config: JsonObject): TemplateNode => ({
-    ...{ node_key, node_kind: 'action', action_type, has_side_effect: true, config },
+    node_key,
+    node_kind: 'action',
+    action_type,
+    has_side_effect: true,
+    config,
   });
   const edge = (from: string, to: string): GraphEdge => ({
-    ...{ from, to, edge_type: 'on_success', priority: 0, condition_expr: null, join_key: null },
+    from,
+    to,
+    edge_type: 'on_success',
+    priority: 0,
+    condition_expr: null,
+    join_key: null,
   });
   const burnt = 'nodes.burn.output.submitted_amount';
   const { movement_id } = await bench.movement({

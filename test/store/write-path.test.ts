@@ -322,8 +322,13 @@ test('nothing is readied, run or sent of a plan that was not approved', async ()
     movement_id,
   );
   const short = {
-    ...{ movement_id, node_key: 'pay', attempt: 1, executor_key: 'acme.payouts' },
-    ...{ window_seconds: 5, pays_nobody: ['acme_payout'], event_id: randomUUID() },
+    movement_id,
+    node_key: 'pay',
+    attempt: 1,
+    executor_key: 'acme.payouts',
+    window_seconds: 5,
+    pays_nobody: ['acme_payout'],
+    event_id: randomUUID(),
   };
   expect((await tryFence(bench.db, short)).passed).toBe(false);
   expect(await applyTransition(bench.db, tries[2]!)).toMatchObject({ reason: 'not_approved' });

@@ -33,8 +33,15 @@ export async function agent(limits: Limits = {}, client = 'agents'): Promise<Age
   const authority = `a${randomUUID().slice(0, 13)}`;
   const all = { most: '100', assets: 'USDC', chains: 'local-chain', ttl: '3600', ...limits };
   const key = await issueKey(
-    ...['--client-name', client, '--key-id', `key-${authority}`, '--role', 'agent'],
-    ...['--authority-key', authority, ...given(all)],
+    '--client-name',
+    client,
+    '--key-id',
+    `key-${authority}`,
+    '--role',
+    'agent',
+    '--authority-key',
+    authority,
+    ...given(all),
   );
   return { ...key, authority, namespace: `agent/${authority}` };
 }
@@ -42,8 +49,16 @@ export async function agent(limits: Limits = {}, client = 'agents'): Promise<Age
 /** Gives the authority other limits, and with them a new key. */
 export async function relimited(of: Agent, limits: Limits): Promise<Agent> {
   const key = await issueKey(
-    ...['--client-name', 'agents', '--key-id', `key-${randomUUID()}`, '--role', 'agent'],
-    ...['--authority-key', of.authority, '--replace', ...given(limits)],
+    '--client-name',
+    'agents',
+    '--key-id',
+    `key-${randomUUID()}`,
+    '--role',
+    'agent',
+    '--authority-key',
+    of.authority,
+    '--replace',
+    ...given(limits),
   );
   return { ...of, ...key };
 }

@@ -52,7 +52,9 @@ export async function readBooks({ rpcUrl, contracts }: BridgeSide): Promise<Side
     }),
   ]);
   return {
-    ...{ supply, collected, held },
+    supply,
+    collected,
+    held,
     allowed: (owner) =>
       client.readContract({
         ...token,

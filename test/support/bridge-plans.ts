@@ -17,21 +17,31 @@ export interface BridgePlan {
 const SECONDS = 3_600;
 const signer_selector = { chain_family: 'evm', profile: 'treasury' };
 const action = (node_key: string, action_type: string, config: object) => ({
-  ...{ node_key, action_type, config, signer_selector },
+  node_key,
+  action_type,
+  config,
+  signer_selector,
   node_kind: 'action',
   has_side_effect: true,
   timeout_policy: { execution_seconds: SECONDS, observe_seconds: SECONDS },
 });
 const gate = (node_key: string) => ({
-  ...{ node_key, node_kind: 'manual_gate', action_type: 'manual_gate' },
+  node_key,
+  node_kind: 'manual_gate',
+  action_type: 'manual_gate',
 });
 const allowance = ({ chainId, contracts }: BridgeSide) =>
   action('allow', 'evm_erc20_approve', {
-    ...{ chain_id: chainId, token_address: contracts.burnToken },
+    chain_id: chainId,
+    token_address: contracts.burnToken,
     spender: contracts.tokenMessenger,
   });
 const template = (template_key: string, nodes: object[], edges: object[]) => ({
-  ...{ template_key, version: 1, name: template_key, nodes, edges },
+  template_key,
+  version: 1,
+  name: template_key,
+  nodes,
+  edges,
   approval_policy: {},
   risk_controls: {},
   completion_policy: { completion_assurance: 'destination_finalized' },
@@ -41,12 +51,17 @@ const template = (template_key: string, nodes: object[], edges: object[]) => ({
 export function burnAndMint(plan: BridgePlan): object {
   const { from, to, recipient, finality, allowed = false, gated = false } = plan;
   const burn = action('burn', 'cctp_burn', {
-    ...{ source_chain_id: from.chainId, destination_chain_id: to.chainId },
-    ...{ token_address: from.contracts.burnToken, mint_recipient: recipient, finality },
+    source_chain_id: from.chainId,
+    destination_chain_id: to.chainId,
+    token_address: from.contracts.burnToken,
+    mint_recipient: recipient,
+    finality,
     max_fee: finality === 'fast' ? '0.5' : '0',
   });
   const edge = (of: string, leads: string, edge_type = 'on_success') => ({
-    ...{ from: of, to: leads, edge_type },
+    from: of,
+    to: leads,
+    edge_type,
   });
   return template(
     plan.key,
@@ -83,12 +98,16 @@ export function sendAndArrive({ key, from, to, recipient }: SendPlan): object {
     key,
     [
       action('send', 'bridge_c_send', {
-        ...{ source_chain_id: from.chainId, destination_chain_id: to.chainId },
+        source_chain_id: from.chainId,
+        destination_chain_id: to.chainId,
         destination_address: recipient,
       }),
       {
-        ...{ node_key: 'arrive', node_kind: 'observe', action_type: 'bridge_c_observe' },
-        ...{ has_side_effect: false, config: { match_from: 'send' } },
+        node_key: 'arrive',
+        node_kind: 'observe',
+        action_type: 'bridge_c_observe',
+        has_side_effect: false,
+        config: { match_from: 'send' },
       },
     ],
     [{ from: 'send', to: 'arrive', edge_type: 'on_success' }],

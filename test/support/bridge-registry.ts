@@ -31,7 +31,8 @@ export async function registerChains(expect: Expect, { near, far }: StackBridges
   ];
   for (const [chain, { eid, contracts }] of sides)
     await expect(200, 'POST', '/bridge-c/chain-registry', {
-      ...{ chain, endpoint_identity: `${String(eid)}:${contracts.endpoint}` },
+      chain,
+      endpoint_identity: `${String(eid)}:${contracts.endpoint}`,
       finality_age_seconds: 5,
     });
 }
@@ -39,7 +40,11 @@ export async function registerChains(expect: Expect, { near, far }: StackBridges
 /** Writes down the path from one side to the other; no drill has passed on it yet. */
 export const registerPath = (expect: Expect, from: SideName, to: SideName): Promise<unknown> =>
   expect(200, 'POST', '/bridge-c/path-baselines', {
-    ...{ src_chain: from, dst_chain: to, asset: 'OMNI', enabled: true, ...PATH_BUDGETS },
+    src_chain: from,
+    dst_chain: to,
+    asset: 'OMNI',
+    enabled: true,
+    ...PATH_BUDGETS,
   });
 
 /** Has the service look at both chains. */

@@ -34,7 +34,10 @@ export const stranger = (key: Hex) => ({
   /** Brings what is verified to its receiver, and pays for it. */
   deliver: (side: BridgeSide, { endpoint, origin, receiver, guid, message }: Delivery) =>
     walletOf(side, key).writeContract({
-      ...{ chain: null, address: endpoint, abi: ENDPOINT, functionName: 'lzReceive' },
+      chain: null,
+      address: endpoint,
+      abi: ENDPOINT,
+      functionName: 'lzReceive',
       args: [{ ...origin, nonce: BigInt(origin.nonce) }, receiver, guid, message, '0x'],
     }),
 
@@ -42,11 +45,17 @@ export const stranger = (key: Hex) => ({
   send: (from: BridgeSide, to: BridgeSide, recipient: Hex, units: bigint): Promise<Hex> => {
     const wallet = walletOf(from, key);
     const param = {
-      ...{ dstEid: to.eid, to: pad(recipient), amountLD: units, minAmountLD: units },
+      dstEid: to.eid,
+      to: pad(recipient),
+      amountLD: units,
+      minAmountLD: units,
       ...({ extraOptions: '0x', composeMsg: '0x', oftCmd: '0x' } as const),
     };
     return wallet.writeContract({
-      ...{ chain: null, address: from.contracts.omniToken, abi: TOKEN, functionName: 'send' },
+      chain: null,
+      address: from.contracts.omniToken,
+      abi: TOKEN,
+      functionName: 'send',
       args: [param, { nativeFee: PACKET_FEE_WEI, lzTokenFee: 0n }, wallet.account.address],
       value: PACKET_FEE_WEI,
       // Enough as well for the first send of a chain, which a block taken back may make it.
@@ -58,7 +67,10 @@ export const stranger = (key: Hex) => ({
   fund: async (side: BridgeSide, units: bigint): Promise<void> => {
     const owner = walletOf(side, side.deployer.privateKey);
     const hash = await owner.writeContract({
-      ...{ chain: null, address: side.contracts.omniToken, abi: TOKEN, functionName: 'mint' },
+      chain: null,
+      address: side.contracts.omniToken,
+      abi: TOKEN,
+      functionName: 'mint',
       args: [privateKeyToAccount(key).address, units],
     });
     await createPublicClient({ transport: http(side.rpcUrl) }).waitForTransactionReceipt({ hash });

@@ -18,8 +18,17 @@ export function certificateAuthority(folder: string, name: string): Authority {
   const at = (file: string): string => join(folder, file);
   const [file, caKey] = [at(`${name}.crt`), at(`${name}.key`)];
   openssl(
-    ...['req', '-x509', ...NEW_KEY, '-keyout', caKey, '-out', file, '-days', '2'],
-    ...['-subj', `/CN=${name}`],
+    'req',
+    '-x509',
+    ...NEW_KEY,
+    '-keyout',
+    caKey,
+    '-out',
+    file,
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
   );
   return {
     file,
@@ -28,12 +37,33 @@ export function certificateAuthority(folder: string, name: string): Authority {
         at(`${name}-${subject}.${end}`),
       ) as [string, string, string, string];
       openssl(
-        ...['req', '-new', ...NEW_KEY, '-keyout', key, '-out', request, '-subj', `/CN=${subject}`],
+        'req',
+        '-new',
+        ...NEW_KEY,
+        '-keyout',
+        key,
+        '-out',
+        request,
+        '-subj',
+        `/CN=${subject}`,
       );
       writeFileSync(extensions, names === undefined ? '' : `subjectAltName=${names}\n`);
       openssl(
-        ...['x509', '-req', '-in', request, '-CA', file, '-CAkey', caKey, '-CAcreateserial'],
-        ...['-out', cert, '-days', '2', '-extfile', extensions],
+        'x509',
+        '-req',
+        '-in',
+        request,
+        '-CA',
+        file,
+        '-CAkey',
+        caKey,
+        '-CAcreateserial',
+        '-out',
+        cert,
+        '-days',
+        '2',
+        '-extfile',
+        extensions,
       );
       return { cert, key };
     },

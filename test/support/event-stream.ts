@@ -55,7 +55,10 @@ export async function openStream(
     }
   };
   const stream = {
-    ...{ status: response.status, headers: response.headers, events, ids },
+    status: response.status,
+    headers: response.headers,
+    events,
+    ids,
     cursor: () => cursor,
     ended: read(),
     until: (what: string, is: (event: SeenEvent) => boolean) =>

@@ -21,8 +21,14 @@ const KINDS = [
   'noop',
 ] as const;
 const EDGES = [
-  ...['on_success', 'on_success', 'on_success', 'on_success'],
-  ...['on_failure', 'on_timeout', 'on_manual_resume', 'on_cancel'],
+  'on_success',
+  'on_success',
+  'on_success',
+  'on_success',
+  'on_failure',
+  'on_timeout',
+  'on_manual_resume',
+  'on_cancel',
 ] as const;
 export const PEOPLE = ['cancel', 'cancel', 'retry', 'resume', 'resolve', 'fetch'] as const;
 export type Deed = (typeof PEOPLE)[number];
@@ -143,11 +149,9 @@ export function templateOf(
     switch (drawn.kind) {
       case 'withdraw':
         return {
-          ...{
-            ...action,
-            action_type: 'cex_withdrawal',
-            executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
-          },
+          ...action,
+          action_type: 'cex_withdrawal',
+          executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
           config: {
             ...config,
             ...asset,
@@ -158,11 +162,9 @@ export function templateOf(
         };
       case 'send':
         return {
-          ...{
-            ...action,
-            action_type: 'evm_erc20_transfer',
-            signer_selector: { chain_family: 'evm', profile: 'treasury' },
-          },
+          ...action,
+          action_type: 'evm_erc20_transfer',
+          signer_selector: { chain_family: 'evm', profile: 'treasury' },
           executor_selector: { action_type: 'evm_erc20_transfer', chain_family: 'evm' },
           config: {
             ...config,

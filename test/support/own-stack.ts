@@ -243,7 +243,10 @@ export async function startOwnStack({
     mkdirSync(folder, { recursive: true });
     const keyFile = (signer: string): string => join(folder, `${signer}.key`);
     const local = Object.keys(localSigners).map((signer_key) => ({
-      ...{ signer_key, profile: signer_key, chain_family: 'evm', backend: 'local' },
+      signer_key,
+      profile: signer_key,
+      chain_family: 'evm',
+      backend: 'local',
       private_key_file: keyFile(signer_key),
     }));
     for (const [key, secret] of Object.entries(localSigners))

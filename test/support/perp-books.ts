@@ -43,7 +43,8 @@ export function perpBooks({ url, account: master }: StackPerp): PerpBooks {
     },
     rows: async (user, type) => {
       const told = await ask({
-        ...{ type: 'userNonFundingLedgerUpdates', startTime: 0 },
+        type: 'userNonFundingLedgerUpdates',
+        startTime: 0,
         user: user.toLowerCase(),
       });
       return (told as { delta: Record<string, unknown> }[])

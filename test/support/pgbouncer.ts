@@ -30,10 +30,18 @@ export async function startPooler(databaseUrl: string, ignored = ''): Promise<Po
   writeFileSync(
     config,
     [
-      ...['[databases]', `* = host=${to.hostname} port=${to.port}`, '[pgbouncer]'],
-      ...['listen_addr = 127.0.0.1', `listen_port = ${String(port)}`, 'unix_socket_dir ='],
-      ...['auth_type = plain', `auth_file = ${users}`, 'pool_mode = transaction'],
-      ...['default_pool_size = 3', `ignore_startup_parameters = ${ignored}`, ''],
+      '[databases]',
+      `* = host=${to.hostname} port=${to.port}`,
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${String(port)}`,
+      'unix_socket_dir =',
+      'auth_type = plain',
+      `auth_file = ${users}`,
+      'pool_mode = transaction',
+      'default_pool_size = 3',
+      `ignore_startup_parameters = ${ignored}`,
+      '',
     ].join('\n'),
   );
   if (isRoot) for (const file of [folder, users, config]) chownSync(file, NOBODY, NOBODY);

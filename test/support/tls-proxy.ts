@@ -38,8 +38,17 @@ export function createAuthority(folder: string, name: string): Authority {
   });
   const own = pair(name);
   openssl(
-    ...['req', '-x509', ...NEW_KEY, '-keyout', own.key, '-out', own.cert],
-    ...['-days', '30', '-subj', `/CN=${name}`],
+    'req',
+    '-x509',
+    ...NEW_KEY,
+    '-keyout',
+    own.key,
+    '-out',
+    own.cert,
+    '-days',
+    '30',
+    '-subj',
+    `/CN=${name}`,
   );
   return {
     ...own,
@@ -51,8 +60,21 @@ export function createAuthority(folder: string, name: string): Authority {
       writeFileSync(extensions, `basicConstraints=CA:FALSE\n${alternatives}`);
       openssl('req', ...NEW_KEY, '-keyout', key, '-out', request, '-subj', `/CN=${of}`);
       openssl(
-        ...['x509', '-req', '-in', request, '-CA', own.cert, '-CAkey', own.key, '-CAcreateserial'],
-        ...['-days', String(days), '-extfile', extensions, '-out', cert],
+        'x509',
+        '-req',
+        '-in',
+        request,
+        '-CA',
+        own.cert,
+        '-CAkey',
+        own.key,
+        '-CAcreateserial',
+        '-days',
+        String(days),
+        '-extfile',
+        extensions,
+        '-out',
+        cert,
       );
       return { cert, key };
     },
@@ -109,8 +131,10 @@ export async function startTlsProxy(options: {
     else
       stream.respond(
         {
-          ...{ ':status': 200, 'content-type': 'application/grpc' },
-          ...{ 'grpc-status': '16', 'grpc-message': 'Request unauthorized.' },
+          ':status': 200,
+          'content-type': 'application/grpc',
+          'grpc-status': '16',
+          'grpc-message': 'Request unauthorized.',
         },
         { endStream: true },
       );

@@ -47,8 +47,15 @@ export interface WayOut {
 
 /** A signer for each case on the chain, so that none waits in the lane of another. */
 const ON_CHAIN = [
-  ...['evm_first', 'evm_stored', 'evm_resume', 'evm_retry', 'evm_replaced', 'lane_replaced'],
-  ...['bridge_first', 'bridge_stored', 'bridge_replaced'],
+  'evm_first',
+  'evm_stored',
+  'evm_resume',
+  'evm_retry',
+  'evm_replaced',
+  'lane_replaced',
+  'bridge_first',
+  'bridge_stored',
+  'bridge_replaced',
 ] as const;
 const caseKey = (way: string, stop: Stop): string => `${way}-${stop}`.replaceAll('_', '-');
 export const waySigners = (
@@ -155,7 +162,9 @@ const is = (own: OwnStack, movement: Leaving, state: (node: NodeView) => boolean
 async function fund({ own, secrets }: World): Promise<void> {
   const { rpcUrl, chainId, accounts } = own.stack.chain;
   const chain = {
-    ...{ id: chainId, name: 'local', rpcUrls: { default: { http: [rpcUrl] } } },
+    id: chainId,
+    name: 'local',
+    rpcUrls: { default: { http: [rpcUrl] } },
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   };
   const by = (of: { readonly privateKey: string }) =>
@@ -172,8 +181,12 @@ async function fund({ own, secrets }: World): Promise<void> {
     await deployer.sendTransaction({ ...fees, to, value: parseEther('10'), gas: 21_000n });
     if (!key.startsWith('bridge')) continue;
     await holder.writeContract({
-      ...{ address: omni, abi: parseAbi(['function transfer(address, uint256) returns (bool)']) },
-      ...{ functionName: 'transfer', args: [to, parseUnits('1000', 18)], gas: 200_000n, ...fees },
+      address: omni,
+      abi: parseAbi(['function transfer(address, uint256) returns (bool)']),
+      functionName: 'transfer',
+      args: [to, parseUnits('1000', 18)],
+      gas: 200_000n,
+      ...fees,
     });
   }
 }
@@ -259,8 +272,11 @@ export async function waysOut(world: World) {
     const signer_selector = { chain_family: 'evm', profile: signer_key };
     if (!way.startsWith('bridge'))
       return {
-        ...{ node_key: 'pay', node_kind: 'action', action_type: 'evm_native_transfer' },
-        ...{ signer_selector, has_side_effect: true },
+        node_key: 'pay',
+        node_kind: 'action',
+        action_type: 'evm_native_transfer',
+        signer_selector,
+        has_side_effect: true,
         config: { asset: 'ETH', chain_id: chain.chainId, destination_address: recipient },
         ...more,
       };
@@ -293,15 +309,20 @@ export async function waysOut(world: World) {
   };
   const left = (made: Leaving): Promise<number> => onChain(own, made);
   const first = (way: ChainWay): WayOut => ({
-    ...{ left, before: 0, tries: act('resume') },
+    left,
+    before: 0,
+    tries: act('resume'),
     begin: (stop) => leaving(way, stop, { gated: true }),
   });
   const stored = (way: ChainWay): WayOut => ({
-    ...{ left, before: 0 },
+    left,
+    before: 0,
     begin: (stop) => signed(way, stop, stop === 'unknown'),
   });
   const fromUnknown = (way: ChainWay, action: string): WayOut => ({
-    ...{ left, before: 0, tries: act(action) },
+    left,
+    before: 0,
+    tries: act(action),
     begin: (stop) => signed(way, stop, true),
   });
   /** In the pool, and no block is made. */
@@ -316,7 +337,9 @@ export async function waysOut(world: World) {
     return made;
   };
   const replaced = (way: ChainWay): WayOut => ({
-    ...{ left: (made) => signedFor(own, made), before: 1, tries: (made) => age(own, made) },
+    left: (made) => signedFor(own, made),
+    before: 1,
+    tries: (made) => age(own, made),
     begin: (stop) => pooled(way, stop),
   });
 
@@ -324,23 +347,33 @@ export async function waysOut(world: World) {
     const atGate = (way: string, stop: Stop): Promise<Leaving> => {
       const payee = grocerOf(`${by}_${way}`, stop);
       const retry_policy = {
-        ...{ max_attempts: 100, initial_interval_seconds: 0.5, max_interval_seconds: 1 },
+        max_attempts: 100,
+        initial_interval_seconds: 0.5,
+        max_interval_seconds: 1,
       };
       const node = {
-        ...{ node_key: 'pay', node_kind: 'action', action_type, has_side_effect: true },
-        ...{ executor_selector: { action_type }, config: { beneficiary: payee }, retry_policy },
+        node_key: 'pay',
+        node_kind: 'action',
+        action_type,
+        has_side_effect: true,
+        executor_selector: { action_type },
+        config: { beneficiary: payee },
+        retry_policy,
       };
       return create(node, 'USDC', { signer_key: null, payee }, { gated: true });
     };
     const handed = async ({ movement_id }: Leaving) => desk.calls(movement_id, 'submit').length;
     const ways: Record<'first' | 'again' | 'retry', WayOut> = {
       first: {
-        ...{ left: handed, before: 0, tries: act('resume') },
+        left: handed,
+        before: 0,
+        tries: act('resume'),
         begin: (stop) => atGate('first', stop),
       },
       // Its first send gave no answer; until the stop nobody can say whether it landed.
       again: {
-        ...{ left: handed, before: 1 },
+        left: handed,
+        before: 1,
         begin: async (stop) => {
           const made = await atGate('again', stop);
           const lost = () => {
@@ -359,7 +392,8 @@ export async function waysOut(world: World) {
         tries: async ({ movement_id }) => desk.say(movement_id, { recover: () => notLanded() }),
       },
       retry: {
-        ...{ left: handed, before: 0 },
+        left: handed,
+        before: 0,
         begin: async (stop) => {
           const made = await atGate('retry', stop);
           const refuses = () => {
@@ -430,12 +464,15 @@ export async function waysOut(world: World) {
     team_again: team.again,
     team_retry: team.retry,
     perp_first: {
-      ...{ left: admitted, before: 0, tries: act('resume') },
+      left: admitted,
+      before: 0,
+      tries: act('resume'),
       begin: (stop) => withdrawing('perp_first', stop, true),
     },
     // The venue refuses everything so far.
     perp_again: {
-      ...{ left: admitted, before: 0 },
+      left: admitted,
+      before: 0,
       begin: async (stop) => {
         const made = await withdrawing('perp_again', stop, false);
         const isSent = ({ state, error_code }: NodeView) =>

@@ -44,12 +44,16 @@ export async function wrongPayment(
   const { address } = privateKeyToAccount(generatePrivateKey());
   const pay = async (): Promise<bigint> => {
     const hash = await client.sendTransaction({
-      ...{ chain: null, to: address, value: parseEther(AMOUNT) },
+      chain: null,
+      to: address,
+      value: parseEther(AMOUNT),
     });
     return (await client.waitForTransactionReceipt({ hash, pollingInterval: 50 })).blockNumber;
   };
   const arrive: NodeBody = {
-    ...{ node_key: 'arrive', node_kind: 'observe', action_type: 'evm_balance_observe' },
+    node_key: 'arrive',
+    node_kind: 'observe',
+    action_type: 'evm_balance_observe',
     executor_selector: { action_type: 'evm_balance_observe', chain_family: 'evm' },
     config: { chain_id: shared.chain.chainId, address, min_increase: '1' },
   };
@@ -68,13 +72,18 @@ export async function wrongPayment(
     await shows(id, ({ error_code }) => error_code === 'PAYMENT_AMBIGUOUS');
   const coin = {
     source: `evm:${String(shared.chain.chainId)}:coin`,
-    ...{ reference: address.toLowerCase(), amount: AMOUNT, total: AMOUNT },
-    ...{ since: output?.['baseline_block'], until },
+    reference: address.toLowerCase(),
+    amount: AMOUNT,
+    total: AMOUNT,
+    since: output?.['baseline_block'],
+    until,
   };
   await must(
     200,
     post<ActionView>(`/movements/${holder}/nodes/arrive/actions/resolve`, {
-      ...{ outcome: 'completed', reason: 'it was taken for ours', evidence: { letter: 1 } },
+      outcome: 'completed',
+      reason: 'it was taken for ours',
+      evidence: { letter: 1 },
       output: { received_amount: AMOUNT, payments: [coin] },
     }),
   );
@@ -109,6 +118,8 @@ export function shows(movementId: string, isSo: (node: Shown) => boolean): Promi
 
 /** What a person says of whose it is. */
 export const reassignment = (target: string) => ({
-  ...{ to_movement_id: target, to_node_key: 'arrive' },
-  ...{ reason: 'the sender named the other invoice', evidence: { letter: '2026-11-25' } },
+  to_movement_id: target,
+  to_node_key: 'arrive',
+  reason: 'the sender named the other invoice',
+  evidence: { letter: '2026-11-25' },
 });

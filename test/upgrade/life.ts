@@ -89,8 +89,11 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
     serial += 1;
     const amount = `${String(more.whole ?? 17)}.${String(serial)}03`;
     const body = {
-      ...{ template_key: template, template_version: 1, strategy_id: more.strategy_id ?? 'core' },
-      ...{ intent: { asset: 'USDC', amount }, approval_ttl_seconds: more.ttl ?? WEEK },
+      template_key: template,
+      template_version: 1,
+      strategy_id: more.strategy_id ?? 'core',
+      intent: { asset: 'USDC', amount },
+      approval_ttl_seconds: more.ttl ?? WEEK,
       idempotency_key: randomUUID(),
       ...(more.callback === undefined ? {} : { callback_url: more.callback }),
     };
@@ -131,7 +134,9 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
   );
   const onChain = await storeTemplate(own.api, [transfer(chain, 'pay')]);
   await own.api.expect(201, 'POST', '/plan-templates', {
-    ...{ template_key: once, version: 2, name: 'The next version of a template' },
+    template_key: once,
+    version: 2,
+    name: 'The next version of a template',
     nodes: [withdrawal(chain, 'pay', { config })],
     completion_policy: { completion_assurance: 'destination_credited' },
   });
@@ -150,7 +155,8 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
   await own.venueFaults(null);
   const rejected = await create(WITHDRAW_TO_TREASURY);
   await own.api.expect(200, 'POST', `/movements/${rejected.movement_id}/reject`, {
-    ...{ approver_id: 'tester', reason: 'not this week' },
+    approver_id: 'tester',
+    reason: 'not this week',
   });
   await ended('rejected', rejected, 'REJECTED');
   const cancelled = await create(gated);
@@ -164,9 +170,13 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
   await keys(own);
   const { client_id } = await own.api.expect(200, 'GET', '/whoami');
   await own.api.expect(201, 'POST', '/auto-approve-policies', {
-    ...{ client_id, strategy_id: 'auto', allowed_assets: ['USDC'] },
+    client_id,
+    strategy_id: 'auto',
+    allowed_assets: ['USDC'],
     allowed_templates: [{ template_key: gated }],
-    ...{ max_amount_per_window: '500', window_hours: 720, max_count_per_window: 50 },
+    max_amount_per_window: '500',
+    window_hours: 720,
+    max_count_per_window: 50,
   });
 
   // What waits for a person.
@@ -201,16 +211,22 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
   await own.api.approve(observed);
   await own.api.nodeReaches(observed.movement_id, 'withdraw', ['OBSERVING']);
   leave('sent and not mined', observed, {
-    ...{ state: 'EXECUTING', ...alone, paid: { venue: 1, chain: 2 } },
+    state: 'EXECUTING',
+    ...alone,
+    paid: { venue: 1, chain: 2 },
   });
   const signed = await create(onChain);
   await own.api.approve(signed);
   await own.api.nodeReaches(signed.movement_id, 'pay', ['OBSERVING']);
   leave('signed, with an open nonce', signed, {
-    ...{ state: 'EXECUTING', ...alone, paid: { venue: 0, chain: 1 } },
+    state: 'EXECUTING',
+    ...alone,
+    paid: { venue: 0, chain: 1 },
   });
   leave('waiting for its approval', await create(WITHDRAW_TO_TREASURY), {
-    ...{ state: 'PENDING_APPROVAL', then: 'approve', ends: 'COMPLETED' },
+    state: 'PENDING_APPROVAL',
+    then: 'approve',
+    ends: 'COMPLETED',
     paid: { venue: 1, chain: 2 },
   });
   await settled(own);
@@ -221,12 +237,16 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
   await own.api.nodeReaches(flying.movement_id, 'pay', ['SUBMITTING']);
   await own.stack.kill('worker');
   leave('in the middle of its send', flying, {
-    ...{ state: 'EXECUTING', ...alone, paid: { venue: 1, chain: 1 } },
+    state: 'EXECUTING',
+    ...alone,
+    paid: { venue: 1, chain: 1 },
   });
   const ready = await create(fund);
   await own.api.approve(ready);
   leave('approved and not begun', ready, {
-    ...{ state: 'APPROVED', ...alone, paid: { venue: 1, chain: 1 } },
+    state: 'APPROVED',
+    ...alone,
+    paid: { venue: 1, chain: 1 },
   });
   await eventually(
     async () =>
@@ -277,8 +297,12 @@ async function deadLetterOf(own: OwnStack, movementId: string): Promise<string> 
 
 async function pendingTransfer(own: OwnStack): Promise<string> {
   const { transfer_id: id } = await own.api.expect(201, 'POST', '/capital-transfers', {
-    ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT' },
-    ...{ amount: '10', reason: 'a test', idempotency_key: randomUUID() },
+    source_venue: 'paper-main',
+    destination_venue: 'paper-sub-a',
+    asset: 'USDT',
+    amount: '10',
+    reason: 'a test',
+    idempotency_key: randomUUID(),
   });
   const path = `/capital-transfers/${String(id)}`;
   await eventually(

@@ -29,7 +29,10 @@ export async function restoreState(state: RecordedState): Promise<Restored> {
   const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
   await copyCluster(dataDir);
   const { spec, databaseUrl: url } = await postgresPart({
-    ...{ dataDir, port: await freePort(), logDir: join(dataDir, 'logs'), durable: false },
+    dataDir,
+    port: await freePort(),
+    logDir: join(dataDir, 'logs'),
+    durable: false,
   });
   await supervisor.add(spec);
   const name = new URL(url).pathname.slice(1);
@@ -38,7 +41,9 @@ export async function restoreState(state: RecordedState): Promise<Restored> {
   await restoreRows(state, url);
   restoreBooks(state, dataDir);
   return {
-    ...{ dataDir, url, shiftMs: await moveOpenTimes(state, url) },
+    dataDir,
+    url,
+    shiftMs: await moveOpenTimes(state, url),
     copy: (...names) =>
       beside(url, ...names.map((each) => `CREATE DATABASE ${each} TEMPLATE ${name}`)),
     stop: () => supervisor.stopAll(),

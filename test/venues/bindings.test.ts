@@ -49,7 +49,9 @@ describe('the venues file', () => {
     const omni = { asset: 'OMNI', address: `0x${'1'.repeat(40)}` };
     const carried = (asset: string, digit: string) => ({ asset, oft: `0x${digit.repeat(40)}` });
     const bridge_c = (...tokens: object[]) => ({
-      ...{ eid: 7, endpoint: `0x${'9'.repeat(40)}`, tokens },
+      eid: 7,
+      endpoint: `0x${'9'.repeat(40)}`,
+      tokens,
     });
     const bridged = { ...evm, tokens: [omni], bridge_c: bridge_c(carried('OMNI', '2')) };
     expect(chainAssets(parseVenueBindings({ venues: [bridged] }))[0]?.bridges.bridge_c).toEqual({
@@ -63,8 +65,12 @@ describe('the venues file', () => {
           bridged,
           { ...bridged, venue_key: 'b', chain_id: 31_338, finality: 'finalized_tag' },
           {
-            ...{ ...evm, venue_key: 'c', chain_id: 31_339, finality: 'finalized_tag' },
-            ...{ tokens: [omni], bridge_c: { ...bridge_c(...tokens), eid: 8 } },
+            ...evm,
+            venue_key: 'c',
+            chain_id: 31_339,
+            finality: 'finalized_tag',
+            tokens: [omni],
+            bridge_c: { ...bridge_c(...tokens), eid: 8 },
           },
         ],
       }),
@@ -133,8 +139,10 @@ describe('the venues file', () => {
         native_asset: 'ETH',
         tokens: [{ asset: 'USDC', address: usdc.address }, usdt],
         finality: {
-          ...{ read: 'finalized_tag', confirmations: null },
-          ...{ typical_age_seconds: null, override_reason: null },
+          read: 'finalized_tag',
+          confirmations: null,
+          typical_age_seconds: null,
+          override_reason: null,
         },
         bridges: {},
         deposit_venues: [],

@@ -12,19 +12,25 @@ import { readEvmAddress } from '../../platform/evm-address.ts';
 const address = (n: number): string => `0x${'a'.repeat(38)}${String(n).padStart(2, '0')}`;
 const venue = (chain_id: number, from: number) =>
   evmVenueSchema.parse({
-    ...{ venue_key: `chain-${String(chain_id)}`, provider: 'evm', chain_id },
+    venue_key: `chain-${String(chain_id)}`,
+    provider: 'evm',
+    chain_id,
     // Nobody is there: who is asked has not been refused before.
-    ...{ rpc_url: 'http://127.0.0.1:1', finality: 'finalized_tag' },
+    rpc_url: 'http://127.0.0.1:1',
+    finality: 'finalized_tag',
     tokens: [
       { asset: 'USDC', address: address(from) },
       { asset: 'OMNI', address: address(from + 1) },
     ],
     cctp: {
-      ...{ domain: from, token_messenger: address(from + 2) },
-      ...{ message_transmitter: address(from + 3), attester_url: 'http://127.0.0.1:1' },
+      domain: from,
+      token_messenger: address(from + 2),
+      message_transmitter: address(from + 3),
+      attester_url: 'http://127.0.0.1:1',
     },
     bridge_c: {
-      ...{ eid: from, endpoint: address(from + 4) },
+      eid: from,
+      endpoint: address(from + 4),
       tokens: [{ asset: 'OMNI', oft: address(from + 5) }],
     },
   });
@@ -43,11 +49,15 @@ interface Planned {
 }
 const LANES: Readonly<Record<'burn' | 'send', (recipient: string) => Planned>> = {
   burn: (recipient: string) => ({
-    ...{ action_type: 'cctp_burn', asset: 'USDC', executor: burn },
+    action_type: 'cctp_burn',
+    asset: 'USDC',
+    executor: burn,
     config: { ...crossing, token_address: address(10), mint_recipient: recipient },
   }),
   send: (recipient: string) => ({
-    ...{ action_type: 'bridge_c_send', asset: 'OMNI', executor: send },
+    action_type: 'bridge_c_send',
+    asset: 'OMNI',
+    executor: send,
     config: { ...crossing, destination_address: recipient },
   }),
 };
@@ -57,8 +67,16 @@ async function answers(lane: 'burn' | 'send', recipient: string): Promise<readon
   const { executor, action_type, asset, config } = LANES[lane](recipient);
   if (executor === undefined) throw new Error('there is no executor');
   const context: ExecutionContext = {
-    ...{ movement_id: 'm', node_key: 'n', attempt: 1, idempotency_key: 'm:n:1' },
-    ...{ action_type, asset, amount: '2', input_params: {}, intent: {}, config },
+    movement_id: 'm',
+    node_key: 'n',
+    attempt: 1,
+    idempotency_key: 'm:n:1',
+    action_type,
+    asset,
+    amount: '2',
+    input_params: {},
+    intent: {},
+    config,
     completion_assurance: 'provider_completed',
     signer: { signer_key: 's', chain_family: 'evm', address: SIGNER },
   };
@@ -69,16 +87,26 @@ async function answers(lane: 'burn' | 'send', recipient: string): Promise<readon
     );
   const signing = createEvmSigning(CHAINS, [burnMintActs(VENUES), bridgeCActs(VENUES)]);
   const node = {
-    ...{ node: { node_key: 'n', action_type, asset, config }, amount: '2' },
-    ...{ executor: undefined, input_params: {}, intent: { asset, amount: '2' } },
+    node: { node_key: 'n', action_type, asset, config },
+    amount: '2',
+    executor: undefined,
+    input_params: {},
+    intent: { asset, amount: '2' },
   };
   const payload = {
-    ...{ chain_id: 31_337, to: address(12), value: '0', data: '0x', gas: '1' },
-    ...{ max_fee_per_gas: '1', max_priority_fee_per_gas: '1' },
+    chain_id: 31_337,
+    to: address(12),
+    value: '0',
+    data: '0x',
+    gas: '1',
+    max_fee_per_gas: '1',
+    max_priority_fee_per_gas: '1',
   };
   const asked = {
-    ...{ request: { kind: 'evm_transaction' as const, payload }, from: SIGNER },
-    ...{ now_ms: 0, foreign: false },
+    request: { kind: 'evm_transaction' as const, payload },
+    from: SIGNER,
+    now_ms: 0,
+    foreign: false,
   };
   return [
     await told(executor.preflight(context, call())),

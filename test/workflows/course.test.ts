@@ -5,13 +5,27 @@ import type { NodeState } from '../../domain/states/node.ts';
 import { courseOf } from '../../workflows/course.ts';
 
 const node = (node_key: string, state: NodeState, more: Partial<LoadedNode> = {}): LoadedNode => ({
-  ...{ node_key, state, node_kind: 'action', attempt: 1, resumed: false, recover_first: false },
-  ...{ error_code: null, settled_order: 0, executor_key: 'module', chained: true, carried: true },
+  node_key,
+  state,
+  node_kind: 'action',
+  attempt: 1,
+  resumed: false,
+  recover_first: false,
+  error_code: null,
+  settled_order: 0,
+  executor_key: 'module',
+  chained: true,
+  carried: true,
   ...more,
 });
 
 const edge = (from: string, to: string, condition_expr: string | null = null) => ({
-  ...{ from, to, edge_type: 'on_success' as const, priority: 0, join_key: null, condition_expr },
+  from,
+  to,
+  edge_type: 'on_success' as const,
+  priority: 0,
+  join_key: null,
+  condition_expr,
 });
 
 function view(
@@ -20,9 +34,18 @@ function view(
   more: Partial<LoadedMovement> = {},
 ): LoadedMovement {
   return {
-    ...{ movement_id: 'm', state: 'EXECUTING', reservation_status: 'none', version: 3 },
-    ...{ template_key: 't', template_version: 1, strategy_id: null, asset: 'USDC', ended: false },
-    ...{ error_code: null, ttl_ms: 0, conduct: 4 },
+    movement_id: 'm',
+    state: 'EXECUTING',
+    reservation_status: 'none',
+    version: 3,
+    template_key: 't',
+    template_version: 1,
+    strategy_id: null,
+    asset: 'USDC',
+    ended: false,
+    error_code: null,
+    ttl_ms: 0,
+    conduct: 4,
     frontier: nodes.filter(({ state }) => state !== 'BLOCKED').map(({ node_key }) => node_key),
     nodes,
     edges,

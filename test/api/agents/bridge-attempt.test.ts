@@ -7,10 +7,19 @@ import type { JsonObject } from '../../../domain/json.ts';
 import type { ProposalRecord } from '../../../store/proposals.ts';
 
 const row = (callback_url: string): ProposalRecord => ({
-  ...{ proposal_id: 'p', authority_key: 'a', status: 'auto_promoted', promotion_mode: 'auto' },
-  ...{ template_key: 'agent/a/way', template_version: 3, reasons: [], problem: null },
+  proposal_id: 'p',
+  authority_key: 'a',
+  status: 'auto_promoted',
+  promotion_mode: 'auto',
+  template_key: 'agent/a/way',
+  template_version: 3,
+  reasons: [],
+  problem: null,
   request: requestOf(callback_url),
-  ...{ bridge_attempt: true, movement_id: null, expires_at: '', created_at: '' },
+  bridge_attempt: true,
+  movement_id: null,
+  expires_at: '',
+  created_at: '',
 });
 
 function requestOf(address: string): JsonObject {
@@ -19,10 +28,17 @@ function requestOf(address: string): JsonObject {
     callback_url = null,
     ...fields
   } = attemptBody.parse({
-    ...{ asset: 'usdc', protocol_family: 'cctp', proposal_kind: 'static' },
-    ...{ source_chain: 'near', destination_chain: 'far', destination_chain_id: 22 },
-    ...{ destination_address: '0x1', signer_profile: 't', requested_notional: '40.500' },
-    ...{ ttl_seconds: 60, callback_url: address },
+    asset: 'usdc',
+    protocol_family: 'cctp',
+    proposal_kind: 'static',
+    source_chain: 'near',
+    destination_chain: 'far',
+    destination_chain_id: 22,
+    destination_address: '0x1',
+    signer_profile: 't',
+    requested_notional: '40.500',
+    ttl_seconds: 60,
+    callback_url: address,
   });
   return { ...fields, callback_url, authority_key: 'a', operation: 'bridge_attempt' };
 }
@@ -32,7 +48,8 @@ test('it is the create request of the proposal’s own amount, asset and version
   expect(normalForm(made)).toEqual(
     normalForm(
       createBody.parse({
-        ...{ template_key: 'agent/a/way', template_version: 3 },
+        template_key: 'agent/a/way',
+        template_version: 3,
         intent: { asset: 'USDC', amount: '40.5' },
         callback_url: 'https://agent.example/told',
       }),

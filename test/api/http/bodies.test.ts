@@ -21,8 +21,17 @@ const KEY = { keyId: 'k', secret: 's'.repeat(40) };
 const CALLER: Caller = { client_id: 'c', key_id: 'k', role: 'operator' };
 
 const echo = defineRoute({
-  ...{ id: 'echo', method: 'POST', path: '/echo', roles: ALL_ROLES, tag: 'Test', summary: 'test' },
-  ...{ params: noParams, query: noQuery, body: jsonObject, response: jsonObject, errors: [] },
+  id: 'echo',
+  method: 'POST',
+  path: '/echo',
+  roles: ALL_ROLES,
+  tag: 'Test',
+  summary: 'test',
+  params: noParams,
+  query: noQuery,
+  body: jsonObject,
+  response: jsonObject,
+  errors: [],
   handler: ({ body }) =>
     Promise.resolve({ status: 200, body: { fields: Object.keys(body).length } }),
 });
@@ -40,12 +49,14 @@ beforeAll(async () => {
     recognise: ({ headers }: Parameters<ReturnType<typeof guardOf>['recognise']>[0]) =>
       recognise(headers),
     authenticate: createAuthenticator({
-      ...{ keys, maxSkewSeconds: 300 },
+      keys,
+      maxSkewSeconds: 300,
       nonces: { take: () => Promise.resolve(taken) },
     }),
   };
   const app = createApi(dependencies({ authEnabled: true }), [echo], {
-    ...{ guard, unverifiedBytes: ROOM },
+    guard,
+    unverifiedBytes: ROOM,
   });
   served = await serve(app, 100);
 });
@@ -102,7 +113,8 @@ async function signedIsServed(): Promise<void> {
   const url = `${served.url}/v3/echo`;
   const headers = await signatureHeaders(KEY, { method: 'POST', url, body });
   const answer = await send(url, {
-    ...{ method: 'POST', body },
+    method: 'POST',
+    body,
     headers: { ...headers, 'content-type': 'application/json' },
   });
   expect([answer.status, answer.body]).toEqual([200, { fields: 1 }]);

@@ -20,9 +20,18 @@ const FIGURES: OperationFigures = {
   ],
   lanes: [
     {
-      ...{ chain_id: 1, address: '0xa', signer_key: 'treasury', next_nonce: 9, mined_nonce: 6 },
-      ...{ final_nonce: 5, seen_at: null, open_nonces: 3, oldest_open_seconds: 70 },
-      ...{ unfinal_nonces: 1, stuck: { nonce: 6, why: 'no coins', since: '' }, raise: null },
+      chain_id: 1,
+      address: '0xa',
+      signer_key: 'treasury',
+      next_nonce: 9,
+      mined_nonce: 6,
+      final_nonce: 5,
+      seen_at: null,
+      open_nonces: 3,
+      oldest_open_seconds: 70,
+      unfinal_nonces: 1,
+      stuck: { nonce: 6, why: 'no coins', since: '' },
+      raise: null,
     },
   ],
 };

@@ -5,17 +5,30 @@ import type { LaneView } from '../../../store/lanes.ts';
 import { chainAssets, parseVenueBindings } from '../../../venues/bindings.ts';
 
 const lane = (chain_id: number): LaneView => ({
-  ...{ chain_id, address: '0xa', signer_key: 'treasury', next_nonce: 1 },
-  ...{ mined_nonce: null, final_nonce: null, seen_at: null },
-  ...{ open_nonces: 0, oldest_open_seconds: null, unfinal_nonces: 0, stuck: null, raise: null },
+  chain_id,
+  address: '0xa',
+  signer_key: 'treasury',
+  next_nonce: 1,
+  mined_nonce: null,
+  final_nonce: null,
+  seen_at: null,
+  open_nonces: 0,
+  oldest_open_seconds: null,
+  unfinal_nonces: 0,
+  stuck: null,
+  raise: null,
 });
 const reason = 'its endpoints have no tags';
 const chains = chainAssets(
   parseVenueBindings({
     venues: [
       {
-        ...{ venue_key: 'mainnet', provider: 'evm', chain_id: 1, rpc_url: 'http://127.0.0.1:1' },
-        ...{ finality_confirmations: 64, finality_override: { reason } },
+        venue_key: 'mainnet',
+        provider: 'evm',
+        chain_id: 1,
+        rpc_url: 'http://127.0.0.1:1',
+        finality_confirmations: 64,
+        finality_override: { reason },
       },
     ],
   }),
@@ -23,12 +36,15 @@ const chains = chainAssets(
 
 test('a lane says how its chain becomes final, with the reason why sooner than is known', () => {
   const view = signerViewOf('treasury', undefined, undefined, {
-    ...{ lanes: [lane(1), lane(2)], chains },
+    lanes: [lane(1), lane(2)],
+    chains,
   });
   expect(signerView.parse(view).lanes.map(({ finality }) => finality)).toEqual([
     {
-      ...{ read: 'confirmations', confirmations: 64 },
-      ...{ typical_age_seconds: 900, override_reason: reason },
+      read: 'confirmations',
+      confirmations: 64,
+      typical_age_seconds: 900,
+      override_reason: reason,
     },
     null,
   ]);
@@ -36,8 +52,10 @@ test('a lane says how its chain becomes final, with the reason why sooner than i
 
 test('a lane shows the caps that are in force, and who raised them until when', () => {
   const raise: LaneRaise = {
-    ...{ max_gas_cost_wei: '70000000000000000', max_fee_per_gas_gwei: null },
-    ...{ raised_at: '2026-11-21T03:35:00.000Z', until: '2026-11-21T04:35:00.000Z' },
+    max_gas_cost_wei: '70000000000000000',
+    max_fee_per_gas_gwei: null,
+    raised_at: '2026-11-21T03:35:00.000Z',
+    until: '2026-11-21T04:35:00.000Z',
     reason: 'gas is dear',
     raised_by: { type: 'key', client_id: null, key_id: 'k' },
   };

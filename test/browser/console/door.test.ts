@@ -46,7 +46,8 @@ test('several are approved after one summed sheet, each by a signed request; one
   expect(await sheet.innerText()).toMatch(/Together at most\s+7\.5\s+USDC/);
   await accessible(page);
   await desk.own.api.expect(200, 'POST', `/movements/${second.movement_id}/reject`, {
-    ...{ approver_id: 'elsewhere', reason: 'meanwhile' },
+    approver_id: 'elsewhere',
+    reason: 'meanwhile',
   });
   await send.click();
   await sheet.getByText('2 of 3 sent, 2 done').waitFor({ timeout: PATIENCE });

@@ -116,10 +116,15 @@ async function drawn(
 ): Promise<string> {
   const { own } = desk;
   await own.api.expect(201, 'POST', '/plan-templates', {
-    ...{ template_key: `test/${name}`, version: 1, name, edges },
+    template_key: `test/${name}`,
+    version: 1,
+    name,
+    edges,
     completion_policy: { completion_assurance: 'provider_completed' },
     nodes: nodes.map(({ node_key }) => ({
-      ...{ node_key, node_kind: 'action', action_type: 'noop' },
+      node_key,
+      node_kind: 'action',
+      action_type: 'noop',
       timeout_policy: { execution_seconds: 3_600 },
     })),
   });
@@ -334,7 +339,8 @@ test('200 nodes of every action type, with long names, overlap nowhere, from 320
     index < 20
       ? []
       : [0, 3, 11].map((shift) => ({
-          ...{ from: keys[(Math.floor(index / 20) - 1) * 20 + ((index + shift) % 20)] ?? '', to },
+          from: keys[(Math.floor(index / 20) - 1) * 20 + ((index + shift) % 20)] ?? '',
+          to,
           edge_type: shift === 3 ? ('on_failure' as const) : ('on_success' as const),
           ...(shift === 11 ? { condition_expr: CONDITION } : {}),
         })),

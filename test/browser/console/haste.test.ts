@@ -116,7 +116,8 @@ test('several that are being sent are not left either, and what others decided i
     if (!isFirst) return route.continue();
     isFirst = false;
     await desk.own.api.expect(200, 'POST', `/movements/${id}/reject`, {
-      ...{ approver_id: 'elsewhere', reason: 'meanwhile' },
+      approver_id: 'elsewhere',
+      reason: 'meanwhile',
     });
     await page.keyboard.press('Escape');
     await route.abort();
@@ -144,7 +145,8 @@ test('several are looked at once more before each is signed', async () => {
   await send.waitFor({ timeout: PATIENCE });
   const [{ movement_id }] = made as [Created, Created];
   await desk.own.api.expect(200, 'POST', `/movements/${movement_id}/reject`, {
-    ...{ approver_id: 'elsewhere', reason: 'meanwhile' },
+    approver_id: 'elsewhere',
+    reason: 'meanwhile',
   });
   await send.click();
   await sheet.getByText('1 of 2 sent, 1 done').waitFor({ timeout: PATIENCE });

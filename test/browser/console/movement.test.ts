@@ -7,7 +7,10 @@ import { started } from '../../support/started.ts';
 const SILENT = { lose_answer_rate: 1, phases: ['submit', 'recover'] };
 
 const noop = (node_key: string, more: object = {}) => ({
-  ...{ node_key, node_kind: 'action', action_type: 'noop', has_side_effect: false },
+  node_key,
+  node_kind: 'action',
+  action_type: 'noop',
+  has_side_effect: false,
   ...more,
 });
 
@@ -15,17 +18,23 @@ const desk = started(() => startConsole({ env: { SVC_NODE_UNANSWERED_TIMEOUT_SEC
 beforeAll(async () => {
   const { own } = desk;
   const pay = {
-    ...{ node_key: 'pay', node_kind: 'action', action_type: 'cex_withdrawal' },
+    node_key: 'pay',
+    node_kind: 'action',
+    action_type: 'cex_withdrawal',
     executor_selector: { action_type: 'cex_withdrawal', provider: 'paper' },
     has_side_effect: true,
     config: {
-      ...{ venue: 'paper-sub-a', asset: 'USDC', network: 'local' },
+      venue: 'paper-sub-a',
+      asset: 'USDC',
+      network: 'local',
       destination_address: own.stack.chain.accounts.treasury.address,
     },
     retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 },
   };
   await own.api.expect(201, 'POST', '/plan-templates', {
-    ...{ template_key: 'test/page', version: 1, name: 'All that a page can do' },
+    template_key: 'test/page',
+    version: 1,
+    name: 'All that a page can do',
     nodes: [
       {
         node_key: 'look',

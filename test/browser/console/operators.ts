@@ -185,7 +185,13 @@ export async function startConsole(options: OwnStackOptions = {}): Promise<Conso
     await page.getByRole('navigation').first().waitFor({ timeout: PATIENCE });
   };
   return {
-    ...{ own, origin, writes, reads, browsers, dashboard: run, enrol },
+    own,
+    origin,
+    writes,
+    reads,
+    browsers,
+    dashboard: run,
+    enrol,
     pageOf: async (operator, width = 1280) => {
       const known = contexts.get(operator);
       const context = known ?? (await browsers.open());
@@ -225,8 +231,13 @@ function signerOf(
   const [path = '', query = ''] = target.split('?');
   const operator = of('operator');
   const text = dashboardCanonicalString({
-    ...{ method, path: decodeURIComponent(path), query, body, operator },
-    ...{ timestamp: of('timestamp'), nonce: of('nonce') },
+    method,
+    path: decodeURIComponent(path),
+    query,
+    body,
+    operator,
+    timestamp: of('timestamp'),
+    nonce: of('nonce'),
   });
   const isRight = [...secrets].some(
     (secret) => of('signature') === `v3=${createHmac('sha256', secret).update(text).digest('hex')}`,

@@ -115,8 +115,12 @@ test('a transfer and a proposal are found by their ids, with what may be done ab
   const { transfer_id } = await must(
     201,
     post<{ readonly transfer_id: string }>('/capital-transfers', {
-      ...{ source_venue: 'paper-main', destination_venue: 'paper-sub-a', asset: 'USDT' },
-      ...{ amount: '1.5', reason: 'rebalancing', idempotency_key: randomUUID() },
+      source_venue: 'paper-main',
+      destination_venue: 'paper-sub-a',
+      asset: 'USDT',
+      amount: '1.5',
+      reason: 'rebalancing',
+      idempotency_key: randomUUID(),
     }),
   );
   await find(transfer_id);

@@ -52,13 +52,18 @@ const GRAPH = make.graph(
   ],
 );
 const ROW = {
-  ...{ id: make.ID, reason: 'Our own wallet.', updated_at: '2026-11-01T10:00:00.000Z' },
-  ...{ revoked_at: null, revoked_by: null },
+  id: make.ID,
+  reason: 'Our own wallet.',
+  updated_at: '2026-11-01T10:00:00.000Z',
+  revoked_at: null,
+  revoked_by: null,
 };
 const ROWS = [
   make.row(),
   make.row({
-    ...{ address: `0x${'ab'.repeat(20)}`, label: 'settlement', created_by: 'bob' },
+    address: `0x${'ab'.repeat(20)}`,
+    label: 'settlement',
+    created_by: 'bob',
     usable_after: '2026-11-26T22:00:00.000Z',
   }),
 ].map((row, index) => ({ ...ROW, ...row, id: `${make.ID.slice(0, -1)}${String(index)}` }));
@@ -68,15 +73,22 @@ function waiting(movement_id: string, asset: string, amount: string) {
   const outflow = [{ asset, amount }];
   const plan = JSON.stringify(make.plan({ nodes: [make.planNode({ asset })], outflow }));
   const payee = {
-    ...{ address: make.TREASURY, chain_family: 'evm', chain_id: 1, allowed: true },
-    ...{ usable_after: null, code: null, problem: null },
+    address: make.TREASURY,
+    chain_family: 'evm',
+    chain_id: 1,
+    allowed: true,
+    usable_after: null,
+    code: null,
+    problem: null,
   };
   const review = {
     sends: [{ ...SEND, asset, amount, payees: [payee] }],
-    ...{ limits: [], balances: [], would_fail: [] },
+    limits: [],
+    balances: [],
+    would_fail: [],
   };
   const compiled_plan_hash = createHash('sha256').update(plan).digest('hex');
-  const detail = { ...MOVEMENT, ...{ movement_id, outflow, compiled_plan_hash, review } };
+  const detail = { ...MOVEMENT, movement_id, outflow, compiled_plan_hash, review };
   return { movement_id, plan, detail };
 }
 const SEND = { node_key: 'pay', action_type: 'evm_erc20_transfer', chain_id: '1' };
@@ -86,35 +98,46 @@ const WAITING = [
 ];
 
 const TEMPLATE = {
-  ...{ template_id: make.ID, template_key: 'starter/pay', version: 1, name: 'Pay from the desk' },
+  template_id: make.ID,
+  template_key: 'starter/pay',
+  version: 1,
+  name: 'Pay from the desk',
   nodes: [
     {
-      ...{ node_key: 'pay', node_kind: 'action', action_type: 'evm_erc20_transfer' },
-      ...{ config: { chain_id: 1 }, input_schema: null },
+      node_key: 'pay',
+      node_kind: 'action',
+      action_type: 'evm_erc20_transfer',
+      config: { chain_id: 1 },
+      input_schema: null,
     },
   ],
 };
 const PREVIEW = {
-  ...{ would_create: true, compiled_plan_hash: 'c4'.repeat(32), current_frontier: ['pay'] },
-  ...{ external_reference: 'INV-2026-117', metadata: {}, auto_approve: null, blocking_reasons: [] },
+  would_create: true,
+  compiled_plan_hash: 'c4'.repeat(32),
+  current_frontier: ['pay'],
+  external_reference: 'INV-2026-117',
+  metadata: {},
+  auto_approve: null,
+  blocking_reasons: [],
   outflow: [{ asset: 'USDC', amount: '250.5' }],
   bindings: [
-    ...[
-      { node_key: 'pay', executor_key: 'evm', signer_key: 'desk', available: true, reason: null },
-    ],
+    { node_key: 'pay', executor_key: 'evm', signer_key: 'desk', available: true, reason: null },
   ],
   allowlist: [
-    ...[
-      { node_key: 'pay', address: make.TREASURY, chain_id: 1, allowed: true, usable_after: null },
-    ],
+    { node_key: 'pay', address: make.TREASURY, chain_id: 1, allowed: true, usable_after: null },
   ],
   sends: [{ ...SEND, asset: 'USDC', amount: '250.5', payees: [] }],
-  ...{ limits: [], balances: [], would_fail: [] },
+  limits: [],
+  balances: [],
+  would_fail: [],
 };
 
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/whoami': {
-    ...{ client_id: 'dashboard:ada', key_id: 'dashboard:ada', role: 'operator' },
+    client_id: 'dashboard:ada',
+    key_id: 'dashboard:ada',
+    role: 'operator',
     dashboard: { operator: 'ada', allowlist: false },
   },
   '/admin/cutover-mode': { mode: 'normal', reason: null },
@@ -160,7 +183,12 @@ beforeAll(async () => {
   await must(200, get('/whoami'));
   await page.setViewportSize({ width: 880, height: 560 });
   const { link } = await dashboard([
-    ...['enrol', '--operator', 'ada', '--role', 'operator', '--replace'],
+    'enrol',
+    '--operator',
+    'ada',
+    '--role',
+    'operator',
+    '--replace',
   ]);
   const [, code = ''] = /#enrol=(.*)$/.exec(String(link)) ?? [];
   await page.goto(`${HERE}/console/#enrol=${code}`);

@@ -11,7 +11,9 @@ import type { CompiledNode } from '../../../domain/plan/types.ts';
 import { BOUND, PROPOSALS } from './world.ts';
 
 const LIMITS: AuthorityLimits = {
-  ...{ max_notional: '10', allowed_assets: ['USDC'], allowed_chains: ['near', '22'] },
+  max_notional: '10',
+  allowed_assets: ['USDC'],
+  allowed_chains: ['near', '22'],
   max_ttl_seconds: 60,
 };
 const reasonsOf = (more: Partial<Proposal>, limits: Partial<AuthorityLimits> = {}) =>
@@ -38,8 +40,11 @@ describe('a proposal', () => {
 
   it('is promoted past the authority’s own four limits, and past nothing else', () => {
     expect(blocking(PROPOSAL_REASONS)).toEqual([
-      ...['address_not_allowlisted', 'address_in_cooling_period', 'signer_profile_unresolved'],
-      ...['bridge_path_not_ready', 'no_blueprint'],
+      'address_not_allowlisted',
+      'address_in_cooling_period',
+      'signer_profile_unresolved',
+      'bridge_path_not_ready',
+      'no_blueprint',
     ]);
   });
 });
@@ -85,7 +90,8 @@ describe('a plan', () => {
     const native = sending('evm_native_transfer', { chain_id: 11 }, 'ETH');
     const grant = { asset: 'USDC', amount: '1000', chains: [] };
     expect(codes(native, { max_notional: '9.9' }, grant)).toEqual([
-      ...['max_notional_exceeded', 'asset_not_allowed'],
+      'max_notional_exceeded',
+      'asset_not_allowed',
     ]);
   });
 

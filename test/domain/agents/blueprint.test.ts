@@ -36,7 +36,11 @@ function compiled(
   });
   expect(unresolved).toEqual([]);
   const template = {
-    ...{ template_id: 't', template_key: 'agent/a/x', version: 1, nodes, edges },
+    template_id: 't',
+    template_key: 'agent/a/x',
+    version: 1,
+    nodes,
+    edges,
     risk_controls: { max_amount: proposal.requested_notional },
     completion_policy: { completion_assurance },
   };
@@ -174,7 +178,11 @@ const LIMITS: AuthorityLimits = {
 
 describe('what is covered', () => {
   const node = (node_key: string, action_type: string, config: JsonObject) => ({
-    ...{ node_key, action_type, config, node_kind: 'action' as const, has_side_effect: true },
+    node_key,
+    action_type,
+    config,
+    node_kind: 'action' as const,
+    has_side_effect: true,
   });
   /** What nobody would register for an agent: every value is left to whoever creates. */
   const open = (nodes: ReturnType<typeof node>[], input: JsonObject, amount: string) => {
@@ -185,7 +193,11 @@ describe('what is covered', () => {
       ]),
     );
     const template = {
-      ...{ template_id: 't', template_key: 'agent/a/x', version: 1, nodes, edges: [] },
+      template_id: 't',
+      template_key: 'agent/a/x',
+      version: 1,
+      nodes,
+      edges: [],
       risk_controls: {},
       completion_policy: { completion_assurance: 'provider_completed' as const },
     };

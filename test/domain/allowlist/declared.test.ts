@@ -16,8 +16,10 @@ import type { JsonObject, JsonValue } from '../../../domain/json.ts';
 import type { ChainAssets } from '../../../domain/plan/tokens.ts';
 
 const BY_TAG: ChainFinality = {
-  ...{ read: 'finalized_tag', confirmations: null },
-  ...{ typical_age_seconds: 900, override_reason: null },
+  read: 'finalized_tag',
+  confirmations: null,
+  typical_age_seconds: 900,
+  override_reason: null,
 };
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'b2'.repeat(20)}`;

@@ -46,12 +46,21 @@ const chain = (name: string, snapshot: Snapshot): BridgeChain => ({
 });
 
 const baseline = (more: Partial<BridgePath> = {}): BridgePath => ({
-  ...{ src_chain: 'a', dst_chain: 'b', asset: 'USDC' },
-  ...{ expected_latency_seconds: 60, detection_latency_budget_seconds: 600 },
-  ...{ fee_native_budget: '0.01', enabled: true, disabled_reason: null },
-  ...{ last_drill_pass_at: at(10), last_drill_evidence_path: 'x' },
+  src_chain: 'a',
+  dst_chain: 'b',
+  asset: 'USDC',
+  expected_latency_seconds: 60,
+  detection_latency_budget_seconds: 600,
+  fee_native_budget: '0.01',
+  enabled: true,
+  disabled_reason: null,
+  last_drill_pass_at: at(10),
+  last_drill_evidence_path: 'x',
   last_drill_contracts: CONTRACTS,
-  ...{ baseline_source: null, operator_label: null, created_at: at(99), updated_at: at(99) },
+  baseline_source: null,
+  operator_label: null,
+  created_at: at(99),
+  updated_at: at(99),
   ...more,
 });
 
@@ -130,7 +139,8 @@ test.each([null, CONTRACTS, 'chain 1 endpoint 1:0x1; chain 2 endpoint 2:0x3'])(
 
 test('what a path goes through is known only where both ends are bound', () => {
   const end = (chain_id: number, oft: string) => ({
-    ...{ chain_id, tokens: [{ asset: 'USDC', address: '0xAA' }] },
+    chain_id,
+    tokens: [{ asset: 'USDC', address: '0xAA' }],
     bridges: {
       bridge_c: {
         endpoint_identity: `${String(chain_id)}:0xEE`,

@@ -9,7 +9,8 @@ const byTag = live.filter(({ read }) => read === 'finalized_tag');
 const counted = live.flatMap((row) => (row.read === 'confirmations' ? [row] : []));
 
 const entry = (chain_id: number, more: Partial<FinalityChoice> = {}): FinalityChoice => ({
-  ...{ chain_id, confirmations: 1 },
+  chain_id,
+  confirmations: 1,
   ...more,
 });
 const override = { finality_override: { reason: 'our endpoints have no tags' } };
@@ -82,7 +83,8 @@ describe('an entry that is weaker than the table', () => {
         expect(readFinality({ ...weaker, ...override })).toMatchObject({
           ok: true,
           finality: {
-            ...{ read: 'confirmations', confirmations: finality_confirmations },
+            read: 'confirmations',
+            confirmations: finality_confirmations,
             override_reason: 'our endpoints have no tags',
           },
         });

@@ -38,24 +38,21 @@ function node(
   more: Partial<NodeSnapshot> = {},
 ): NodeSnapshot {
   return {
-    ...{
-      node_key,
-      node_kind: 'action',
-      state,
-      attempt: 1,
-      submit_epoch: 1,
-      signer_key: null,
-      recover_first: false,
-      accepted: false,
-    },
-    ...{ restored: false, resumed: false },
-    ...{
-      amount: '100',
-      output: null,
-      error_code: null,
-      updated_at: '2026-01-01T00:00:00.000Z',
-      settled_order: 0,
-    },
+    node_key,
+    node_kind: 'action',
+    state,
+    attempt: 1,
+    submit_epoch: 1,
+    signer_key: null,
+    recover_first: false,
+    accepted: false,
+    restored: false,
+    resumed: false,
+    amount: '100',
+    output: null,
+    error_code: null,
+    updated_at: '2026-01-01T00:00:00.000Z',
+    settled_order: 0,
     ...more,
   };
 }
@@ -68,14 +65,12 @@ function movement(
   nodes: readonly NodeSnapshot[],
 ): MovementSnapshot {
   return {
-    ...{
-      movement_id: 'a-movement',
-      state: 'MANUAL_INTERVENTION',
-      reservation_status: 'held',
-      version: 7,
-      conditions: {},
-      nodes,
-    },
+    movement_id: 'a-movement',
+    state: 'MANUAL_INTERVENTION',
+    reservation_status: 'held',
+    version: 7,
+    conditions: {},
+    nodes,
     plan: {
       template: { template_id: 'a-template', template_key: 'key', version: 1 },
       ...plan,
@@ -95,13 +90,11 @@ describe('a resolve as completed without an output', () => {
     resolve(
       movement(plan, [pay, node('next', 'BLOCKED', { amount: null })]),
       {
-        ...{
-          node_key: 'pay',
-          outcome: 'completed',
-          reason: 'seen',
-          evidence: {},
-          settle_seconds: 0,
-        },
+        node_key: 'pay',
+        outcome: 'completed',
+        reason: 'seen',
+        evidence: {},
+        settle_seconds: 0,
         ...(output === undefined ? {} : { output }),
       },
       requester,
@@ -115,7 +108,9 @@ describe('a resolve as completed without an output', () => {
       note: 'first part',
     };
     expect(resolved(node('pay', 'UNKNOWN', { output: told }))?.output).toEqual({
-      ...{ submitted_amount: '100', received_amount: '100', arrived: '100' },
+      submitted_amount: '100',
+      received_amount: '100',
+      arrived: '100',
       note: 'first part',
     });
   });

@@ -11,12 +11,23 @@ const requester = {
   request_id: 'a-request',
 };
 const planned = (node_key: string, action_type: string, config = {}): CompiledNode => ({
-  ...{ node_key, action_type, config, has_side_effect: true, sends: true, asset: 'USDB' },
+  node_key,
+  action_type,
+  config,
+  has_side_effect: true,
+  sends: true,
+  asset: 'USDB',
   node_kind: action_type === 'manual_gate' ? 'manual_gate' : 'action',
-  ...{ executor_binding: { executor_key: 'x' }, signer_binding: null },
+  executor_binding: { executor_key: 'x' },
+  signer_binding: null,
 });
 const edge = (from: string, to: string, edge_type: CompiledPlan['edges'][number]['edge_type']) => ({
-  ...{ from, to, edge_type, priority: 0, join_key: null, condition_expr: null },
+  from,
+  to,
+  edge_type,
+  priority: 0,
+  join_key: null,
+  condition_expr: null,
 });
 const BURN = planned('burn', 'cctp_burn');
 const PLAN = {
@@ -78,15 +89,23 @@ describe('a cancel', () => {
 
 test('a retry closes the gate that waits for what to do instead', () => {
   const at = snapshot('WAITING_MANUAL_ACTION', {
-    ...{ burn: 'COMPLETED', wait: 'COMPLETED', mint: 'FAILED', ask: 'READY' },
+    burn: 'COMPLETED',
+    wait: 'COMPLETED',
+    mint: 'FAILED',
+    ask: 'READY',
   });
   expect(changes(retry(at, requester))).toEqual({ mint: ['READY'], ask: ['BLOCKED'] });
 });
 
 describe('to resolve a burn as completed', () => {
   const output = {
-    ...{ message: '0x01', attested_message: '0x02', attestation: '0x03', submitted_amount: '1' },
-    ...{ source_chain_id: 1, destination_chain_id: 2, mint_recipient: '0x04' },
+    message: '0x01',
+    attested_message: '0x02',
+    attestation: '0x03',
+    submitted_amount: '1',
+    source_chain_id: 1,
+    destination_chain_id: 2,
+    mint_recipient: '0x04',
   };
   const at = snapshot('MANUAL_INTERVENTION', { burn: 'UNKNOWN' }, { output });
   const asked = { node_key: 'burn', outcome: 'completed' } as const;

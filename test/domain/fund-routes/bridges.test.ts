@@ -18,8 +18,11 @@ const BURNS = {
   burn_and_mint: { endpoint_identity: null, carriers: [{ asset: 'USDC', address: '0x2' }] },
 };
 const bound = (chain_id: number, more: object = {}) => ({
-  ...{ chain_id, venue_key: `venue-${String(chain_id)}`, native_asset: 'ETH' },
-  ...{ tokens: [{ asset: 'USDC', address: '0x1' }], bridges: BURNS },
+  chain_id,
+  venue_key: `venue-${String(chain_id)}`,
+  native_asset: 'ETH',
+  tokens: [{ asset: 'USDC', address: '0x1' }],
+  bridges: BURNS,
   ...more,
 });
 const onBridge = (endpoint_identity: string, { asset = 'USDC', burns = true } = {}) => ({
@@ -35,22 +38,38 @@ const chains = [
   bound(480, { tokens: [] }),
 ];
 const row = (chain: string, more: Partial<BridgeChain> = {}): BridgeChain => ({
-  ...{ chain, endpoint_identity: `1:${chain}`, finality_age_seconds: 1, snapshot_version: 1 },
-  ...{ snapshot_stale: false, stale_detected_at: null, operator_label: null },
-  ...{ snapshot_at: EARLIER, created_at: EARLIER, updated_at: EARLIER },
+  chain,
+  endpoint_identity: `1:${chain}`,
+  finality_age_seconds: 1,
+  snapshot_version: 1,
+  snapshot_stale: false,
+  stale_detected_at: null,
+  operator_label: null,
+  snapshot_at: EARLIER,
+  created_at: EARLIER,
+  updated_at: EARLIER,
   ...more,
 });
 const path = (more: Partial<BridgePath> = {}): BridgePath => ({
-  ...{ src_chain: 'venue-137', dst_chain: 'other-name', asset: 'USDC' },
-  ...{ expected_latency_seconds: 180, detection_latency_budget_seconds: 900 },
-  ...{ fee_native_budget: '0.002', enabled: true, disabled_reason: null },
-  ...{ last_drill_pass_at: EARLIER, last_drill_evidence_path: 'e', baseline_source: null },
+  src_chain: 'venue-137',
+  dst_chain: 'other-name',
+  asset: 'USDC',
+  expected_latency_seconds: 180,
+  detection_latency_budget_seconds: 900,
+  fee_native_budget: '0.002',
+  enabled: true,
+  disabled_reason: null,
+  last_drill_pass_at: EARLIER,
+  last_drill_evidence_path: 'e',
+  baseline_source: null,
   last_drill_contracts: pathContracts(
     chains,
     { source: '1:venue-137', destination: '1:other-name' },
     'USDC',
   ),
-  ...{ operator_label: null, created_at: EARLIER, updated_at: EARLIER },
+  operator_label: null,
+  created_at: EARLIER,
+  updated_at: EARLIER,
   ...more,
 });
 const registry = (more: Partial<BridgePath> = {}, of: Partial<BridgeChain> = {}) => ({
@@ -59,7 +78,9 @@ const registry = (more: Partial<BridgePath> = {}, of: Partial<BridgeChain> = {})
   paths: [path(more)],
 });
 const world = (more: Partial<BridgeWorld> = {}): BridgeWorld => ({
-  ...{ chains, registry: registry(), maxAgeSeconds: 600 },
+  chains,
+  registry: registry(),
+  maxAgeSeconds: 600,
   ...more,
 });
 
@@ -87,7 +108,12 @@ function bridge(
   } = {},
 ) {
   const drawn = edges.map(([from, to, edge_type = 'on_success']) => ({
-    ...{ from, to, edge_type, priority: 0, join_key: null, condition_expr: null },
+    from,
+    to,
+    edge_type,
+    priority: 0,
+    join_key: null,
+    condition_expr: null,
   }));
   const { bridge_legs } = toFundRoute(source({ nodes, edges: drawn }), true);
   return routeBridge(bridge_legs, asset, world(more));
@@ -102,11 +128,19 @@ test('a route without a bridge shows none', () => {
 describe('a burn', () => {
   test('takes as long as its chain takes to be final, and costs at most its max_fee', () => {
     expect(leg(burn('burn', { asset: 'usdc', max_fee: '0.50' }), { asset: null })).toEqual({
-      ...{ node_key: 'burn', lane: 'burn_and_mint', asset: 'USDC', finality: 'standard' },
-      ...{ source_chain_id: ETHEREUM, destination_chain_id: BASE },
-      ...{ latency_baseline_seconds: 900, latency_source: 'chain_finality' },
-      ...{ max_fee: '0.5', fee_native_budget: null, fee_native_asset: null },
-      ...{ usable: true, problem: null },
+      node_key: 'burn',
+      lane: 'burn_and_mint',
+      asset: 'USDC',
+      finality: 'standard',
+      source_chain_id: ETHEREUM,
+      destination_chain_id: BASE,
+      latency_baseline_seconds: 900,
+      latency_source: 'chain_finality',
+      max_fee: '0.5',
+      fee_native_budget: null,
+      fee_native_asset: null,
+      usable: true,
+      problem: null,
     });
     expect(leg(burn('burn'))?.max_fee).toBe('0');
   });
@@ -118,14 +152,18 @@ describe('a burn', () => {
     [LOCAL, null, null],
   ])('that is fast from chain %d takes %p s (%p)', (source_chain_id, seconds, from) => {
     expect(leg(burn('burn', { source_chain_id, finality: 'fast' }))).toMatchObject({
-      ...{ finality: 'fast', latency_baseline_seconds: seconds, latency_source: from },
+      finality: 'fast',
+      latency_baseline_seconds: seconds,
+      latency_source: from,
       usable: true,
     });
   });
 
   test('from a chain of which nobody knows how it becomes final has no baseline', () => {
     expect(leg(burn('burn', { source_chain_id: LOCAL }))).toMatchObject({
-      ...{ latency_baseline_seconds: null, latency_source: null, usable: true },
+      latency_baseline_seconds: null,
+      latency_source: null,
+      usable: true,
     });
   });
 
@@ -145,8 +183,12 @@ describe('a burn', () => {
   test('whose chains the caller says promises nothing', () => {
     const config = { asset: 'USDC', max_fee: '1', finality: 'fast', source_chain_id: null };
     expect(leg(burn('burn', config))).toMatchObject({
-      ...{ source_chain_id: null, finality: null, max_fee: null },
-      ...{ latency_baseline_seconds: null, usable: null, problem: null },
+      source_chain_id: null,
+      finality: null,
+      max_fee: null,
+      latency_baseline_seconds: null,
+      usable: null,
+      problem: null,
     });
   });
 });
@@ -154,11 +196,19 @@ describe('a burn', () => {
 describe('a bridge_c send', () => {
   test('takes and costs what the registry says of its path', () => {
     expect(leg(send('send'))).toEqual({
-      ...{ node_key: 'send', lane: 'bridge_c', asset: 'USDC', finality: null },
-      ...{ source_chain_id: BARE, destination_chain_id: BASE },
-      ...{ latency_baseline_seconds: 180, latency_source: 'bridge_registry' },
-      ...{ max_fee: null, fee_native_budget: '0.002', fee_native_asset: 'POL' },
-      ...{ usable: true, problem: null },
+      node_key: 'send',
+      lane: 'bridge_c',
+      asset: 'USDC',
+      finality: null,
+      source_chain_id: BARE,
+      destination_chain_id: BASE,
+      latency_baseline_seconds: 180,
+      latency_source: 'bridge_registry',
+      max_fee: null,
+      fee_native_budget: '0.002',
+      fee_native_asset: 'POL',
+      usable: true,
+      problem: null,
     });
   });
 
@@ -169,7 +219,9 @@ describe('a bridge_c send', () => {
     ['drill it again', { last_drill_contracts: 'others' }, {}],
   ])('is not ready (%s), and still shows its baseline', (words, of, chain) => {
     expect(leg(send('send'), { registry: registry(of, chain) })).toMatchObject({
-      ...{ latency_baseline_seconds: 180, fee_native_budget: '0.002', usable: false },
+      latency_baseline_seconds: 180,
+      fee_native_budget: '0.002',
+      usable: false,
       problem: { error_code: 'BRIDGE_PATH_NOT_READY', reason: expect.stringContaining(words) },
     });
   });
@@ -177,7 +229,9 @@ describe('a bridge_c send', () => {
   test('the other way round is not the path', () => {
     const back = { source_chain_id: BASE, destination_chain_id: BARE };
     expect(leg(send('send', back))).toMatchObject({
-      ...{ latency_baseline_seconds: null, fee_native_budget: null, usable: false },
+      latency_baseline_seconds: null,
+      fee_native_budget: null,
+      usable: false,
       problem: { error_code: 'BRIDGE_PATH_NOT_READY' },
     });
   });
@@ -190,7 +244,8 @@ describe('a bridge_c send', () => {
   ])('cannot begin: %s with %s and %j', (error_code, asset, config) => {
     const other = [...chains, bound(324, onBridge('1:324', { asset: 'OMNI' }))];
     expect(leg(send('send', config), { asset, chains: other })).toMatchObject({
-      ...{ usable: false, problem: { error_code } },
+      usable: false,
+      problem: { error_code },
     });
   });
 
@@ -198,7 +253,8 @@ describe('a bridge_c send', () => {
     const named = { ...registry({ src_chain: '10' }), chains: [row('10'), row('other-name')] };
     const from = { source_chain_id: OPTIMISM };
     expect(leg(send('send', from), { registry: named })).toMatchObject({
-      ...{ latency_baseline_seconds: 180, problem: { error_code: 'BRIDGE_ROUTE_MISSING' } },
+      latency_baseline_seconds: 180,
+      problem: { error_code: 'BRIDGE_ROUTE_MISSING' },
     });
   });
 
@@ -211,7 +267,8 @@ describe('a bridge_c send', () => {
   test('over a chain that is not bound cannot begin', () => {
     const bare = chains.filter(({ chain_id }) => chain_id !== BASE);
     expect(leg(send('send'), { chains: bare })).toMatchObject({
-      ...{ usable: false, problem: { error_code: 'CHAIN_NOT_CONFIGURED' } },
+      usable: false,
+      problem: { error_code: 'CHAIN_NOT_CONFIGURED' },
     });
   });
 });
@@ -233,7 +290,8 @@ describe('several bridges', () => {
     const start = node('noop', { node_key: 'start' });
     const edges = edgesOf(['start', 'slow'], ['start', 'quick']);
     expect(bridge([start, slow, quick], edges)).toMatchObject({
-      ...{ latency_baseline_seconds: 900, max_fee: '1.25' },
+      latency_baseline_seconds: 900,
+      max_fee: '1.25',
     });
   });
 
@@ -246,7 +304,8 @@ describe('several bridges', () => {
 
   test('of which one is not known have no sum', () => {
     expect(bridge([quick, over], edgesOf(['quick', 'over']))).toMatchObject({
-      ...{ latency_baseline_seconds: 200, max_fee: null },
+      latency_baseline_seconds: 200,
+      max_fee: null,
     });
     expect(bridge([quick, over], { ...edgesOf(['quick', 'over']), registry: null })).toMatchObject({
       latency_baseline_seconds: null,

@@ -62,7 +62,8 @@ describe('venues and asset', () => {
   test('the venue of a deposit at the perps venue is where it leads to', () => {
     const into = node('perp_deposit', { config: { venue: 'perp' } });
     const venues = (source_venue: string | null, destination_venue: string | null) => ({
-      ...{ source_venue, destination_venue },
+      source_venue,
+      destination_venue,
     });
     expect(fundRouteMetadata([into])).toMatchObject(venues(null, 'perp'));
     const out = node('cex_withdrawal', { config: { venue: 'v' } });

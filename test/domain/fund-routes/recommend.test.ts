@@ -87,8 +87,11 @@ describe('the score', () => {
     expect(first?.score_parts).toEqual({
       // Half the value at five minutes, and at a thousandth of the amount.
       speed: {
-        ...{ weight: speed, value: 0.5, avg_duration_seconds: 300 },
-        ...{ latency_baseline_seconds: null, basis: 'avg_duration' },
+        weight: speed,
+        value: 0.5,
+        avg_duration_seconds: 300,
+        latency_baseline_seconds: null,
+        basis: 'avg_duration',
       },
       cost: { weight: cost, value: 0.5, fee: '0.1', basis: 'expected_fee' },
       health: { weight: 0.2, value: 1, status: 'healthy' },
@@ -114,8 +117,10 @@ describe('the score', () => {
       recommend([candidate({ nodes, bridge, ...more })], request())[0]?.score_parts;
     expect(partsOf({})).toMatchObject({
       speed: {
-        ...{ value: 0.25, avg_duration_seconds: null },
-        ...{ latency_baseline_seconds: 900, basis: 'latency_baseline' },
+        value: 0.25,
+        avg_duration_seconds: null,
+        latency_baseline_seconds: 900,
+        basis: 'latency_baseline',
       },
       cost: { value: 0.5, fee: '0.1', basis: 'bridge_max_fee' },
     });

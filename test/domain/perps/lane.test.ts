@@ -13,7 +13,8 @@ const [TOKEN, DEPOSITS, PAID] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat
 ];
 const CHAIN: ChainEntry = {
   ...BURNING,
-  ...{ venue_key: 'near', chain_id: 7 },
+  venue_key: 'near',
+  chain_id: 7,
   tokens: [
     { asset: 'USDC', address: TOKEN },
     { asset: 'OTHER', address: PAID },
@@ -34,7 +35,8 @@ test('withdrawals and top-ups draw on the venue, deposits on the chain', () => {
   expect(pool('perp_withdraw', { ...withdraw, account_type: 'SPOT' })).toEqual(held);
   expect(pool('agent_wallet_top_up', { venue: 'perp' })).toEqual(held);
   expect(pool('perp_deposit', deposit)).toEqual({
-    ...{ venue_key: 'near:master', account_type: 'SPOT' },
+    venue_key: 'near:master',
+    account_type: 'SPOT',
   });
   for (const venue of ['other', null, 7]) expect(pool('perp_withdraw', { venue })).toBeNull();
 });
@@ -56,7 +58,9 @@ describe('whom a node pays', () => {
   const paid = (action_type: string, config: JsonObject, more: object = {}) =>
     destinationsOf({
       node: { node_key: 'n', node_kind: 'action', action_type, config },
-      ...{ executor: undefined, intent: { asset: 'USDC', amount: '7' }, input_params: {} },
+      executor: undefined,
+      intent: { asset: 'USDC', amount: '7' },
+      input_params: {},
       ...more,
     }).map(({ address, chain_id, strict }) => [address, chain_id, strict]);
 

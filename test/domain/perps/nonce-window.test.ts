@@ -17,7 +17,10 @@ test.each([
 
 test('a nonce of more than an hour ago is not sent for the first time', () => {
   expect([-1, 0, HOUR, HOUR + 1].map((age) => isFresh(NONCE, NONCE + age))).toEqual([
-    ...[true, true, true, false],
+    true,
+    true,
+    true,
+    false,
   ]);
 });
 

@@ -157,7 +157,9 @@ describe('what is observed of a bridge', () => {
       nodes: [
         node('send', { action_type: 'bridge_c_send', config: { asset: 'OMNI' } }),
         node('look', {
-          ...{ action_type: 'bridge_c_observe', node_kind: 'observe', has_side_effect: false },
+          action_type: 'bridge_c_observe',
+          node_kind: 'observe',
+          has_side_effect: false,
           config: { match_from: 'send', asset: 'USDT' },
         }),
       ],

@@ -90,11 +90,14 @@ describe('nonExecutableReasons', () => {
 
   it('lets nobody but a person pay in the place of what a bridge has not brought', () => {
     const send = node('a', {
-      ...{ action_type: 'bridge_c_send', signer_selector: { chain_family: 'evm' } },
+      action_type: 'bridge_c_send',
+      signer_selector: { chain_family: 'evm' },
     });
     const look = (match_from: string) =>
       node('b', {
-        ...{ action_type: 'bridge_c_observe', node_kind: 'observe', has_side_effect: false },
+        action_type: 'bridge_c_observe',
+        node_kind: 'observe',
+        has_side_effect: false,
         config: { match_from },
       });
     const pays = node('c', { action_type: 'cex_withdrawal', node_kind: 'compensation' });
@@ -120,7 +123,9 @@ describe('nonExecutableReasons', () => {
       'mint_failure_pays:b->c',
     ]);
     const gate = node('c', {
-      ...{ action_type: 'manual_gate', node_kind: 'manual_gate', has_side_effect: false },
+      action_type: 'manual_gate',
+      node_kind: 'manual_gate',
+      has_side_effect: false,
     });
     const asked = [...plan.slice(0, 2), gate, pays];
     expect(reasons(asked, 'a>b', 'b>c:on_failure', 'c>d:on_manual_resume')).toEqual([]);
@@ -129,18 +134,24 @@ describe('nonExecutableReasons', () => {
   describe('between the legs of a bridge', () => {
     const send = node('a', { action_type: 'bridge_c_send', ...signed });
     const arrive = node('b', {
-      ...{ action_type: 'bridge_c_observe', node_kind: 'observe', has_side_effect: false },
+      action_type: 'bridge_c_observe',
+      node_kind: 'observe',
+      has_side_effect: false,
       config: { match_from: 'a' },
     });
     const own = mint('b', { burn_from: 'a' });
     const look = node('o', {
-      ...{ action_type: 'evm_balance_observe', node_kind: 'observe', has_side_effect: false },
+      action_type: 'evm_balance_observe',
+      node_kind: 'observe',
+      has_side_effect: false,
       timeout_policy: { observe_seconds: 3 },
     });
     const pays = node('p', { action_type: 'cex_withdrawal' });
     const gate = (key = 'g') =>
       node(key, {
-        ...{ action_type: 'manual_gate', node_kind: 'manual_gate', has_side_effect: false },
+        action_type: 'manual_gate',
+        node_kind: 'manual_gate',
+        has_side_effect: false,
       });
 
     it.each<[string, TemplateNode[], string[]]>([

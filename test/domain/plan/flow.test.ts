@@ -238,8 +238,11 @@ describe('what a bridge was given may be passed on once it has brought it', () =
       'a branch around both',
       [idle('start'), send, arrive, idle('hop'), spends('arrive')],
       [
-        ...[way('start>send'), way('send>arrive'), way('start>hop')],
-        ...[way('arrive>paid'), way('hop>paid')],
+        way('start>send'),
+        way('send>arrive'),
+        way('start>hop'),
+        way('arrive>paid'),
+        way('hop>paid'),
       ],
     ],
     [
@@ -275,7 +278,9 @@ describe('what a bridge was given may be passed on once it has brought it', () =
       'a gate on either side',
       [send, gate, arrive, { ...gate, node_key: 'late' }, spends('arrive')],
       [
-        ...[way('send>gate'), way('gate>arrive', 'on_manual_resume'), way('arrive>late')],
+        way('send>gate'),
+        way('gate>arrive', 'on_manual_resume'),
+        way('arrive>late'),
         way('late>paid', 'on_manual_resume'),
       ],
     ],
@@ -293,8 +298,11 @@ describe('what a bridge was given may be passed on once it has brought it', () =
       'one of two arrivals, whichever comes',
       [send, gate, arrive, { ...arrive, node_key: 'again' }, spends('send')],
       [
-        ...[way('send>arrive'), way('arrive>gate', 'on_failure'), way('arrive>paid')],
-        ...[way('gate>again', 'on_manual_resume'), way('again>paid')],
+        way('send>arrive'),
+        way('arrive>gate', 'on_failure'),
+        way('arrive>paid'),
+        way('gate>again', 'on_manual_resume'),
+        way('again>paid'),
       ],
     ],
   ])('and is passed on behind %s', (_what, nodes, edges) => {

@@ -75,8 +75,12 @@ function compiled(drawn: DrawnNode, index: number): CompiledNode {
 
 function edgesOf({ nodes, spine, more }: Run): WalkEdge[] {
   const edge = (from: number, to: number, drawn: Run['spine'][number]): WalkEdge => ({
-    ...{ from: `n${String(from)}`, to: `n${String(to)}`, edge_type: drawn.type },
-    ...{ priority: drawn.priority, join_key: drawn.join_key, condition: drawn.condition },
+    from: `n${String(from)}`,
+    to: `n${String(to)}`,
+    edge_type: drawn.type,
+    priority: drawn.priority,
+    join_key: drawn.join_key,
+    condition: drawn.condition,
     condition_expr: drawn.condition === null ? null : String(drawn.condition),
   });
   const last = nodes.length - 1;
@@ -114,8 +118,10 @@ function ranAfter(run: Run, edges: readonly WalkEdge[]): ReadonlyMap<string, Rea
     ran.set(next.node_key, new Set(done));
     const { outcome } = run.nodes[Number(next.node_key.slice(1))] ?? { outcome: 'done' };
     set([next.node_key], {
-      ...{ state: outcome === 'done' ? 'COMPLETED' : 'FAILED', settled_order: at + 1 },
-      ...{ resumed: next.node_kind === 'manual_gate', timed_out: outcome === 'late' },
+      state: outcome === 'done' ? 'COMPLETED' : 'FAILED',
+      settled_order: at + 1,
+      resumed: next.node_kind === 'manual_gate',
+      timed_out: outcome === 'late',
     });
   });
   return ran;

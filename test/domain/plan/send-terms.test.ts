@@ -3,7 +3,9 @@ import { sendTerms } from '../../../domain/plan/send-terms.ts';
 
 test('a burn has the terms that it is sent with, said or not', () => {
   expect(sendTerms({ action_type: 'cctp_burn', config: {} })).toMatchObject({
-    ...{ max_fee: '0', finality: 'standard', destination_caller: null },
+    max_fee: '0',
+    finality: 'standard',
+    destination_caller: null,
   });
   const config = { max_fee: '0.5', finality: 'fast', destination_caller: '0xab' };
   expect(sendTerms({ action_type: 'cctp_burn', config })).toMatchObject(config);
@@ -13,8 +15,12 @@ test('a withdrawal has venue, network and tag, leaves its spot account, and has 
   const config = { venue: 'main', network: 'XRP', tag: '17' };
   expect(sendTerms({ action_type: 'cex_withdrawal', config })).toMatchObject({
     ...config,
-    ...{ account_type: 'SPOT', destination_venue: null, destination_account_type: null },
-    ...{ max_fee: null, finality: null, destination_caller: null },
+    account_type: 'SPOT',
+    destination_venue: null,
+    destination_account_type: null,
+    max_fee: null,
+    finality: null,
+    destination_caller: null,
   });
 });
 

@@ -9,8 +9,10 @@ import {
 
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 const BY_TAG: ChainFinality = {
-  ...{ read: 'finalized_tag', confirmations: null },
-  ...{ typical_age_seconds: 900, override_reason: null },
+  read: 'finalized_tag',
+  confirmations: null,
+  typical_age_seconds: 900,
+  override_reason: null,
 };
 const CHAINS: ChainAssets = [
   {

@@ -15,7 +15,8 @@ describe('what is stopped', () => {
     const ends = STOPS.filter((stop) => heldBy('repeat_unaccepted', on(stop))?.ends === true);
     expect(ends).toEqual(['cancelled', 'cancel_requested', 'payee_revoked', 'signer_retired']);
     expect(heldBy('repeat_unaccepted', on('frozen', 'payee_revoked'))).toMatchObject({
-      ...{ ends: true, why: 'payee_revoked' },
+      ends: true,
+      why: 'payee_revoked',
     });
   });
 

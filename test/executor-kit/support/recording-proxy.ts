@@ -35,8 +35,12 @@ export async function startRecordingProxy(to: () => string): Promise<RecordingPr
       });
       const text = await answer.text();
       exchanges.push({
-        ...{ method, path, headers: request.headers, request: parsed(body.toString('utf8')) },
-        ...{ status: answer.status, answer: parsed(text) },
+        method,
+        path,
+        headers: request.headers,
+        request: parsed(body.toString('utf8')),
+        status: answer.status,
+        answer: parsed(text),
       });
       if (losing.delete(path)) return void request.socket.destroy();
       response.writeHead(answer.status, { 'content-type': 'application/json' });

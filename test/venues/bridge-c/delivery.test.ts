@@ -12,7 +12,8 @@ const packet = { guid: guid(7), source_eid: 30_101 } as Packet;
 /** The event of a receipt, by this contract, of this packet and from this endpoint. */
 function event(by: Hex, id: Hex, srcEid: number, to: Hex, units: bigint) {
   const topics = encodeEventTopics({
-    ...{ abi: OMNI_TOKEN.abi, eventName: 'OFTReceived' },
+    abi: OMNI_TOKEN.abi,
+    eventName: 'OFTReceived',
     args: { guid: id, toAddress: to },
   });
   const data = encodeAbiParameters([{ type: 'uint32' }, { type: 'uint256' }], [srcEid, units]);

@@ -44,16 +44,20 @@ interface Side {
 }
 
 const PATH = {
-  ...{ fee_native_budget: '0.002', expected_latency_seconds: 5 },
-  ...{ detection_latency_budget_seconds: 60, late: false },
+  fee_native_budget: '0.002',
+  expected_latency_seconds: 5,
+  detection_latency_budget_seconds: 60,
+  late: false,
 };
 
 /** The executors of venue entries that differ from the right ones as said. */
 function executors(wrong: { readonly near?: Side; readonly far?: Side } = {}) {
   const venue = (chain: TestChain, side: Side = {}) =>
     evmVenueSchema.parse({
-      ...{ venue_key: `chain-${String(chain.chainId)}`, provider: 'evm' },
-      ...{ chain_id: chain.chainId, finality: 'finalized_tag' },
+      venue_key: `chain-${String(chain.chainId)}`,
+      provider: 'evm',
+      chain_id: chain.chainId,
+      finality: 'finalized_tag',
       rpc_url: side.rpc_url ?? chain.rpcUrl,
       tokens: [
         { asset: 'OMNI', address: side.token ?? chain.contracts.omniToken },
@@ -73,8 +77,15 @@ function executors(wrong: { readonly near?: Side; readonly far?: Side } = {}) {
 
 const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000), requestId: 'test' });
 const context = (more: Partial<ExecutionContext> = {}): ExecutionContext => ({
-  ...{ movement_id: 'm', node_key: 'send', attempt: 1, idempotency_key: 'm:send:1' },
-  ...{ action_type: 'bridge_c_send', asset: 'OMNI', amount: '20.5', input_params: {}, intent: {} },
+  movement_id: 'm',
+  node_key: 'send',
+  attempt: 1,
+  idempotency_key: 'm:send:1',
+  action_type: 'bridge_c_send',
+  asset: 'OMNI',
+  amount: '20.5',
+  input_params: {},
+  intent: {},
   completion_assurance: 'provider_completed',
   config: {
     source_chain_id: lanes.near.chainId,
@@ -189,7 +200,9 @@ describe('before a send', () => {
       [lanes.far, lanes.near],
     ] as const) {
       const peer = (of: Hex): Call => ({
-        ...{ to: here.contracts.omniToken, abi: OMNI_TOKEN.abi, functionName: 'setPeer' },
+        to: here.contracts.omniToken,
+        abi: OMNI_TOKEN.abi,
+        functionName: 'setPeer',
         args: [there.eid, inWord(of)],
       });
       await here.send(peer(nobody), here.deployer);
@@ -234,7 +247,10 @@ async function sent(amount = omni('3')): Promise<Packet> {
 }
 const origin = ({ source_eid, sender, nonce }: Packet) => ({ srcEid: source_eid, sender, nonce });
 const endpointCall = (functionName: string, args: readonly unknown[]): Call => ({
-  ...{ to: lanes.far.contracts.endpoint, abi: ENDPOINT.abi, functionName, args },
+  to: lanes.far.contracts.endpoint,
+  abi: ENDPOINT.abi,
+  functionName,
+  args,
 });
 const verify = (packet: Packet, hash = keccak256(concat([packet.guid, packet.message]))) =>
   lanes.far.send(
@@ -244,7 +260,11 @@ const verify = (packet: Packet, hash = keccak256(concat([packet.guid, packet.mes
 const deliver = (packet: Packet) =>
   lanes.far.send(
     endpointCall('lzReceive', [
-      ...[origin(packet), lanes.far.contracts.omniToken, packet.guid, packet.message, '0x'],
+      origin(packet),
+      lanes.far.contracts.omniToken,
+      packet.guid,
+      packet.message,
+      '0x',
     ]),
     STRANGER,
   );
@@ -255,8 +275,11 @@ const asked = (packet: Packet, more: Partial<ExecutionContext> = {}, output: Jso
     matched: {
       node_key: 'send',
       output: {
-        ...{ destination_chain_id: lanes.far.chainId, destination_address: RECIPIENT },
-        ...{ destination_block: '0', packet: packetRecord(packet), ...output },
+        destination_chain_id: lanes.far.chainId,
+        destination_address: RECIPIENT,
+        destination_block: '0',
+        packet: packetRecord(packet),
+        ...output,
       },
     },
     ...more,
@@ -281,8 +304,11 @@ describe('a look at the other end', () => {
     const waiting = await looked(packet);
     expect(waiting.output).toMatchObject({
       delivery: {
-        ...{ state: 'verified', chain_id: lanes.far.chainId },
-        ...{ endpoint: lanes.far.contracts.endpoint, guid: packet.guid, message: packet.message },
+        state: 'verified',
+        chain_id: lanes.far.chainId,
+        endpoint: lanes.far.contracts.endpoint,
+        guid: packet.guid,
+        message: packet.message,
       },
     });
     expect(waiting.error_code).toBeUndefined();
@@ -290,7 +316,8 @@ describe('a look at the other end', () => {
     expect(late).toMatchObject({ next_state: 'OBSERVING', error_code: 'BRIDGE_DELIVERY_LATE' });
     const receipt = await deliver(packet);
     expect(await looked(packet)).toMatchObject({
-      ...{ next_state: 'COMPLETED', external_ref: receipt.transactionHash },
+      next_state: 'COMPLETED',
+      external_ref: receipt.transactionHash,
       output: { received_amount: '3', destination_address: RECIPIENT },
     });
   });
@@ -301,11 +328,13 @@ describe('a look at the other end', () => {
     await deliver(packet);
     const finally_ = { completion_assurance: 'destination_finalized' } as const;
     expect(await looked(packet, finally_)).toMatchObject({
-      ...{ next_state: 'OBSERVING', output: { delivery: { state: 'received' } } },
+      next_state: 'OBSERVING',
+      output: { delivery: { state: 'received' } },
     });
     await lanes.far.mine(100);
     expect(await looked(packet, finally_)).toMatchObject({
-      ...{ next_state: 'COMPLETED', assurance: 'protocol_finalized' },
+      next_state: 'COMPLETED',
+      assurance: 'protocol_finalized',
     });
   });
 
@@ -319,7 +348,8 @@ describe('a look at the other end', () => {
       code: 'DELIVERY_UNSEEN',
     });
     expect(await executors().observe.recover(context, call(), NO_JOURNAL)).toMatchObject({
-      ...{ next_state: 'COMPLETED', external_ref: transactionHash },
+      next_state: 'COMPLETED',
+      external_ref: transactionHash,
     });
   });
 
@@ -336,9 +366,7 @@ describe('a look at the other end', () => {
     await verify(packet);
     const { far } = lanes;
     await far.send(
-      endpointCall('clear', [
-        ...[far.contracts.omniToken, origin(packet), packet.guid, packet.message],
-      ]),
+      endpointCall('clear', [far.contracts.omniToken, origin(packet), packet.guid, packet.message]),
       far.deployer,
     );
     await expect(looked(packet)).rejects.toMatchObject({ code: 'DELIVERY_UNSEEN' });
@@ -363,7 +391,8 @@ describe('a look at the other end', () => {
     const packet = await sent();
     const recorded = Object.keys(output).length === 0 ? { packet: null } : output;
     await expect(looked(packet, {}, recorded as JsonObject)).rejects.toMatchObject({
-      ...{ code: 'SEND_UNKNOWN', kind: 'server_error' },
+      code: 'SEND_UNKNOWN',
+      kind: 'server_error',
     });
   });
 });
@@ -382,7 +411,8 @@ test('a send under way is not judged by other venue entries than it was sent und
   };
   for (const phase of ['observe', 'recover'] as const)
     await expect(changed.send[phase](sent, call(), journal)).rejects.toMatchObject({
-      ...{ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' },
+      kind: 'not_yet',
+      code: 'VENUE_ENTRY_CHANGED',
     });
   expect(await executors().send.recover(sent, call(), journal)).toEqual({ next_state: 'READY' });
 });
@@ -395,13 +425,16 @@ test('what the other end would not receive is not sent', async () => {
   const there = await client.readContract({ ...token, functionName: 'totalSupply' });
   await lanes.far.send(
     {
-      ...{ to: contracts.omniToken, abi: OMNI_TOKEN.abi, functionName: 'mint' },
+      to: contracts.omniToken,
+      abi: OMNI_TOKEN.abi,
+      functionName: 'mint',
       args: [STRANGER.address, maxUint256 - (there as bigint)],
     },
     deployer,
   );
   expect(await executors().send.preflight(context(), call())).toMatchObject({
-    ...{ next_state: 'FAILED', error_code: 'RECEIPT_WOULD_FAIL' },
+    next_state: 'FAILED',
+    error_code: 'RECEIPT_WOULD_FAIL',
     error_message: expect.stringContaining(RECIPIENT),
   });
 });

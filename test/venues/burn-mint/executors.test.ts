@@ -90,7 +90,8 @@ describe('a burn is completed', () => {
       if (what === UPPER) continue;
       const refused = await lanes.far.refusal({
         to: lanes.far.contracts.messageTransmitter,
-        ...{ abi: MESSAGE_TRANSMITTER.abi, functionName: 'receiveMessage' },
+        abi: MESSAGE_TRANSMITTER.abi,
+        functionName: 'receiveMessage',
         args: [invented, attestation],
       });
       expect([what, refused]).toEqual([what, expect.stringMatching(/attest|sign/i)]);
@@ -113,7 +114,8 @@ describe('venue entries that are changed while a burn is under way', () => {
   const changed = () =>
     executorsOf(lanes, says, { changed: { message_transmitter: lanes.far.contracts.burnToken } });
   const waits = {
-    ...{ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' },
+    kind: 'not_yet',
+    code: 'VENUE_ENTRY_CHANGED',
     message: expect.stringContaining('put these entries back'),
   };
 
@@ -186,8 +188,12 @@ describe('a mint brings', () => {
     const signs = (amount: string): Promise<string | null> =>
       executors().signing.check(
         {
-          ...{ node: { node_key: 'mint', action_type, asset, config }, matched, amount },
-          ...{ executor: undefined, input_params: {}, intent: { asset, amount } },
+          node: { node_key: 'mint', action_type, asset, config },
+          matched,
+          amount,
+          executor: undefined,
+          input_params: {},
+          intent: { asset, amount },
         },
         { request, from: SIGNER.address, now_ms: 0, foreign: false },
         call(),
@@ -227,11 +233,13 @@ describe('a mint brings', () => {
     const attestation = concat([...(await signatures(own.message, [ONE, NOBODY]))]);
     const before = { ...context.matched?.output, attestation };
     const stale = mintContext({
-      ...{ node_key: 'burn', output: before },
+      node_key: 'burn',
+      output: before,
       external_ref: context.matched?.external_ref ?? '',
     });
     await expect(executors().mint.prepare(stale, call())).rejects.toMatchObject({
-      ...{ kind: 'not_yet', code: 'ATTESTATION_UNSIGNED' },
+      kind: 'not_yet',
+      code: 'ATTESTATION_UNSIGNED',
     });
     expect(says.anew).toEqual([nonce]);
     says.told = [own];
@@ -269,8 +277,10 @@ describe("somebody else's mint", () => {
     expect(await look('destination_finalized')).toMatchObject({ next_state: 'OBSERVING' });
     await lanes.far.mine(100);
     expect(await look('destination_finalized')).toMatchObject({
-      ...{ next_state: 'COMPLETED', external_ref: receipt.transactionHash },
-      ...{ assurance: 'protocol_finalized', output: { received_amount: '2.5' } },
+      next_state: 'COMPLETED',
+      external_ref: receipt.transactionHash,
+      assurance: 'protocol_finalized',
+      output: { received_amount: '2.5' },
     });
   });
 
@@ -282,7 +292,8 @@ describe("somebody else's mint", () => {
       code: 'MINT_UNSEEN',
     });
     expect(await look('provider_completed', 'recover', prior)).toMatchObject({
-      ...{ next_state: 'COMPLETED', external_ref: receipt.transactionHash },
+      next_state: 'COMPLETED',
+      external_ref: receipt.transactionHash,
     });
   });
 
@@ -292,7 +303,8 @@ describe("somebody else's mint", () => {
     const { look } = await brought(nonce, () => attest(other.message, nonce));
     await lanes.far.mine(100);
     await expect(look('provider_completed')).rejects.toMatchObject({
-      ...{ kind: 'protocol', code: 'MINT_NOT_SEEN' },
+      kind: 'protocol',
+      code: 'MINT_NOT_SEEN',
     });
   });
 
@@ -321,7 +333,8 @@ describe("somebody else's mint", () => {
       answer = await mint.observe({ ...context, prior }, call(), journal);
       if (answer.next_state === 'COMPLETED') continue;
       expect(answer).toMatchObject({
-        ...{ next_state: 'OBSERVING', error_code: 'MINT_SEARCH_UNFINISHED' },
+        next_state: 'OBSERVING',
+        error_code: 'MINT_SEARCH_UNFINISHED',
       });
     }
     expect(answer).toMatchObject({ external_ref: receipt.transactionHash });
@@ -347,7 +360,9 @@ describe('nothing is burnt', () => {
       side.send(
         {
           to: side.contracts.messageTransmitter,
-          ...{ abi: MESSAGE_TRANSMITTER.abi, functionName: 'setPaused', args: [to] },
+          abi: MESSAGE_TRANSMITTER.abi,
+          functionName: 'setPaused',
+          args: [to],
         },
         side.deployer,
       );
@@ -368,7 +383,8 @@ describe('nothing is burnt', () => {
     const { burn: burns } = executors();
     for (const ask of [burns.preflight, burns.prepare]) {
       expect(await ask(by(SIGNER.address), call())).toMatchObject({
-        ...{ next_state: 'FAILED', error_code: 'SIGNER_CALLER_MISMATCH' },
+        next_state: 'FAILED',
+        error_code: 'SIGNER_CALLER_MISMATCH',
       });
       expect((await ask(by(caller), call()))?.error_code).toBeUndefined();
     }
@@ -398,7 +414,8 @@ async function startBlocking(rpcUrl: string) {
     return { error: { code: 3, message: 'execution reverted', data } };
   });
   return {
-    ...{ url, close },
+    url,
+    close,
     get minters() {
       return [...minters];
     },

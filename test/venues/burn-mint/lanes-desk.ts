@@ -46,8 +46,11 @@ export function executorsOf(
 ) {
   const venue = (chain: TestChain, rpc_url: string) =>
     evmVenueSchema.parse({
-      ...{ venue_key: `chain-${String(chain.chainId)}`, provider: 'evm' },
-      ...{ chain_id: chain.chainId, rpc_url, finality: 'finalized_tag' },
+      venue_key: `chain-${String(chain.chainId)}`,
+      provider: 'evm',
+      chain_id: chain.chainId,
+      rpc_url,
+      finality: 'finalized_tag',
       tokens: [{ asset: 'USDB', address: chain.contracts.burnToken }],
       cctp: {
         domain: chain.domain,
@@ -62,7 +65,8 @@ export function executorsOf(
     venue(lanes.far, more.far ?? lanes.far.rpcUrl),
   ];
   const lane: Lane = {
-    ...{ chains: createEvmChains(venues), venues },
+    chains: createEvmChains(venues),
+    venues,
     ...(more.search === undefined ? {} : { search: more.search }),
     attester: {
       messagesOf: () => Promise.resolve(says.told),
@@ -75,19 +79,30 @@ export function executorsOf(
   };
   const signing = createEvmSigning(lane.chains, [burnMintActs(venues)]);
   return {
-    ...{ burn: createBurnExecutor(lane), mint: createMintExecutor(lane), signing },
-    ...{ chains: lane.chains, venues },
+    burn: createBurnExecutor(lane),
+    mint: createMintExecutor(lane),
+    signing,
+    chains: lane.chains,
+    venues,
   };
 }
 
 const shared = {
-  ...{ movement_id: 'm', attempt: 1, asset: 'USDB', amount: '2.5', input_params: {}, intent: {} },
+  movement_id: 'm',
+  attempt: 1,
+  asset: 'USDB',
+  amount: '2.5',
+  input_params: {},
+  intent: {},
   completion_assurance: 'provider_completed',
   signer: { signer_key: 's', chain_family: 'evm', address: SIGNER.address },
 } as const;
 
 export const burnContext = ({ near, far }: TestLanes): ExecutionContext => ({
-  ...{ ...shared, node_key: 'burn', idempotency_key: 'm:burn:1', action_type: 'cctp_burn' },
+  ...shared,
+  node_key: 'burn',
+  idempotency_key: 'm:burn:1',
+  action_type: 'cctp_burn',
   config: {
     source_chain_id: near.chainId,
     destination_chain_id: far.chainId,
@@ -97,7 +112,10 @@ export const burnContext = ({ near, far }: TestLanes): ExecutionContext => ({
 });
 
 export const mintContext = (matched: ExecutionContext['matched']): ExecutionContext => ({
-  ...{ ...shared, node_key: 'mint', idempotency_key: 'm:mint:1', action_type: 'cctp_mint' },
+  ...shared,
+  node_key: 'mint',
+  idempotency_key: 'm:mint:1',
+  action_type: 'cctp_mint',
   config: { burn_from: 'burn' },
   ...(matched === undefined ? {} : { matched }),
 });
@@ -121,15 +139,27 @@ export async function burnt(
   const { client } = lanes.near;
   const nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
   const raw_tx = await account.signTransaction({
-    ...{ type: 'eip1559', chainId: unsigned.chain_id, nonce, to: unsigned.to as Hex },
-    ...{ value: BigInt(unsigned.value), data: unsigned.data as Hex, gas: BigInt(unsigned.gas) },
+    type: 'eip1559',
+    chainId: unsigned.chain_id,
+    nonce,
+    to: unsigned.to as Hex,
+    value: BigInt(unsigned.value),
+    data: unsigned.data as Hex,
+    gas: BigInt(unsigned.gas),
     maxFeePerGas: BigInt(unsigned.max_fee_per_gas),
     maxPriorityFeePerGas: BigInt(unsigned.max_priority_fee_per_gas),
   });
   const stored: StoredTransaction = {
-    ...{ transaction_id: 't', claim: 't', kind: 'payment', chain_id: unsigned.chain_id },
-    ...{ from: account.address, nonce, unsigned, age_seconds: 0 },
-    ...{ raw_tx, tx_hash: keccak256(raw_tx) },
+    transaction_id: 't',
+    claim: 't',
+    kind: 'payment',
+    chain_id: unsigned.chain_id,
+    from: account.address,
+    nonce,
+    unsigned,
+    age_seconds: 0,
+    raw_tx,
+    tx_hash: keccak256(raw_tx),
   };
   await client.sendRawTransaction({ serializedTransaction: raw_tx });
   await lanes.near.mine(1);

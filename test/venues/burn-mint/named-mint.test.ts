@@ -70,11 +70,17 @@ it('is proven by the message that was taken, byte for byte as it was signed', as
     mints: [
       {
         burn: {
-          ...{ attested_message: own.message, attestation: '0x', mint_tx_hash: hash },
-          ...{ message_nonce: nonceOf('proven'), finality_executed: 2_000, fee_executed: '0' },
+          attested_message: own.message,
+          attestation: '0x',
+          mint_tx_hash: hash,
+          message_nonce: nonceOf('proven'),
+          finality_executed: 2_000,
+          fee_executed: '0',
         },
         mint: expect.objectContaining({
-          ...{ tx_hash: hash, received_amount: '2.5', fee_amount: '0' },
+          tx_hash: hash,
+          received_amount: '2.5',
+          fee_amount: '0',
           message_nonce: nonceOf('proven'),
         }),
       },
@@ -106,7 +112,10 @@ describe('nothing is proven by', () => {
     expect(await read(named, reverted)).toEqual(refused('reverted'));
     const { burnToken } = lanes.far.contracts;
     const other = await lanes.far.send({
-      ...{ to: burnToken, abi: BURN_TOKEN.abi, functionName: 'approve', args: [burnToken, 0n] },
+      to: burnToken,
+      abi: BURN_TOKEN.abi,
+      functionName: 'approve',
+      args: [burnToken, 0n],
     });
     await lanes.far.mine(100);
     expect(await read(named, other)).toEqual(refused('no_mint'));

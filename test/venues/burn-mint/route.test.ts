@@ -81,7 +81,8 @@ describe('nothing is burnt', () => {
       'while the minter is paused',
       'far',
       {
-        ...{ of: 'paused()', says: word('bool', true) },
+        of: 'paused()',
+        says: word('bool', true),
         by: ({ far }) => far.contracts.tokenMessenger,
       },
       'BRIDGE_PAUSED',
@@ -98,7 +99,8 @@ describe('nothing is burnt', () => {
 
   it('for a lower fee than the messenger asks for', async () => {
     const least = (units: bigint): Said => ({
-      ...{ of: 'getMinFeeAmount(uint256)', says: word('uint256', units) },
+      of: 'getMinFeeAmount(uint256)',
+      says: word('uint256', units),
     });
     expect(await refused('near', least(500_001n), '0.5')).toBe('FEE_BELOW_MINIMUM');
     expect(await refused('near', least(500_000n), '0.5')).toBe('');

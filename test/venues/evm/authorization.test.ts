@@ -49,8 +49,11 @@ function answerTo(told: Told, method: string, [one, other]: readonly unknown[]):
     case 'eth_getBlockByNumber': {
       const number = numberOf(one);
       return {
-        ...{ number: numberToHex(number), hash: hashOf(number), baseFeePerGas: '0x1' },
-        ...{ timestamp: numberToHex(FIRST + number), transactions: [] },
+        number: numberToHex(number),
+        hash: hashOf(number),
+        baseFeePerGas: '0x1',
+        timestamp: numberToHex(FIRST + number),
+        transactions: [],
       };
     }
     case 'eth_call': {
@@ -61,15 +64,20 @@ function answerTo(told: Told, method: string, [one, other]: readonly unknown[]):
       return logs;
     case 'eth_getTransactionReceipt':
       return {
-        ...{ transactionHash: TX, blockHash: hashOf(USED_IN), blockNumber: numberToHex(USED_IN) },
-        ...{
-          status: told.reverted === true ? '0x0' : '0x1',
-          logs: receiptLogs,
-          from: TO,
-          to: TOKEN,
-        },
-        ...{ gasUsed: '0x1', effectiveGasPrice: '0x1', cumulativeGasUsed: '0x1', type: '0x2' },
-        ...{ transactionIndex: '0x0', contractAddress: null, logsBloom: '0x' },
+        transactionHash: TX,
+        blockHash: hashOf(USED_IN),
+        blockNumber: numberToHex(USED_IN),
+        status: told.reverted === true ? '0x0' : '0x1',
+        logs: receiptLogs,
+        from: TO,
+        to: TOKEN,
+        gasUsed: '0x1',
+        effectiveGasPrice: '0x1',
+        cumulativeGasUsed: '0x1',
+        type: '0x2',
+        transactionIndex: '0x0',
+        contractAddress: null,
+        logsBloom: '0x',
       };
     default:
       return null;
@@ -100,9 +108,15 @@ async function endpoint(told: Told): Promise<string> {
 }
 
 const log = (event: string): object => ({
-  ...{ address: TOKEN, topics: [toEventSelector(event), pad(FROM), NONCE], data: '0x' },
-  ...{ transactionHash: TX, blockNumber: numberToHex(USED_IN), blockHash: hashOf(USED_IN) },
-  ...{ logIndex: '0x0', transactionIndex: '0x0', removed: false },
+  address: TOKEN,
+  topics: [toEventSelector(event), pad(FROM), NONCE],
+  data: '0x',
+  transactionHash: TX,
+  blockNumber: numberToHex(USED_IN),
+  blockHash: hashOf(USED_IN),
+  logIndex: '0x0',
+  transactionIndex: '0x0',
+  removed: false,
 });
 const USED = log('AuthorizationUsed(address,bytes32)');
 const CANCELLED = log('AuthorizationCanceled(address,bytes32)');
@@ -138,8 +152,12 @@ function typed(changes: { readonly domain?: object; readonly message?: object } 
     },
     primaryType: 'TransferWithAuthorization',
     message: {
-      ...{ from: FROM, to: TO, value: '1000000', validAfter: '0' },
-      ...{ validBefore: String(FIRST + 30), nonce: NONCE },
+      from: FROM,
+      to: TO,
+      value: '1000000',
+      validAfter: '0',
+      validBefore: String(FIRST + 30),
+      nonce: NONCE,
       ...changes.message,
     },
   };
@@ -157,12 +175,16 @@ async function look(...told: readonly Told[]): Promise<ExecutionResult | string 
     return await createEvmSigning(chains).settle(
       {
         node: { node_key: 'pay', action_type: 'evm_erc20_transfer', asset: 'USDC', config },
-        ...{ executor: undefined, input_params: {}, amount: '1' },
+        executor: undefined,
+        input_params: {},
+        amount: '1',
         intent: { asset: 'USDC', amount: '1' },
       },
       {
         request: { kind: 'evm_typed_data', payload: typed() },
-        ...{ from: FROM, assurance: 'provider_completed', phase: 'observe' },
+        from: FROM,
+        assurance: 'provider_completed',
+        phase: 'observe',
         journal: new MemoryJournal(),
       },
       call(),

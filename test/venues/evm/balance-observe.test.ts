@@ -84,7 +84,8 @@ describe('an observed balance', () => {
     // Another of the same amount: which is whose, nobody can tell.
     await pay('7');
     expect(await observe(context, first)).toMatchObject({
-      ...{ next_state: 'OBSERVING', error_code: 'PAYMENT_AMBIGUOUS' },
+      next_state: 'OBSERVING',
+      error_code: 'PAYMENT_AMBIGUOUS',
     });
   });
 
@@ -122,7 +123,8 @@ describe('an observed balance', () => {
       ]) {
         paying(...amounts);
         expect(await observe(context, first)).toMatchObject({
-          ...{ next_state: 'OBSERVING', error_code: 'PAYMENT_AMBIGUOUS' },
+          next_state: 'OBSERVING',
+          error_code: 'PAYMENT_AMBIGUOUS',
         });
       }
     } finally {
@@ -148,11 +150,13 @@ describe('an observed balance', () => {
     await payToken(chain, payer.key, { to: address, tokens: '7' });
     const burnt = { node_key: 'pay', output: { tx_hash: `0x${'1'.repeat(64)}`, packet: {} } };
     expect(await observe({ ...context, matched: burnt }, first)).toMatchObject({
-      ...{ next_state: 'COMPLETED', output: { received_amount: '7' } },
+      next_state: 'COMPLETED',
+      output: { received_amount: '7' },
     });
     const more = { ...context, config: { ...context.config, min_increase: '6.6' } };
     expect(await observe(more, first)).toMatchObject({
-      ...{ next_state: 'OBSERVING', error_code: 'DEPOSIT_AMOUNT_MISMATCH' },
+      next_state: 'OBSERVING',
+      error_code: 'DEPOSIT_AMOUNT_MISMATCH',
     });
   });
 

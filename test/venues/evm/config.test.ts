@@ -87,8 +87,10 @@ describe('a start', () => {
       chain(424_243, { finality_confirmations: 30 }),
     ]);
     expect(found.get(1)).toEqual({
-      ...{ read: 'confirmations', confirmations: 64 },
-      ...{ typical_age_seconds: 900, override_reason: reason },
+      read: 'confirmations',
+      confirmations: 64,
+      typical_age_seconds: 900,
+      override_reason: reason,
     });
     expect(warned).toEqual([{ venue_key: 'chain-1', chain_id: 1, finality: found.get(1) }]);
     expect(found.get(424_242)).toMatchObject({ read: 'finalized_tag', override_reason: null });

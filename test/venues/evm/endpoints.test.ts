@@ -89,7 +89,8 @@ test('what is stopped between the first question and the send stays here', async
   let asked = 0;
   journal.held = () => Promise.resolve(asked++ === 0 ? null : frozen);
   await expect(executor.recover(context, call(), journal)).rejects.toMatchObject({
-    ...{ kind: 'not_yet', code: 'SEND_HELD' },
+    kind: 'not_yet',
+    code: 'SEND_HELD',
   });
   expect(asked).toBe(2);
   expect(await isHeld(await opened(), bytes.tx_hash as `0x${string}`)).toBe(false);

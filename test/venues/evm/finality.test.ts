@@ -167,16 +167,23 @@ describe('a transfer that is asked for a final block', () => {
     const mined = [0, BLOCKS_TO_FINALITY - 1, 1];
     expect(await looks(1, {}, mined)).toEqual([waits, waits, 'protocol_finalized']);
     expect(await looks(424_242, { finality: 'finalized_tag' }, mined)).toEqual([
-      ...[waits, waits, 'protocol_finalized'],
+      waits,
+      waits,
+      'protocol_finalized',
     ]);
   });
 
   it('is not completed before the blocks that are counted on a chain without', async () => {
     expect(await looks(146, {}, [0, BLOCKS_TO_FINALITY, 4, 1])).toEqual([
-      ...[waits, waits, waits, 'protocol_finalized'],
+      waits,
+      waits,
+      waits,
+      'protocol_finalized',
     ]);
     expect(await looks(424_242, { finality_confirmations: 6 }, [0, 4, 1])).toEqual([
-      ...[waits, waits, 'protocol_finalized'],
+      waits,
+      waits,
+      'protocol_finalized',
     ]);
   });
 

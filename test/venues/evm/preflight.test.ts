@@ -222,7 +222,9 @@ describe('what a transaction may cost its signer', () => {
   const planned = (config: JsonObject): SignedNode => ({
     node: { node_key: 'pay', action_type: 'evm_erc20_transfer', config, asset: 'TST' },
     executor: undefined,
-    ...{ intent: { asset: 'TST', amount: '25' }, input_params: {}, amount: '25' },
+    intent: { asset: 'TST', amount: '25' },
+    input_params: {},
+    amount: '25',
   });
 
   /** Prepares on a block whose base fee is 10 gwei, of which twice as much is offered. */
@@ -258,7 +260,9 @@ describe('what a transaction may cost its signer', () => {
       createEvmSigning(chainsOf(chain, { ...listed(), ...venue })).check(
         planned(config),
         {
-          ...{ from: '', foreign: false, now_ms: 0 },
+          from: '',
+          foreign: false,
+          now_ms: 0,
           request: {
             ...sign_request!,
             payload: {
@@ -307,7 +311,9 @@ describe('what a transaction may cost its signer', () => {
         createEvmSigning(chainsOf(chain, { ...listed(), ...venue })).check(
           planned(config),
           {
-            ...{ from: '', foreign: false, now_ms: 0 },
+            from: '',
+            foreign: false,
+            now_ms: 0,
             request: { ...sign_request!, payload: { ...payload, ...more } },
           },
           call(),

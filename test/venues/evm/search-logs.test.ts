@@ -53,7 +53,8 @@ it('comes to its end over several looks, and searches no final block twice', asy
 test.each([0n, 9_399n, 9_400n, 9_401n, 9_500n, 499n])('finds what is in block %s', async (log) => {
   const { connection } = chain(9_500n, 9_400n, log);
   expect(await searchLogs(connection, { ...of, since: 0n }, null)).toEqual({
-    ...{ kind: 'found', hash: '0xaa' },
+    kind: 'found',
+    hash: '0xaa',
   });
 });
 

@@ -72,7 +72,8 @@ test.each([
 /** One row a minute, 500 an answer, from a time on and with that time's again. */
 function ledgerOf(count: number) {
   const rows = Array.from({ length: count }, (_, at) => ({
-    ...{ time: at * 60_000, hash: `0x${at.toString(16).padStart(64, '0')}` },
+    time: at * 60_000,
+    hash: `0x${at.toString(16).padStart(64, '0')}`,
     delta: { type: 'deposit', usdc: '1.0', at },
   }));
   answer = ({ startTime = 0 }) => [200, rows.filter(({ time }) => time >= startTime).slice(0, 500)];
@@ -83,9 +84,7 @@ test('a ledger is read over its pages, each row once, from when it was asked for
   const rows = ledgerOf(1_200);
   const told = await client.ledger(USER, HOUR, call());
   expect(told.map(({ delta }) => delta['at'])).toEqual(rows.slice(60).map(({ delta }) => delta.at));
-  expect(asked.map(({ startTime }) => startTime)).toEqual([
-    ...[HOUR, 559 * 60_000, 1_058 * 60_000],
-  ]);
+  expect(asked.map(({ startTime }) => startTime)).toEqual([HOUR, 559 * 60_000, 1_058 * 60_000]);
 });
 
 test('nothing is read behind the page that has what is wanted', async () => {
@@ -124,7 +123,8 @@ describe('many who look at one ledger at once', () => {
     const own = createPerpClient({ url });
     ledgerOf(1_200);
     await own.ledger(USER, 0, call(), {
-      ...{ shared: true, isWanted: ({ delta }: { delta: object }) => 'at' in delta },
+      shared: true,
+      isWanted: ({ delta }: { delta: object }) => 'at' in delta,
     });
     expect((await look(USER, 0, own)).length).toBe(1_200);
     await own.close();
@@ -156,11 +156,15 @@ describe('many who look at one ledger at once', () => {
 
 test('a row is that of its nonce, its type and whom it pays', () => {
   const row = (delta: object) => ({
-    ...{ time: 1, hash: '0x1' },
+    time: 1,
+    hash: '0x1',
     delta: { type: 'send', nonce: 7, destination: USER, amount: '2.50', fee: '0.0', ...delta },
   });
   expect(sendRow([row({})], 7, USER.toUpperCase().replace('X', 'x'))).toEqual({
-    ...{ received: '2.5', fee: '0', hash: '0x1', time: 1 },
+    received: '2.5',
+    fee: '0',
+    hash: '0x1',
+    time: 1,
   });
   for (const delta of [
     { destination: `0x${'cd'.repeat(20)}` },
@@ -177,8 +181,14 @@ test('a row is that of its nonce, its type and whom it pays', () => {
 
 describe('the balance of the master', () => {
   const venue = perpVenueSchema.parse({
-    ...{ venue_key: 'perp', provider: 'perp', account_role: 'master', account: USER },
-    ...{ url: 'http://127.0.0.1:9', network: 'Testnet', chain_id: 1, deposit_address: USER },
+    venue_key: 'perp',
+    provider: 'perp',
+    account_role: 'master',
+    account: USER,
+    url: 'http://127.0.0.1:9',
+    network: 'Testnet',
+    chain_id: 1,
+    deposit_address: USER,
     token: `USDC:0x${'0'.repeat(32)}`,
   });
   const told = (mode: string, withdrawable: string, accountValue: string) => {
@@ -195,7 +205,10 @@ describe('the balance of the master', () => {
   test('is what may leave, exact and never below zero', async () => {
     expect(await told('default', '584635.8959999999', '600000.0')).toEqual([
       {
-        ...{ ...pool, available: '584635.895999', withdrawable: '584635.895999', total: '600000' },
+        ...pool,
+        available: '584635.895999',
+        withdrawable: '584635.895999',
+        total: '600000',
         details: { open_positions: 1 },
       },
     ]);
@@ -207,7 +220,10 @@ describe('the balance of the master', () => {
   test('of an account that keeps perps and spot together is told by nobody', async () => {
     expect(await told('unifiedAccount', '12', '12')).toEqual([
       {
-        ...{ ...pool, available: null, withdrawable: null, total: null },
+        ...pool,
+        available: null,
+        withdrawable: null,
+        total: null,
         details: { mode: 'unifiedAccount' },
       },
     ]);
@@ -224,6 +240,7 @@ describe('the balance of the master', () => {
 test('that an action is asked too much leaves open what became of it', async () => {
   answer = () => [429, null];
   await expect(client.send('{}', call())).rejects.toMatchObject({
-    ...{ kind: 'server_error', code: 'VENUE_UNAVAILABLE' },
+    kind: 'server_error',
+    code: 'VENUE_UNAVAILABLE',
   });
 });

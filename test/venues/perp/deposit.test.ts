@@ -23,10 +23,14 @@ const master = (change?: (client: PerpClient) => PerpClient) => masterOf(desk, w
 
 const deposit = (amount = '12.5', config: JsonObject = {}): ExecutionContext =>
   contextOf(master(), {
-    ...{ action_type: 'perp_deposit', amount },
+    action_type: 'perp_deposit',
+    amount,
     config: {
-      ...{ venue: 'perp', chain_id: desk.settings.chainId, token_address: TOKEN },
-      ...{ destination_address: PERP_BRIDGE.address, ...config },
+      venue: 'perp',
+      chain_id: desk.settings.chainId,
+      token_address: TOKEN,
+      destination_address: PERP_BRIDGE.address,
+      ...config,
     },
   });
 
@@ -45,12 +49,18 @@ describe('a deposit', () => {
       return given.next_state === 'OBSERVING' ? null : given;
     });
     expect(answer).toMatchObject({
-      ...{ next_state: 'COMPLETED', external_ref: sent.hash },
+      next_state: 'COMPLETED',
+      external_ref: sent.hash,
       output: {
-        ...{ tx_hash: sent.hash, ledger_hash: sent.hash, requested_amount: '12.5' },
+        tx_hash: sent.hash,
+        ledger_hash: sent.hash,
+        requested_amount: '12.5',
         ledger_account: low(whale.address),
-        ...{ submitted_amount: '12.5', received_amount: '12.5', fee_asset: 'ETH' },
-        ...{ fee_amount: expect.any(String), block_number: expect.anything() },
+        submitted_amount: '12.5',
+        received_amount: '12.5',
+        fee_asset: 'ETH',
+        fee_amount: expect.any(String),
+        block_number: expect.anything(),
       },
     });
     expect(answer.assurance).toBe('destination_credited');
@@ -85,7 +95,8 @@ describe('a deposit', () => {
     expect((await look(599_000)).error_code).toBeUndefined();
     for (const later of [600_000, 400 * 86_400_000])
       expect(await look(later)).toMatchObject({
-        ...{ next_state: 'OBSERVING', error_code: 'DEPOSIT_NOT_CREDITED' },
+        next_state: 'OBSERVING',
+        error_code: 'DEPOSIT_NOT_CREDITED',
       });
     await desk.perp.faults({ confirmations: 1 });
     await eventually(async () => ((await look(600_000)).next_state === 'COMPLETED' ? true : null));
@@ -121,7 +132,8 @@ describe('a deposit', () => {
       name: 'ExecutorFault',
     });
     expect(await executor.recover(sent.context, call(), sent.journal)).toMatchObject({
-      ...{ next_state: 'OBSERVING', external_ref: sent.hash },
+      next_state: 'OBSERVING',
+      external_ref: sent.hash,
     });
   });
 });
@@ -191,8 +203,11 @@ describe('what is signed', () => {
     return { chains, signing: createEvmSigning(chains, [perpActs(perp, [evm])]) };
   }
   const nodeOf = ({ node_key, action_type, config, asset, amount, perp }: ExecutionContext) => ({
-    ...{ node: { node_key, action_type, config, asset }, executor: undefined },
-    ...{ intent: { asset, amount }, input_params: {}, amount },
+    node: { node_key, action_type, config, asset },
+    executor: undefined,
+    intent: { asset, amount },
+    input_params: {},
+    amount,
     ...(perp === undefined ? {} : { perp }),
   });
   type Request = NonNullable<ExecutionResult['sign_request']>;
@@ -223,9 +238,12 @@ describe('what is signed', () => {
   async function asked(change: object = {}) {
     await desk.perp.fund(low(address), { perp: '100' });
     const context = contextOf(master(), {
-      ...{ action_type: 'perp_withdraw', amount: '7' },
+      action_type: 'perp_withdraw',
+      amount: '7',
       config: {
-        ...{ venue: 'perp', chain_id: desk.settings.chainId, destination_address: OTHER },
+        venue: 'perp',
+        chain_id: desk.settings.chainId,
+        destination_address: OTHER,
         ...change,
       },
     });

@@ -57,14 +57,24 @@ export async function openDesk(): Promise<Desk> {
 /** The entries of the venues file, with this master. */
 export function entriesOf({ settings, url }: Pick<Desk, 'settings' | 'url'>, account: Hex) {
   const evm = evmVenueSchema.parse({
-    ...{ venue_key: 'near', provider: 'evm', chain_id: settings.chainId },
-    ...{ rpc_url: settings.rpcUrl, finality: 'finalized_tag' },
+    venue_key: 'near',
+    provider: 'evm',
+    chain_id: settings.chainId,
+    rpc_url: settings.rpcUrl,
+    finality: 'finalized_tag',
     tokens: [{ asset: 'USDC', address: TOKEN }],
   });
   const perp = perpVenueSchema.parse({
-    ...{ venue_key: 'perp', provider: 'perp', account_role: 'master', account, url },
-    ...{ network: settings.network, chain_id: settings.chainId, asset: 'USDC' },
-    ...{ deposit_address: PERP_BRIDGE.address, token: USDC_TOKEN.Testnet },
+    venue_key: 'perp',
+    provider: 'perp',
+    account_role: 'master',
+    account,
+    url,
+    network: settings.network,
+    chain_id: settings.chainId,
+    asset: 'USDC',
+    deposit_address: PERP_BRIDGE.address,
+    token: USDC_TOKEN.Testnet,
   });
   return { evm, perp };
 }
@@ -85,7 +95,9 @@ export function masterOf(
 ): Master {
   const { evm, perp } = entriesOf(desk, account.address);
   const [deposit, withdraw, topUp] = createPerpExecutors({
-    ...{ venue: perp, chains: createEvmChains([evm]), evmVenues: [evm] },
+    venue: perp,
+    chains: createEvmChains([evm]),
+    evmVenues: [evm],
     // Tests look again at once.
     client: change(createPerpClient(perp, { freshMs: 20 })),
   });
@@ -111,12 +123,22 @@ export function nextNonce(): number {
 export function contextOf(master: Master, terms: NodeTerms): ExecutionContext {
   const { action_type, amount, config, perp } = terms;
   return {
-    ...{ movement_id: 'm', node_key: 'n', attempt: 1, idempotency_key: 'm:n:1' },
-    ...{ action_type, amount, config, asset: 'USDC', input_params: {}, intent: {} },
+    movement_id: 'm',
+    node_key: 'n',
+    attempt: 1,
+    idempotency_key: 'm:n:1',
+    action_type,
+    amount,
+    config,
+    asset: 'USDC',
+    input_params: {},
+    intent: {},
     completion_assurance: 'provider_completed',
     signer: { signer_key: 's', chain_family: 'evm', address: master.account.address },
     perp: {
-      ...{ venue_key: 'perp', master_address: master.address, now_ms: Date.now() },
+      venue_key: 'perp',
+      master_address: master.address,
+      now_ms: Date.now(),
       ...(action_type === 'perp_deposit' ? {} : { action: { nonce: nextNonce() } }),
       ...perp,
     },
@@ -129,7 +151,8 @@ export const withdrawal = (
   destination: string,
   perp?: Partial<PerpTerms>,
 ): NodeTerms => ({
-  ...{ action_type: 'perp_withdraw', amount },
+  action_type: 'perp_withdraw',
+  amount,
   config: { venue: 'perp', chain_id: settings.chainId, destination_address: destination },
   ...(perp === undefined ? {} : { perp }),
 });
@@ -192,12 +215,16 @@ export async function signedBy(
     return answer;
   };
   return {
-    ...{ executor, nonce, context: now },
+    executor,
+    nonce,
+    context: now,
     send: async () =>
       noted(
         await executor.submit(
           {
-            ...{ context: now(), prepared_action, sign_result: { signature } },
+            context: now(),
+            prepared_action,
+            sign_result: { signature },
             journal: NO_JOURNAL,
           },
           call(),
@@ -222,15 +249,28 @@ export async function mined(
   const { client } = chain;
   const nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
   const raw_tx = await account.signTransaction({
-    ...{ type: 'eip1559', chainId: unsigned.chain_id, nonce, to: unsigned.to as Hex },
-    ...{ value: BigInt(unsigned.value), data: unsigned.data as Hex, gas: BigInt(unsigned.gas) },
+    type: 'eip1559',
+    chainId: unsigned.chain_id,
+    nonce,
+    to: unsigned.to as Hex,
+    value: BigInt(unsigned.value),
+    data: unsigned.data as Hex,
+    gas: BigInt(unsigned.gas),
     maxFeePerGas: BigInt(unsigned.max_fee_per_gas),
     maxPriorityFeePerGas: BigInt(unsigned.max_priority_fee_per_gas),
   });
   const hash = keccak256(raw_tx);
   const stored: StoredTransaction = {
-    ...{ transaction_id: 't', claim: 't', kind: 'payment', chain_id: unsigned.chain_id },
-    ...{ from: account.address, nonce, unsigned, age_seconds: 0, raw_tx, tx_hash: hash },
+    transaction_id: 't',
+    claim: 't',
+    kind: 'payment',
+    chain_id: unsigned.chain_id,
+    from: account.address,
+    nonce,
+    unsigned,
+    age_seconds: 0,
+    raw_tx,
+    tx_hash: hash,
   };
   const journal = { ...NO_JOURNAL, transactions: () => Promise.resolve([stored]) };
   const prepared_action = prepared.prepared_action ?? {};

@@ -75,15 +75,23 @@ describe('a withdrawal', () => {
     await ended(other);
     expect(await signed.observe()).toMatchObject({ next_state: 'OBSERVING' });
     expect(await signed.send()).toMatchObject({
-      ...{ next_state: 'SUBMITTED', external_ref: ref, output: { admitted: true } },
+      next_state: 'SUBMITTED',
+      external_ref: ref,
+      output: { admitted: true },
     });
     const before = await tokensOf(desk.chain, PAID);
     const answer = await ended(signed);
     expect(answer).toMatchObject({
-      ...{ next_state: 'COMPLETED', external_ref: ref, assurance: 'provider_completed' },
+      next_state: 'COMPLETED',
+      external_ref: ref,
+      assurance: 'provider_completed',
       output: {
-        ...{ requested_amount: '11', submitted_amount: '11', received_amount: '10' },
-        ...{ fee_amount: '1', fee_asset: 'USDC', nonce: signed.nonce },
+        requested_amount: '11',
+        submitted_amount: '11',
+        received_amount: '10',
+        fee_amount: '1',
+        fee_asset: 'USDC',
+        nonce: signed.nonce,
       },
     });
     const rows = await rowsOf(desk.perp, master.address, 'withdraw');
@@ -118,7 +126,9 @@ describe('a withdrawal', () => {
     await desk.perp.faults({ withdrawal_seconds: 0, confirmations: 1 });
     const ref = `${master.address}:${String(signed.nonce)}`;
     expect(await signed.recover()).toMatchObject({
-      ...{ next_state: 'OBSERVING', external_ref: ref, output: { admitted: true } },
+      next_state: 'OBSERVING',
+      external_ref: ref,
+      output: { admitted: true },
     });
     await expectOnce(signed, 3);
     expect(await ended(signed)).toMatchObject({ next_state: 'COMPLETED' });
@@ -156,7 +166,8 @@ describe('a withdrawal', () => {
     const signed = await signedWithdrawal(master);
     await signed.send();
     const told = {
-      ...{ next_state: 'OBSERVING', error_code: 'LEDGER_ROW_MISMATCH' },
+      next_state: 'OBSERVING',
+      error_code: 'LEDGER_ROW_MISMATCH',
       error_message: expect.stringContaining('10 left the account'),
     };
     await eventually(async () => ((await signed.observe()).error_code === undefined ? null : true));
@@ -171,7 +182,8 @@ describe('a withdrawal', () => {
     const signed = await signedWithdrawal(master);
     await desk.perp.faults({ reject_next: { text: 'Insufficient balance for withdrawal' } });
     expect(await signed.send()).toMatchObject({
-      ...{ next_state: 'FAILED', error_code: 'VENUE_REFUSED' },
+      next_state: 'FAILED',
+      error_code: 'VENUE_REFUSED',
       error_message: 'Insufficient balance for withdrawal',
     });
     expect(await desk.perp.perp(master.address)).toBe('100.0');
@@ -212,7 +224,8 @@ describe('a withdrawal', () => {
     await desk.perp.faults({});
     await desk.perp.as(master.account).usdSend({ destination: PAID, amount: '50' });
     expect(await signed.recover()).toMatchObject({
-      ...{ next_state: 'FAILED', error_code: 'VENUE_REFUSED' },
+      next_state: 'FAILED',
+      error_code: 'VENUE_REFUSED',
       error_message: expect.stringContaining('Insufficient'),
     });
     await desk.perp.fund(master.address, { perp: '50' });
@@ -237,11 +250,13 @@ describe('a withdrawal', () => {
     await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
     await desk.perp.faults({});
     await expect(signed.recover(0, stopped)).rejects.toMatchObject({
-      ...{ kind: 'not_yet', code: 'ACTION_HELD' },
+      kind: 'not_yet',
+      code: 'ACTION_HELD',
       message: expect.stringContaining(why),
     });
     expect(await signed.recover(0, unknown)).toMatchObject({
-      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_HELD' },
+      next_state: 'UNKNOWN',
+      error_code: 'ACTION_HELD',
     });
     expect(await heard(signed)).toHaveLength(1);
     await signed.send();
@@ -253,7 +268,8 @@ describe('a withdrawal', () => {
     const master = await newMaster('sends what is too old');
     const signed = await signedWithdrawal(master, '11', Date.now() - 72 * HOUR);
     expect(await signed.recover(HOUR)).toMatchObject({
-      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+      next_state: 'UNKNOWN',
+      error_code: 'ACTION_UNPROVEN',
       error_message: expect.stringContaining('nonce too low'),
     });
   });
@@ -263,7 +279,8 @@ describe('a withdrawal', () => {
     const signed = await signedWithdrawal(master);
     // Nobody heard the refusal, and its nonce is gone: there will never be a row.
     await desk.perp.faults({
-      ...{ lose_answer_rate: 1, calls: ['exchange'] },
+      lose_answer_rate: 1,
+      calls: ['exchange'],
       reject_next: { text: 'Insufficient balance for withdrawal' },
     });
     await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
@@ -277,7 +294,8 @@ describe('a withdrawal', () => {
       code: 'LEDGER_ROW_MISSING',
     });
     expect(await signed.recover(100 * HOUR)).toMatchObject({
-      ...{ next_state: 'UNKNOWN', error_code: 'LEDGER_ROW_MISSING' },
+      next_state: 'UNKNOWN',
+      error_code: 'LEDGER_ROW_MISSING',
     });
     await expectOnce(signed, 2);
   });
@@ -290,12 +308,14 @@ describe('a withdrawal', () => {
     await desk.perp.faults({});
     for (const later of [24 * HOUR, 48 * HOUR, 49 * HOUR, 500 * HOUR])
       expect(await signed.recover(later)).toMatchObject({
-        ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+        next_state: 'UNKNOWN',
+        error_code: 'ACTION_UNPROVEN',
       });
     // By the venue's clock, too.
     await desk.perp.faults({ clock_ahead_ms: 100 * HOUR });
     expect(await signed.recover(100 * HOUR)).toMatchObject({
-      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+      next_state: 'UNKNOWN',
+      error_code: 'ACTION_UNPROVEN',
       error_message: expect.stringContaining('only once it is paid'),
     });
     // Nothing is sent once it is a day old.
@@ -330,7 +350,8 @@ describe('a withdrawal', () => {
       next_state: 'READY',
     });
     expect(await master.withdraw.recover(context, call(), RESTORED)).toMatchObject({
-      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_FORGOTTEN' },
+      next_state: 'UNKNOWN',
+      error_code: 'ACTION_FORGOTTEN',
     });
   });
 
@@ -339,7 +360,8 @@ describe('a withdrawal', () => {
     const signed = await signedWithdrawal(master);
     for (const later of [HOUR, 30 * HOUR, 50 * HOUR])
       expect(await signed.recover(later, RESTORED)).toMatchObject({
-        ...{ next_state: 'UNKNOWN', error_code: 'ACTION_FORGOTTEN' },
+        next_state: 'UNKNOWN',
+        error_code: 'ACTION_FORGOTTEN',
       });
     expect(await heard(signed)).toEqual([]);
     await signed.send();
@@ -378,7 +400,8 @@ describe('nothing is withdrawn', () => {
     const terms = withdrawal(desk, '11', PAID);
     const { amount = '11', config = {} } = change as { amount?: string; config?: object };
     const context = contextOf(master, {
-      ...{ ...terms, amount },
+      ...terms,
+      amount,
       config: { ...terms.config, ...config },
     });
     expect(await codeOf(master, context)).toBe(code);
@@ -431,7 +454,8 @@ describe('nothing is withdrawn', () => {
     const context = contextOf(master, withdrawal(desk, '11', PAID));
     await desk.perp.faults({ garbage_rate: 1, calls: ['info'] });
     await expect(master.withdraw.preflight(context, call())).rejects.toMatchObject({
-      ...{ name: 'ExecutorFault', kind: 'protocol' },
+      name: 'ExecutorFault',
+      kind: 'protocol',
     });
   });
 });
@@ -442,7 +466,8 @@ describe('a top-up', () => {
     const sub = await desk.perp.sub(master.address, 'desk');
     const context = (amount = '20', more: object = {}, account: string = sub) =>
       contextOf(master, {
-        ...{ action_type: 'agent_wallet_top_up', amount },
+        action_type: 'agent_wallet_top_up',
+        amount,
         config: { venue: 'perp', sub_account_address: account },
         perp: { sub_account_address: sub, ...more },
       });
@@ -465,7 +490,8 @@ describe('a top-up', () => {
       output: { received_amount: '20.5', fee_amount: '0', sub_account_address: expect.anything() },
     });
     expect([await desk.perp.perp(master.address), await desk.perp.perp(sub)]).toEqual([
-      ...['79.5', '20.5'],
+      '79.5',
+      '20.5',
     ]);
     await expectOnce(signed, 2);
   });
@@ -478,7 +504,8 @@ describe('a top-up', () => {
     await desk.perp.faults({});
     for (const later of [24 * HOUR, 48 * HOUR, 49 * HOUR])
       expect(await signed.recover(later)).toMatchObject({
-        ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+        next_state: 'UNKNOWN',
+        error_code: 'ACTION_UNPROVEN',
       });
     // Nothing is sent once it is a day old, and a ledger that does not answer proves nothing.
     expect(await heard(signed)).toHaveLength(1);
@@ -487,12 +514,14 @@ describe('a top-up', () => {
     // Our clock alone proves nothing: by the venue's it could still be taken.
     await desk.perp.faults({ clock_ahead_ms: 48 * HOUR });
     expect(await signed.recover(50 * HOUR)).toMatchObject({
-      ...{ next_state: 'UNKNOWN', error_code: 'ACTION_UNPROVEN' },
+      next_state: 'UNKNOWN',
+      error_code: 'ACTION_UNPROVEN',
       error_message: expect.stringContaining('clock'),
     });
     await desk.perp.faults({ clock_ahead_ms: 50 * HOUR });
     expect(await signed.recover(50 * HOUR)).toMatchObject({
-      ...{ next_state: 'FAILED', error_code: 'SUBMIT_NOT_LANDED' },
+      next_state: 'FAILED',
+      error_code: 'SUBMIT_NOT_LANDED',
     });
     expect(await heard(signed)).toHaveLength(1);
   });

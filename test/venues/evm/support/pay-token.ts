@@ -20,7 +20,10 @@ export async function payToken(
   const account = privateKeyToAccount(key as Hex);
   const wallet = createWalletClient({ account, transport: http(chain.url) });
   const hash = await wallet.writeContract({
-    ...{ chain: null, address: chain.token, abi: erc20Abi, functionName: 'transfer' },
+    chain: null,
+    address: chain.token,
+    abi: erc20Abi,
+    functionName: 'transfer',
     args: [to, parseUnits(tokens, 6)],
   });
   await chain.mined(hash);
