@@ -38,7 +38,7 @@ module.exports = {
       // The client type is how a database is handed around; only prisma and store look inside.
       name: 'prisma-as-a-type',
       severity: 'error',
-      from: { path: '^(api|activities)/' },
+      from: { path: '^(api|activities|venues)/' },
       to: { path: '^prisma/', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -1,5 +1,6 @@
 /** What the API is given by the composition root. It makes none of this itself. */
 import type { Logger } from 'pino';
+import type { RequirementSpec } from '../domain/actions/spec.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
 import type { BridgeReader } from '../domain/bridges/registry.ts';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
@@ -15,6 +16,13 @@ import type { VenueAccess } from '../domain/venue-access.ts';
 import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
 import type { ApiSettings } from './settings.ts';
+
+/** Why no send that requires this can leave now, whichever its plan. */
+export interface RequirementCheck {
+  readonly kind: RequirementSpec['kind'];
+  /** The code that nodes would fail with, and a sentence; null: nothing is known against it. */
+  problem(db: Database): Promise<string | null>;
+}
 
 export interface ApiDependencies {
   readonly db: Database;
@@ -32,6 +40,8 @@ export interface ApiDependencies {
   readonly mints?: MintReader;
   /** What bound venues show to routes of their own; absent where none is bound. */
   readonly venues?: Partial<VenueAccess>;
+  /** What keeps all sends of a kind from leaving; absent where nothing is known of any. */
+  readonly requirements?: readonly RequirementCheck[];
   /** Which venues' balances are fetched, and asking one on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */

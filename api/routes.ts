@@ -1,4 +1,4 @@
-/** Every route of the service. */
+/** Every route but those of venues (venues/routes.ts). */
 import { agentRoutes } from './agents/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { balanceRoutes } from './balances/routes.ts';
@@ -12,13 +12,12 @@ import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
 import { registryRoutes } from './registries/routes.ts';
 import { routeCatalogRoutes } from './route-catalog/routes.ts';
-import { perpVenueRoutes } from './perp-venue/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import type { Route } from './http/route.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { whoamiRoutes } from './whoami/routes.ts';
 
-export const routes: readonly Route[] = [
+export const coreRoutes: readonly Route[] = [
   ...movementRoutes,
   ...graphRoutes,
   ...templateRoutes,
@@ -28,7 +27,6 @@ export const routes: readonly Route[] = [
   ...cutoverRoutes,
   ...balanceRoutes,
   ...capitalTransferRoutes,
-  ...perpVenueRoutes,
   ...policyRoutes,
   ...budgetRoutes,
   ...callbackRoutes,

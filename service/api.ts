@@ -21,7 +21,7 @@ import { commercial } from '../api/commercial.ts';
 import { autoApproveOf, withExtensions, type ApiExtension } from '../api/extension.ts';
 import type { Route } from '../api/http/route.ts';
 import { listen } from '../api/http/server.ts';
-import { routes } from '../api/routes.ts';
+import { routes } from '../venues/routes.ts';
 import { apiSettings } from '../api/settings.ts';
 import { providerOf } from '../domain/capital-transfers/provider.ts';
 import type { Config } from '../platform/config.ts';
@@ -106,6 +106,7 @@ export async function startApi(
       bridge: venues.bridge,
       ...(venues.mints === undefined ? {} : { mints: venues.mints }),
       venues: venues.access,
+      requirements: venues.requirements,
       balances: desk,
       handOver: (movementId, command) =>
         handOver.send({

@@ -1,7 +1,6 @@
 /** What is done behind the requests, in every process that takes work. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { startAgentWalletTender } from '../activities/relays/agent-wallets.ts';
 import { ATTENTION_LEASE, startAttentionTeller } from '../activities/relays/attention.ts';
 import { balancesLease, startBalanceLoops } from '../activities/relays/balances.ts';
 import { startCallbackRelay } from '../activities/relays/callbacks.ts';
@@ -89,9 +88,7 @@ export function startLoops({
         mayReplaceLost({ ...{ db, executors, signers }, chains: venues.chainAssets }, claim, lost),
       pauseMs: config.laneIntervalSeconds * 1_000,
     }),
-    ...(venues.access.perp === undefined
-      ? []
-      : [startAgentWalletTender({ db, log, signers, perp: venues.access.perp, pauseMs: 1_000 })]),
+    ...venues.loops({ db, log, signers }),
     ...startBalanceLoops(desk, { log, leases }),
   ];
   const health = createHealthRefresher({

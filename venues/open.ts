@@ -6,7 +6,7 @@ import { chainAssets } from './bindings.ts';
 import type { VenueEntry } from './entry.ts';
 import { createEvmChains } from './evm/client.ts';
 import { evm, VENUES } from './list.ts';
-import type { OpenedVenue } from './venue.ts';
+import type { LoopSources, OpenedVenue } from './venue.ts';
 
 /** Whoever opens them closes them. */
 export function openVenues(bindings: readonly VenueEntry[], signers: readonly Signer[]) {
@@ -17,6 +17,7 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
   return {
     chains,
     chainAssets: chainAssets(bindings),
+    requirements: VENUES.flatMap(({ requirement }) => requirement ?? []),
     executors: opened.flatMap(({ executors = [] }) => executors),
     /** What nodes of venues' own action types may have signed. */
     acts: opened.flatMap(({ acts }) => acts ?? []),
@@ -25,6 +26,7 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
     clocks: Object.assign({}, ...opened.map(({ clocks }) => clocks)) as OpenedClocks,
     bridge: firstThatKnows(opened.flatMap(({ bridge }) => bridge ?? [])),
     mints: opened.flatMap(({ mints }) => mints ?? [])[0] satisfies MintReader | undefined,
+    loops: (sources: LoopSources) => opened.flatMap((venue) => venue.loops?.(sources) ?? []),
     access: Object.assign({}, ...opened.map(({ access }) => access)) as OpenedAccess,
     close: async () => {
       await Promise.all(opened.map(async (venue) => venue.close?.()));

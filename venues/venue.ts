@@ -2,6 +2,7 @@
  * An outside world as the service knows it. Each folder of venues has one in its `index.ts`, and
  * `list.ts` lists them; whoever binds, opens or asks venues folds over that list.
  */
+import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { BalanceFetcher } from '../domain/balances.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
@@ -12,6 +13,10 @@ import type { DepositVenue } from '../domain/plan/tokens.ts';
 import type { VenueClock } from '../domain/send/clocks.ts';
 import type { Signer } from '../domain/signer.ts';
 import type { VenueAccess } from '../domain/venue-access.ts';
+import type { Loop } from '../platform/loop.ts';
+import type { Database } from '../prisma/client.ts';
+import type { RequirementCheck } from '../api/dependencies.ts';
+import type { Route } from '../api/http/route.ts';
 import type { Place, VenueEntry } from './entry.ts';
 import type { EvmChains } from './evm/client.ts';
 import type { EvmVenue } from './evm/config.ts';
@@ -23,6 +28,13 @@ export interface World {
   readonly chains: EvmChains;
   readonly evmVenues: readonly EvmVenue[];
   readonly signers: readonly Signer[];
+}
+
+/** What loops of venues work with. */
+export interface LoopSources {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly signers: { get(key: string): Signer | undefined };
 }
 
 /** What the entries of a venue bring into a process; a member that is absent brings nothing. */
@@ -39,6 +51,8 @@ export interface OpenedVenue {
   /** Reads mints that a person names. */
   readonly mints?: MintReader;
   readonly access?: Partial<VenueAccess>;
+  /** What is done behind requests, in each process that takes work. */
+  loops?(sources: LoopSources): readonly Loop[];
   close?(): Promise<void>;
 }
 
@@ -61,6 +75,9 @@ export interface VenueDefinition<Entry extends VenueEntry> {
   /** What is wrong with the secrets that it names, as `<field>: …`. */
   secretFaults?(entry: Entry): Promise<readonly string[]>;
   deposits?(entry: Entry): Deposits;
+  /** Of the API, whether or not the venue is bound. */
+  readonly routes?: readonly Route[];
+  readonly requirement?: RequirementCheck;
   open(entries: readonly Entry[], world: World): OpenedVenue;
 }
 
@@ -74,6 +91,8 @@ export interface Venue<Entry extends VenueEntry = VenueEntry> {
   locate(binding: VenueEntry, folder: string): VenueEntry;
   secretFaults(binding: VenueEntry): Promise<readonly string[]>;
   deposits(bindings: readonly VenueEntry[]): readonly Deposits[];
+  readonly routes: readonly Route[];
+  readonly requirement: RequirementCheck | null;
   open(bindings: readonly VenueEntry[], world: World): OpenedVenue;
 }
 
@@ -87,6 +106,8 @@ export function defineVenue<Entry extends VenueEntry = never>(
     schema: entry?.schema ?? null,
     provider: entry?.provider ?? null,
     part,
+    routes: definition.routes ?? [],
+    requirement: definition.requirement ?? null,
     entries,
     faults: (binding, place) => (isOwn(binding) ? (definition.faults?.(binding, place) ?? []) : []),
     locate: (binding, folder) =>

@@ -10,11 +10,9 @@ import {
 import type { FundRoute } from '../../domain/fund-routes/fund-route.ts';
 import { canAllWork, healthOver, withReasons } from '../../domain/fund-routes/health.ts';
 import type { Candidate } from '../../domain/fund-routes/recommend.ts';
-import { perpSentence } from '../../domain/perps/ready.ts';
 import { inSlices } from '../../platform/slices.ts';
 import { readBridgeRegistry } from '../../store/bridge-registry.ts';
 import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
-import { readPerpMaster } from '../../store/perp-venue.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteView } from './schema.ts';
 
@@ -31,15 +29,15 @@ export async function visibleRoutes(
     readFundRouteFacts(deps.db),
   ]);
   const healthOf = healthOver(deps.executors.list(), facts.executors);
-  const [world, withoutMaster] = await Promise.all([
+  const [world, problems] = await Promise.all([
     bridgeWorld(routes, deps),
-    lacksMaster(routes, deps),
+    problemsOf(routes, deps),
   ]);
   const candidateOf = (route: FundRoute): Candidate => {
     const bridge = routeBridge(route.bridge_legs, asset, world);
     const reasons = new Map([
       ...unusable(route, bridge, healthOf),
-      ...(withoutMaster ? unpaid(route, healthOf) : []),
+      ...unmet(route, problems, healthOf),
     ]);
     return {
       route,
@@ -91,23 +89,36 @@ function unusable(
   return reasons;
 }
 
-/** Whether there is no account yet that the perps venue pays from; asked where a route needs it. */
-async function lacksMaster(
+/** What keeps all sends of a kind from leaving; asked where a route needs it. */
+async function problemsOf(
   routes: readonly FundRoute[],
-  { db }: ApiDependencies,
-): Promise<boolean> {
-  const asks = routes.some(({ perp_selectors }) => perp_selectors.length > 0);
-  return asks && (await readPerpMaster(db)) === null;
+  { db, requirements = [] }: ApiDependencies,
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = new Set(
+    routes.flatMap(({ requiring_selectors }) => requiring_selectors.map(({ kind }) => kind)),
+  );
+  const found = await Promise.all(
+    requirements
+      .filter(({ kind }) => wanted.has(kind))
+      .map(async ({ kind, problem }) => [kind, await problem(db)] as const),
+  );
+  return new Map(found.flatMap(([kind, problem]) => (problem === null ? [] : [[kind, problem]])));
 }
 
-/** The executors that would pay from it, with what their nodes would fail with. */
-function unpaid(
-  { perp_selectors }: FundRoute,
+/** The executors whose nodes would fail for it, with what they would fail with. */
+function unmet(
+  { requiring_selectors }: FundRoute,
+  problems: ReadonlyMap<string, string>,
   healthOf: HealthOf,
 ): readonly (readonly [string, string])[] {
-  const code = 'MASTER_ACCOUNT_MISSING';
-  const reason = `${code}: ${perpSentence({ code, key: '' })}`;
-  return healthOf(perp_selectors).executors.map(({ executor_key }) => [executor_key, reason]);
+  return requiring_selectors.flatMap(({ kind, selector }) => {
+    const problem = problems.get(kind);
+    if (problem === undefined) return [];
+    return healthOf([selector]).executors.map(({ executor_key }): [string, string] => [
+      executor_key,
+      problem,
+    ]);
+  });
 }
 
 /** A route as it is shown; its health only where that was asked for. */

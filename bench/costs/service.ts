@@ -6,7 +6,7 @@ import { createMovementActivities } from '../../activities/movement.ts';
 import { Leaving } from '../../activities/leaving.ts';
 import { startWorker } from '../../activities/worker.ts';
 import { createApi } from '../../api/http/app.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { listen } from '../../api/http/server.ts';
 import type { MovementActivities } from '../../domain/messages.ts';
 import type { Executor } from '../../domain/executor.ts';

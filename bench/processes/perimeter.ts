@@ -11,7 +11,7 @@ import { createAuthenticator, createRecogniser } from '../../api/auth/authentica
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { createBody } from '../../api/movements/schema.ts';
 import { defineRoute, type Route } from '../../api/http/route.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { noBody, noParams, noQuery } from '../../api/http/schemas.ts';
 import { listen } from '../../api/http/server.ts';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';

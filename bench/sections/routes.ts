@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { pino } from 'pino';
 import { createApi } from '../../api/http/app.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
-import { routes as routeTable } from '../../api/routes.ts';
+import { routes as routeTable } from '../../venues/routes.ts';
 import { listen } from '../../api/http/server.ts';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import type { Database } from '../../prisma/client.ts';

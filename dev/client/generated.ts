@@ -9,7 +9,7 @@ import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import type { Route } from '../../api/http/route.ts';
 import { buildOpenApi } from '../../api/openapi/document.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { ERROR_TABLE } from '../../domain/errors.ts';
 import { isObject } from '../../domain/json.ts';
 import { TRANSFER_STATES, TRANSFER_TABLE } from '../../domain/states/capital-transfer.ts';

@@ -3,6 +3,7 @@
  * not.
  */
 import { isSending, specOf } from '../actions/built-in.ts';
+import type { RequirementSpec } from '../actions/spec.ts';
 import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphShape } from '../graph/types.ts';
 import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
@@ -53,8 +54,11 @@ export interface FundRoute {
    * them.
    */
   readonly working_selectors: readonly ExecutorSelector[];
-  /** Those of them that work at the perps venue, which pays from its master account alone. */
-  readonly perp_selectors: readonly ExecutorSelector[];
+  /** Those of them whose sends require something beyond their plan. */
+  readonly requiring_selectors: readonly {
+    readonly kind: RequirementSpec['kind'];
+    readonly selector: ExecutorSelector;
+  }[];
   /** Where it crosses from one chain to another. */
   readonly bridge_legs: readonly BridgeLeg[];
 }
@@ -88,9 +92,10 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
         ({ node_kind, action_type }) => node_kind !== 'manual_gate' && !specOf(action_type).idle,
       )
       .map(selectorOf),
-    perp_selectors: nodes
-      .filter(({ action_type }) => specOf(action_type).requires?.kind === 'perp')
-      .map(selectorOf),
+    requiring_selectors: nodes.flatMap((node) => {
+      const { requires } = specOf(node.action_type);
+      return requires === null ? [] : [{ kind: requires.kind, selector: selectorOf(node) }];
+    }),
     bridge_legs: bridgeLegs(nodes, edges, selectorOf),
   };
 }

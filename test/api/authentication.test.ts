@@ -6,7 +6,7 @@ import { createRateLimit } from '../../api/auth/rate-limit.ts';
 import { createRefusalRecorder } from '../../api/auth/record-refusal.ts';
 import { AuthenticationError } from '../../api/auth/refusal.ts';
 import { withExtensions } from '../../api/extension.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { signatureHeaders } from '../../clients/http/index.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { AuditEntry } from '../../domain/transition.ts';

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { createApi } from '../../api/http/app.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { readPathFacts } from '../../store/bridge-registry.ts';
 import { storeBench } from '../store/support.ts';

@@ -8,7 +8,7 @@ import type { BoundChain } from '../../domain/plan/tokens.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { createApi } from '../../api/http/app.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { storeBench } from '../store/support.ts';
 import { dependencies, guardOf, post, send, serve, type Answer } from './support.ts';

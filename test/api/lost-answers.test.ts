@@ -3,7 +3,7 @@
  * sees the write, and yet it is there once the wait is over.
  */
 import { createApi } from '../../api/http/app.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { absentStandby, type AbsentStandby } from '../support/absent-standby.ts';

@@ -1,5 +1,5 @@
 /** Routes of the perps venue in the catalog and in recommendations, as the venue is now. */
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { PERP_BRIDGE } from '../../dev/simulators/perp/settings.ts';
 import { TOKEN, someone } from '../dev/perp-stack.ts';
 import { at, startPerpDesk } from '../support/perp-desk.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
-import { routes as base } from '../../api/routes.ts';
+import { routes as base } from '../../venues/routes.ts';
 import { openBrowser } from '../../dev/browser.ts';
 import { get, must, shared } from '../support/http.ts';
 import { started } from '../support/started.ts';

@@ -13,7 +13,7 @@ import {
   RouterProvider,
 } from '@tanstack/react-router';
 import { commercial } from '../../api/commercial.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { OPERATIONS, type OperationId } from '../../clients/http/operations.ts';
 import { answerFor, type Leaf } from './answers.ts';
 

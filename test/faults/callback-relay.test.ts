@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { startCallbackRelay } from '../../activities/relays/callbacks.ts';
 import { createApi } from '../../api/http/app.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import { settle } from '../../domain/callbacks/settlement.ts';
 import { CALLBACK_EVENTS, type CallbackEvent } from '../../domain/events.ts';

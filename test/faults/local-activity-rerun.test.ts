@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
 import { createApi } from '../../api/http/app.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import {
   ExecutorFault,

@@ -9,7 +9,7 @@ import { withExtensions } from '../../api/extension.ts';
 import { createApi } from '../../api/http/app.ts';
 import type { Route } from '../../api/http/route.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { ACTIONS, instantExecutor } from '../../bench/executors.ts';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import type { Caller } from '../../domain/roles.ts';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { encodeCursor } from '../../api/http/paging.ts';
-import { routes as base } from '../../api/routes.ts';
+import { routes as base } from '../../venues/routes.ts';
 import { agent, attempt, proposal, propose, type Agent } from '../support/agents.ts';
 import {
   create,

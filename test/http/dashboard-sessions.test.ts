@@ -2,7 +2,7 @@
  * Operators of the console, as their browsers enrol, and what a session may do: read, and no more.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { eventually } from '../support/eventually.ts';
 import { dashboardHeaders } from '../support/dashboard.ts';
 import { openStream } from '../support/event-stream.ts';

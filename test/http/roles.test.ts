@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
-import { routes as base } from '../../api/routes.ts';
+import { routes as base } from '../../venues/routes.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import {
   create,

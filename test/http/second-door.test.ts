@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { get as httpGet } from 'node:http';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
-import { routes as base } from '../../api/routes.ts';
+import { routes as base } from '../../venues/routes.ts';
 import {
   CONSOLE,
   dashboardHeaders,

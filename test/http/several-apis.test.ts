@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApi } from '../../api/http/app.ts';
 import { createGuard } from '../../api/auth/guard.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';

@@ -1,7 +1,7 @@
 import type { Rule } from './rule.ts';
 
 const section = 'The perps venue';
-const LOOP = 'activities/relays/agent-wallets.ts';
+const LOOP = 'venues/perp/agent-wallets.ts';
 const APPROVED = 'test/activities/agent-wallets.test.ts';
 const ROUTES = 'test/api/perp-venue.test.ts';
 
@@ -149,7 +149,7 @@ export const perpRules: readonly Rule[] = [
       name: 'is what the venue says now, and what it last said while it is silent',
     },
     broken: {
-      file: 'api/perp-venue/emergency.ts',
+      file: 'venues/perp/api/emergency.ts',
       find: '      stale: now === null,',
       replace: '      stale: known.seen === null,',
     },

@@ -3,7 +3,7 @@
  * and movements.
  */
 import { createApi } from '../../api/http/app.ts';
-import { routes } from '../../api/routes.ts';
+import { routes } from '../../venues/routes.ts';
 import { countStatements } from '../../bench/costs/statements.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { foldCounts } from '../../store/counts.ts';

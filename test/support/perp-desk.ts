@@ -6,11 +6,12 @@ import { pino } from 'pino';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Running } from '../../dev/simulators/bridge/admin.ts';
 import { startPerpVenue } from '../../dev/simulators/perp/start.ts';
-import { startAgentWalletTender } from '../../activities/relays/agent-wallets.ts';
+import { startAgentWalletTender } from '../../venues/perp/agent-wallets.ts';
 import { createHealthRefresher } from '../../activities/relays/health.ts';
 import { createApi } from '../../api/http/app.ts';
 import type { Route } from '../../api/http/route.ts';
-import { perpVenueRoutes } from '../../api/perp-venue/routes.ts';
+import { masterRequirement } from '../../venues/perp/api/master.ts';
+import { perpVenueRoutes } from '../../venues/perp/api/routes.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { BoundChain } from '../../domain/plan/tokens.ts';
 import type { Caller } from '../../domain/roles.ts';
@@ -160,6 +161,7 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
         ...dependencies({ authEnabled: true }),
         db: at(laterMs),
         venues: reached === null ? {} : { perp: reached },
+        requirements: [masterRequirement],
         signers: known,
         executors: { list: () => executors },
         ...{ chains, log },

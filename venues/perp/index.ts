@@ -1,6 +1,9 @@
 /** The perps venue: its one account, deposits from a chain and what is signed for the venue. */
 import { defineVenue } from '../venue.ts';
 import type { PerpAccess } from './access.ts';
+import { startAgentWalletTender } from './agent-wallets.ts';
+import { masterRequirement } from './api/master.ts';
+import { perpVenueRoutes } from './api/routes.ts';
 import { createPerpBalances } from './balances.ts';
 import { createPerpClient } from './client.ts';
 import { perpVenueSchema, type PerpVenue } from './config.ts';
@@ -20,6 +23,8 @@ export const perp = defineVenue<PerpVenue>({
   deposits: ({ venue_key, chain_id, asset, deposit_address }) => ({
     ...{ venue_key, chain_id, asset, deposit_address },
   }),
+  routes: perpVenueRoutes,
+  requirement: masterRequirement,
   open([venue], { chains, evmVenues }) {
     if (venue === undefined) return {};
     const client = createPerpClient(venue);
@@ -30,6 +35,9 @@ export const perp = defineVenue<PerpVenue>({
       // By the name of what its nodes require.
       clocks: { perp: { read: (signal) => client.time({ signal }), counts: 'either' } },
       access: { perp: { venue, client } },
+      loops: (sources) => [
+        startAgentWalletTender({ ...sources, perp: { venue, client }, pauseMs: 1_000 }),
+      ],
       close: () => client.close(),
     };
   },

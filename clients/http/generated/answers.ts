@@ -220,49 +220,6 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/CapitalTransferView"
   }
  },
- "createMasterAccount": {
-  "success": {
-   "$ref": "#/components/schemas/MasterAccount"
-  }
- },
- "createStrategyBinding": {
-  "success": {
-   "$ref": "#/components/schemas/StrategyBinding"
-  }
- },
- "getStrategyBinding": {
-  "success": {
-   "$ref": "#/components/schemas/StrategyBinding"
-  }
- },
- "createAgentWallet": {
-  "success": {
-   "$ref": "#/components/schemas/AgentWallet"
-  }
- },
- "listAgentWallets": {
-  "success": {
-   "type": "array",
-   "items": {
-    "$ref": "#/components/schemas/AgentWallet"
-   }
-  }
- },
- "topUpAgentWallet": {
-  "success": {
-   "$ref": "#/components/schemas/MovementCreateResponse"
-  }
- },
- "pauseStrategy": {
-  "success": {
-   "$ref": "#/components/schemas/StrategyBinding"
-  }
- },
- "getEmergencyState": {
-  "success": {
-   "$ref": "#/components/schemas/EmergencyState"
-  }
- },
  "createAutoApprovePolicy": {
   "success": {
    "$ref": "#/components/schemas/PolicyResponse"
@@ -354,6 +311,49 @@ export const ANSWERS: Readonly<
  "whoami": {
   "success": {
    "$ref": "#/components/schemas/Whoami"
+  }
+ },
+ "createMasterAccount": {
+  "success": {
+   "$ref": "#/components/schemas/MasterAccount"
+  }
+ },
+ "createStrategyBinding": {
+  "success": {
+   "$ref": "#/components/schemas/StrategyBinding"
+  }
+ },
+ "getStrategyBinding": {
+  "success": {
+   "$ref": "#/components/schemas/StrategyBinding"
+  }
+ },
+ "createAgentWallet": {
+  "success": {
+   "$ref": "#/components/schemas/AgentWallet"
+  }
+ },
+ "listAgentWallets": {
+  "success": {
+   "type": "array",
+   "items": {
+    "$ref": "#/components/schemas/AgentWallet"
+   }
+  }
+ },
+ "topUpAgentWallet": {
+  "success": {
+   "$ref": "#/components/schemas/MovementCreateResponse"
+  }
+ },
+ "pauseStrategy": {
+  "success": {
+   "$ref": "#/components/schemas/StrategyBinding"
+  }
+ },
+ "getEmergencyState": {
+  "success": {
+   "$ref": "#/components/schemas/EmergencyState"
   }
  },
  "rotateSigner": {
@@ -5358,316 +5358,6 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ],
   "additionalProperties": false
  },
- "MasterAccount": {
-  "type": "object",
-  "properties": {
-   "master_address": {
-    "type": "string",
-    "description": "With its checksum."
-   },
-   "signer_key": {
-    "type": "string"
-   },
-   "network": {
-    "type": "string",
-    "enum": [
-     "mainnet",
-     "testnet"
-    ]
-   },
-   "label": {
-    "type": [
-     "string",
-     "null"
-    ]
-   },
-   "created_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   }
-  },
-  "required": [
-   "master_address",
-   "signer_key",
-   "network",
-   "label",
-   "created_at"
-  ],
-  "additionalProperties": false
- },
- "StrategyBinding": {
-  "type": "object",
-  "properties": {
-   "strategy_id": {
-    "type": "string"
-   },
-   "sub_account_address": {
-    "anyOf": [
-     {
-      "type": "string",
-      "description": "With its checksum."
-     },
-     {
-      "type": "null"
-     }
-    ]
-   },
-   "max_agent_balance": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/Decimal"
-     },
-     {
-      "type": "null"
-     }
-    ]
-   },
-   "paused": {
-    "type": "boolean",
-    "description": "Nothing of this strategy begins at the venue."
-   },
-   "pause_reason": {
-    "description": "Why `paused` is what it is; null before anybody said so.",
-    "type": [
-     "string",
-     "null"
-    ]
-   },
-   "paused_changed_at": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/Timestamp"
-     },
-     {
-      "type": "null"
-     }
-    ]
-   },
-   "created_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   },
-   "updated_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   }
-  },
-  "required": [
-   "strategy_id",
-   "sub_account_address",
-   "max_agent_balance",
-   "paused",
-   "pause_reason",
-   "paused_changed_at",
-   "created_at",
-   "updated_at"
-  ],
-  "additionalProperties": false
- },
- "AgentWallet": {
-  "type": "object",
-  "properties": {
-   "wallet_id": {
-    "$ref": "#/components/schemas/Id"
-   },
-   "strategy_id": {
-    "type": "string"
-   },
-   "agent_name": {
-    "type": "string"
-   },
-   "signer_key": {
-    "type": "string"
-   },
-   "address": {
-    "type": "string",
-    "description": "With its checksum."
-   },
-   "valid_until": {
-    "$ref": "#/components/schemas/Timestamp"
-   },
-   "state": {
-    "type": "string",
-    "enum": [
-     "pending",
-     "active",
-     "expired",
-     "replaced",
-     "refused"
-    ]
-   },
-   "last_error": {
-    "description": "What was wrong at the last look; null when nothing was.",
-    "type": [
-     "string",
-     "null"
-    ]
-   },
-   "created_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   },
-   "updated_at": {
-    "$ref": "#/components/schemas/Timestamp"
-   },
-   "approved_at": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/Timestamp"
-     },
-     {
-      "type": "null"
-     }
-    ],
-    "description": "When the venue was first seen to list it."
-   }
-  },
-  "required": [
-   "wallet_id",
-   "strategy_id",
-   "agent_name",
-   "signer_key",
-   "address",
-   "valid_until",
-   "state",
-   "last_error",
-   "created_at",
-   "updated_at",
-   "approved_at"
-  ],
-  "additionalProperties": false
- },
- "EmergencyState": {
-  "type": "object",
-  "properties": {
-   "strategy_id": {
-    "type": "string"
-   },
-   "paused": {
-    "type": "boolean"
-   },
-   "agent_wallets": {
-    "type": "array",
-    "items": {
-     "$ref": "#/components/schemas/AgentWallet"
-    }
-   },
-   "open_movements": {
-    "description": "Those that have not ended, newest first, at most 200.",
-    "type": "array",
-    "items": {
-     "type": "object",
-     "properties": {
-      "movement_id": {
-       "$ref": "#/components/schemas/Id"
-      },
-      "request_state": {
-       "type": "string",
-       "enum": [
-        "PENDING_APPROVAL",
-        "APPROVED",
-        "EXECUTING",
-        "COMPLETED",
-        "FAILED",
-        "WAITING_MANUAL_ACTION",
-        "MANUAL_INTERVENTION",
-        "REJECTED",
-        "EXPIRED",
-        "CANCELLED"
-       ]
-      },
-      "template_key": {
-       "type": "string"
-      },
-      "asset": {
-       "type": "string"
-      },
-      "amount": {
-       "$ref": "#/components/schemas/Decimal"
-      },
-      "created_at": {
-       "$ref": "#/components/schemas/Timestamp"
-      }
-     },
-     "required": [
-      "movement_id",
-      "request_state",
-      "template_key",
-      "asset",
-      "amount",
-      "created_at"
-     ],
-     "additionalProperties": false
-    }
-   },
-   "open_movement_count": {
-    "type": "integer",
-    "minimum": -9007199254740991,
-    "maximum": 9007199254740991,
-    "description": "How many there are in all."
-   },
-   "venue": {
-    "type": "object",
-    "properties": {
-     "withdrawable": {
-      "description": "A decimal; it may be less than zero.",
-      "type": [
-       "string",
-       "null"
-      ]
-     },
-     "account_value": {
-      "description": "A decimal; it may be less than zero.",
-      "type": [
-       "string",
-       "null"
-      ]
-     },
-     "open_positions": {
-      "anyOf": [
-       {
-        "type": "integer",
-        "minimum": -9007199254740991,
-        "maximum": 9007199254740991
-       },
-       {
-        "type": "null"
-       }
-      ]
-     }
-    },
-    "required": [
-     "withdrawable",
-     "account_value",
-     "open_positions"
-    ],
-    "additionalProperties": false,
-    "description": "Of the strategy's sub-account, or of the master where it has none. Null when nothing was ever seen of it."
-   },
-   "checked_at": {
-    "anyOf": [
-     {
-      "$ref": "#/components/schemas/Timestamp"
-     },
-     {
-      "type": "null"
-     }
-    ],
-    "description": "When the venue was asked for what stands under `venue`."
-   },
-   "stale": {
-    "type": "boolean",
-    "description": "The venue did not say it now: it is from `checked_at`, or nothing."
-   }
-  },
-  "required": [
-   "strategy_id",
-   "paused",
-   "agent_wallets",
-   "open_movements",
-   "open_movement_count",
-   "venue",
-   "checked_at",
-   "stale"
-  ],
-  "additionalProperties": false
- },
  "PolicyResponse": {
   "type": "object",
   "properties": {
@@ -6702,6 +6392,316 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "client_id",
    "key_id",
    "role"
+  ],
+  "additionalProperties": false
+ },
+ "MasterAccount": {
+  "type": "object",
+  "properties": {
+   "master_address": {
+    "type": "string",
+    "description": "With its checksum."
+   },
+   "signer_key": {
+    "type": "string"
+   },
+   "network": {
+    "type": "string",
+    "enum": [
+     "mainnet",
+     "testnet"
+    ]
+   },
+   "label": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "master_address",
+   "signer_key",
+   "network",
+   "label",
+   "created_at"
+  ],
+  "additionalProperties": false
+ },
+ "StrategyBinding": {
+  "type": "object",
+  "properties": {
+   "strategy_id": {
+    "type": "string"
+   },
+   "sub_account_address": {
+    "anyOf": [
+     {
+      "type": "string",
+      "description": "With its checksum."
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "max_agent_balance": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Decimal"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "paused": {
+    "type": "boolean",
+    "description": "Nothing of this strategy begins at the venue."
+   },
+   "pause_reason": {
+    "description": "Why `paused` is what it is; null before anybody said so.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "paused_changed_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "strategy_id",
+   "sub_account_address",
+   "max_agent_balance",
+   "paused",
+   "pause_reason",
+   "paused_changed_at",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "AgentWallet": {
+  "type": "object",
+  "properties": {
+   "wallet_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "strategy_id": {
+    "type": "string"
+   },
+   "agent_name": {
+    "type": "string"
+   },
+   "signer_key": {
+    "type": "string"
+   },
+   "address": {
+    "type": "string",
+    "description": "With its checksum."
+   },
+   "valid_until": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "state": {
+    "type": "string",
+    "enum": [
+     "pending",
+     "active",
+     "expired",
+     "replaced",
+     "refused"
+    ]
+   },
+   "last_error": {
+    "description": "What was wrong at the last look; null when nothing was.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "approved_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "When the venue was first seen to list it."
+   }
+  },
+  "required": [
+   "wallet_id",
+   "strategy_id",
+   "agent_name",
+   "signer_key",
+   "address",
+   "valid_until",
+   "state",
+   "last_error",
+   "created_at",
+   "updated_at",
+   "approved_at"
+  ],
+  "additionalProperties": false
+ },
+ "EmergencyState": {
+  "type": "object",
+  "properties": {
+   "strategy_id": {
+    "type": "string"
+   },
+   "paused": {
+    "type": "boolean"
+   },
+   "agent_wallets": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/AgentWallet"
+    }
+   },
+   "open_movements": {
+    "description": "Those that have not ended, newest first, at most 200.",
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "movement_id": {
+       "$ref": "#/components/schemas/Id"
+      },
+      "request_state": {
+       "type": "string",
+       "enum": [
+        "PENDING_APPROVAL",
+        "APPROVED",
+        "EXECUTING",
+        "COMPLETED",
+        "FAILED",
+        "WAITING_MANUAL_ACTION",
+        "MANUAL_INTERVENTION",
+        "REJECTED",
+        "EXPIRED",
+        "CANCELLED"
+       ]
+      },
+      "template_key": {
+       "type": "string"
+      },
+      "asset": {
+       "type": "string"
+      },
+      "amount": {
+       "$ref": "#/components/schemas/Decimal"
+      },
+      "created_at": {
+       "$ref": "#/components/schemas/Timestamp"
+      }
+     },
+     "required": [
+      "movement_id",
+      "request_state",
+      "template_key",
+      "asset",
+      "amount",
+      "created_at"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "open_movement_count": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991,
+    "description": "How many there are in all."
+   },
+   "venue": {
+    "type": "object",
+    "properties": {
+     "withdrawable": {
+      "description": "A decimal; it may be less than zero.",
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "account_value": {
+      "description": "A decimal; it may be less than zero.",
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "open_positions": {
+      "anyOf": [
+       {
+        "type": "integer",
+        "minimum": -9007199254740991,
+        "maximum": 9007199254740991
+       },
+       {
+        "type": "null"
+       }
+      ]
+     }
+    },
+    "required": [
+     "withdrawable",
+     "account_value",
+     "open_positions"
+    ],
+    "additionalProperties": false,
+    "description": "Of the strategy's sub-account, or of the master where it has none. Null when nothing was ever seen of it."
+   },
+   "checked_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "When the venue was asked for what stands under `venue`."
+   },
+   "stale": {
+    "type": "boolean",
+    "description": "The venue did not say it now: it is from `checked_at`, or nothing."
+   }
+  },
+  "required": [
+   "strategy_id",
+   "paused",
+   "agent_wallets",
+   "open_movements",
+   "open_movement_count",
+   "venue",
+   "checked_at",
+   "stale"
   ],
   "additionalProperties": false
  },

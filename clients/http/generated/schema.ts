@@ -1048,73 +1048,6 @@ export interface components {
             readonly data: components["schemas"]["JsonObject"];
             readonly occurred_at: components["schemas"]["Timestamp"];
         };
-        readonly MasterAccount: {
-            /** @description With its checksum. */
-            readonly master_address: string;
-            readonly signer_key: string;
-            /** @enum {string} */
-            readonly network: "mainnet" | "testnet";
-            readonly label: string | null;
-            readonly created_at: components["schemas"]["Timestamp"];
-        };
-        readonly StrategyBinding: {
-            readonly strategy_id: string;
-            readonly sub_account_address: string | null;
-            readonly max_agent_balance: components["schemas"]["Decimal"] | null;
-            /** @description Nothing of this strategy begins at the venue. */
-            readonly paused: boolean;
-            /** @description Why `paused` is what it is; null before anybody said so. */
-            readonly pause_reason: string | null;
-            readonly paused_changed_at: components["schemas"]["Timestamp"] | null;
-            readonly created_at: components["schemas"]["Timestamp"];
-            readonly updated_at: components["schemas"]["Timestamp"];
-        };
-        readonly AgentWallet: {
-            readonly wallet_id: components["schemas"]["Id"];
-            readonly strategy_id: string;
-            readonly agent_name: string;
-            readonly signer_key: string;
-            /** @description With its checksum. */
-            readonly address: string;
-            readonly valid_until: components["schemas"]["Timestamp"];
-            /** @enum {string} */
-            readonly state: "pending" | "active" | "expired" | "replaced" | "refused";
-            /** @description What was wrong at the last look; null when nothing was. */
-            readonly last_error: string | null;
-            readonly created_at: components["schemas"]["Timestamp"];
-            readonly updated_at: components["schemas"]["Timestamp"];
-            /** @description When the venue was first seen to list it. */
-            readonly approved_at: components["schemas"]["Timestamp"] | null;
-        };
-        readonly EmergencyState: {
-            readonly strategy_id: string;
-            readonly paused: boolean;
-            readonly agent_wallets: readonly components["schemas"]["AgentWallet"][];
-            /** @description Those that have not ended, newest first, at most 200. */
-            readonly open_movements: readonly {
-                readonly movement_id: components["schemas"]["Id"];
-                /** @enum {string} */
-                readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
-                readonly template_key: string;
-                readonly asset: string;
-                readonly amount: components["schemas"]["Decimal"];
-                readonly created_at: components["schemas"]["Timestamp"];
-            }[];
-            /** @description How many there are in all. */
-            readonly open_movement_count: number;
-            /** @description Of the strategy's sub-account, or of the master where it has none. Null when nothing was ever seen of it. */
-            readonly venue: {
-                /** @description A decimal; it may be less than zero. */
-                readonly withdrawable: string | null;
-                /** @description A decimal; it may be less than zero. */
-                readonly account_value: string | null;
-                readonly open_positions: number | null;
-            };
-            /** @description When the venue was asked for what stands under `venue`. */
-            readonly checked_at: components["schemas"]["Timestamp"] | null;
-            /** @description The venue did not say it now: it is from `checked_at`, or nothing. */
-            readonly stale: boolean;
-        };
         readonly PolicyResponse: {
             readonly policy_id: components["schemas"]["Id"];
             readonly client_id: components["schemas"]["Id"];
@@ -1314,6 +1247,73 @@ export interface components {
                 readonly operator: string;
                 readonly allowlist: boolean;
             };
+        };
+        readonly MasterAccount: {
+            /** @description With its checksum. */
+            readonly master_address: string;
+            readonly signer_key: string;
+            /** @enum {string} */
+            readonly network: "mainnet" | "testnet";
+            readonly label: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+        };
+        readonly StrategyBinding: {
+            readonly strategy_id: string;
+            readonly sub_account_address: string | null;
+            readonly max_agent_balance: components["schemas"]["Decimal"] | null;
+            /** @description Nothing of this strategy begins at the venue. */
+            readonly paused: boolean;
+            /** @description Why `paused` is what it is; null before anybody said so. */
+            readonly pause_reason: string | null;
+            readonly paused_changed_at: components["schemas"]["Timestamp"] | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly AgentWallet: {
+            readonly wallet_id: components["schemas"]["Id"];
+            readonly strategy_id: string;
+            readonly agent_name: string;
+            readonly signer_key: string;
+            /** @description With its checksum. */
+            readonly address: string;
+            readonly valid_until: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            readonly state: "pending" | "active" | "expired" | "replaced" | "refused";
+            /** @description What was wrong at the last look; null when nothing was. */
+            readonly last_error: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+            /** @description When the venue was first seen to list it. */
+            readonly approved_at: components["schemas"]["Timestamp"] | null;
+        };
+        readonly EmergencyState: {
+            readonly strategy_id: string;
+            readonly paused: boolean;
+            readonly agent_wallets: readonly components["schemas"]["AgentWallet"][];
+            /** @description Those that have not ended, newest first, at most 200. */
+            readonly open_movements: readonly {
+                readonly movement_id: components["schemas"]["Id"];
+                /** @enum {string} */
+                readonly request_state: "PENDING_APPROVAL" | "APPROVED" | "EXECUTING" | "COMPLETED" | "FAILED" | "WAITING_MANUAL_ACTION" | "MANUAL_INTERVENTION" | "REJECTED" | "EXPIRED" | "CANCELLED";
+                readonly template_key: string;
+                readonly asset: string;
+                readonly amount: components["schemas"]["Decimal"];
+                readonly created_at: components["schemas"]["Timestamp"];
+            }[];
+            /** @description How many there are in all. */
+            readonly open_movement_count: number;
+            /** @description Of the strategy's sub-account, or of the master where it has none. Null when nothing was ever seen of it. */
+            readonly venue: {
+                /** @description A decimal; it may be less than zero. */
+                readonly withdrawable: string | null;
+                /** @description A decimal; it may be less than zero. */
+                readonly account_value: string | null;
+                readonly open_positions: number | null;
+            };
+            /** @description When the venue was asked for what stands under `venue`. */
+            readonly checked_at: components["schemas"]["Timestamp"] | null;
+            /** @description The venue did not say it now: it is from `checked_at`, or nothing. */
+            readonly stale: boolean;
         };
         readonly RotateSignerResponse: {
             /** @enum {string} */
@@ -1890,84 +1890,6 @@ export interface components {
         };
         /**
          * @example {
-         *       "master_address": "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
-         *       "signer_key": "perp-master",
-         *       "network": "testnet",
-         *       "label": "treasury"
-         *     }
-         */
-        readonly CreateMasterAccountRequest: {
-            /** @description In upper or lower case, or mixed with the right checksum; not zero. */
-            readonly master_address: string;
-            /** @description Who signs for it; its live address is the same. */
-            readonly signer_key: string;
-            /** @description In any case. */
-            readonly network: string;
-            /** @default null */
-            readonly label?: string | null;
-        };
-        /**
-         * @example {
-         *       "strategy_id": "basis",
-         *       "max_agent_balance": "25000"
-         *     }
-         */
-        readonly CreateStrategyBindingRequest: {
-            readonly strategy_id: string;
-            /**
-             * @description One of the master's sub-accounts, and this strategy's only.
-             * @default null
-             */
-            readonly sub_account_address?: string | null;
-            /**
-             * @description A top-up never makes it have more than this.
-             * @default null
-             */
-            readonly max_agent_balance?: components["schemas"]["Decimal"] | null;
-        };
-        /**
-         * @example {
-         *       "agent_name": "desk",
-         *       "signer_key": "perp-agent"
-         *     }
-         */
-        readonly CreateAgentWalletRequest: {
-            /** @description The name at the venue, among all of the master's agents. */
-            readonly agent_name: string & (unknown & unknown & unknown);
-            /** @description Whose live address becomes the agent; one that was never used before. */
-            readonly signer_key: string;
-            /**
-             * @description In the future, at most 180 days ahead; 90 days ahead when it is left out.
-             * @default null
-             */
-            readonly valid_until?: string | null;
-        };
-        /**
-         * @example {
-         *       "asset": "USDC",
-         *       "amount": "2500",
-         *       "reason": "More margin for the week.",
-         *       "idempotency_key": "basis-2026-11-24-1"
-         *     }
-         */
-        readonly TopUpRequest: {
-            readonly asset: string;
-            readonly amount: components["schemas"]["Decimal"];
-            readonly reason: string;
-            readonly idempotency_key: string;
-        };
-        /**
-         * @example {
-         *       "paused": true,
-         *       "reason": "The index price is off."
-         *     }
-         */
-        readonly PauseStrategyRequest: {
-            readonly paused: boolean;
-            readonly reason: string;
-        };
-        /**
-         * @example {
          *       "client_id": "01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10",
          *       "strategy_id": "rebalancing",
          *       "allowed_templates": [
@@ -2118,6 +2040,84 @@ export interface components {
             readonly callback_url?: string;
             /** @description May be sent as the header `Idempotency-Key` instead; both must be equal. */
             readonly idempotency_key?: string;
+        };
+        /**
+         * @example {
+         *       "master_address": "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+         *       "signer_key": "perp-master",
+         *       "network": "testnet",
+         *       "label": "treasury"
+         *     }
+         */
+        readonly CreateMasterAccountRequest: {
+            /** @description In upper or lower case, or mixed with the right checksum; not zero. */
+            readonly master_address: string;
+            /** @description Who signs for it; its live address is the same. */
+            readonly signer_key: string;
+            /** @description In any case. */
+            readonly network: string;
+            /** @default null */
+            readonly label?: string | null;
+        };
+        /**
+         * @example {
+         *       "strategy_id": "basis",
+         *       "max_agent_balance": "25000"
+         *     }
+         */
+        readonly CreateStrategyBindingRequest: {
+            readonly strategy_id: string;
+            /**
+             * @description One of the master's sub-accounts, and this strategy's only.
+             * @default null
+             */
+            readonly sub_account_address?: string | null;
+            /**
+             * @description A top-up never makes it have more than this.
+             * @default null
+             */
+            readonly max_agent_balance?: components["schemas"]["Decimal"] | null;
+        };
+        /**
+         * @example {
+         *       "agent_name": "desk",
+         *       "signer_key": "perp-agent"
+         *     }
+         */
+        readonly CreateAgentWalletRequest: {
+            /** @description The name at the venue, among all of the master's agents. */
+            readonly agent_name: string & (unknown & unknown & unknown);
+            /** @description Whose live address becomes the agent; one that was never used before. */
+            readonly signer_key: string;
+            /**
+             * @description In the future, at most 180 days ahead; 90 days ahead when it is left out.
+             * @default null
+             */
+            readonly valid_until?: string | null;
+        };
+        /**
+         * @example {
+         *       "asset": "USDC",
+         *       "amount": "2500",
+         *       "reason": "More margin for the week.",
+         *       "idempotency_key": "basis-2026-11-24-1"
+         *     }
+         */
+        readonly TopUpRequest: {
+            readonly asset: string;
+            readonly amount: components["schemas"]["Decimal"];
+            readonly reason: string;
+            readonly idempotency_key: string;
+        };
+        /**
+         * @example {
+         *       "paused": true,
+         *       "reason": "The index price is off."
+         *     }
+         */
+        readonly PauseStrategyRequest: {
+            readonly paused: boolean;
+            readonly reason: string;
         };
         /**
          * @example {
@@ -3530,234 +3530,6 @@ export interface operations {
             };
         };
     };
-    readonly createMasterAccount: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["CreateMasterAccountRequest"];
-            };
-        };
-        readonly responses: {
-            /** @description Success, of a repeat too */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["MasterAccount"];
-                };
-            };
-        };
-    };
-    readonly createStrategyBinding: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["CreateStrategyBindingRequest"];
-            };
-        };
-        readonly responses: {
-            /** @description Success, of a repeat too */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["StrategyBinding"];
-                };
-            };
-        };
-    };
-    readonly getStrategyBinding: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path: {
-                readonly strategy_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Success */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["StrategyBinding"];
-                };
-            };
-        };
-    };
-    readonly listAgentWallets: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path: {
-                readonly strategy_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Success */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": readonly components["schemas"]["AgentWallet"][];
-                };
-            };
-        };
-    };
-    readonly createAgentWallet: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path: {
-                readonly strategy_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["CreateAgentWalletRequest"];
-            };
-        };
-        readonly responses: {
-            /** @description Success, of a repeat too */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["AgentWallet"];
-                };
-            };
-        };
-    };
-    readonly topUpAgentWallet: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path: {
-                readonly strategy_id: string;
-                readonly agent_name: string & (unknown & unknown & unknown);
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["TopUpRequest"];
-            };
-        };
-        readonly responses: {
-            /** @description Success */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["MovementCreateResponse"];
-                };
-            };
-        };
-    };
-    readonly pauseStrategy: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path: {
-                readonly strategy_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["PauseStrategyRequest"];
-            };
-        };
-        readonly responses: {
-            /** @description Success */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["StrategyBinding"];
-                };
-            };
-        };
-    };
-    readonly getEmergencyState: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
-                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            readonly path: {
-                readonly strategy_id: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Success */
-            readonly 200: {
-                headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["EmergencyState"];
-                };
-            };
-        };
-    };
     readonly listAutoApprovePolicies: {
         readonly parameters: {
             readonly query?: never;
@@ -4277,6 +4049,234 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Whoami"];
+                };
+            };
+        };
+    };
+    readonly createMasterAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateMasterAccountRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success, of a repeat too */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MasterAccount"];
+                };
+            };
+        };
+    };
+    readonly createStrategyBinding: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateStrategyBindingRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success, of a repeat too */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StrategyBinding"];
+                };
+            };
+        };
+    };
+    readonly getStrategyBinding: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StrategyBinding"];
+                };
+            };
+        };
+    };
+    readonly listAgentWallets: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["AgentWallet"][];
+                };
+            };
+        };
+    };
+    readonly createAgentWallet: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["CreateAgentWalletRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success, of a repeat too */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AgentWallet"];
+                };
+            };
+        };
+    };
+    readonly topUpAgentWallet: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+                readonly agent_name: string & (unknown & unknown & unknown);
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TopUpRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementCreateResponse"];
+                };
+            };
+        };
+    };
+    readonly pauseStrategy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PauseStrategyRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StrategyBinding"];
+                };
+            };
+        };
+    };
+    readonly getEmergencyState: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly strategy_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EmergencyState"];
                 };
             };
         };

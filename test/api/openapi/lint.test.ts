@@ -2,7 +2,7 @@
 import { buildOpenApi } from '../../../api/openapi/document.ts';
 import { commercial } from '../../../api/commercial.ts';
 import { withExtensions } from '../../../api/extension.ts';
-import { routes as base } from '../../../api/routes.ts';
+import { routes as base } from '../../../venues/routes.ts';
 import { faultsOf } from '../../support/redocly.ts';
 
 const routes = withExtensions(base, [commercial({ autoApproveDryRun: false })]);

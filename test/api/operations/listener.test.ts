@@ -1,6 +1,6 @@
 import { buildOpenApi, documentedPath } from '../../../api/openapi/document.ts';
 import { createOps, readiness } from '../../../api/operations/listener.ts';
-import { routes } from '../../../api/routes.ts';
+import { routes } from '../../../venues/routes.ts';
 import { listen } from '../../../api/http/server.ts';
 import { send, serve } from '../support.ts';
 import { started } from '../../support/started.ts';

@@ -9,7 +9,7 @@
 import { join } from 'node:path';
 import type { Locator, Page, Route } from 'playwright-core';
 import { commercial } from '../../../api/commercial.ts';
-import { routes } from '../../../api/routes.ts';
+import { routes } from '../../../venues/routes.ts';
 import { LONG_TIMELINE, manyId, writeManyRows } from '../../../bench/console/many-rows.ts';
 import { OPERATIONS } from '../../../clients/http/operations.ts';
 import { ROOT } from '../../../dev/stack/ports.ts';

@@ -206,7 +206,9 @@ describe.each([...BUILT_IN, ...OWN])('%s', (_what, action_type, declared) => {
     // What an executor declares is no part of a version.
     expect(route.moves_funds).toBe(spec.payees === 'declared' || (moves && !spec.allowance));
     expect(route.reserved).toBe(spec.reserved);
-    expect(route.perp_selectors.length > 0).toBe(perpRoleOf(action_type) !== null);
+    expect(route.requiring_selectors.map(({ kind }) => kind)).toEqual(
+      plan.nodes.flatMap((each) => specOf(each.action_type).requires?.kind ?? []),
+    );
     expect(route.bridge_legs.length).toBe(spec.crossing === null ? 0 : 1);
     const family = spec.transport ?? (second ? 'bridge' : 'mixed');
     expect(route.metadata.transport_family).toBe(family);

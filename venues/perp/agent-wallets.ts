@@ -20,9 +20,9 @@ import {
   takeAgentWallets,
   type DueWallet,
 } from '../../store/perp-venue.ts';
-import type { PerpAccess } from '../../venues/perp/access.ts';
-import { bodyOf, buildAct } from '../../venues/perp/actions.ts';
-import type { ListedAgent } from '../../venues/perp/client.ts';
+import type { PerpAccess } from './access.ts';
+import { bodyOf, buildAct } from './actions.ts';
+import type { ListedAgent } from './client.ts';
 
 /** How many are looked at in one turn, at the same time. */
 const MOST = 10;

@@ -1,15 +1,19 @@
 /** GET …/emergency-state: all that is to be known of a strategy at once when something is wrong. */
 import type { z } from 'zod';
-import { agentOf } from '../../store/namespaces.ts';
-import type { Requester } from '../../domain/commands/context.ts';
-import type { PerpAccount } from '../../domain/perps/registry.ts';
-import { namespaceOf } from '../../domain/roles.ts';
-import { notePerpAccount, readStrategyState, type StrategyState } from '../../store/perp-venue.ts';
-import { shareLooks } from '../../platform/shared-look.ts';
-import type { PerpAccess } from '../../venues/perp/access.ts';
-import { keepsPerpsApart } from '../../venues/perp/config.ts';
-import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../http/route.ts';
+import { agentOf } from '../../../store/namespaces.ts';
+import type { Requester } from '../../../domain/commands/context.ts';
+import type { PerpAccount } from '../../../domain/perps/registry.ts';
+import { namespaceOf } from '../../../domain/roles.ts';
+import {
+  notePerpAccount,
+  readStrategyState,
+  type StrategyState,
+} from '../../../store/perp-venue.ts';
+import { shareLooks } from '../../../platform/shared-look.ts';
+import type { PerpAccess } from '../access.ts';
+import { keepsPerpsApart } from '../config.ts';
+import type { ApiDependencies } from '../../../api/dependencies.ts';
+import type { Reply } from '../../../api/http/route.ts';
 import { notBound, type OfStrategy } from './bindings.ts';
 import type { emergencyResponse } from './schema.ts';
 import { walletView } from './shown.ts';

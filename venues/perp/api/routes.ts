@@ -1,8 +1,8 @@
 /** The perps venue: its master account, the strategies that trade there, and their agents. */
-import { ADMIN_ROLES, ALL_ROLES, OPS_ROLES } from '../../domain/roles.ts';
-import { defineRoute, type Route } from '../http/route.ts';
-import { noBody, noParams, noQuery } from '../http/schemas.ts';
-import { createResponse } from '../movements/responses.ts';
+import { ADMIN_ROLES, ALL_ROLES, OPS_ROLES } from '../../../domain/roles.ts';
+import { defineRoute, type Route } from '../../../api/http/route.ts';
+import { noBody, noParams, noQuery } from '../../../api/http/schemas.ts';
+import { createResponse } from '../../../api/movements/responses.ts';
 import { createBinding, getBinding, pauseStrategy } from './bindings.ts';
 import { emergencyState } from './emergency.ts';
 import { createMaster } from './master.ts';

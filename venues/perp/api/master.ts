@@ -1,14 +1,16 @@
 /** POST /perp-venue/master-account */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/commands/context.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import type { PerpMaster, PerpNetworkName } from '../../domain/perps/registry.ts';
-import { checksummed, sameEvmAddress } from '../../platform/evm-address.ts';
-import { createPerpMaster, readPerpMaster } from '../../store/perp-venue.ts';
-import type { PerpVenue } from '../../venues/perp/config.ts';
-import { auditedRefusal } from '../audit/refused.ts';
-import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../http/route.ts';
+import { perpSentence } from '../../../domain/perps/ready.ts';
+import type { RequirementCheck } from '../../../api/dependencies.ts';
+import { auditOf, type Requester } from '../../../domain/commands/context.ts';
+import { ServiceError } from '../../../domain/errors.ts';
+import type { PerpMaster, PerpNetworkName } from '../../../domain/perps/registry.ts';
+import { checksummed, sameEvmAddress } from '../../../platform/evm-address.ts';
+import { createPerpMaster, readPerpMaster } from '../../../store/perp-venue.ts';
+import type { PerpVenue } from '../config.ts';
+import { auditedRefusal } from '../../../api/audit/refused.ts';
+import type { ApiDependencies } from '../../../api/dependencies.ts';
+import type { Reply } from '../../../api/http/route.ts';
 import type { masterCreate, masterResponse } from './schema.ts';
 import { masterView, subjectOf } from './shown.ts';
 import { addressOfSigner } from './signer.ts';
@@ -77,3 +79,13 @@ function repeated(known: PerpMaster, asked: Asked): Reply<z.input<typeof masterR
     body: masterView(known),
   };
 }
+
+/** Without a master account no node of the venue can be sent. */
+export const masterRequirement: RequirementCheck = {
+  kind: 'perp',
+  async problem(db) {
+    if ((await readPerpMaster(db)) !== null) return null;
+    const code = 'MASTER_ACCOUNT_MISSING';
+    return `${code}: ${perpSentence({ code, key: '' })}`;
+  },
+};

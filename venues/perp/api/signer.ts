@@ -1,9 +1,9 @@
 /** The signer that an account or an agent of the perps venue is to have. */
-import { ServiceError } from '../../domain/errors.ts';
-import { readIdentity } from '../../signers/identity.ts';
-import { readSignerRow } from '../../store/registry.ts';
-import type { ApiDependencies } from '../dependencies.ts';
-import { liveIdentity } from '../registries/live-identity.ts';
+import { ServiceError } from '../../../domain/errors.ts';
+import { readIdentity } from '../../../signers/identity.ts';
+import { readSignerRow } from '../../../store/registry.ts';
+import type { ApiDependencies } from '../../../api/dependencies.ts';
+import { liveIdentity } from '../../../api/registries/live-identity.ts';
 
 /**
  * The checksummed address that the signer tells now. Refused is one that is not known, not active,

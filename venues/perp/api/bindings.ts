@@ -1,21 +1,21 @@
 /** Strategies at the perps venue: bound, read, paused. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/commands/context.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import { ExecutorFault } from '../../domain/executor.ts';
-import type { PerpBinding, PerpMaster } from '../../domain/perps/registry.ts';
-import { checksummed } from '../../platform/evm-address.ts';
+import { auditOf, type Requester } from '../../../domain/commands/context.ts';
+import { ServiceError } from '../../../domain/errors.ts';
+import { ExecutorFault } from '../../../domain/executor.ts';
+import type { PerpBinding, PerpMaster } from '../../../domain/perps/registry.ts';
+import { checksummed } from '../../../platform/evm-address.ts';
 import {
   createPerpBinding,
   pausePerpBinding,
   readPerpBinding,
   readPerpMaster,
   type BindingChange,
-} from '../../store/perp-venue.ts';
-import type { PerpRole } from '../../venues/perp/client.ts';
-import { auditedRefusal } from '../audit/refused.ts';
-import type { ApiDependencies } from '../dependencies.ts';
-import type { Reply } from '../http/route.ts';
+} from '../../../store/perp-venue.ts';
+import type { PerpRole } from '../client.ts';
+import { auditedRefusal } from '../../../api/audit/refused.ts';
+import type { ApiDependencies } from '../../../api/dependencies.ts';
+import type { Reply } from '../../../api/http/route.ts';
 import type { bindingCreate, bindingResponse, pauseRequest } from './schema.ts';
 import { bindingView, subjectOf } from './shown.ts';
 

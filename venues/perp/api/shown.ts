@@ -1,10 +1,10 @@
 /** Rows of the perps venue as callers see them, and what a change is about for the audit. */
 import type { z } from 'zod';
-import type { AuditAction } from '../../domain/events.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { AgentWallet, PerpBinding, PerpMaster } from '../../domain/perps/registry.ts';
-import { checksummed } from '../../platform/evm-address.ts';
-import type { Subject } from '../audit/refused.ts';
+import type { AuditAction } from '../../../domain/events.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import type { AgentWallet, PerpBinding, PerpMaster } from '../../../domain/perps/registry.ts';
+import { checksummed } from '../../../platform/evm-address.ts';
+import type { Subject } from '../../../api/audit/refused.ts';
 import type { bindingResponse, masterResponse, walletResponse } from './schema.ts';
 
 export function masterView(master: PerpMaster): z.input<typeof masterResponse> {

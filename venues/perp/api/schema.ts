@@ -1,9 +1,9 @@
 /** The wire contract of the perps venue. */
 import { z } from 'zod';
-import { PERP_NETWORKS } from '../../domain/perps/registry.ts';
-import { AGENT_WALLET_STATES } from '../../domain/states/agent-wallet.ts';
-import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
-import { checksummed, readEvmAddress, type AddressProblem } from '../../platform/evm-address.ts';
+import { PERP_NETWORKS } from '../../../domain/perps/registry.ts';
+import { AGENT_WALLET_STATES } from '../../../domain/states/agent-wallet.ts';
+import { MOVEMENT_STATES } from '../../../domain/states/movement.ts';
+import { checksummed, readEvmAddress, type AddressProblem } from '../../../platform/evm-address.ts';
 import {
   assetCode,
   decimalString,
@@ -13,8 +13,8 @@ import {
   text,
   timestamp,
   uuid,
-} from '../http/schemas.ts';
-import { idempotencyKey } from '../movements/schema.ts';
+} from '../../../api/http/schemas.ts';
+import { idempotencyKey } from '../../../api/movements/schema.ts';
 
 const DIGITS = /^0x[0-9a-fA-F]{40}$/;
 

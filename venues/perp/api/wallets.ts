@@ -1,14 +1,18 @@
 /** Agent wallets: who may sign orders for a strategy. */
 import type { z } from 'zod';
-import { auditOf, type Requester } from '../../domain/commands/context.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import type { AgentWallet } from '../../domain/perps/registry.ts';
-import { checksummed } from '../../platform/evm-address.ts';
-import { createAgentWallet, listAgentWallets, type WalletChange } from '../../store/perp-venue.ts';
-import { auditedRefusal } from '../audit/refused.ts';
-import type { ApiDependencies } from '../dependencies.ts';
-import { invalidRequest } from '../http/issues.ts';
-import type { Reply } from '../http/route.ts';
+import { auditOf, type Requester } from '../../../domain/commands/context.ts';
+import { ServiceError } from '../../../domain/errors.ts';
+import type { AgentWallet } from '../../../domain/perps/registry.ts';
+import { checksummed } from '../../../platform/evm-address.ts';
+import {
+  createAgentWallet,
+  listAgentWallets,
+  type WalletChange,
+} from '../../../store/perp-venue.ts';
+import { auditedRefusal } from '../../../api/audit/refused.ts';
+import type { ApiDependencies } from '../../../api/dependencies.ts';
+import { invalidRequest } from '../../../api/http/issues.ts';
+import type { Reply } from '../../../api/http/route.ts';
 import { notBound, type OfStrategy } from './bindings.ts';
 import type { walletCreate, walletList, walletResponse } from './schema.ts';
 import { subjectOf, walletView } from './shown.ts';

@@ -1,0 +1,6 @@
+/** Every route of the API: those that have to do with no venue, and those of venues. */
+import type { Route } from '../api/http/route.ts';
+import { coreRoutes } from '../api/routes.ts';
+import { VENUES } from './list.ts';
+
+export const routes: readonly Route[] = [...coreRoutes, ...VENUES.flatMap((venue) => venue.routes)];
