@@ -1,5 +1,4 @@
 /** Top-ups of strategies at the perps venue (prisma/functions/perp-top-up.sql). */
-import type { TemplateNode } from '../domain/plan/types.ts';
 import type { Database } from '../prisma/client.ts';
 import { faultDetail, run, sqlState } from './faults.ts';
 import { createMovementBy, type CreateOutcome, type NewMovement } from './movements.ts';
@@ -47,22 +46,4 @@ export async function createTopUp(
     if (sqlState(error) !== OVER) throw error;
     return { created: null, under_way: faultDetail(error) ?? '0' };
   }
-}
-
-/** The newest version of a template whose one node is this; null where there is none. */
-export async function findVersionOf(
-  db: Database,
-  templateKey: string,
-  node: Pick<TemplateNode, 'action_type' | 'config' | 'signer_selector'>,
-): Promise<{ readonly found: number | null; readonly latest: number }> {
-  const [config, selector] = [JSON.stringify(node.config), JSON.stringify(node.signer_selector)];
-  const rows = await run(
-    () => db.sql<{ found: number | null; latest: number | null }>`
-      SELECT max(v.version) FILTER (WHERE n.action_type = ${node.action_type}
-          AND n.config = ${config}::jsonb AND n.signer_selector = ${selector}::jsonb) AS found,
-        max(v.version) AS latest
-      FROM plan_template_versions v JOIN plan_nodes n USING (template_id)
-      WHERE v.template_key = ${templateKey}`,
-  );
-  return { found: rows[0]?.found ?? null, latest: rows[0]?.latest ?? 0 };
 }

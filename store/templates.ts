@@ -195,3 +195,21 @@ export async function retireTemplate(
   const answer = rows[0]?.answer ?? null;
   return answer === null ? null : { ...answer, retired_at: isoOf(answer.retired_at) };
 }
+
+/** The newest version of a template whose one node is this; null where there is none. */
+export async function findVersionOf(
+  db: Database,
+  templateKey: string,
+  node: Pick<TemplateNode, 'action_type' | 'config' | 'signer_selector'>,
+): Promise<{ readonly found: number | null; readonly latest: number }> {
+  const [config, selector] = [JSON.stringify(node.config), JSON.stringify(node.signer_selector)];
+  const rows = await run(
+    () => db.sql<{ found: number | null; latest: number | null }>`
+      SELECT max(v.version) FILTER (WHERE n.action_type = ${node.action_type}
+          AND n.config = ${config}::jsonb AND n.signer_selector = ${selector}::jsonb) AS found,
+        max(v.version) AS latest
+      FROM plan_template_versions v JOIN plan_nodes n USING (template_id)
+      WHERE v.template_key = ${templateKey}`,
+  );
+  return { found: rows[0]?.found ?? null, latest: rows[0]?.latest ?? 0 };
+}

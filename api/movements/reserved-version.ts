@@ -3,8 +3,7 @@ import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { CompletionAssurance } from '../../domain/executor.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
-import { findVersionOf } from '../../store/perp-top-ups.ts';
-import { createTemplate } from '../../store/templates.ts';
+import { createTemplate, findVersionOf } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
 /** The version with this one node, which is registered where there is none yet. */

@@ -13,7 +13,6 @@ const NAMES: Readonly<Record<string, string>> = {
   'api/movements/reassign.ts': 'its refusal says which nodes hold payments',
   'api/movements/reset-allowances.ts': 'makes the node that takes an allowance back',
   'api/movements/routes.ts': 'the documentation of a route',
-  'venues/perp/api/top-up.ts': 'makes the nodes of a top-up',
   'api/templates/schema.ts': 'the example of a template',
   'domain/perps/deposit-address.ts': 'its refusal says which type deposits',
   'domain/agents/blueprint.ts':

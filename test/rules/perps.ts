@@ -191,7 +191,7 @@ export const perpRules: readonly Rule[] = [
       name: 'a plan pays the sub-account of its strategy alone, and waits for a person',
     },
     broken: {
-      file: 'store/perp-top-ups.ts',
+      file: 'store/templates.ts',
       find: 'AND n.config = ${config}::jsonb ',
       replace: 'AND ${config}::jsonb IS NOT NULL ',
     },
