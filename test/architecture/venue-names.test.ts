@@ -18,6 +18,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'domain/events.ts': 'actions of the audit trail',
   'domain/send/stops.ts': 'the table of stops',
   'domain/signer-lifecycle.ts': 'gates and reasons',
+  'api/bridges/refresh.ts': 'an entity of the audit trail',
+  'api/bridges/routes.ts': 'paths of the bridge registry',
   'api/openapi/document.ts': 'the tags of the document',
   'clients/http/groups.ts': 'the groups of the client',
   // Lists in which each feature of a client has its line.
@@ -43,7 +45,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** In code, in any spelling: `perp`, `PerpVenue`, `bridge_c`, `burnMint`, `cctp`, `ccxt`. */
 const VENUE =
-  /(?<![a-z])(?:perps?(?![a-z])|bridge_?c(?![a-z])|burn_?(?:and_?)?mint|cctp|ccxt|paper(?![a-z]))/gi;
+  /(?<![a-z])(?:perps?(?![a-z])|bridge[-_ ]?c(?![a-z])|burn[-_ ]?(?:and[-_ ]?)?mint|cctp|ccxt|paper(?![a-z]))/gi;
 
 /** The text without comments. */
 function codeOf(text: string): string {

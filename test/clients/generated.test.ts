@@ -23,9 +23,9 @@ test('every route is an operation, and every error has its code', () => {
   expect(keyed).toEqual([
     'createMovement',
     'createCapitalTransfer',
-    'topUpAgentWallet',
     'createTemplateProposal',
     'createBridgeAttempt',
+    'topUpAgentWallet',
   ]);
   expect(Object.keys(ERRORS)).toEqual(Object.keys(ERROR_TABLE));
 });

@@ -322,9 +322,9 @@ export const bridgeRules: readonly Rule[] = [
     rule: 'Nothing is burnt while a contract of the lane is paused on either side.',
     test: { file: BURNS, name: 'while the transmitter is paused (%s)' },
     broken: {
-      file: 'venues/burn-mint/route.ts',
-      find: '    return requireOpen(connection, cctp.message_transmitter, venue_key);',
-      replace: '    return;',
+      file: 'venues/evm/act-executor.ts',
+      find: '    await requireUnpaused(connection, address);',
+      replace: '    void requireUnpaused;',
     },
   },
   {
