@@ -17,7 +17,7 @@ const providers = VENUES.flatMap(({ provider }) => provider ?? []);
 const fileSchema = z.strictObject({
   venues: z.array(
     z.discriminatedUnion('provider', [first, ...others], {
-      error: `must be one of ${providers.join(', ')}`,
+      error: `must be ${providers.join(', ').replace(/, ([^,]*)$/, ' or $1')}`,
     }),
   ),
 });

@@ -23,7 +23,8 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
     acts: opened.flatMap(({ acts }) => acts ?? []),
     fetchers: opened.flatMap(({ fetchers = [] }) => fetchers),
     transferProviders: opened.flatMap(({ transferProviders = [] }) => transferProviders),
-    clocks: Object.assign({}, ...opened.map(({ clocks }) => clocks)) as OpenedClocks,
+    // Of two of one name that of the earlier venue: a key in the file takes no venue's own clock.
+    clocks: Object.assign({}, ...opened.map(({ clocks }) => clocks).reverse()) as OpenedClocks,
     bridge: firstThatKnows(opened.flatMap(({ bridge }) => bridge ?? [])),
     mints: opened.flatMap(({ mints }) => mints ?? [])[0] satisfies MintReader | undefined,
     loops: (sources: LoopSources) => opened.flatMap((venue) => venue.loops?.(sources) ?? []),

@@ -5,8 +5,18 @@ import { expect, test } from '@jest/globals';
 import { ROOT } from '../../dev/stack/ports.ts';
 
 /** The folders that are a venue's own, and those that may name anything. */
-const OWN =
-  /^(?:venues|domain\/(?:actions|perps)|activities\/requirements|store\/perp-|clients\/fundctl\/commands\/perps|console\/pages\/perps|prisma|dev|test|bench|examples|clients\/http\/generated)/;
+const OWN = new RegExp(
+  `^(?:${[
+    'venues/',
+    'domain/actions/',
+    'domain/perps/',
+    'activities/requirements/',
+    'store/perp-',
+    'clients/fundctl/commands/perps\\.ts$',
+    'console/pages/perps/',
+    ...['prisma/', 'dev/', 'test/', 'bench/', 'examples/', 'clients/http/generated/'],
+  ].join('|')})`,
+);
 
 /** What names a venue outside of them, and why it has to. */
 const NAMES: Readonly<Record<string, string>> = {

@@ -31,7 +31,7 @@ beforeAll(async () => {
   impatient = await storeTemplate(own.api, [
     transfer(chain, 'pay', { more: { retry_policy: { max_attempts: 1 } } }),
   ]);
-});
+}, 180_000);
 
 afterEach(async () => {
   await held.release();

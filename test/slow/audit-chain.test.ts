@@ -24,7 +24,7 @@ beforeAll(async () => {
   movementId = movement.movement_id;
   await own.api.reaches(movementId, 'COMPLETED');
   await allSealed();
-});
+}, 180_000);
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });

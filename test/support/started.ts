@@ -5,8 +5,9 @@ type Part = object & ({ close(): unknown } | { stop(): unknown });
 const running: Part[] = [];
 
 /**
- * What `start` returns, for hooks further down and tests; reading it earlier is an error. Parts
- * stop in the reverse order of their starts, each before any `afterAll` that stands further down.
+ * What `start` returns, for hooks further down and tests; reading it earlier is an error. Called at
+ * the top of a file alone, before other hooks: its parts stop in the reverse order of their starts,
+ * and then the file's own `afterAll` runs.
  */
 export function started<T extends Part>(start: () => Promise<T>, timeoutMs = 240_000): T {
   let part: T | undefined;

@@ -108,7 +108,7 @@ test('the files that settings name are read too, and all that is wrong with them
       /SVC_PROT: /,
       /SVC_REGISTRY_FILE: executors\[0\]\.url: must be https/,
       /SVC_REGISTRY_FILE: executors\[0\]\.action_types/,
-      /SVC_VENUES_FILE: venues\[0\]\.provider: must be paper, ccxt, evm or perp/,
+      /SVC_VENUES_FILE: venues\[0\]\.provider: must be evm, paper, perp or ccxt/,
       /SVC_DASHBOARD_WRITER_KEYS_FILE: entry 1 has no name.*; the secret of desk/,
     ])
       expect(first.err).toMatch(told);

@@ -143,8 +143,8 @@ export function createActExecutor<Plan>(
         };
       }),
     submit: (input, call) => {
-      const { plan, ...planned } = plannedAct(act, input.context, readSigner(input.context));
-      requireSameEntries(input.prepared_action[TERMS], act.move(plan).terms);
+      // Terms are not compared here: the nonce is taken, so what is signed is sent and then judged.
+      const planned = plannedAct(act, input.context, readSigner(input.context));
       return sendSigned(chains, planned, input, call);
     },
     observe: (context, call, journal) => look('observe', context, call, journal),
@@ -180,9 +180,10 @@ async function draft<Plan>(
   const { outflow, path } = move;
   const { token } = outflow;
   const from = readSigner(context);
+  const opened = chains.open(move.chain_id, options);
   const [connection, there] = await Promise.all([
-    chains.open(move.chain_id, options),
-    chains.open(path?.there.venue.chain_id ?? move.chain_id, options),
+    opened,
+    path === null ? opened : chains.open(path.there.venue.chain_id, options),
   ]);
   if (token !== null) await requireCode(connection, token);
   if (path !== null) {
@@ -294,7 +295,8 @@ async function requireOpen(
   }
 }
 
-const PAUSABLE = parseAbi(['function paused() view returns (bool)']);
+/** As a whole word: one that answers more than a bool holds has said yes. */
+const PAUSABLE = parseAbi(['function paused() view returns (uint256)']);
 
 /**
  * A contract that cannot say whether it is paused cannot be.
@@ -304,7 +306,8 @@ const PAUSABLE = parseAbi(['function paused() view returns (bool)']);
 export async function requireUnpaused(connection: EvmConnection, address: Address): Promise<void> {
   const paused = await connection.ask(async (client) => {
     try {
-      return await client.readContract({ address, abi: PAUSABLE, functionName: 'paused' });
+      const word = await client.readContract({ address, abi: PAUSABLE, functionName: 'paused' });
+      return word !== 0n;
     } catch (error) {
       if (isContractRefusal(error)) return false;
       throw error;

@@ -77,7 +77,7 @@ export interface Move {
     /** The chain it is on, none of whose own contracts it may be; null: it may be one of them. */
     readonly venue: EvmVenue | null;
   };
-  /** What of the venues file it goes by. The frame sends and judges it by no other. */
+  /** What of the venues file it goes by. The frame judges what was sent by no other. */
   readonly terms: string | null;
   /** Both ends of its bridge, which the frame requires to be there and not paused. */
   readonly path: { readonly here: PathEnd; readonly there: PathEnd } | null;

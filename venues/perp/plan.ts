@@ -7,7 +7,12 @@ import { compare, isDecimal, isPositive, normalize, toBaseUnits } from '../../do
 import { issuesLine } from '../../platform/issues.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { EvmChains } from '../evm/client.ts';
-import { addressSchema, chainIdSchema, type EvmVenue } from '../evm/config.ts';
+import {
+  addressSchema,
+  chainIdSchema,
+  erc20TransferConfigSchema,
+  type EvmVenue,
+} from '../evm/config.ts';
 import type { TransferPlan } from '../evm/plan.ts';
 import type { PerpClient } from './client.ts';
 import { LEAST_DEPOSIT, PERP_DECIMALS, WITHDRAWAL_FEE, type PerpVenue } from './config.ts';
@@ -23,12 +28,7 @@ export interface PerpLane {
 type Read = Pick<ExecutionContext, 'config' | 'asset' | 'amount'>;
 
 /** Node configs carry keys for others too, so these schemas read only their own. */
-const depositSchema = z.object({
-  venue: z.string(),
-  chain_id: chainIdSchema,
-  token_address: addressSchema,
-  destination_address: addressSchema,
-});
+const depositSchema = erc20TransferConfigSchema.and(z.object({ venue: z.string() }));
 const withdrawSchema = z.object({
   venue: z.string(),
   chain_id: chainIdSchema,

@@ -3,7 +3,7 @@
  * amount or other terms: what every act is held to.
  */
 import { encodeFunctionData, parseAbi, zeroAddress, type Address } from 'viem';
-import { ExecutorFault, type SubmitInput } from '../../../domain/executor.ts';
+import type { SubmitJournal } from '../../../domain/executor.ts';
 import { createActExecutor } from '../../../venues/evm/act-executor.ts';
 import { actDescriptor, actReader, chainAct, type Act } from '../../../venues/evm/act.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
@@ -130,17 +130,14 @@ const context = () => ({
   signer: { signer_key: 's', chain_family: 'evm' as const, address: SIGNER },
 });
 
-it('what was prepared by other terms is not sent', async () => {
+it('what was prepared by other terms is not judged by these', async () => {
   const executor = createActExecutor(createEvmChains([VENUE]), sample({ terms: 'gate 2' }), {
     facts: () => ({}),
   });
-  const input = {
-    context: context(),
-    prepared_action: { venue_entries: 'gate 1' },
-    sign_result: { raw_tx: '0x', tx_hash: '0x' },
-  } as unknown as SubmitInput;
+  const prior = { prepared_action: { venue_entries: 'gate 1' } };
   const call = { signal: AbortSignal.timeout(5_000) };
-  const sent = async () => executor.submit(input, call);
-  await expect(sent()).rejects.toMatchObject({ code: 'VENUE_ENTRY_CHANGED' });
-  await expect(sent()).rejects.toBeInstanceOf(ExecutorFault);
+  for (const phase of ['observe', 'recover'] as const)
+    await expect(
+      executor[phase]({ ...context(), prior }, call, {} as SubmitJournal),
+    ).rejects.toMatchObject({ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' });
 });

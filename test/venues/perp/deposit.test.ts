@@ -153,6 +153,12 @@ describe('nothing is deposited', () => {
     ['with more decimals than the venue has', '5.0000001', {}, 'AMOUNT_TOO_PRECISE'],
     ['that is nothing', '0', {}, 'CONFIG_INVALID'],
     ['to another address', '5', { destination_address: OTHER }, 'CONFIG_INVALID'],
+    [
+      'in the token that it is paid to',
+      '5',
+      { token_address: PERP_BRIDGE.address },
+      'CONFIG_INVALID',
+    ],
     ['from another chain', '5', { chain_id: 1 }, 'CONFIG_INVALID'],
     ['of another token', '5', { token_address: OTHER }, 'TOKEN_ASSET_MISMATCH'],
     ['at another venue', '5', { venue: 'other' }, 'CONFIG_INVALID'],
