@@ -69,7 +69,7 @@ export interface Temporal {
   /** Starts the run that shows that a movement needs a person although its own run is closed. */
   showEnded(ended: EndedBadly): Promise<void>;
   /** What open runs were told and still show, by workflow id. */
-  listTold(): Promise<ReadonlyMap<string, string>>;
+  listShownReasons(): Promise<ReadonlyMap<string, string>>;
   /**
    * Movements whose runs the server's list shows as running, page by page. The list follows the
    * truth after a while: one that is not in it may run, and one that is may just have closed.
@@ -187,7 +187,7 @@ export function connectTemporal(
           staticDetails: endedDetails(ended),
         });
       }),
-    listTold: () =>
+    listShownReasons: () =>
       limited(async ({ client }) => {
         const shown = new Map<string, string>();
         // One reason at a time and nothing else: a server on SQL then finds them in the index of

@@ -18,7 +18,7 @@ import { SignerFault, type Signer, type SignerDescriptor } from '../domain/signe
 import { readDerSignature, signatureOf } from './ecdsa.ts';
 import { evmTransaction } from './evm-transaction.ts';
 import type { KeyService } from './kms-client.ts';
-import { askedIdentity } from './recent.ts';
+import { cachedIdentity } from './recent.ts';
 import { readTypedData } from './typed-data.ts';
 
 /** A signer of the backend `managed_kms_evm` over `service`, which it closes with itself. */
@@ -26,7 +26,7 @@ export function createKmsSigner(
   identity: Omit<SignerDescriptor, 'backend'>,
   service: KeyService,
 ): Signer {
-  const addresses = askedIdentity(async () => addressOf(await service.publicKey()));
+  const addresses = cachedIdentity(async () => addressOf(await service.publicKey()));
   const sign = async (hash: Hex, address: string | undefined): Promise<Signature> => {
     const by = address ?? (await addresses.identity()) ?? '';
     const parts = readDerSignature(await service.sign(hexToBytes(hash)));

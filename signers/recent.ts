@@ -5,7 +5,7 @@ import { RECENT_IDENTITY_MS, type Signer } from '../domain/signer.ts';
  * `identity` asks each time. `recentIdentity` asks once for all who ask meanwhile and for
  * {@link RECENT_IDENTITY_MS} after; a failure is never kept.
  */
-export function askedIdentity(
+export function cachedIdentity(
   ask: () => Promise<string>,
   now: () => number = () => performance.now(),
 ): Pick<Signer, 'identity' | 'recentIdentity'> {

@@ -20,7 +20,7 @@ import {
   type OutgoingCall,
 } from '../platform/outgoing/call.ts';
 import { readIdentity } from './identity.ts';
-import { askedIdentity } from './recent.ts';
+import { cachedIdentity } from './recent.ts';
 import { verifiedTransaction, verifiedTypedData } from './verify.ts';
 
 /** Largest answer that is read: the bytes of the largest sign request, in hex. */
@@ -67,7 +67,7 @@ export function createRemoteSigner(
         dispatcher,
       }),
     );
-  const addresses = askedIdentity(async () => {
+  const addresses = cachedIdentity(async () => {
     const { address } = await ask(identityAnswer, {
       method: 'GET',
       path: '/identity',

@@ -29,7 +29,7 @@ export const ATTENTION_LEASE = 'attention';
  */
 export function startAttentionTeller(options: {
   readonly db: Database;
-  readonly temporal: Pick<Temporal, 'tell' | 'showEnded' | 'listTold'>;
+  readonly temporal: Pick<Temporal, 'tell' | 'showEnded' | 'listShownReasons'>;
   readonly log: Logger;
   readonly pauseMs: number;
   /** Of one worker for all: runs need not be told twice. */
@@ -67,7 +67,7 @@ export function startAttentionTeller(options: {
       restUntil = performance.now() + REST * (performance.now() - began);
       if (asked === settled.needed && began < settled.until) return;
       // In this order: what becomes true in between is told the next time.
-      const shown = await temporal.listTold();
+      const shown = await temporal.listShownReasons();
       const [open, ended] = [await readTold(db, MOST), await readEndedBadly(db, MOST)];
       const needed = neededOf(open, ended);
       restUntil = performance.now() + REST * (performance.now() - began);

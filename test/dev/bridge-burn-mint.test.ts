@@ -201,7 +201,7 @@ test('the service reads what the simulator says', async () => {
     const attested = readMessage(told?.message ?? '');
     if (!emitted.ok || !attested.ok) throw new Error('a message could not be read');
     expect(differs(attested.message, emitted.message)).toBeNull();
-    await service.attestAnew(asked, attested.message.nonce, call);
+    await service.reattest(asked, attested.message.nonce, call);
     await faults({ tells: 'other_recipient' });
     const [wrong] = await service.messagesOf(asked, transaction, call);
     const other = readMessage(wrong?.message ?? '');

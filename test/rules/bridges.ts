@@ -243,13 +243,13 @@ export const bridgeRules: readonly Rule[] = [
     section,
     rule: 'Nothing is sent over a bridge to a contract of its destination that would keep it for good.',
     test: {
-      file: 'test/venues/bridge-recipients.test.ts',
+      file: 'test/venues/bridge-payees.test.ts',
       name: 'brings nothing to %s of the other chain',
     },
     broken: {
-      file: 'venues/evm/recipients.ts',
-      find: 'isAddressEqual(address, recipient)',
-      replace: 'address === recipient && false',
+      file: 'venues/evm/payee-problem.ts',
+      find: 'isAddressEqual(address, payee)',
+      replace: 'address === payee && false',
     },
   },
   {

@@ -8,7 +8,7 @@ import { CURVE_ORDER, HIGHEST_S, readDerSignature, signatureOf } from '../../sig
 import { openKms } from '../../signers/kms-client.ts';
 import { addressOf, createKmsSigner } from '../../signers/kms.ts';
 import { createLocalSigner } from '../../signers/local.ts';
-import { askedIdentity } from '../../signers/recent.ts';
+import { cachedIdentity } from '../../signers/recent.ts';
 import {
   amzError,
   der,
@@ -183,7 +183,7 @@ describe('a recent identity', () => {
   it('is asked once for all who ask at once, again when it is old, and no failure is kept', async () => {
     let [clock, asked] = [0, 0];
     let answer: () => Promise<string> = () => Promise.resolve('a');
-    const ids = askedIdentity(
+    const ids = cachedIdentity(
       () => {
         asked += 1;
         return answer();

@@ -9,7 +9,7 @@ import { ENDPOINT, OFT } from './contracts.ts';
 import { payloadHash, type Packet } from './packet.ts';
 
 /** The contracts of the destination, as whoever receives tells them. */
-export interface Receiver {
+export interface Destination {
   readonly oft: Address;
   readonly endpoint: Address;
   /** Of what holders hold. */
@@ -17,10 +17,10 @@ export interface Receiver {
 }
 
 /** Null for a packet to what is no address of an EVM chain. */
-export async function receiverOf(
+export async function readDestination(
   connection: EvmConnection,
   packet: Packet,
-): Promise<Receiver | null> {
+): Promise<Destination | null> {
   const address = unpaddedWord(packet.receiver);
   if (address === null) return null;
   const oft = { address, abi: OFT } as const;
@@ -40,7 +40,7 @@ export type Whereabouts = 'sent' | 'verified' | 'blocked' | 'gone';
 
 export async function whereIs(
   connection: EvmConnection,
-  { oft, endpoint }: Receiver,
+  { oft, endpoint }: Destination,
   packet: Packet,
 ): Promise<Whereabouts> {
   const path = [oft, packet.source_eid, packet.sender] as const;
@@ -67,7 +67,7 @@ export async function whereIs(
  * What anybody who pays may call `lzReceive` of the endpoint with, without value or `extraData`. In
  * its parts, since calldata of that length is hidden wherever nodes are shown.
  */
-export function deliveryOf({ oft, endpoint }: Receiver, packet: Packet): JsonObject {
+export function deliveryOf({ oft, endpoint }: Destination, packet: Packet): JsonObject {
   const { source_eid, sender, nonce, guid, message } = packet;
   return {
     endpoint,
@@ -83,7 +83,7 @@ const RECEIVED = toEventSelector('OFTReceived(bytes32,uint32,address,uint256)');
 /** The transaction in which the token received it, on from the blocks that were searched. */
 export function receivedIn(
   connection: EvmConnection,
-  { oft }: Receiver,
+  { oft }: Destination,
   { packet, since }: { readonly packet: Packet; readonly since: bigint },
   searched: Searched | null,
   search?: SearchLimits,
@@ -94,7 +94,7 @@ export function receivedIn(
 
 /** What the receipt says was received, and by whom; null where it says nothing of the packet. */
 export function receivedBy(
-  { oft }: Receiver,
+  { oft }: Destination,
   { guid, source_eid }: Packet,
   { logs }: Pick<TransactionReceipt, 'logs'>,
 ): { readonly to: Address; readonly units: bigint } | null {

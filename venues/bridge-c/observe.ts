@@ -24,9 +24,9 @@ import {
   deliveryOf,
   receivedBy,
   receivedIn,
-  receiverOf,
+  readDestination,
   whereIs,
-  type Receiver,
+  type Destination,
   type Whereabouts,
 } from './delivery.ts';
 import { packetOfRecord, type Packet } from './packet.ts';
@@ -75,7 +75,7 @@ export function createBridgeObserveExecutor(chains: EvmChains, search?: SearchLi
 interface Sent {
   readonly packet: Packet;
   readonly chain_id: number;
-  readonly recipient: string;
+  readonly payee: string;
   /** It is received in no older block of the destination. */
   readonly since: bigint;
 }
@@ -104,7 +104,7 @@ function readSent({ matched }: ExecutionContext): Sent {
   return {
     packet,
     chain_id: destination_chain_id,
-    recipient: destination_address,
+    payee: destination_address,
     since: recordedBlock(destination_block) ?? 0n,
   };
 }
@@ -117,7 +117,7 @@ async function look(
   const sent = readSent(context);
   const { packet } = sent;
   const connection = await chains.open(sent.chain_id, call);
-  const receiver = await receiverOf(connection, packet);
+  const receiver = await readDestination(connection, packet);
   if (receiver === null)
     throw new ExecutorFault('protocol', 'SEND_UNKNOWN', 'its packet names no receiver');
   const state = await whereIs(connection, receiver, packet);
@@ -154,9 +154,9 @@ const GOES_ON_SECONDS = 1;
 async function received(
   connection: EvmConnection,
   { completion_assurance, prior }: ExecutionContext,
-  of: Sent & { readonly receiver: Receiver; readonly search: SearchLimits | undefined },
+  of: Sent & { readonly receiver: Destination; readonly search: SearchLimits | undefined },
 ): Promise<ExecutionResult> {
-  const { packet, recipient, chain_id, receiver, search } = of;
+  const { packet, payee, chain_id, receiver, search } = of;
   const delivery = { state: 'received', chain_id };
   const before = await seenBefore(connection, prior?.external_ref);
   const seen: Found =
@@ -192,11 +192,11 @@ async function received(
     };
   const arrived = receivedBy(receiver, packet, mined);
   if (arrived === null) throw unseen(packet);
-  if (!isAddressEqual(arrived.to, recipient as `0x${string}`))
+  if (!isAddressEqual(arrived.to, payee as `0x${string}`))
     throw new ExecutorFault(
       'protocol',
       'DELIVERY_DIVERTED',
-      `the token received the message for ${arrived.to} and not for ${recipient} (${hash})`,
+      `the token received the message for ${arrived.to} and not for ${payee} (${hash})`,
     );
   return {
     next_state: 'COMPLETED',
@@ -206,7 +206,7 @@ async function received(
       tx_hash: hash,
       block_number: mined.blockNumber.toString(),
       received_amount: fromBaseUnits(arrived.units, receiver.decimals),
-      destination_address: recipient,
+      destination_address: payee,
       chain_id,
     },
     assurance: shownAt(depth, TRANSFER_ASSURANCES),

@@ -28,7 +28,7 @@ export interface End {
 export interface SendPlan {
   readonly from: End;
   readonly to: End;
-  readonly recipient: Address;
+  readonly payee: Address;
   /** Decimal string in units of the asset. */
   readonly amount: string;
 }
@@ -50,7 +50,7 @@ export function readSendPlan(
   const { source_chain_id, destination_chain_id, destination_address } = parsed.data;
   const from = endOf(bridgeOf(venues, source_chain_id), asset, 'TOKEN_ASSET_MISMATCH');
   const to = endOf(bridgeOf(venues, destination_chain_id), asset, 'DESTINATION_TOKEN_MISSING');
-  return { from, to, recipient: destination_address, amount };
+  return { from, to, payee: destination_address, amount };
 }
 
 /** What of the venue entries a send depends on, as it is written down with it. */

@@ -47,18 +47,22 @@ async function requireEnd(
   await requireCode(connection, token);
   const contract = { address: oft, abi: OFT } as const;
   const [toldEid, toldEndpoint, peer, carried] = await Promise.all([
-    told(connection, (client) =>
+    askContract(connection, (client) =>
       client.readContract({ address: endpoint, abi: ENDPOINT, functionName: 'eid' }),
     ),
-    told(connection, (client) => client.readContract({ ...contract, functionName: 'endpoint' })),
-    told(connection, (client) =>
+    askContract(connection, (client) =>
+      client.readContract({ ...contract, functionName: 'endpoint' }),
+    ),
+    askContract(connection, (client) =>
       client.readContract({
         ...contract,
         functionName: 'peers',
         args: [other.venue.bridge_c.eid],
       }),
     ),
-    told(connection, (client) => client.readContract({ ...contract, functionName: 'token' })),
+    askContract(connection, (client) =>
+      client.readContract({ ...contract, functionName: 'token' }),
+    ),
   ]);
   if (!isAddressEqual(carried, token))
     throw rejected(
@@ -73,7 +77,7 @@ async function requireEnd(
 }
 
 /** A contract that refuses to answer, or answers something else, is none of this bridge's. */
-export async function told<T>(
+export async function askContract<T>(
   connection: EvmConnection,
   question: (client: PublicClient) => Promise<T>,
 ): Promise<T> {
@@ -104,7 +108,7 @@ async function requireSameUnits(
   { from, to }: SendPlan,
 ): Promise<void> {
   const digits = (connection: EvmConnection, address: Address): Promise<number> =>
-    told(connection, (client) =>
+    askContract(connection, (client) =>
       client.readContract({ address, abi: OFT, functionName: 'sharedDecimals' }),
     );
   const [here, there] = await Promise.all([digits(source, from.oft), digits(destination, to.oft)]);
@@ -127,7 +131,7 @@ export async function requireWhole(
   plan: SendPlan,
   { units, decimals }: SendUnits,
 ): Promise<void> {
-  const [limit, , receipt] = await told(connection, (client) =>
+  const [limit, , receipt] = await askContract(connection, (client) =>
     client.readContract({
       address: plan.from.oft,
       abi: OFT,
@@ -151,19 +155,19 @@ export async function requireWhole(
 
 /**
  * The token's own `lzReceive`, as its endpoint will call it: a paused one, one that is out of what
- * it releases and one that refuses the recipient say so now, and not once the tokens are gone.
+ * it releases and one that refuses the payee say so now, and not once the tokens are gone.
  *
  * @throws ExecutorFault `rejected` `RECEIPT_WOULD_FAIL`.
  */
 export async function requireReceipt(
   destination: EvmConnection,
-  { from, to, recipient }: SendPlan,
+  { from, to, payee }: SendPlan,
   { shared }: SendUnits,
 ): Promise<void> {
   const srcEid = from.venue.bridge_c.eid;
   const sender = padded(from.oft);
   // 0 for a token that takes messages in any order, which the published one does.
-  const nonce = await told(destination, (client) =>
+  const nonce = await askContract(destination, (client) =>
     client.readContract({
       ...{ address: to.oft, abi: OFT, functionName: 'nextNonce' },
       args: [srcEid, sender],
@@ -172,13 +176,7 @@ export async function requireReceipt(
   const data = encodeFunctionData({
     abi: OFT,
     functionName: 'lzReceive',
-    args: [
-      { srcEid, sender, nonce },
-      zeroHash,
-      transferMessage(recipient, shared),
-      zeroAddress,
-      '0x',
-    ],
+    args: [{ srcEid, sender, nonce }, zeroHash, transferMessage(payee, shared), zeroAddress, '0x'],
   });
   const account = to.venue.bridge_c.endpoint;
   try {
@@ -187,7 +185,7 @@ export async function requireReceipt(
     if (!isRevert(error)) return destination.ask(() => Promise.reject(error));
     throw rejected(
       'RECEIPT_WOULD_FAIL',
-      `${to.oft} of venue ${to.venue.venue_key} would not receive it for ${recipient}: ${revertReason(error) ?? rpcMessage(error)}`,
+      `${to.oft} of venue ${to.venue.venue_key} would not receive it for ${payee}: ${revertReason(error) ?? rpcMessage(error)}`,
     );
   }
 }

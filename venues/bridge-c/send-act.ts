@@ -62,10 +62,10 @@ export function inUnits(
 }
 
 /** All of the amount or nothing: without options, message or command, refunds to the signer. */
-export function sendParam({ to, recipient }: SendPlan, units: bigint) {
+export function sendParam({ to, payee }: SendPlan, units: bigint) {
   return {
     dstEid: to.venue.bridge_c.eid,
-    to: padded(recipient),
+    to: padded(payee),
     amountLD: units,
     minAmountLD: units,
     extraOptions: '0x',
@@ -105,7 +105,7 @@ export function sendAct(venues: readonly EvmVenue[]): Act<SendPlan> {
         ...{ token: plan.from.token, amount: plan.amount },
         ...{ leaves_signer: true, pays_bridge: true },
       },
-      payee: { address: plan.recipient, field: 'destination_address', venue: plan.to.venue },
+      payee: { address: plan.payee, field: 'destination_address', venue: plan.to.venue },
       terms: entriesOf(plan),
       path: { here: pathEnd(plan.from), there: pathEnd(plan.to) },
     }),
@@ -152,7 +152,7 @@ function did(
       submitted_amount: fromBaseUnits(units, decimals),
       source_chain_id: plan.from.venue.chain_id,
       destination_chain_id: plan.to.venue.chain_id,
-      destination_address: plan.recipient,
+      destination_address: plan.payee,
       from_address: from,
       guid: packet.guid,
       packet: packetRecord(packet),
@@ -180,7 +180,7 @@ export function packetOf(
       )
       .map(({ args }) => args.guid),
   );
-  const message = transferMessage(plan.recipient, shared);
+  const message = transferMessage(plan.payee, shared);
   for (const log of parseEventLogs({
     abi: ENDPOINT,
     eventName: 'PacketSent',

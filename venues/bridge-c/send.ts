@@ -6,7 +6,7 @@ import type { Executor } from '../../domain/executor.ts';
 import { createActExecutor, gasAside } from '../evm/act-executor.ts';
 import { OFT } from './contracts.ts';
 import type { Bridge } from './plan.ts';
-import { requireEnds, requireReceipt, requireWhole, told } from './route.ts';
+import { requireEnds, requireReceipt, requireWhole, askContract } from './route.ts';
 import { sendAct, sendParam, unitsOf } from './send-act.ts';
 
 /**
@@ -19,19 +19,19 @@ export function createBridgeSendExecutor({ chains, venues }: Bridge): Executor {
       source_chain_id: plan.from.venue.chain_id,
       destination_chain_id: plan.to.venue.chain_id,
       token_address: plan.from.token,
-      destination_address: plan.recipient,
+      destination_address: plan.payee,
     }),
     requireEnds: (plan, here, there) => requireEnds(here, there, plan),
     async ready(plan, { connection, there: destination }) {
       const { oft } = plan.from;
       const contract = { address: oft, abi: OFT } as const;
       const moved = await unitsOf(connection, plan);
-      const pulls = await told(connection, (client) =>
+      const pulls = await askContract(connection, (client) =>
         client.readContract({ ...contract, functionName: 'approvalRequired' }),
       );
       await requireWhole(connection, plan, moved);
       await requireReceipt(destination, plan, moved);
-      const { nativeFee: fee } = await told(connection, (client) =>
+      const { nativeFee: fee } = await askContract(connection, (client) =>
         client.readContract({
           ...contract,
           functionName: 'quoteSend',

@@ -23,13 +23,17 @@ export interface Attester {
   /**
    * The messages of a transaction that are signed; empty is "not yet". Throws retryable faults.
    */
-  messagesOf(venue: AskedVenue, transaction: Hash, call: CallOptions): Promise<readonly Attested[]>;
+  messagesOf(
+    venue: AttesterVenue,
+    transaction: Hash,
+    call: CallOptions,
+  ): Promise<readonly Attested[]>;
   /** Asks for another attestation of a message whose own has expired. */
-  attestAnew(venue: AskedVenue, nonce: Hex, call: CallOptions): Promise<void>;
+  reattest(venue: AttesterVenue, nonce: Hex, call: CallOptions): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface AskedVenue {
+export interface AttesterVenue {
   readonly domain: number;
   readonly attester_url: string;
 }
@@ -63,7 +67,7 @@ export function createAttester(now: () => number = Date.now): Attester {
   const quietUntil = new Map<string, number>();
   const ask = async (
     method: 'GET' | 'POST',
-    { attester_url }: AskedVenue,
+    { attester_url }: AttesterVenue,
     path: string,
     call: CallOptions,
   ): Promise<OutgoingAnswer> => {
@@ -106,7 +110,7 @@ export function createAttester(now: () => number = Date.now): Attester {
           return signed.success ? [signed.data] : [];
         });
     },
-    async attestAnew(venue, nonce, call) {
+    async reattest(venue, nonce, call) {
       const answer = await ask('POST', venue, `/v2/reattest/${nonce}`, call);
       if (answer.status >= 400)
         throw odd(

@@ -131,7 +131,7 @@ export function isPlanned(plan: BurnPlan, decimals: number, message: BurnMessage
     source_domain: source.cctp.domain,
     destination_domain: destination.cctp.domain,
     sender: padded(source.cctp.token_messenger),
-    recipient: padded(destination.cctp.token_messenger),
+    destination_messenger: padded(destination.cctp.token_messenger),
     destination_caller: plan.destination_caller,
     min_finality: plan.threshold,
     burn_token: padded(plan.token),

@@ -20,7 +20,7 @@ export interface BurnMessage {
   readonly nonce: Hex;
   /** The token messenger that sent it, and that of the destination, in 32 bytes. */
   readonly sender: Hex;
-  readonly recipient: Hex;
+  readonly destination_messenger: Hex;
   /** Who alone may bring it, in 32 bytes; zero: anybody. */
   readonly destination_caller: Hex;
   readonly min_finality: number;
@@ -63,7 +63,7 @@ export function readMessage(bytes: string): MessageReading {
       destination_domain: number(8),
       nonce: at(12, 32),
       sender: at(44, 32),
-      recipient: at(76, 32),
+      destination_messenger: at(76, 32),
       destination_caller: at(108, 32),
       min_finality: number(140),
       finality_executed: number(144),
@@ -90,7 +90,7 @@ const EMITTED_FIELDS = [
   'source_domain',
   'destination_domain',
   'sender',
-  'recipient',
+  'destination_messenger',
   'destination_caller',
   'min_finality',
   'burn_token',

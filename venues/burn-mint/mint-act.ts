@@ -89,11 +89,11 @@ function broughtBy(data: string): { readonly message: BurnMessage } | null {
   }
 }
 
-/** `MINT_NOT_SEEN` where the messenger tells of no mint to the recipient. */
+/** `MINT_NOT_SEEN` where the messenger tells of no mint to the payee. */
 export function minted(plan: MintPlan, decimals: number, receipt: TransactionReceipt): Did {
-  const recipient = unpaddedWord(plan.emitted.mint_recipient);
+  const payee = unpaddedWord(plan.emitted.mint_recipient);
   // As the message says, whatever the venues file says by now.
-  const messenger = unpaddedWord(plan.emitted.recipient);
+  const messenger = unpaddedWord(plan.emitted.destination_messenger);
   const received = receivedIn(plan, receipt).find((log) => log.args.nonce === plan.nonce);
   // The mint of one message stands before its own event, and behind that of the message before.
   const mints = parseEventLogs({
@@ -105,8 +105,8 @@ export function minted(plan: MintPlan, decimals: number, receipt: TransactionRec
       messenger !== null &&
       isAddressEqual(log.address, messenger) &&
       isAddressEqual(log.args.mintToken, plan.minted) &&
-      recipient !== null &&
-      isAddressEqual(log.args.mintRecipient, recipient) &&
+      payee !== null &&
+      isAddressEqual(log.args.mintRecipient, payee) &&
       log.args.amount + log.args.feeCollected === plan.emitted.amount,
   );
   const mint = mints

@@ -7,13 +7,13 @@ import type { Burnt } from './burnt.ts';
 import type { Lane } from './plan.ts';
 
 /** Another attestation is asked for, until which the mint waits: the fault is `not_yet`. */
-export async function askedAnew(
+export async function requestAttestation(
   { attester }: Lane,
   { source, plan }: Burnt,
   options: CallOptions,
   { code, why }: { readonly code: string; readonly why: string },
 ): Promise<never> {
-  await attester.attestAnew(source.cctp, plan.nonce, options);
+  await attester.reattest(source.cctp, plan.nonce, options);
   throw new ExecutorFault('not_yet', code, `${why}, and another one is asked for`, {
     retryAfterSeconds: ASK_EVERY_SECONDS,
   });
@@ -38,7 +38,7 @@ export async function attestedOf(
     why = await whyUnsigned(connection, transmitter, each);
     if (why === null) return each;
   }
-  return askedAnew(lane, burnt, call, {
+  return requestAttestation(lane, burnt, call, {
     code: 'ATTESTATION_UNSIGNED',
     why: `the destination does not take the attestation (${why ?? ''})`,
   });

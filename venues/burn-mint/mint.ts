@@ -18,7 +18,7 @@ import { requireCaller } from './burn.ts';
 import { readBurnt, type Burnt } from './burnt.ts';
 import { byAnybody, byOthers, isNonceUsed, mintOfNonce, takes, type Looking } from './by-others.ts';
 import { mintCall, minted, mintProblem } from './mint-act.ts';
-import { askedAnew, attestedOf } from './mint-attestation.ts';
+import { requestAttestation, attestedOf } from './mint-attestation.ts';
 import type { Lane } from './plan.ts';
 
 export const CCTP_MINT_DESCRIPTOR = actDescriptor({
@@ -40,8 +40,8 @@ export function mintAct(venues: readonly EvmVenue[], search: SearchLimits | unde
         ...{ token: plan.minted, amount: plan.amount },
         ...{ leaves_signer: false, pays_bridge: false },
       },
-      // What is burnt is minted, whoever its recipient is.
-      payee: { address: recipientOf(plan), field: 'burn_from', venue: null },
+      // What is burnt is minted, whoever the payee is.
+      payee: { address: payeeOf(plan), field: 'burn_from', venue: null },
       // Its reading goes by those of its burn.
       terms: null,
       path: null,
@@ -55,7 +55,7 @@ export function mintAct(venues: readonly EvmVenue[], search: SearchLimits | unde
   };
 }
 
-function recipientOf({ emitted }: Burnt['plan']): Address {
+function payeeOf({ emitted }: Burnt['plan']): Address {
   return `0x${emitted.mint_recipient.slice(26)}`;
 }
 
@@ -77,7 +77,7 @@ export function createMintExecutor(lane: Lane): Executor {
       chain_id: plan.destination.chain_id,
       burn_transaction: transaction,
       message_nonce: plan.nonce,
-      mint_recipient: recipientOf(plan),
+      mint_recipient: payeeOf(plan),
     }),
     ready: (burnt, at) => mintReady(lane, burnt, at),
     completed: (_burnt, settled, { context }) => named(context, settled),
@@ -129,7 +129,7 @@ async function mintReady(lane: Lane, burnt: Burnt, at: Drafting): Promise<Ready>
       // Somebody was quicker just now.
       if (await isNonceUsed(connection, plan)) return done;
       if (!EXPIRED.test(why.message)) throw why;
-      return askedAnew(lane, burnt, options, {
+      return requestAttestation(lane, burnt, options, {
         code: 'ATTESTATION_EXPIRED',
         why: 'the attestation has expired',
       });

@@ -1,7 +1,7 @@
 /**
  * The transaction that a person names as the mint of a burn, where no attester says its nonce. The
  * chain decides: the destination's transmitter has taken a message whose every field but the
- * attester's four is the burn's own, and the messenger has minted its amount to its recipient.
+ * attester's four is the burn's own, and the messenger has minted its amount to its payee.
  *
  * The nonce is the attester's alone: `MessageV2.sol` emits it empty, and whichever is signed is
  * taken. So it is the one that was used. `MessageReceived` shows source domain, sender, nonce,

@@ -17,7 +17,7 @@ import { rejected, type BurnPlan, type LaneVenue } from './plan.ts';
 /**
  * What brings it back has to be there, and to be of the chains that the venue entries say: a domain
  * that is another chain's would have it minted there. The minter may not be paused, and the
- * token must let the minter give `units` (base units) to the recipient now.
+ * token must let the minter give `units` (base units) to the payee now.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`,
  *   `DESTINATION_TOKEN_MISSING`, `MINT_WOULD_FAIL`.

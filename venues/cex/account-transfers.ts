@@ -75,7 +75,7 @@ function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider
         throw new ExecutorFault(
           'protocol',
           'CREATED_AT_INVALID',
-          'the order tells no time of its creation',
+          'the order has no valid created_at',
         );
       return findTransfer(master, { transfer: read(order), period: periodSince(since) }, call);
     },
@@ -156,11 +156,11 @@ export async function findTransfer(
 /** What a master calls itself in the binding need not be what the exchange calls it. */
 function isOf(record: TransferRecord, transfer: ExchangeTransfer): boolean {
   const isEnd = (
-    told: TransferRecord['source'],
+    end: TransferRecord['source'],
     { sub_account, account_type }: TransferEndOfExchange,
   ): boolean =>
-    told.account_type === account_type &&
-    (sub_account === null || told.account.toLowerCase() === sub_account.toLowerCase());
+    end.account_type === account_type &&
+    (sub_account === null || end.account.toLowerCase() === sub_account.toLowerCase());
   return (
     record.asset === transfer.asset &&
     compare(record.amount, transfer.amount) === 0 &&
@@ -169,7 +169,7 @@ function isOf(record: TransferRecord, transfer: ExchangeTransfer): boolean {
   );
 }
 
-function answerOf({ id, status, told }: TransferRecord): TransferAnswer {
+function answerOf({ id, status, exchange_status }: TransferRecord): TransferAnswer {
   if (status === 'completed') return { status, provider_transfer_id: id };
   if (status === 'pending')
     return { status, provider_transfer_id: id, retry_after_seconds: POLL_SECONDS };
@@ -177,7 +177,7 @@ function answerOf({ id, status, told }: TransferRecord): TransferAnswer {
     status,
     provider_transfer_id: id,
     error_code: 'TRANSFER_FAILED',
-    error_message: `the exchange ended the transfer: ${told}`,
+    error_message: `the exchange ended the transfer: ${exchange_status}`,
   };
 }
 

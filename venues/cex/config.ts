@@ -67,16 +67,16 @@ export const ccxtVenueSchema = z
       fault('credentials_file', 'is needed without a master');
     const told = DIALECTS.get(venue.exchange)?.accountFault(venue.account, venue.account_role);
     if (told != null) fault('account', told);
-    const known = toldTypes(venue);
+    const known = accountTypes(venue);
     for (const [index, type] of (venue.account_types ?? []).entries()) {
       if (known.includes(type)) continue;
       const message = `${venue.exchange} does not tell of ${type} with the key of this binding`;
       context.addIssue({ code: 'custom', path: ['account_types', index], message });
     }
   })
-  .transform((venue) => ({ ...venue, account_types: venue.account_types ?? toldTypes(venue) }));
+  .transform((venue) => ({ ...venue, account_types: venue.account_types ?? accountTypes(venue) }));
 /** What the exchange tells of: more with an account's own key than with its master's. */
-function toldTypes(venue: {
+function accountTypes(venue: {
   readonly exchange: string;
   readonly credentials_file?: string | undefined;
 }): readonly BalanceAccountType[] {

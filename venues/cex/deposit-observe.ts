@@ -92,7 +92,7 @@ async function look(
     return {
       next_state: 'FAILED',
       error_code: 'DEPOSIT_REJECTED',
-      error_message: `the exchange did not credit the deposit: ${rejected.told}`,
+      error_message: `the exchange did not credit the deposit: ${rejected.exchange_status}`,
     };
   }
   if (!found.every((deposit) => isEnough(deposit, context.completion_assurance))) return waiting;

@@ -58,7 +58,7 @@ export interface WithdrawalRecord {
   readonly id: string;
   readonly status: RecordStatus;
   /** The exchange's own word for the status. */
-  readonly told: string;
+  readonly exchange_status: string;
   readonly asset: string;
   readonly network: string | null;
   readonly address: string;
@@ -76,7 +76,7 @@ export interface DepositRecord {
   readonly id: string;
   /** `credited` counts already but cannot leave the account yet. */
   readonly status: RecordStatus | 'credited';
-  readonly told: string;
+  readonly exchange_status: string;
   readonly asset: string;
   readonly network: string | null;
   readonly amount: string;
@@ -101,7 +101,7 @@ export interface ExchangeTransfer {
 export interface TransferRecord {
   readonly id: string;
   readonly status: RecordStatus;
-  readonly told: string;
+  readonly exchange_status: string;
   readonly asset: string;
   readonly amount: string;
   /** The accounts by the exchange's own names, also a master's. */

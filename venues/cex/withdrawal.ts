@@ -207,7 +207,7 @@ function report(record: WithdrawalRecord, { order, context }: Planned): Executio
       next_state: 'FAILED',
       external_ref,
       error_code: 'WITHDRAWAL_FAILED',
-      error_message: `the exchange ended the withdrawal: ${record.told}`,
+      error_message: `the exchange ended the withdrawal: ${record.exchange_status}`,
     };
   }
   return { next_state: 'COMPLETED', external_ref, output: outputOf(record, { order, context }) };

@@ -20,7 +20,7 @@ import type { EvmCall } from './call.ts';
 import type { EvmConnection } from './client.ts';
 import type { EvmVenue } from './config.ts';
 import { baseUnits } from './plan.ts';
-import { recipientProblem } from './recipients.ts';
+import { payeeProblem } from './payee-problem.ts';
 import { callProblem } from './verify-call.ts';
 import { wordOf } from './words.ts';
 
@@ -209,7 +209,7 @@ function unnamed(
 export function refusalOf<Plan>(act: Act<Plan>, plan: Plan, of: ActInput): ExecutorFault | null {
   const { payee, outflow } = act.move(plan);
   const problem =
-    payee.venue === null ? null : recipientProblem(payee.field, payee.address, payee.venue);
+    payee.venue === null ? null : payeeProblem(payee.field, payee.address, payee.venue);
   if (problem !== null) return new ExecutorFault('rejected', 'CONFIG_INVALID', problem);
   if (compare(outflow.amount, of.amount) !== 0)
     return new ExecutorFault(

@@ -79,7 +79,7 @@ test('after "too many" nothing is asked for five minutes, then again', async () 
   answer = { status: 200, body: { messages: [] } };
   now += BACK_OFF_SECONDS * 1_000 - 1;
   await expect(messages()).rejects.toMatchObject({ code: 'ATTESTER_LIMITS' });
-  await expect(attester.attestAnew(venue(), NONCE, call)).rejects.toMatchObject({
+  await expect(attester.reattest(venue(), NONCE, call)).rejects.toMatchObject({
     code: 'ATTESTER_LIMITS',
   });
   expect(asked).toHaveLength(1);
@@ -90,10 +90,10 @@ test('after "too many" nothing is asked for five minutes, then again', async () 
 
 test('an attestation that has expired is asked for anew by its nonce', async () => {
   answer = { status: 200, body: { message: 'ok' } };
-  await attester.attestAnew(venue(), NONCE, call);
+  await attester.reattest(venue(), NONCE, call);
   expect(asked).toEqual([`POST /v2/reattest/${NONCE}`]);
   answer = { status: 400, body: {} };
-  await expect(attester.attestAnew(venue(), NONCE, call)).rejects.toMatchObject({
+  await expect(attester.reattest(venue(), NONCE, call)).rejects.toMatchObject({
     code: 'ATTESTER_UNAVAILABLE',
   });
 });

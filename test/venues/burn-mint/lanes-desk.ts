@@ -70,7 +70,7 @@ export function executorsOf(
     ...(more.search === undefined ? {} : { search: more.search }),
     attester: {
       messagesOf: () => Promise.resolve(says.told),
-      attestAnew: (_venue, nonce) => {
+      reattest: (_venue, nonce) => {
         says.anew.push(nonce);
         return Promise.resolve();
       },

@@ -81,17 +81,19 @@ export const binance: Dialect = {
   },
 
   async keyFault(connection, needs, call) {
-    const told = await ask(
+    const restrictions = await ask(
       connection,
       'sapiGetAccountApiRestrictions',
       {},
       call,
       answers.restrictions,
     );
-    return needs.withdraw && !told.enableWithdrawals ? 'the API key may not withdraw' : null;
+    return needs.withdraw && !restrictions.enableWithdrawals
+      ? 'the API key may not withdraw'
+      : null;
   },
 
-  // A master's key is not told of a sub-account's funding wallet.
+  // With a master's key Binance does not show a sub-account's funding wallet.
   account_types: { own: ['SPOT', 'USDT_FUTURE', 'FUNDING'], sub: ['SPOT', 'USDT_FUTURE'] },
 
   async balances(connection, types, call) {
@@ -269,12 +271,15 @@ export const binance: Dialect = {
     return found
       .filter((each) => each.coin === asset && sameTransaction(each.txId, transaction))
       .map((each, index) => {
-        const [status, told] = DEPOSIT_STATUS[each.status] ?? ['pending', `status ${each.status}`];
+        const [status, exchange_status] = DEPOSIT_STATUS[each.status] ?? [
+          'pending',
+          `status ${each.status}`,
+        ];
         const { network, amount, txId } = each;
         return {
           id: each.id ?? `${txId}:${String(index)}`,
           status,
-          told,
+          exchange_status,
           asset,
           network,
           amount,
@@ -308,7 +313,7 @@ export const binance: Dialect = {
     const { fromEmail } = ends(transfer);
     const found = [];
     for (const { from, to } of windows(period, BY_CLIENT_ID)) {
-      // Without a sender the master's own are told.
+      // Without `fromEmail` Binance lists the master's own transfers.
       const parameters = {
         fromEmail,
         clientTranId: client,
@@ -391,27 +396,30 @@ function fundingPool({
 
 function futuresPool(
   asset: string,
-  told: { total: string; available: string; withdrawable: string },
+  reported: { total: string; available: string; withdrawable: string },
 ): PoolBalance {
   return {
     account_type: 'USDT_FUTURE',
     asset: asset.toUpperCase(),
-    available: answers.notBelowZero(told.available),
-    withdrawable: answers.notBelowZero(told.withdrawable),
-    total: answers.notBelowZero(told.total),
-    details: compare(told.total, '0') < 0 ? { balance: told.total } : null,
+    available: answers.notBelowZero(reported.available),
+    withdrawable: answers.notBelowZero(reported.withdrawable),
+    total: answers.notBelowZero(reported.total),
+    details: compare(reported.total, '0') < 0 ? { balance: reported.total } : null,
   };
 }
 
 function withdrawalRecord(
   each: ReturnType<typeof answers.withdrawals.parse>[number],
 ): WithdrawalRecord {
-  const [status, told] = WITHDRAWAL_STATUS[each.status] ?? ['pending', `status ${each.status}`];
+  const [status, exchange_status] = WITHDRAWAL_STATUS[each.status] ?? [
+    'pending',
+    `status ${each.status}`,
+  ];
   const within = each.transferType === 1 || (each.txId !== null && /\s/.test(each.txId));
   return {
     id: each.id,
     status,
-    told,
+    exchange_status,
     asset: each.coin,
     network: each.network,
     address: each.address,
@@ -429,7 +437,7 @@ function transferRecord(
   return {
     id: each.tranId,
     status: TRANSFER_STATUS[each.status] ?? 'pending',
-    told: each.status,
+    exchange_status: each.status,
     asset: each.asset,
     amount: each.amount,
     source: { account: each.fromEmail, account_type: each.fromAccountType },
@@ -437,7 +445,7 @@ function transferRecord(
   };
 }
 
-/** Windows touch, so a record may be told twice. */
+/** Windows touch, so two of them may list the same record. */
 function onceEach<T extends { readonly id: string }>(records: readonly T[]): readonly T[] {
   return [...new Map(records.map((record) => [record.id, record])).values()];
 }
