@@ -1,7 +1,7 @@
 /** The API of a process: routes, who may call them, and the socket. */
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { createApi } from '../api/http/app.ts';
+import { createApi } from '../api/app.ts';
 import { serveConsole } from '../api/console/serve.ts';
 import { freeHook } from '../api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from '../api/auth/guard.ts';

@@ -1,7 +1,7 @@
 /**
  * Why versions cannot be executed. A version never changes, so each is judged once by a process.
  */
-import { judgeInSteps } from '../domain/plan/executable.ts';
+import { judgeInSteps } from '../domain/executable.ts';
 import { inSlices } from '../platform/slices.ts';
 import type { Database } from '../prisma/client.ts';
 

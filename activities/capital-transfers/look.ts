@@ -19,7 +19,7 @@ import {
 } from '../../domain/capital-transfers/step.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
-import { afterTransferNotFound } from '../../domain/send/capital-transfer.ts';
+import { afterTransferNotFound } from '../../domain/capital-transfers/send.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { delayOf, lookAgain, unhurriedSeconds } from '../failures.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../domain/capital-transfers/step.ts';
 import type { SubmitTransferArgs } from '../../domain/messages.ts';
 import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
-import { maySendTransfer, transferWindow } from '../../domain/send/capital-transfer.ts';
+import { maySendTransfer, transferWindow } from '../../domain/capital-transfers/send.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { tryAgain } from '../failures.ts';

@@ -12,7 +12,7 @@ import { compare } from '../../domain/money.ts';
 import { unsupportedAssurances } from '../../domain/plan/assurance.ts';
 import { resolveBindings, type ResolvedBindings } from '../../domain/plan/bindings.ts';
 import { compilePlan } from '../../domain/plan/compile.ts';
-import { nonExecutableReasons } from '../../domain/plan/executable.ts';
+import { nonExecutableReasons } from '../../domain/executable.ts';
 import { tokenMismatch } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../../domain/plan/types.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';

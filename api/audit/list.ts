@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { listAuditEvents, type AuditFilter } from '../../store/audit-events.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { withoutSecrets } from '../movements/redact.ts';
+import { withoutSecrets } from '../redact.ts';
 import { fetchPage } from '../http/paging.ts';
 import type { Reply } from '../http/route.ts';
 import type { listQuery, listResponse, registryListQuery } from './schema.ts';

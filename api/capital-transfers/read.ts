@@ -10,7 +10,7 @@ import {
 } from '../../store/capital-transfers.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { fetchPage, splitPage } from '../http/paging.ts';
-import { shown, withoutSecretsInMessage } from '../movements/redact.ts';
+import { shown, withoutSecretsInMessage } from '../redact.ts';
 import type { Reply } from '../http/route.ts';
 import type { transferList, transferQuery, transferTimeline, TransferView } from './schema.ts';
 

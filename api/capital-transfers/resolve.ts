@@ -3,7 +3,7 @@ import type { Requester } from '../../domain/commands/context.ts';
 import { resolved, type TransferRow } from '../../domain/capital-transfers/step.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
-import { undecidableSeconds } from '../../domain/send/capital-transfer.ts';
+import { undecidableSeconds } from '../../domain/capital-transfers/send.ts';
 import { RESOLVABLE_STATES } from '../../domain/states/capital-transfer.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';

@@ -12,7 +12,7 @@ import { isoOfOrNull } from '../../store/json.ts';
 import type { MovementDetail, NodeRecord } from '../../store/movement-reads.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { withoutSecretsInMessage } from './redact.ts';
+import { withoutSecretsInMessage } from '../redact.ts';
 import type { AttentionView } from './responses.ts';
 
 /** Null while no person is needed. The plan is read only where one is, and approved it. */

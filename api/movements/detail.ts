@@ -11,13 +11,13 @@ import { readOpenAllowances, type OpenAllowance } from '../../store/allowances.t
 import { stored } from '../../store/json.ts';
 import { readPlan, type MovementDetail, type NodeRecord } from '../../store/movement-reads.ts';
 import { agentOf } from '../../store/namespaces.ts';
-import { coverageOf } from '../agents/covered.ts';
+import { coverageOf } from './covered.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
 import { attentionOf, gateDescription } from './attention.ts';
 import { readReview } from './review.ts';
-import { shownNaming, withoutSecrets, withoutSecretsInMessage } from './redact.ts';
+import { shownNaming, withoutSecrets, withoutSecretsInMessage } from '../redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
 
 /** Everything a caller may know about one movement. */

@@ -5,7 +5,7 @@ import { namespaceOf } from '../../domain/roles.ts';
 import { listMovements } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { fetchPage, splitPage } from '../http/paging.ts';
-import { shownNaming } from './redact.ts';
+import { shownNaming } from '../redact.ts';
 import type { Reply } from '../http/route.ts';
 import type { listResponse } from './responses.ts';
 import type { listQuery } from './schema.ts';

@@ -8,7 +8,7 @@ import type { Reply } from '../http/route.ts';
 import { observeAutoApproval } from '../operations/request-metrics.ts';
 import type { Creatable } from './plan.ts';
 import { referenceExists, replay, type ScopedKey } from './replay.ts';
-import { shownNaming } from './redact.ts';
+import { shownNaming } from '../redact.ts';
 import type { Naming } from './request.ts';
 import type { CreateResponse } from './responses.ts';
 import { limitsOf, sendsOf } from './review.ts';

@@ -12,7 +12,7 @@ import type { Caller } from '../../domain/roles.ts';
 import { sha256Hex } from '../../platform/hash.ts';
 import { readReplacedSigners } from '../../store/signer-lifecycle.ts';
 import { judged, readTemplateForPlan } from '../../store/templates.ts';
-import { coverRefusals } from '../agents/covered.ts';
+import { coverRefusals } from './covered.ts';
 import { pathRefusals } from './bridge-paths.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { invalidRequest } from '../http/issues.ts';

@@ -19,7 +19,7 @@ import type { Reply } from '../http/route.ts';
 import { evaluate } from './auto-approval.ts';
 import { assess } from './plan.ts';
 import type { PreviewResponse } from './preview-schema.ts';
-import { shownNaming } from './redact.ts';
+import { shownNaming } from '../redact.ts';
 import { conflictOf, keyUseOf, referenceExists, type ScopedKey } from './replay.ts';
 import { namingOf, normalForm } from './request.ts';
 import { limitFailures, reviewOf, switchedOff } from './review.ts';

@@ -9,7 +9,7 @@ import type { Reply } from '../http/route.ts';
 import { differingFields } from '../http/differences.ts';
 import { checkAddresses } from './addresses.ts';
 import type { CreateResponse } from './responses.ts';
-import { shownNaming } from './redact.ts';
+import { shownNaming } from '../redact.ts';
 import { limitsOf, sendsOf } from './review.ts';
 
 /** A key belongs to the client that sends it; without one a request is never a repeat. */

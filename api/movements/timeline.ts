@@ -7,7 +7,7 @@ import { readTimeline } from '../../store/movement-reads.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import { assertVisibleMovement } from '../auth/visible.ts';
-import { shown } from './redact.ts';
+import { shown } from '../redact.ts';
 import type { timelineResponse } from './responses.ts';
 
 /** Everything that happened, oldest first. */

@@ -5,7 +5,7 @@ import { workflowBundle } from '../../activities/bundle.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
 import { Leaving } from '../../activities/leaving.ts';
 import { startWorker } from '../../activities/worker.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { routes } from '../../venues/routes.ts';
 import { listen } from '../../api/http/server.ts';
 import type { MovementActivities } from '../../domain/messages.ts';

@@ -3,7 +3,7 @@ import { createClient, type BodyOf } from '../../clients/http/index.ts';
 import { issue } from '../../tools/keys/issue.ts';
 import type { PartSettings } from '../processes/part.ts';
 import { chain } from '../templates.ts';
-import { PERIMETER_KEY, PERIMETER_SECRETS_KEY } from './perimeter-key.ts';
+import { PERIMETER_KEY, PERIMETER_SECRETS_KEY } from '../processes/perimeter-key.ts';
 import type { RequestKind } from './requests.ts';
 
 /** Reads that come together are of movements that differ, as those of callers are. */

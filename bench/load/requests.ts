@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { createSigner } from '../../clients/http/index.ts';
-import { PERIMETER_KEY } from './perimeter-key.ts';
+import { PERIMETER_KEY } from '../processes/perimeter-key.ts';
 
 /** How many connections load the API. */
 const CONNECTIONS = 32;

@@ -4,7 +4,7 @@
  */
 import express from 'express';
 import { z } from 'zod';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { refusalOf } from '../../api/auth/admit.ts';
 import { createGuard, type Guard, type GuardOptions } from '../../api/auth/guard.ts';
 import { createAuthenticator, createRecogniser } from '../../api/auth/authenticate.ts';
@@ -21,7 +21,7 @@ import { connectDatabase } from '../../prisma/client.ts';
 import { createAuditMacs } from '../../platform/audit-chain.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { benchExecutors } from '../executors.ts';
-import { PERIMETER_KEY, perimeterKeys } from '../load/perimeter-key.ts';
+import { PERIMETER_KEY, perimeterKeys } from './perimeter-key.ts';
 import { NAMESPACE, POOL_SIZE, runPart, type PerimeterLayer } from './part.ts';
 
 /** About what a movement of three nodes answers. */

@@ -4,7 +4,7 @@
  */
 import { request } from 'undici';
 import { pino } from 'pino';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { routes as routeTable } from '../../venues/routes.ts';
 import { listen } from '../../api/http/server.ts';

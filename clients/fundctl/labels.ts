@@ -1,6 +1,6 @@
 /** What the operators' list calls an address. */
 import { isLabelOf } from '../../domain/allowlist/match.ts';
-import type { PlannedPayee } from '../../domain/plan/planned-sends.ts';
+import type { PlannedPayee } from '../../domain/send/planned-sends.ts';
 import type { Session } from '../command-line/session.ts';
 import type { Styled } from '../command-line/table.ts';
 import { ApiError, UnreachableError } from '../http/errors.ts';

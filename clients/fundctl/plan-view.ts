@@ -5,7 +5,7 @@
  */
 import { isBuiltIn } from '../../domain/actions/built-in.ts';
 import { amountLimits } from '../../domain/plan/limits.ts';
-import { plannedSends, withStandings, type PlannedSend } from '../../domain/plan/planned-sends.ts';
+import { plannedSends, withStandings, type PlannedSend } from '../../domain/send/planned-sends.ts';
 import type { CompiledPlan } from '../../domain/plan/types.ts';
 import type { Session } from '../command-line/session.ts';
 import type { View } from '../command-line/view.ts';

@@ -3,7 +3,7 @@ import { planTemplateCreate, type PlanTemplateCreate } from '../../api/templates
 import { graphShape } from '../../domain/graph/shape.ts';
 import { validateGraph, type GraphProblem } from '../../domain/graph/validate.ts';
 import { isReservedTemplate } from '../../domain/plan/template.ts';
-import { nonExecutableReasons } from '../../domain/plan/executable.ts';
+import { nonExecutableReasons } from '../../domain/executable.ts';
 import { edgeOf, nodeOf } from '../../domain/plan/template.ts';
 
 export interface TemplateValidation {

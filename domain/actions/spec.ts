@@ -156,7 +156,7 @@ export type CrossingSpec =
       readonly names: 'burn_from' | 'match_from';
     };
 
-/** Rules that `domain/plan/executable.ts` has for a type. */
+/** Rules that `domain/executable.ts` has for a type. */
 export type PlanCheck =
   'caller_has_second_leg' | 'first_leg_known' | 'amount_of_first_leg' | 'no_time_out';
 

@@ -6,7 +6,7 @@ import type { BridgeChain, BridgeReader } from '../../domain/bridges/registry.ts
 import type { JsonObject } from '../../domain/json.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { routes } from '../../venues/routes.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { readPathFacts } from '../../store/bridge-registry.ts';

@@ -7,7 +7,7 @@ import type { ExecutorDescriptor } from '../../domain/executor.ts';
 import type { BoundChain } from '../../domain/plan/tokens.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { routes } from '../../venues/routes.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { storeBench } from '../store/support.ts';

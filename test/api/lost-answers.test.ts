@@ -2,7 +2,7 @@
  * Answers that are lost while a commit waits for a synchronous standby that is away: no look-up
  * sees the write, and yet it is there once the wait is over.
  */
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { routes } from '../../venues/routes.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';

@@ -2,7 +2,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { toAnswer } from '../../api/http/errors.ts';
 import { decodeCursor, encodeCursor, fetchPage } from '../../api/http/paging.ts';
 import { workflowOf } from '../../api/movements/detail.ts';
-import { withoutSecrets } from '../../api/movements/redact.ts';
+import { withoutSecrets } from '../../api/redact.ts';
 import { createLogger } from '../../platform/log.ts';
 import { differingFields } from '../../api/http/differences.ts';
 import { normalForm } from '../../api/movements/request.ts';

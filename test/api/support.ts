@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import type { Express } from 'express';
 import { pino } from 'pino';
-import { createApi, type ApiOptions } from '../../api/http/app.ts';
+import { createApi, type ApiOptions } from '../../api/app.ts';
 import { refusalOf } from '../../api/auth/admit.ts';
 import type { Guard } from '../../api/auth/guard.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';

@@ -24,7 +24,7 @@ import { readPlan } from '../../console/pages/movement/model/plan.ts';
 import { sentenceOf } from '../../console/pages/movement/model/sentence.ts';
 import type { Movement, Timeline } from '../../console/pages/movement/model/answers.ts';
 import { EDGE_TYPES, NODE_KINDS } from '../../domain/graph/types.ts';
-import { plannedSends } from '../../domain/plan/planned-sends.ts';
+import { plannedSends } from '../../domain/send/planned-sends.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import * as make from './movement-fixtures.ts';

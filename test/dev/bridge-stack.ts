@@ -22,7 +22,7 @@ import {
   OMNI_TOKEN,
   TOKEN_MESSENGER,
 } from '../../dev/simulators/bridge/contracts/artifacts.ts';
-import { inWord } from '../../dev/simulators/bridge/deploy.ts';
+import { inWord } from '../../dev/simulators/chain/bridges.ts';
 import { FAR, NEAR, type LaneChain } from '../../dev/simulators/bridge/lanes.ts';
 import type { ChainUrls } from '../../dev/simulators/bridge/sides.ts';
 import { chainInfo } from '../../dev/simulators/chain/accounts.ts';

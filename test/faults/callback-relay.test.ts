@@ -7,7 +7,7 @@ import { jest } from '@jest/globals';
 import { pino } from 'pino';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { startCallbackRelay } from '../../activities/relays/callbacks.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { routes } from '../../venues/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import { settle } from '../../domain/callbacks/settlement.ts';

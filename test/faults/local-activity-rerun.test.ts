@@ -8,7 +8,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { routes } from '../../venues/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import {

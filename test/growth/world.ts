@@ -6,7 +6,7 @@ import type { Guard } from '../../api/auth/guard.ts';
 import { commercial } from '../../api/commercial.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { withExtensions } from '../../api/extension.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import type { Route } from '../../api/http/route.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
 import { routes } from '../../venues/routes.ts';

@@ -5,7 +5,7 @@
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { getAddress } from 'viem';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { dashboardRoutes } from '../../api/dashboard/routes.ts';
 import { createOperatorAuthentication } from '../../api/dashboard/authenticate.ts';
 import { createNonces } from '../../api/dashboard/nonces.ts';

@@ -1,6 +1,6 @@
 /** What a create would do, asked for with `Dry-Run: true`. */
 import { randomUUID } from 'node:crypto';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { connectDatabase } from '../../prisma/client.ts';

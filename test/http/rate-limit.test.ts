@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { createGuard, type Guard, type GuardOptions } from '../../api/auth/guard.ts';
 import { routes } from '../../venues/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { createGuard } from '../../api/auth/guard.ts';
 import { routes } from '../../venues/routes.ts';
 import { listen, type Listening } from '../../api/http/server.ts';

@@ -168,7 +168,7 @@ export const bridgeRules: readonly Rule[] = [
     section,
     rule: 'Nothing pays in the place of what a bridge has not brought before a person was asked.',
     test: {
-      file: 'test/domain/plan/executable.test.ts',
+      file: 'test/domain/executable.test.ts',
       name: 'lets nobody pay for a mint behind %s',
     },
     broken: {
@@ -204,7 +204,7 @@ export const bridgeRules: readonly Rule[] = [
     section,
     rule: 'Nothing that fails or is late between the two legs of a bridge pays before a person was asked.',
     test: {
-      file: 'test/domain/plan/executable.test.ts',
+      file: 'test/domain/executable.test.ts',
       name: 'nothing that is late or fails pays: %s',
     },
     broken: {
@@ -229,11 +229,11 @@ export const bridgeRules: readonly Rule[] = [
     section,
     rule: 'No plan burns what one account alone may bring without bringing it.',
     test: {
-      file: 'test/domain/plan/executable.test.ts',
+      file: 'test/domain/executable.test.ts',
       name: 'lets no burn be for one account where the plan has no mint of it',
     },
     broken: {
-      file: 'domain/plan/executable.ts',
+      file: 'domain/executable.ts',
       find: 'return secondLegsOf(node, nodes).length > 0 ? []',
       replace: 'return nodes.length > 0 ? []',
     },

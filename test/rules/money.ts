@@ -901,7 +901,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'is not sent again when, since the look that found nothing, %s',
     },
     broken: {
-      file: 'domain/send/capital-transfer.ts',
+      file: 'domain/capital-transfers/send.ts',
       find: "  return afterTransferNotFound(row, provider).next === 'send';",
       replace: '  return true;',
     },

@@ -1,6 +1,6 @@
 /** What movements leave others to pull, as stored sends show it; and what runs anew. */
 import { randomUUID } from 'node:crypto';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { retry } from '../../domain/commands/retry.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';

@@ -1,7 +1,7 @@
 /** What has arrived completes one node, whoever says so and how often. */
 import { pino } from 'pino';
 import { encodePacked, keccak256, toHex, type Hex } from 'viem';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { observe } from '../../activities/phases/observe.ts';

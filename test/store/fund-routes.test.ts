@@ -2,7 +2,7 @@
  * What routes are read from: which movements count, at what cost, whatever the number of templates
  * and movements.
  */
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { routes } from '../../venues/routes.ts';
 import { countStatements } from '../../bench/costs/statements.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';

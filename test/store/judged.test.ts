@@ -1,6 +1,6 @@
 import { compile } from '../../domain/conditions/compile.ts';
 import type { GraphEdge } from '../../domain/graph/types.ts';
-import { nonExecutableReasons } from '../../domain/plan/executable.ts';
+import { nonExecutableReasons } from '../../domain/executable.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import type { Database } from '../../prisma/client.ts';
 import { judged } from '../../store/judged.ts';

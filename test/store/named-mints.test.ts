@@ -4,7 +4,7 @@
  */
 import { encodePacked, keccak256, toHex, type Hex } from 'viem';
 import { claimsOf } from '../../domain/claims.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import type { MintReader, NamedMint } from '../../domain/bridges/named-mint.ts';
 import { ExecutorFault } from '../../domain/executor.ts';

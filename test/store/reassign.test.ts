@@ -1,6 +1,6 @@
 /** A payment has one node, also while a person gives it to another. */
 import fc from 'fast-check';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { claimsOf } from '../../domain/claims.ts';
 import type { GraphEdge } from '../../domain/graph/types.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { observe } from '../../activities/phases/observe.ts';
 import { submit } from '../../activities/phases/submit.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { ExecutorFault, LEAST_ASSURANCES, type ExecutorDescriptor } from '../../domain/executor.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';

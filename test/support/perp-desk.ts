@@ -8,7 +8,7 @@ import type { Running } from '../../dev/simulators/bridge/admin.ts';
 import { startPerpVenue } from '../../dev/simulators/perp/start.ts';
 import { startAgentWalletTender } from '../../venues/perp/agent-wallets.ts';
 import { createHealthRefresher } from '../../activities/relays/health.ts';
-import { createApi } from '../../api/http/app.ts';
+import { createApi } from '../../api/app.ts';
 import type { Route } from '../../api/http/route.ts';
 import { masterRequirement } from '../../venues/perp/api/master.ts';
 import { perpVenueRoutes } from '../../venues/perp/api/routes.ts';

@@ -4,7 +4,7 @@
  */
 import { ClientUsageError } from '../../../clients/http/errors.ts';
 import { mayRepeat } from '../../../clients/http/retry.ts';
-import { plannedSends } from '../../../domain/plan/planned-sends.ts';
+import { plannedSends } from '../../../domain/send/planned-sends.ts';
 import { afterFailure } from '../../data/after-failure.ts';
 import { paced } from '../../data/pace.ts';
 import { theClient } from '../../data/session.ts';

@@ -1,7 +1,7 @@
 /** One movement: what happens and why it waits, what is paid to whom, and what may be done. */
 import { useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { plannedSends } from '../../../domain/plan/planned-sends.ts';
+import { plannedSends } from '../../../domain/send/planned-sends.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { Text } from '../../parts/text.tsx';
 import { useNow } from '../../parts/use-now.ts';

@@ -1,4 +1,4 @@
-import { keccak256 } from '../../stack/viem.ts';
+import { keccak256 } from '../kit/viem.ts';
 import type { ChainNode } from './node.ts';
 import { RpcError } from './node.ts';
 import type { Hex, Journal } from './journal.ts';

@@ -40,7 +40,7 @@ await engine.replay();
 await deployTokens(engine, journal, info);
 if (process.env['CHAIN_BRIDGES'] === 'true') {
   // Loaded only here: the whole stack waits for this chain, mostly without bridges.
-  const { deployLanes } = await import('../bridge/deploy.ts');
+  const { deployLanes } = await import('./bridges.ts');
   await deployLanes(engine, journal, {
     chainId: info.chainId,
     holder: info.accounts.signer.address,

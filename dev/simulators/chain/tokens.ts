@@ -4,7 +4,7 @@ import {
   getContractAddress,
   parseUnits,
   privateKeyToAccount,
-} from '../../stack/viem.ts';
+} from '../kit/viem.ts';
 import type { ChainInfo } from './accounts.ts';
 import type { ChainEngine } from './engine.ts';
 import type { Journal } from './journal.ts';

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { register } from 'prom-client';
 import { createAuthenticator, createRecogniser } from '../../../api/auth/authenticate.ts';
 import { createKeyRing } from '../../../api/auth/key-ring.ts';
-import { createApi } from '../../../api/http/app.ts';
+import { createApi } from '../../../api/app.ts';
 import { defineRoute } from '../../../api/http/route.ts';
 import { jsonObject, noParams, noQuery } from '../../../api/http/schemas.ts';
 import { signatureHeaders } from '../../../clients/http/index.ts';

@@ -15,7 +15,7 @@ import type { JsonObject } from '../../../domain/json.ts';
 import { paysDepositAddress } from '../../../domain/perps/deposit-address.ts';
 import { isUserSigned, perpRoleOf } from '../../../domain/perps/ready.ts';
 import { compilePlan } from '../../../domain/plan/compile.ts';
-import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
+import { nonExecutableReasons } from '../../../domain/executable.ts';
 import { firstLegOf, recordsOf, secondLegsOf } from '../../../domain/plan/legs.ts';
 import { poolOf } from '../../../domain/plan/pools.ts';
 import { sendTerms } from '../../../domain/plan/send-terms.ts';

@@ -10,7 +10,7 @@ import { unsupportedAssurances } from '../../../domain/plan/assurance.ts';
 import { resolveBindings } from '../../../domain/plan/bindings.ts';
 import { foreignKeys } from '../../../domain/plan/bounds.ts';
 import { compilePlan } from '../../../domain/plan/compile.ts';
-import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
+import { nonExecutableReasons } from '../../../domain/executable.ts';
 import { tokenMismatch } from '../../../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../../../domain/plan/types.ts';
 import { templateKey } from '../../../api/templates/schema.ts';

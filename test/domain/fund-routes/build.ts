@@ -3,7 +3,7 @@ import type { TemplateNode } from '../../../domain/plan/types.ts';
 import type { RouteBridge } from '../../../domain/fund-routes/bridges.ts';
 import type { FundRouteHealth } from '../../../domain/fund-routes/health.ts';
 import type { Candidate, FundRouteRequest } from '../../../domain/fund-routes/recommend.ts';
-import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
+import { nonExecutableReasons } from '../../../domain/executable.ts';
 import {
   toFundRoute,
   type FundRouteSource,

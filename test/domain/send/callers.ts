@@ -27,7 +27,7 @@ import {
   maySendTransfer,
   transferWindow,
   undecidableSeconds,
-} from '../../../domain/send/capital-transfer.ts';
+} from '../../../domain/capital-transfers/send.ts';
 import type { NodeState } from '../../../domain/states/node.ts';
 import { NODE_TABLE } from '../../../domain/states/node.ts';
 import { TRANSFER_TABLE } from '../../../domain/states/capital-transfer.ts';

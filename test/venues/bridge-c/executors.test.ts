@@ -12,7 +12,7 @@ import {
   type Hex,
 } from 'viem';
 import { ENDPOINT, OMNI_TOKEN } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
-import { inWord } from '../../../dev/simulators/bridge/deploy.ts';
+import { inWord } from '../../../dev/simulators/chain/bridges.ts';
 import { DELIVERER, PACKET_FEE_WEI } from '../../../dev/simulators/bridge/lanes.ts';
 import type { CallOptions, ExecutionContext } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';

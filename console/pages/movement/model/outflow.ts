@@ -1,6 +1,6 @@
 /** What leaves at most: exact decimals in strings, added up by asset. */
 import type { CompiledPlan } from '../../../../domain/plan/types.ts';
-import type { PlannedSend } from '../../../../domain/plan/planned-sends.ts';
+import type { PlannedSend } from '../../../../domain/send/planned-sends.ts';
 import { sumByAsset } from '../../../parts/sums.ts';
 
 /** `amount` in units of the asset; null where an output decides and nothing bounds it. */

@@ -6,7 +6,7 @@ import {
   type PlannedPayee,
   type PlannedSend,
   type Standing,
-} from '../../../../domain/plan/planned-sends.ts';
+} from '../../../../domain/send/planned-sends.ts';
 import type { ListedRow, Movement, Review } from './answers.ts';
 
 export type Warning =

@@ -1,7 +1,7 @@
 /** What would happen now: terms of each send, limits, balances, and what would be refused. */
 import { Amount, Id, Time } from '../../../parts/values.tsx';
 import { Text } from '../../../parts/text.tsx';
-import type { PlannedSend } from '../../../../domain/plan/planned-sends.ts';
+import type { PlannedSend } from '../../../../domain/send/planned-sends.ts';
 import type { Movement, Review } from '../model/answers.ts';
 import { Fields, field } from '../../../parts/fields.tsx';
 import { Scroll, Section } from '../../../parts/section.tsx';

@@ -1,7 +1,7 @@
 // Written by `npm run contracts` from the contracts beside it; not by hand.
 // solc 0.8.37+commit.f401782d.Emscripten.clang
 // sources 69522456c95b5d5c8341127717d5bb9758c23b5eacba397944782a7a41bb410a
-import { parseAbi } from '../../../stack/viem.ts';
+import { parseAbi } from '../../kit/viem.ts';
 
 /** BurnToken.sol: its interface, and what a deployment sends before its arguments. */
 export const BURN_TOKEN = {

@@ -84,7 +84,7 @@ function artifacts(): string {
     '// Written by `npm run contracts` from the contracts beside it; not by hand.',
     `// solc ${solc.version()}`,
     sourcesLine(),
-    "import { parseAbi } from '../../../stack/viem.ts';",
+    "import { parseAbi } from '../../kit/viem.ts';",
   ];
   return `${[head.join('\n'), ...parts].join('\n\n')}\n`;
 }

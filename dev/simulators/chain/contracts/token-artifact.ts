@@ -1,4 +1,4 @@
-import { parseAbi } from '../../../stack/viem.ts';
+import { parseAbi } from '../../kit/viem.ts';
 
 /**
  * ABI and creation bytecode of TestToken.sol.

@@ -1,8 +1,8 @@
 /** A capital transfer's send, as the rules of this folder see it. */
-import type { TransferProvider } from '../capital-transfers/provider.ts';
-import type { TransferRow } from '../capital-transfers/step.ts';
-import { afterNotFound, unsettledSeconds, type AfterNotFound } from './not-found.ts';
-import { windowSeconds } from './window.ts';
+import type { TransferProvider } from './provider.ts';
+import type { TransferRow } from './step.ts';
+import { afterNotFound, unsettledSeconds, type AfterNotFound } from '../send/not-found.ts';
+import { windowSeconds } from '../send/window.ts';
 
 /** What of a transfer's row says how its last send stands. */
 export type TransferSend = Pick<

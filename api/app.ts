@@ -1,25 +1,25 @@
 /** The HTTP application: one pipeline for every route of the table. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { AGENT_BODY_BYTES } from '../../domain/agents/bounds.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import type { Caller } from '../../domain/roles.ts';
-import { ADMISSION, createAdmission, type AdmissionOptions } from './admission.ts';
-import type { Guard } from '../auth/guard.ts';
-import type { ServeConsole } from '../console/serve.ts';
-import type { ApiDependencies } from '../dependencies.ts';
-import { respondWithError } from './errors.ts';
-import type { Tracing } from '../../platform/tracing/handle.ts';
-import { answer, found, signedRequest, type Arrived } from './answer.ts';
-import { createDoor, DASHBOARD, type DashboardOptions } from '../dashboard/door.ts';
-import { beginExchange, exchangeOf, type Exchange } from './exchange.ts';
-import { createHostCheck, type HostCheck } from './host.ts';
-import { observeRequest } from '../operations/request-metrics.ts';
-import { createBodyReader, hasBody, UNVERIFIED_BYTES } from './read-body.ts';
-import type { Reply, Route, TextReply } from './route.ts';
-import { EVENT_STREAM, sendStream } from './stream-reply.ts';
-import { createRouter } from './router.ts';
-import { parseTarget, targetOf } from './target.ts';
+import { AGENT_BODY_BYTES } from '../domain/agents/bounds.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { Caller } from '../domain/roles.ts';
+import { ADMISSION, createAdmission, type AdmissionOptions } from './http/admission.ts';
+import type { Guard } from './auth/guard.ts';
+import type { ServeConsole } from './console/serve.ts';
+import type { ApiDependencies } from './dependencies.ts';
+import { respondWithError } from './http/errors.ts';
+import type { Tracing } from '../platform/tracing/handle.ts';
+import { answer, found, signedRequest, type Arrived } from './http/answer.ts';
+import { createDoor, DASHBOARD, type DashboardOptions } from './dashboard/door.ts';
+import { beginExchange, exchangeOf, type Exchange } from './http/exchange.ts';
+import { createHostCheck, type HostCheck } from './http/host.ts';
+import { observeRequest } from './operations/request-metrics.ts';
+import { createBodyReader, hasBody, UNVERIFIED_BYTES } from './http/read-body.ts';
+import type { Reply, Route, TextReply } from './http/route.ts';
+import { EVENT_STREAM, sendStream } from './http/stream-reply.ts';
+import { createRouter } from './http/router.ts';
+import { parseTarget, targetOf } from './http/target.ts';
 
 export interface ApiOptions {
   /** Whether an unsigned request is for us; loopback names and addresses when left out. */

@@ -1,5 +1,5 @@
 /** The last question before a transfer passes its fence. */
-import { maySendTransfer, type TransferSend } from '../../../domain/send/capital-transfer.ts';
+import { maySendTransfer, type TransferSend } from '../../../domain/capital-transfers/send.ts';
 
 const PROVIDER = { same_key_safe: true, settle_seconds: 5 };
 const UNSENT: TransferSend = {

@@ -5,8 +5,8 @@
  */
 import { sameAddress } from '../allowlist/address.ts';
 import { destinationsOf } from '../allowlist/destinations.ts';
-import { sendTerms, type SendTerms } from './send-terms.ts';
-import type { CompiledNode, CompiledPlan } from './types.ts';
+import { sendTerms, type SendTerms } from '../plan/send-terms.ts';
+import type { CompiledNode, CompiledPlan } from '../plan/types.ts';
 
 /** Who is paid, and where. */
 export interface PlannedPayee {

@@ -2,8 +2,8 @@
  * Views of what callers and executors told: secrets and raw signed payloads never appear in them,
  * as they never do in logs.
  */
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { hostsOnly, isTelling, REDACTED, safeText } from '../../platform/redact.ts';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import { hostsOnly, isTelling, REDACTED, safeText } from '../platform/redact.ts';
 
 /** Takes the secrets that this process knows out of a text. */
 export type Redact = (text: string) => string;

@@ -4,16 +4,16 @@ import {
   encodeFunctionData,
   parseUnits,
   privateKeyToAccount,
-} from '../../stack/viem.ts';
-import type { Journal } from '../chain/journal.ts';
-import type { ChainEngine } from '../chain/engine.ts';
+} from '../kit/viem.ts';
+import type { Journal } from './journal.ts';
+import type { ChainEngine } from './engine.ts';
 import {
   BURN_TOKEN,
   ENDPOINT,
   MESSAGE_TRANSMITTER,
   OMNI_TOKEN,
   TOKEN_MESSENGER,
-} from './contracts/artifacts.ts';
+} from '../bridge/contracts/artifacts.ts';
 import {
   ATTESTERS,
   BRIDGED_ASSETS,
@@ -24,7 +24,7 @@ import {
   PACKET_FEE_WEI,
   SIGNATURE_THRESHOLD,
   lanesOf,
-} from './lanes.ts';
+} from '../bridge/lanes.ts';
 
 type Hex = `0x${string}`;
 const GWEI = 1_000_000_000n;

@@ -2,15 +2,15 @@
  * Whether a valid graph can be run, and if not, why. Computed on read: rules may widen with a
  * release.
  */
-import { specOf } from '../actions/built-in.ts';
-import type { PlanCheck } from '../actions/spec.ts';
-import { conditionProblem } from '../conditions/check.ts';
-import { isDecimal } from '../money.ts';
-import { edgeName, type GraphEdge } from '../graph/types.ts';
-import { ancestorsOf } from '../graph/paths.ts';
-import { parseAmountSource } from './amount.ts';
-import { namedFirstLeg, payingUnbrought, secondLegsOf, firstLegField } from './legs.ts';
-import type { TemplateNode } from './types.ts';
+import { specOf } from './actions/built-in.ts';
+import type { PlanCheck } from './actions/spec.ts';
+import { conditionProblem } from './conditions/check.ts';
+import { isDecimal } from './money.ts';
+import { edgeName, type GraphEdge } from './graph/types.ts';
+import { ancestorsOf } from './graph/paths.ts';
+import { parseAmountSource } from './plan/amount.ts';
+import { namedFirstLeg, payingUnbrought, secondLegsOf, firstLegField } from './plan/legs.ts';
+import type { TemplateNode } from './plan/types.ts';
 
 interface Plan {
   readonly nodes: readonly TemplateNode[];

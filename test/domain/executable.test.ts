@@ -1,6 +1,6 @@
-import { nonExecutableReasons } from '../../../domain/plan/executable.ts';
-import type { TemplateNode } from '../../../domain/plan/types.ts';
-import { edge } from '../graph/build.ts';
+import { nonExecutableReasons } from '../../domain/executable.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
+import { edge } from './graph/build.ts';
 
 const node = (node_key: string, more: Partial<TemplateNode> = {}): TemplateNode => ({
   node_key,
