@@ -9,8 +9,11 @@ import type {
   SignRequest,
   SubmitJournal,
 } from './executor.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject, type JsonValue } from './json.ts';
 import type { CompiledNode, Intent } from './plan/types.ts';
+
+/** Where a prepared action records the terms: what of the venues file its act goes by. */
+export const TERMS = 'venue_entries';
 
 /** Everything that says what may be signed for a node, and nothing that its executor says of it. */
 export interface SignedNode extends RequirementTerms {
@@ -25,6 +28,8 @@ export interface SignedNode extends RequirementTerms {
   readonly matched?: ExecutionContext['matched'];
   /** What looks at it have put out so far: how far a search has come. It decides nothing. */
   readonly output?: JsonObject;
+  /** The terms that the service's own executor recorded with the prepared action, where it did. */
+  readonly prepared_terms?: JsonValue;
 }
 
 /** An authorization is signed only if it can be used for so long at most, in seconds. */
@@ -90,6 +95,9 @@ export interface Signing {
   /**
    * Null when the request is what the plan says, out of the account `from`, else a sentence that
    * says what differs.
+   *
+   * @throws ExecutorFault `rejected` `VENUE_ENTRY_CHANGED` where the terms are not those that the
+   *   prepared action recorded.
    */
   check(
     node: SignedNode,

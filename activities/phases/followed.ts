@@ -14,7 +14,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { compare, readDecimal } from '../../domain/money.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
-import type { SignedLook, SignedNode } from '../../domain/signing.ts';
+import { TERMS, type SignedLook, type SignedNode } from '../../domain/signing.ts';
 import { noteAuthorizationMined } from '../../store/authorizations.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
@@ -49,9 +49,13 @@ export function signedNode(
   context: Pick<ExecutionContext, 'amount' | 'matched' | keyof RequirementTerms>,
 ): SignedNode {
   const { intent, input_params } = row.plan;
+  const executor = executors.describe(row.node.executor_binding.executor_key);
+  // What a team's executor prepared is its own text, whatever its fields are called.
+  const terms = executor?.kind === 'local' ? row.prepared_action?.[TERMS] : undefined;
   return {
     ...{ node: row.node, intent, input_params, amount: context.amount, ...termsIn(context) },
-    executor: executors.describe(row.node.executor_binding.executor_key),
+    executor,
+    ...(terms === undefined ? {} : { prepared_terms: terms }),
     ...(context.matched === undefined ? {} : { matched: context.matched }),
     ...(row.output === null ? {} : { output: row.output }),
   };

@@ -465,8 +465,33 @@ export const bridgeRules: readonly Rule[] = [
     test: { file: BURNS, name: 'decide nothing: it waits until they are put back' },
     broken: {
       file: 'venues/evm/same-entries.ts',
-      find: "typeof recorded !== 'string' || recorded === now",
-      replace: "typeof recorded !== 'string' || now.length > 0",
+      find: "recorded === now) return;\n  throw new ExecutorFault(\n    'not_yet'",
+      replace: "recorded.length > 0) return;\n  throw new ExecutorFault(\n    'not_yet'",
+    },
+  },
+  {
+    id: 'what-is-prepared-keeps-its-entries',
+    section,
+    rule: 'What was prepared is signed under the venue entries that were recorded with it, or not at all.',
+    test: { file: 'test/venues/evm/act.test.ts', name: 'what was prepared by other terms' },
+    broken: {
+      file: 'venues/evm/signing.ts',
+      find: 'requirePreparedEntries(node.prepared_terms, terms);',
+      replace: 'requirePreparedEntries(terms ?? undefined, terms);',
+    },
+  },
+  {
+    id: 'the-fence-says-what-was-recorded',
+    section,
+    rule: 'The check of a signature gets the terms that our own executor recorded, and no text of a team.',
+    test: {
+      file: 'test/activities/signed-node.test.ts',
+      name: 'the terms that a %s executor recorded in %j are %s',
+    },
+    broken: {
+      file: 'activities/phases/followed.ts',
+      find: "executor?.kind === 'local' ? row",
+      replace: "executor?.kind !== 'local' ? row",
     },
   },
 ];

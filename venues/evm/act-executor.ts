@@ -14,6 +14,7 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
+import { TERMS } from '../../domain/signing.ts';
 import {
   plannedAct,
   refusalOf,
@@ -143,7 +144,7 @@ export function createActExecutor<Plan>(
         };
       }),
     submit: (input, call) => {
-      // Terms are not compared here: the nonce is taken, so what is signed is sent and then judged.
+      // The fence compared the terms. Now the nonce is taken: what is signed is sent, then judged.
       const planned = plannedAct(act, input.context, readSigner(input.context));
       return sendSigned(chains, planned, input, call);
     },
@@ -153,9 +154,6 @@ export function createActExecutor<Plan>(
     health: (call) => checkChains(chains, call),
   };
 }
-
-/** The terms of an act in what is recorded of it. */
-const TERMS = 'venue_entries';
 
 interface Drafted<Plan> {
   readonly plan: Plan;

@@ -77,7 +77,7 @@ export interface Move {
     /** The chain it is on, none of whose own contracts it may be; null: it may be one of them. */
     readonly venue: EvmVenue | null;
   };
-  /** What of the venues file it goes by. The frame judges what was sent by no other. */
+  /** What of the venues file it goes by. What was prepared or sent is judged by no other. */
   readonly terms: string | null;
   /** Both ends of its bridge, which the frame requires to be there and not paused. */
   readonly path: { readonly here: PathEnd; readonly there: PathEnd } | null;
@@ -232,6 +232,8 @@ export interface PlannedMessage {
 export interface PlannedAct {
   readonly chain_id: number;
   readonly act: ActOn;
+  /** As in {@link Move}. */
+  readonly terms: string | null;
   /** How deep its block has to be, where that is not for its plan to say. */
   readonly assurance?: CompletionAssurance;
   /** Why nothing may be signed for it; what is out already is settled all the same. */
@@ -261,9 +263,9 @@ export function plannedAct<Plan>(
   phase?: At['phase'],
 ): PlannedAct & { readonly plan: Plan } {
   const plan = act.read(of);
+  const { chain_id, terms } = act.move(plan);
   return {
-    plan,
-    chain_id: act.move(plan).chain_id,
+    ...{ plan, chain_id, terms },
     act: actOn(act, plan, from, of, phase),
     refusal: refusalOf(act, plan, of)?.message ?? null,
     ...(act.assurance === undefined ? {} : { assurance: act.assurance }),

@@ -15,6 +15,7 @@ import { readAuthorization, verifyAuthorization } from './authorization.ts';
 import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
 import { plannedTransfer } from './planned-transfer.ts';
+import { requirePreparedEntries } from './same-entries.ts';
 import { settleAct } from './settle.ts';
 import { isUsed, settleAuthorization } from './settle-authorization.ts';
 import { transferOn } from './transfer.ts';
@@ -39,6 +40,8 @@ export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] 
       const lane = plannedBy(() => laneOf(node, asked.from));
       if ('problem' in lane) return lane.problem;
       const { planned } = lane;
+      const terms = planned !== null && 'terms' in planned ? planned.terms : null;
+      requirePreparedEntries(node.prepared_terms, terms);
       if (planned === null) return checkTransfer(chains, node, asked, call);
       return 'typed_data' in planned
         ? checkMessage(planned, asked)
@@ -121,7 +124,7 @@ async function checkTransfer(
   if (request.kind !== 'evm_typed_data')
     return checkTransaction(
       chains,
-      { chain_id: plan.chain_id, act: transferOn(plan, from as Address) },
+      { chain_id: plan.chain_id, act: transferOn(plan, from as Address), terms: null },
       asked,
       call,
     );

@@ -7,6 +7,7 @@ import type { SubmitJournal } from '../../../domain/executor.ts';
 import { createActExecutor } from '../../../venues/evm/act-executor.ts';
 import { actDescriptor, actReader, chainAct, type Act } from '../../../venues/evm/act.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
+import { createEvmSigning } from '../../../venues/evm/signing.ts';
 import { evmVenueSchema } from '../../../venues/list.ts';
 
 const [TOKEN, GATE, PAYEE, THIEF, SIGNER] = ['1', '2', '3', '4', '5'].map(
@@ -130,14 +131,41 @@ const context = () => ({
   signer: { signer_key: 's', chain_family: 'evm' as const, address: SIGNER },
 });
 
-it('what was prepared by other terms is not judged by these', async () => {
-  const executor = createActExecutor(createEvmChains([VENUE]), sample({ terms: 'gate 2' }), {
-    facts: () => ({}),
-  });
-  const prior = { prepared_action: { venue_entries: 'gate 1' } };
+describe('what was prepared by other terms', () => {
+  const prepared = 'gate 1';
+  const chains = createEvmChains([VENUE]);
   const call = { signal: AbortSignal.timeout(5_000) };
-  for (const phase of ['observe', 'recover'] as const)
-    await expect(
-      executor[phase]({ ...context(), prior }, call, {} as SubmitJournal),
-    ).rejects.toMatchObject({ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' });
+
+  it('is not judged by these once it is sent', async () => {
+    const executor = createActExecutor(chains, sample({ terms: 'gate 2' }), { facts: () => ({}) });
+    const prior = { prepared_action: { venue_entries: prepared } };
+    for (const phase of ['observe', 'recover'] as const)
+      await expect(
+        executor[phase]({ ...context(), prior }, call, {} as SubmitJournal),
+      ).rejects.toMatchObject({ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' });
+  });
+
+  it.each([
+    ['is not signed', prepared, 'gate 2', 'VENUE_ENTRY_CHANGED'],
+    ['is signed under its own', prepared, 'gate 1', null],
+    ['is signed where none are recorded', undefined, 'gate 2', null],
+  ])('%s', async (_what, prepared_terms, terms, code) => {
+    const node = { node_key: 'n', action_type: 'sample_cross', asset: 'USDC' };
+    const signed = {
+      ...{ node: { ...node, config: { to: PAYEE } }, executor: undefined, input_params: {} },
+      ...{ intent: { asset: 'USDC', amount: '2' }, amount: '2' },
+      ...(prepared_terms === undefined ? {} : { prepared_terms }),
+    };
+    // No transaction: the answer about it is the next one that needs no chain.
+    const request = { kind: 'evm_typed_data' as const, payload: {} };
+    const asked = { request, from: SIGNER, foreign: false, now_ms: 0 };
+    const answer = createEvmSigning(chains, [actReader(sample({ terms }))])
+      .check(signed, asked, call)
+      .catch((fault: unknown) => fault);
+    expect(await answer).toEqual(
+      code === null
+        ? expect.stringContaining('what is planned is a transaction')
+        : expect.objectContaining({ kind: 'rejected', code }),
+    );
+  });
 });
