@@ -44,9 +44,12 @@ export function crossing(chain: ChainInfo, { near, far }: StackBridges): Scene {
   const held = ({ rpcUrl, contracts }: typeof near, owner: Hex) =>
     balance(rpcUrl, { address: contracts.burnToken, decimals }, owner);
   return {
-    ...{ template_key: BRIDGE_TEMPLATE, asset },
+    template_key: BRIDGE_TEMPLATE,
+    asset,
     movement: ({ template_key, version }) => ({
-      ...{ template_key, template_version: version, strategy_id: 'demo' },
+      template_key,
+      template_version: version,
+      strategy_id: 'demo',
       intent: { asset, amount: BRIDGED },
       labels: { purpose: 'demo' },
     }),

@@ -77,7 +77,9 @@ async function tell(stack: Stack): Promise<number> {
   const story = new Story(api, movement, { patienceMs: PATIENCE_MS, everyMs: POLL_MS });
 
   await setFaults(stack.paperVenueUrl, {
-    ...{ hold_ms: HOLD_MS, lose_answer_rate: 1, remaining: 1 },
+    hold_ms: HOLD_MS,
+    lose_answer_rate: 1,
+    remaining: 1,
     phases: ['submit'],
   });
   say('storm      the venue will take the next order, pay it, and lose its answer');

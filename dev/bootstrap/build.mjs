@@ -68,21 +68,17 @@ async function makePrograms(root, { programs, libraries }, note) {
       },
       outdir: dist,
       chunkNames: 'shared-[hash]',
-      ...{
-        bundle: true,
-        splitting: true,
-        platform: 'node',
-        format: 'esm',
-        target: 'node20',
-      },
-      ...{
-        keepNames: true,
-        sourcemap: 'linked',
-        logLevel: 'silent',
-        write: false,
-        metafile: true,
-        plugins: [packages(), sourcesInPlace(root, seen)],
-      },
+      bundle: true,
+      splitting: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      keepNames: true,
+      sourcemap: 'linked',
+      logLevel: 'silent',
+      write: false,
+      metafile: true,
+      plugins: [packages(), sourcesInPlace(root, seen)],
     });
     for (const { path, text } of outputFiles) put(path, text);
     // After what they load, so that whoever is started meanwhile finds all of its own.

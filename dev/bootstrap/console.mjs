@@ -85,23 +85,23 @@ async function bundle(root) {
       outdir: join(root, 'dist', 'console'),
       entryNames: '[name]-[hash]',
       chunkNames: '[name]-[hash]',
-      ...{
-        bundle: true,
-        // A folder of packages may be a link, as in the copies in which rules are broken.
-        preserveSymlinks: true,
-        splitting: true,
-        platform: 'browser',
-        format: 'esm',
-        target: 'es2022',
-        jsx: 'automatic',
-        minify: true,
-      },
+      bundle: true,
+      // A folder of packages may be a link, as in the copies in which rules are broken.
+      preserveSymlinks: true,
+      splitting: true,
+      platform: 'browser',
+      format: 'esm',
+      target: 'es2022',
+      jsx: 'automatic',
+      minify: true,
       // It is put into the page's code, so that React leaves out what it checks for developers.
       define: { 'process.env.NODE_ENV': '"production"' },
       legalComments: 'none',
       tsconfig: join(root, 'console', 'tsconfig.json'),
       publicPath: BASE,
-      ...{ logLevel: 'silent', write: false, metafile: true },
+      logLevel: 'silent',
+      write: false,
+      metafile: true,
     });
   } finally {
     await stop();

@@ -76,13 +76,22 @@ function environment({ password, client, paperUrl }: Surroundings): Record<strin
   put('temporal.key', client.key);
   chownSync(config, USER, USER);
   return {
-    ...{ PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin', HOME: '/home/fund', LANG: 'C.UTF-8' },
-    ...{ FUND_APP: given.app, FUND_CONFIG: CONFIG },
-    ...{ FUND_SECRETS: `${CONFIG}/secrets`, FUND_TLS: `${CONFIG}/tls` },
-    ...{ PGHOST: 'postgres', PGPORT: '5432', PGUSER: 'postgres', PGPASSWORD: password },
-    ...{ PGSSLMODE: 'verify-full', PGSSLROOTCERT: `${CONFIG}/tls/ca.pem` },
+    PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin',
+    HOME: '/home/fund',
+    LANG: 'C.UTF-8',
+    FUND_APP: given.app,
+    FUND_CONFIG: CONFIG,
+    FUND_SECRETS: `${CONFIG}/secrets`,
+    FUND_TLS: `${CONFIG}/tls`,
+    PGHOST: 'postgres',
+    PGPORT: '5432',
+    PGUSER: 'postgres',
+    PGPASSWORD: password,
+    PGSSLMODE: 'verify-full',
+    PGSSLROOTCERT: `${CONFIG}/tls/ca.pem`,
     DATABASE_TLS: `?sslmode=verify-full&sslrootcert=${CONFIG}/tls/ca.pem`,
-    ...{ TEMPORAL: 'temporal:7233', PAPER_URL: paperUrl },
+    TEMPORAL: 'temporal:7233',
+    PAPER_URL: paperUrl,
   };
 }
 
@@ -91,7 +100,8 @@ async function inRoot(script: string, env: Record<string, string>): Promise<stri
   const user = `${String(USER)}:${String(USER)}`;
   const shell = ['bash', '-e', '-o', 'pipefail', '-s'];
   const child = spawn('chroot', [`--userspec=${user}`, given.root, ...shell], {
-    ...{ env, stdio: ['pipe', 'pipe', 'pipe'] },
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   let printed = '';
   let title = '';

@@ -115,7 +115,10 @@ export async function surround(
   writeChainInfo(work, 9401); // nothing listens there, and nothing is asked of it
   await supervisor.add(
     paperVenuePart({
-      ...{ dataDir: work, logDir: work, chainFile: chainFile(work), port: PAPER_PORT },
+      dataDir: work,
+      logDir: work,
+      chainFile: chainFile(work),
+      port: PAPER_PORT,
     }),
   );
   return { adminUrl, password, client, paperUrl: `http://127.0.0.1:${String(PAPER_PORT)}` };

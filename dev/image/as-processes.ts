@@ -19,7 +19,9 @@ export function asProcesses(app: string): Runner {
     { readonly child: ChildProcess; readonly log: string; ops: string }
   >();
   const around = (env: Env): NodeJS.ProcessEnv => ({
-    ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production' },
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    NODE_ENV: 'production',
     ...env,
   });
   const program = (args: readonly string[]): string[] =>
@@ -39,7 +41,9 @@ export function asProcesses(app: string): Runner {
       const log = join(dirname(app), `${name}.log`);
       const file = openSync(log, 'w');
       const child = spawn(process.execPath, program(args), {
-        ...{ cwd: app, env: around(env), stdio: ['ignore', file, file] },
+        cwd: app,
+        env: around(env),
+        stdio: ['ignore', file, file],
       });
       closeSync(file);
       started.set(name, { child, log, ops: env['SVC_OPS_PORT'] ?? '' });

@@ -61,7 +61,10 @@ async function withStack(runner: Runner, facts: object): Promise<number> {
     await runner.prepare();
     const settings = { dataDir: join(data, 'stack'), ports: ANY_FREE_PORTS };
     stack = await startStack({
-      ...{ settings, service: false, durable: false, signal: foreground.signal },
+      settings,
+      service: false,
+      durable: false,
+      signal: foreground.signal,
       log: () => undefined,
     });
     const step = startStep('A movement');

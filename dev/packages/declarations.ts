@@ -33,8 +33,12 @@ function emitAll(entries: readonly string[]): ReadonlyMap<string, string> {
   const { options } = ts.convertCompilerOptionsFromJson(
     {
       ...config.compilerOptions,
-      ...{ noEmit: false, declaration: true, emitDeclarationOnly: true, types: ['node'] },
-      ...{ rootDir: ROOT, outDir: ROOT },
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      types: ['node'],
+      rootDir: ROOT,
+      outDir: ROOT,
     },
     ROOT,
   );

@@ -52,10 +52,18 @@ export async function writePackage(spec: PackageSpec, folder: string): Promise<v
   const types = emitDeclarations(entries.map(({ source }) => source));
   const lib = [...entries, ...(spec.more ?? [])].map(({ lib, source }) => [lib, source]);
   const { metafile } = await build({
-    ...{ absWorkingDir: ROOT, entryPoints: Object.fromEntries(lib), outdir: join(folder, 'lib') },
-    ...{ bundle: true, splitting: true, packages: 'external', metafile: true },
-    ...{ platform: spec.platform, format: 'esm', target: ['node20', 'es2022'] },
-    ...{ chunkNames: 'shared-[hash]', logLevel: 'silent' },
+    absWorkingDir: ROOT,
+    entryPoints: Object.fromEntries(lib),
+    outdir: join(folder, 'lib'),
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    metafile: true,
+    platform: spec.platform,
+    format: 'esm',
+    target: ['node20', 'es2022'],
+    chunkNames: 'shared-[hash]',
+    logLevel: 'silent',
   });
   for (const [path, text] of types) put(join(folder, 'types', path), text);
   cpSync(join(ROOT, spec.readme), join(folder, 'README.md'));

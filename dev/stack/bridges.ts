@@ -4,10 +4,10 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { built } from '../bootstrap/programs.mjs';
 import { BRIDGED_ASSETS, FAR, NEAR, type LaneChain } from '../simulators/bridge/lanes.ts';
 import { chainPart } from './chain.ts';
-import { ROOT, freePort } from './ports.ts';
+import { freePort } from './ports.ts';
+import { simulatorPart } from './simulator-part.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
 /** Names of the parts beside the stack's own. */
@@ -58,28 +58,20 @@ export async function bridgeParts(
   { dataDir, logDir, taken }: { dataDir: string; logDir: string; taken: readonly number[] },
 ): Promise<readonly ChildSpec[]> {
   const ports = [bridges.far.rpcUrl, bridges.attesterUrl, bridges.delivererUrl].map(portOf);
-  const served = (name: typeof ATTESTER | typeof DELIVERER, url: string): ChildSpec => ({
-    name,
-    command: process.execPath,
-    args: [built(name)],
-    cwd: ROOT,
-    env: {
+  const served = (name: typeof ATTESTER | typeof DELIVERER, url: string): ChildSpec =>
+    simulatorPart(name, logDir, {
       BRIDGE_PORT: String(portOf(url)),
       BRIDGE_DIR: join(dataDir, name),
       BRIDGE_NEAR_RPC_URL: bridges.near.rpcUrl,
       BRIDGE_FAR_RPC_URL: bridges.far.rpcUrl,
-    },
-    ipc: true,
-    logFile: join(logDir, `${name}.log`),
-    stage: 2,
-    stopSignal: 'SIGTERM',
-    stopTimeoutMs: 5_000,
-    readyTimeoutMs: 60_000,
-    isReady: async (log) => log().includes('{"ready":true'),
-  });
+    });
   return [
     chainPart({
-      ...{ dataDir, logDir, name: FAR_CHAIN, chainId: FAR.chainId, bridges: true },
+      dataDir,
+      logDir,
+      name: FAR_CHAIN,
+      chainId: FAR.chainId,
+      bridges: true,
       port: portOf(bridges.far.rpcUrl),
       nodePort: await freePort([...taken, ...ports]),
     }),

@@ -1,7 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from './ports.ts';
-import { built } from '../bootstrap/programs.mjs';
+import { simulatorPart } from './simulator-part.ts';
 import type { ChildSpec } from './supervise/child.ts';
 import { type ChainInfo, chainInfo } from '../simulators/chain/accounts.ts';
 
@@ -43,25 +42,18 @@ export function chainPart(options: {
   bridges?: boolean;
 }): ChildSpec {
   const { dataDir, port, nodePort, logDir, name = 'chain', chainId, bridges = false } = options;
+  const env = {
+    CHAIN_PORT: String(port),
+    CHAIN_NODE_PORT: String(nodePort),
+    CHAIN_DIR: join(dataDir, name),
+    ...(chainId === undefined ? {} : { CHAIN_ID: String(chainId) }),
+    CHAIN_BRIDGES: String(bridges),
+  };
   return {
-    name,
-    command: process.execPath,
-    args: [built('chain')],
-    cwd: ROOT,
-    env: {
-      CHAIN_PORT: String(port),
-      CHAIN_NODE_PORT: String(nodePort),
-      CHAIN_DIR: join(dataDir, name),
-      ...(chainId === undefined ? {} : { CHAIN_ID: String(chainId) }),
-      CHAIN_BRIDGES: String(bridges),
-    },
-    ipc: true,
-    logFile: join(logDir, `${name}.log`),
+    ...simulatorPart(name, logDir, env, 'chain'),
     stage: 3,
-    stopSignal: 'SIGTERM',
     stopTimeoutMs: 3_000,
     // A long journal is replayed before the port opens.
     readyTimeoutMs: 180_000,
-    isReady: async (log) => log().includes('{"ready":true'),
   };
 }

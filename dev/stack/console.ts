@@ -59,7 +59,9 @@ export async function offerConsole({
   if (current?.state === 'confirmed') return { url, link: null, stop: () => Promise.resolve() };
   const { key_id, link } = await enrol(
     {
-      ...{ operator: STARTER_OPERATOR, role: 'admin', allowlist: true },
+      operator: STARTER_OPERATOR,
+      role: 'admin',
+      allowlist: true,
       // A link of an earlier start, which nobody can open any more.
       replace: current !== null,
     },
@@ -74,7 +76,8 @@ export async function offerConsole({
       if (key.secret !== null) {
         const audit: AuditEntry = {
           action: 'dashboard_key.confirm',
-          ...{ entity_type: 'dashboard_key', entity_key: key_id },
+          entity_type: 'dashboard_key',
+          entity_key: key_id,
           outcome: 'success',
           reason: null,
           details: { tool: 'embedded stack' },

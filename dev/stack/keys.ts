@@ -22,7 +22,9 @@ export type DevKeys = Readonly<Record<Role, SigningKey>>;
 export const DEV_AUTHORITY = 'dev';
 const DEV_LIMITS = {
   authorityKey: DEV_AUTHORITY,
-  ...{ maxNotional: '1000', allowedAssets: 'USDC', allowedChains: 'local-chain' },
+  maxNotional: '1000',
+  allowedAssets: 'USDC',
+  allowedChains: 'local-chain',
   maxTtlSeconds: '3600',
 };
 

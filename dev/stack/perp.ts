@@ -4,11 +4,11 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { built } from '../bootstrap/programs.mjs';
 import { PERP_BRIDGE } from '../simulators/perp/settings.ts';
 import { USDC_TOKEN } from '../simulators/perp/transfers.ts';
 import type { ChainInfo } from './chain.ts';
-import { ROOT, freePort } from './ports.ts';
+import { freePort } from './ports.ts';
+import { simulatorPart } from './simulator-part.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
 /** Name of its part. */
@@ -52,33 +52,20 @@ export async function planPerp(
   return perp;
 }
 
-/** Its process, which waits for the chain by itself. */
+/** Its process. */
 export function perpPart(
   perp: StackPerp,
   at: { readonly dataDir: string; readonly logDir: string; readonly chainUrl: string },
 ): ChildSpec {
-  return {
-    name: PERP_VENUE,
-    command: process.execPath,
-    args: [built(PERP_VENUE)],
-    cwd: ROOT,
-    env: {
-      PERP_PORT: new URL(perp.url).port,
-      PERP_DIR: join(at.dataDir, PERP_VENUE),
-      PERP_CHAIN_RPC_URL: at.chainUrl,
-      PERP_CHAIN_ID: String(perp.chainId),
-      PERP_TOKEN: perp.tokenAddress,
-      PERP_BRIDGE_KEY: PERP_BRIDGE.privateKey,
-      PERP_NETWORK: perp.network,
-    },
-    ipc: true,
-    logFile: join(at.logDir, `${PERP_VENUE}.log`),
-    stage: 2,
-    stopSignal: 'SIGTERM',
-    stopTimeoutMs: 5_000,
-    readyTimeoutMs: 60_000,
-    isReady: async (log) => log().includes('{"ready":true'),
-  };
+  return simulatorPart(PERP_VENUE, at.logDir, {
+    PERP_PORT: new URL(perp.url).port,
+    PERP_DIR: join(at.dataDir, PERP_VENUE),
+    PERP_CHAIN_RPC_URL: at.chainUrl,
+    PERP_CHAIN_ID: String(perp.chainId),
+    PERP_TOKEN: perp.tokenAddress,
+    PERP_BRIDGE_KEY: PERP_BRIDGE.privateKey,
+    PERP_NETWORK: perp.network,
+  });
 }
 
 /** Its entry of the venues file. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { built } from '../bootstrap/programs.mjs';
 import { ROOT } from './ports.ts';
+import { simulatorPart } from './simulator-part.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
 /** Which of the service's roles one process plays. */
@@ -39,24 +40,11 @@ export function paperVenuePart(options: {
   logDir: string;
 }): ChildSpec {
   const { dataDir, chainFile, port, logDir } = options;
-  return {
-    name: 'paper-venue',
-    command: process.execPath,
-    args: [built('paper-venue')],
-    cwd: ROOT,
-    env: {
-      PAPER_PORT: String(port),
-      PAPER_DATA_DIR: join(dataDir, 'paper-venue'),
-      PAPER_CHAIN_FILE: chainFile,
-    },
-    ipc: true,
-    logFile: join(logDir, 'paper-venue.log'),
-    stage: 2,
-    stopSignal: 'SIGTERM',
-    stopTimeoutMs: 5_000,
-    readyTimeoutMs: 60_000,
-    isReady: async (log) => log().includes('{"ready":true'),
-  };
+  return simulatorPart('paper-venue', logDir, {
+    PAPER_PORT: String(port),
+    PAPER_DATA_DIR: join(dataDir, 'paper-venue'),
+    PAPER_CHAIN_FILE: chainFile,
+  });
 }
 
 /** True, or what it answered instead. */

@@ -294,7 +294,10 @@ async function startChain(context: Context, ports: Ports): Promise<void> {
   await step(context, 'Local chain', () =>
     supervisor.add(
       chainPart({
-        ...{ dataDir, port: ports.chain, nodePort, logDir },
+        dataDir,
+        port: ports.chain,
+        nodePort,
+        logDir,
         bridges: context.options.bridges === true,
       }),
     ),

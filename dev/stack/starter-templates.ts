@@ -100,7 +100,10 @@ export const BRIDGE_TEMPLATE = 'starter/bridge-to-far-chain';
 function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
   const { asset } = BRIDGED_ASSETS.burn;
   const node = (node_key: string, action_type: string, config: object) => ({
-    ...{ node_key, action_type, node_kind: 'action', has_side_effect: true },
+    node_key,
+    action_type,
+    node_kind: 'action',
+    has_side_effect: true,
     executor_selector: { action_type, chain_family: 'evm' },
     signer_selector: { chain_family: 'evm', profile: 'treasury' },
     config: { asset, ...config },
@@ -173,14 +176,21 @@ function atThePerpsVenue(
 ) {
   const { venueKey: venue, asset, chainId: chain_id } = perp;
   const node = (node_key: string, action_type: string, config: object) => ({
-    ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },
+    node_key,
+    node_kind: 'action',
+    action_type,
+    has_side_effect: true,
     executor_selector: { action_type, provider: 'perp' },
     signer_selector: { chain_family: 'evm', profile: 'treasury' },
     config: { venue, asset, chain_id, ...config },
     timeout_policy: { execution_seconds: 600, observe_seconds: 3_600 },
   });
   const plan = (template_key: string, name: string, moves: Moves) => ({
-    ...{ template_key, version, owner, name, edges: [] },
+    template_key,
+    version,
+    owner,
+    name,
+    edges: [],
     risk_controls: { max_amount: '100000', min_amount: '5' },
     nodes: [moves],
     completion_policy: { completion_assurance: 'provider_completed' },

@@ -11,8 +11,10 @@ import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts
 import { NOTICED_SECONDS } from '../support/balancer.ts';
 import { eventually } from '../support/eventually.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
 import { deskEntry, deskNode, openSlowDesk, type SlowDesk } from '../support/slow-desk.ts';
 import type { RunOptions } from './options.ts';
+import type { Accepted } from './rolling-sums.ts';
 
 export interface DeskRun {
   readonly stack: Stack;
@@ -70,6 +72,68 @@ export function sendsOf(template_key: string, nodes: readonly string[]): object 
     edges: nodes.slice(1).map((to, index) => ({ from: nodes[index], to, edge_type: 'on_success' })),
     completion_policy: { completion_assurance: 'provider_completed' },
   };
+}
+
+/** Keys of the nodes of such a template. */
+export function nodeKeys(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `pay${String(index + 1)}`);
+}
+
+/** An amount of its own for each movement, by which a payment is recognised. */
+export function amountOf(serial: number): string {
+  return `1.${String(serial).padStart(5, '0')}1`;
+}
+
+/** Sends one request with the administrator's key; rejects without an answer in time. */
+export async function send(
+  { stack, signal }: Pick<DeskRun, 'stack' | 'signal'>,
+  url: string,
+  request: {
+    readonly method: string;
+    readonly body: object | undefined;
+    readonly timeoutMs: number;
+  },
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { method, body, timeoutMs } = request;
+  const answer = await signedFetch(stack.keys.admin, url, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** Does `work` so many times, `workers` at a time. */
+export async function repeat(
+  times: number,
+  workers: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  let left = times;
+  await Promise.all(
+    Array.from({ length: workers }, async () => {
+      while (left-- > 0) await work();
+    }),
+  );
+}
+
+/** So many readers, each of which reads one movement after the other until `over` aborts. */
+export async function readInTurns(
+  readers: number,
+  accepted: readonly Accepted[],
+  over: AbortSignal,
+  read: (movementId: string) => Promise<unknown>,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: readers }, async () => {
+      for (let turn = 0; !over.aborted; turn += 1) {
+        await read((accepted[turn % accepted.length] as Accepted).movement_id);
+        await sleep(20);
+      }
+    }),
+  );
 }
 
 export function sendsUnderWay({ payments }: SlowDesk): number {

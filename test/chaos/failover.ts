@@ -12,18 +12,21 @@ import type { Stack } from '../../dev/stack/stack.ts';
 import { fundadmin } from '../../tools/command-line.ts';
 import { openBalancer } from '../support/balancer.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { signedFetch } from '../support/signed-fetch.ts';
 import { addStandby, query, type Standby } from '../support/standby.ts';
 import {
+  amountOf,
   endsOf,
-  runAtDesk,
+  nodeKeys,
+  readInTurns,
+  repeat,
+  send,
   sendsOf,
   sendsUnderWay,
   untilSendsAreUnderWay,
   type DeskRun,
 } from './desk-run.ts';
 import { longestGap } from './failover-sums.ts';
-import type { RunOptions } from './options.ts';
+import { conclude } from './report.ts';
 import { rollingContradictions, type Accepted } from './rolling-sums.ts';
 
 /** Sends of a movement, one after the other: enough that all movements outlast the fail-over. */
@@ -40,20 +43,14 @@ const CREATORS = 2;
 const PAUSE_MS = 300;
 const AGAIN_MS = 200;
 
-export function failOver(
-  options: RunOptions,
-  signal: AbortSignal,
-  say: (line: string) => void,
-  started: (stack: Stack) => void,
-): Promise<number> {
-  return runAtDesk({ options, signal, say }, started, async (run) => {
-    const standby = await addStandby(run.stack);
-    try {
-      return await killAndPromote(run, standby);
-    } finally {
-      await standby.close();
-    }
-  });
+/** Runs on a stack with a standby; returns the number of contradictions. */
+export async function failOver(run: DeskRun): Promise<number> {
+  const standby = await addStandby(run.stack);
+  try {
+    return await killAndPromote(run, standby);
+  } finally {
+    await standby.close();
+  }
 }
 
 async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
@@ -135,9 +132,7 @@ async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
     say(
       `  ${String(ids.length)} movements, ${String(desk.payments.length)} sends of ${String(options.submitSeconds)} s, ${String(caller.requests())} requests; failed and repeated: ${failures.join(', ') || 'none'}; ${seconds()} s`,
     );
-    for (const each of found.slice(0, 50)) say(`- ${each}`);
-    process.stdout.write(`${String(found.length)} contradictions\n`);
-    return found.length;
+    return conclude(found);
   } finally {
     await balancer.close();
   }
@@ -175,22 +170,16 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
     requests += 1;
     let failure: string;
     try {
-      const answer = await signedFetch(stack.keys.admin, base + path, {
-        method,
-        ...(body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
-      });
-      const text = await answer.text();
-      if (expected.includes(answer.status)) {
+      const request = { method, body, timeoutMs: 10_000 };
+      const { status, text } = await send({ stack, signal }, base + path, request);
+      if (expected.includes(status)) {
         (method === 'GET' ? reads : writes)?.push(performance.now());
         return JSON.parse(text) as Body;
       }
       const code = /"error":"(\w+)"/.exec(text)?.[1] ?? 'without a word of the service';
-      failure = `${String(answer.status)} ${code}`;
-      if (answer.status < 500) {
-        complaints.push(`${method} ${path} answered ${String(answer.status)}: ${text}`);
+      failure = `${String(status)} ${code}`;
+      if (status < 500) {
+        complaints.push(`${method} ${path} answered ${String(status)}: ${text}`);
         return {};
       }
     } catch (error) {
@@ -217,7 +206,7 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
   };
   const create = async (template: string, nodes: readonly string[]): Promise<void> => {
     serial += 1;
-    const amount = `1.${String(serial).padStart(5, '0')}1`;
+    const amount = amountOf(serial);
     const made = await untilAnswered([200, 201], 'POST', '/movements', {
       template_key: template,
       template_version: 1,
@@ -229,8 +218,7 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
     accepted.push({ movement_id, amount, nodes });
     await approve(movement_id, made['compiled_plan_hash']);
   };
-  const keys = Array.from({ length: NODES }, (_, index) => `pay${String(index + 1)}`);
-  const templates = { 'failover/many': keys, 'failover/one': ['pay1'] };
+  const templates = { 'failover/many': nodeKeys(NODES), 'failover/one': nodeKeys(1) };
   return {
     accepted,
     complaints,
@@ -243,23 +231,12 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
       for (const [key, nodes] of Object.entries(templates))
         await untilAnswered([201], 'POST', '/plan-templates', sendsOf(key, nodes));
     },
-    async createAll(count: number, template: keyof typeof templates = 'failover/many') {
-      let left = count;
-      await Promise.all(
-        Array.from({ length: CREATORS }, async () => {
-          while (left-- > 0) await create(template, templates[template]);
-        }),
-      );
-    },
+    createAll: (count: number, template: keyof typeof templates = 'failover/many') =>
+      repeat(count, CREATORS, () => create(template, templates[template])),
     /** Creates and reads all the time, until told. */
     async goOn(over: AbortSignal) {
       await Promise.all([
-        ...Array.from({ length: READERS }, async () => {
-          for (let turn = 0; !over.aborted; turn += 1) {
-            await stateOf((accepted[turn % accepted.length] as Accepted).movement_id);
-            await sleep(20);
-          }
-        }),
+        readInTurns(READERS, accepted, over, stateOf),
         ...Array.from({ length: CREATORS }, async () => {
           while (!over.aborted) {
             await create('failover/one', templates['failover/one']);

@@ -11,6 +11,7 @@ import { EXECUTOR_PHASES } from '../../domain/executor.ts';
 import { bridgeWeather } from './bridge-run.ts';
 import { createCaller, type Caller } from './caller.ts';
 import { planTransfers, transfer } from './capital.ts';
+import { runAtDesk } from './desk-run.ts';
 import { failOver } from './failover.ts';
 import { figures } from './figures.ts';
 import { gather } from './gather.ts';
@@ -22,6 +23,7 @@ import { comesToRest, endAll, lastEvidence, retryFailed } from './quiet.ts';
 import { dice } from './random.ts';
 import { readHoldings, watchHoldings } from '../support/holdings.ts';
 import { startReceiver } from './receiver.ts';
+import { conclude, say, seconds } from './report.ts';
 import { startRunStack, type Run } from './run-stack.ts';
 import { planStrikes } from './schedule.ts';
 import { writeScripts } from './scripts.ts';
@@ -63,7 +65,7 @@ async function main(options: RunOptions): Promise<number> {
         ? (['Rolling restart', rollingRestart] as const)
         : (['Fail-over', failOver] as const);
       say(`${name} under ${options.movements} movements`);
-      const found = await atDesk(options, signal, say, (stack) => (rolled = stack));
+      const found = await runAtDesk({ options, signal, say }, (stack) => (rolled = stack), atDesk);
       clean = found === 0;
       return clean ? 0 : 1;
     }
@@ -172,9 +174,7 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
       ]),
     ];
     say(['', ...figures({ ...facts, templates, leftOut }, evidence), ''].join('\n'));
-    for (const each of found) say(`- ${each}`);
-    process.stdout.write(`${found.length} contradictions\n`);
-    return found.length;
+    return conclude(found);
   } finally {
     await receiver.close();
   }
@@ -195,12 +195,4 @@ async function registerPolicy(caller: Caller, mix: readonly MixedTemplate[]): Pr
   });
   if (answer.status !== 201 && answer.status !== 409)
     throw new Error(`the policy was refused: ${JSON.stringify(answer.body)}`);
-}
-
-function seconds(since: number): number {
-  return Math.round((Date.now() - since) / 1_000);
-}
-
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
 }

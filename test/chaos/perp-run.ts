@@ -19,9 +19,10 @@ import { PERP_TEMPLATES, starterTemplates } from '../../dev/stack/starter-templa
 import { unitsOf } from '../support/bridge-books.ts';
 import { perpBooks } from '../support/perp-books.ts';
 import { approve, create, expecting } from './bridge-lives.ts';
-import { storyOf, type Told } from './bridge-story.ts';
+import type { Told } from './bridge-story.ts';
 import { CHAIN_FAULTS, playFaults, reorganiser, type Played } from './bridge-weather.ts';
 import { createCaller, type Caller } from './caller.ts';
+import { runLane } from './one-lane.ts';
 import type { RunOptions } from './options.ts';
 import {
   KINDS,
@@ -32,21 +33,9 @@ import {
   type PerpRow,
 } from './perp-sums.ts';
 import { dice, type Dice } from './random.ts';
-import {
-  ask,
-  comesToItsEnd,
-  events,
-  register,
-  say,
-  seconds,
-  shown,
-  stateOf,
-  stormLines,
-  tally,
-} from './report.ts';
+import { register, tally } from './report.ts';
 import { AGENT, type Run } from './run-stack.ts';
-import { PERP_WEIGHTS, planStrikes } from './schedule.ts';
-import { createStorm, liveThrough } from './storm.ts';
+import { PERP_WEIGHTS } from './schedule.ts';
 
 const STRATEGY = 'storm';
 const SIGNER = 'dev-treasury';
@@ -54,8 +43,6 @@ const PATH = `/perp-venue/strategy-bindings/${STRATEGY}/agent-wallets`;
 const FUNDED = '100000';
 /** In the venue's hands before the storm, so that withdrawals can be paid. */
 const FIRST_DEPOSIT = '50000';
-/** Between two blocks that are taken back, in kills. */
-const TAKEN_BACK_EVERY = 4;
 const VENUE_FAULTS = {
   lose_answer_rate: 0.2,
   garbage_rate: 0.05,
@@ -74,70 +61,42 @@ interface PerpLife extends PerpAsked {
 /** The whole run on a stack that is up; answers the number of contradictions. */
 export async function perpWeather(
   run: Run,
-  { movements, kills, seed }: RunOptions,
+  options: RunOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const begun = Date.now();
   const { perp, chain } = run.stack;
   if (perp === null) throw new Error('the stack has no perps venue');
   const caller = createCaller(run.apiUrl, run.stack.keys.admin, signal);
   const sub = await prepare(run, perp, caller);
-  const read = () => readBooks(run, perp, sub);
-  const before = await read();
-  const lives = planLives(dice(seed, 'perps'), movements, seed);
+  const lives = planLives(dice(options.seed, 'perps'), options.movements, options.seed);
   const faults = playFaults(
     new Map<string, Played>([
       ['chain', { url: chain.rpcUrl, faults: CHAIN_FAULTS }],
       [PERP_VENUE, { url: perp.url, faults: VENUE_FAULTS }],
     ]),
   );
-  // The venue counts what two more blocks stand upon, also when it was started again.
-  const reorganised = reorganiser([chain], { seed, allowed: () => true });
-  const storm = createStorm({
-    stack: faults.around(run.parts),
-    strikes: planStrikes(dice(seed, 'strikes'), kills, PERP_WEIGHTS),
-    signal,
-    onKill: (total) => {
-      if (total % TAKEN_BACK_EVERY === 0) reorganised.next();
+  return runLane(run, options, signal, {
+    caller,
+    lives,
+    live: (life) => live(life, caller, signal),
+    weights: PERP_WEIGHTS,
+    faults,
+    // The venue counts what two more blocks stand upon, also when it was started again.
+    reorganised: reorganiser([chain], { seed: options.seed, allowed: () => true }),
+    books: () => readBooks(run, perp, sub),
+    judge: (told, before, after) => {
+      const outputs = new Map(
+        lives.map((life) => [life.key, onlyOutput(told.get(life.movement_id ?? ''))]),
+      );
+      return {
+        found: perpContradictions(lives, outputs, before, after),
+        lines: [
+          ['kinds', tally(lives.map(({ kind }) => kind))],
+          ['venue', `${after.calls.length - before.calls.length} calls for actions`],
+        ],
+      };
     },
   });
-  await faults.begin();
-  const lived = liveThrough(lives, { storm, kills, signal }, (life) => live(life, caller, signal));
-  await Promise.all([storm.run(), lived]);
-  const stormSeconds = seconds(begun);
-  await reorganised.end();
-  await faults.end();
-  say(`  the storm is over after ${stormSeconds} s`);
-  const restless = await comesToItsEnd(run, signal);
-  const told = await ask(run, lives);
-  const after = await read();
-  const outputs = new Map(
-    lives.map((life) => [life.key, onlyOutput(told.get(life.movement_id ?? ''))]),
-  );
-  const found = [
-    ...restless,
-    ...caller.complaints.map((each) => `answers: ${each}`),
-    ...lives.flatMap((life) => [
-      ...life.complaints.map((each) => `${life.key}: ${each}`),
-      ...storyOf(life, told),
-    ]),
-    ...perpContradictions(lives, outputs, before, after),
-  ];
-  const lines: readonly (readonly [string, string])[] = [
-    ['seed', String(seed)],
-    ['movements', `${lives.length} (${tally([...told.values()].map(stateOf))})`],
-    ['kinds', tally(lives.map(({ kind }) => kind))],
-    ...stormLines(storm, stormSeconds),
-    ['taken back', `${reorganised.blocks} blocks`],
-    ['venue', `${after.calls.length - before.calls.length} calls for actions`],
-    ['events', events(told)],
-    ['repeated calls', shown(caller.repeats) || 'none'],
-    ['seconds', String(seconds(begun))],
-  ];
-  say(['', ...lines.map(([name, value]) => `${name.padEnd(16)}${value}`), ''].join('\n'));
-  for (const each of found) say(`- ${each}`);
-  process.stdout.write(`${found.length} contradictions\n`);
-  return found.length;
 }
 
 /** Each of these plans has one node. */

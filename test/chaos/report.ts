@@ -87,4 +87,11 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Lists the first 50 contradictions; returns their number, which is the last line of a run. */
+export function conclude(found: readonly string[]): number {
+  for (const each of found.slice(0, 50)) say(`- ${each}`);
+  process.stdout.write(`${found.length} contradictions\n`);
+  return found.length;
+}
+
 export const stateOf = ({ movement }: Told): string => movement.request_state;

@@ -9,16 +9,19 @@ import pg from 'pg';
 import type { Stack } from '../../dev/stack/stack.ts';
 import { NOTICED_SECONDS, openBalancer } from '../support/balancer.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { signedFetch } from '../support/signed-fetch.ts';
 import {
+  amountOf,
   endsOf,
-  runAtDesk,
+  nodeKeys,
+  readInTurns,
+  repeat,
+  send,
   sendsOf,
   sendsUnderWay,
   untilSendsAreUnderWay,
   type DeskRun,
 } from './desk-run.ts';
-import type { RunOptions } from './options.ts';
+import { conclude } from './report.ts';
 import { rollingContradictions, type Accepted } from './rolling-sums.ts';
 
 /** Sends of a movement, one after the other: enough that all movements outlast the restarts. */
@@ -29,17 +32,11 @@ const TRICKLE_MS = 1_000;
 const READERS = 4;
 const CREATORS = 8;
 
-export function rollingRestart(
-  options: RunOptions,
-  signal: AbortSignal,
-  say: (line: string) => void,
-  started: (stack: Stack) => void,
-): Promise<number> {
-  return runAtDesk({ options, signal, say }, started, restartAll);
-}
-
-/** Two APIs, then two workers; each gives way to its successor. */
-async function restartAll(run: DeskRun): Promise<number> {
+/**
+ * Restarts two APIs, then two workers; each gives way to its successor. Returns the number of
+ * contradictions.
+ */
+export async function rollingRestart(run: DeskRun): Promise<number> {
   const { stack, desk, processes, options, signal, say } = run;
   for (const role of ['api', 'api', 'worker', 'worker'] as const)
     processes.push(await startServiceProcess(stack, role));
@@ -88,9 +85,7 @@ async function restartAll(run: DeskRun): Promise<number> {
     say(
       `  ${String(caller.accepted.length)} movements, ${String(desk.payments.length)} sends of ${String(options.submitSeconds)} s, ${String(caller.requests())} requests, ${String(caller.failed())} failed, ${String(rows.length)} unknown; ${seconds()} s`,
     );
-    for (const each of found.slice(0, 50)) say(`- ${each}`);
-    process.stdout.write(`${String(found.length)} contradictions\n`);
-    return found.length;
+    return conclude(found);
   } finally {
     await pool.end();
     await balancer.close();
@@ -112,16 +107,10 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
   ): Promise<Readonly<Record<string, unknown>> | null> => {
     requests += 1;
     try {
-      const answer = await signedFetch(stack.keys.admin, base + path, {
-        method,
-        ...(body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(30_000)]),
-      });
-      const text = await answer.text();
-      if (answer.status === expected) return JSON.parse(text) as Readonly<Record<string, unknown>>;
-      complaints.push(`${method} ${path} answered ${String(answer.status)}: ${text.slice(0, 200)}`);
+      const request = { method, body, timeoutMs: 30_000 };
+      const { status, text } = await send({ stack, signal }, base + path, request);
+      if (status === expected) return JSON.parse(text) as Readonly<Record<string, unknown>>;
+      complaints.push(`${method} ${path} answered ${String(status)}: ${text.slice(0, 200)}`);
     } catch (error) {
       signal.throwIfAborted();
       const cause = error instanceof Error ? String(error.cause ?? error.message) : String(error);
@@ -132,7 +121,7 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
   };
   const create = async (template: string, nodes: readonly string[]): Promise<void> => {
     serial += 1;
-    const amount = `1.${String(serial).padStart(5, '0')}1`;
+    const amount = amountOf(serial);
     const intent = { asset: 'USDC', amount };
     const made = await ask(201, 'POST', '/movements', {
       template_key: template,
@@ -146,7 +135,7 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
     const approved = await ask(200, 'POST', path, { compiled_plan_hash, approver_id: 'rolling' });
     if (approved !== null) accepted.push({ movement_id: String(movement_id), amount, nodes });
   };
-  const keys = Array.from({ length: NODES }, (_, index) => `pay${String(index + 1)}`);
+  const keys = nodeKeys(NODES);
   return {
     accepted,
     complaints,
@@ -159,28 +148,17 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
       }))
         await ask(201, 'POST', '/plan-templates', sendsOf(template_key, nodes));
     },
-    async createAll(count: number) {
-      let left = count;
-      await Promise.all(
-        Array.from({ length: CREATORS }, async () => {
-          while (left-- > 0) await create('rolling/many', keys);
-        }),
-      );
-    },
+    createAll: (count: number) => repeat(count, CREATORS, () => create('rolling/many', keys)),
     /** Creates a movement now and then, and reads all the time, until told. */
     async goOn(over: AbortSignal) {
-      const reading = Array.from({ length: READERS }, async () => {
-        for (let turn = 0; !over.aborted; turn += 1) {
-          const { movement_id } = accepted[turn % accepted.length] as Accepted;
-          await ask(200, 'GET', `/movements/${movement_id}`);
-          await sleep(20);
-        }
-      });
+      const reading = readInTurns(READERS, accepted, over, (id) =>
+        ask(200, 'GET', `/movements/${id}`),
+      );
       while (!over.aborted) {
         await create('rolling/one', ['pay1']);
         await sleep(TRICKLE_MS);
       }
-      await Promise.all(reading);
+      await reading;
     },
     /** Waits until every movement is COMPLETED, or another end is a complaint. */
     async allEnd() {

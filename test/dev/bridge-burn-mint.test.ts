@@ -1,6 +1,6 @@
 /** The burn-and-mint lane on two real chains, with the attester between them. */
 import { parseEventLogs } from 'viem';
-import type { Running } from '../../dev/simulators/bridge/admin.ts';
+import type { Running } from '../../dev/simulators/kit/process.ts';
 import { startAttester } from '../../dev/simulators/bridge/attester/start.ts';
 import { TOKEN_MESSENGER } from '../../dev/simulators/bridge/contracts/artifacts.ts';
 import { FEE_COLLECTOR } from '../../dev/simulators/bridge/lanes.ts';

@@ -6,7 +6,7 @@ import { runPhase } from '../../activities/phases/phase.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
 import { signFenced } from '../../activities/phases/sign.ts';
 import { STEPS } from '../../activities/phases/team.ts';
-import type { Running } from '../../dev/simulators/bridge/admin.ts';
+import type { Running } from '../../dev/simulators/kit/process.ts';
 import { startPerpVenue } from '../../dev/simulators/perp/start.ts';
 import type { Phase, PhaseResult } from '../../domain/messages.ts';
 import { readPerpAction } from '../../store/perp-actions.ts';

@@ -4,7 +4,7 @@
  */
 import { pino } from 'pino';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { Running } from '../../dev/simulators/bridge/admin.ts';
+import type { Running } from '../../dev/simulators/kit/process.ts';
 import { startPerpVenue } from '../../dev/simulators/perp/start.ts';
 import { startAgentWalletTender } from '../../venues/perp/agent-wallets.ts';
 import { createHealthRefresher } from '../../activities/relays/health.ts';

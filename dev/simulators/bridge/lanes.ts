@@ -3,9 +3,8 @@
  * the keys of those who serve them. The keys are for local chains only: everybody knows those of
  * the chain accounts (anvil's own), and the attesters' are made of nothing but a name.
  */
+import type { Hex } from '../kit/hex.ts';
 import { getContractAddress, keccak256, privateKeyToAccount, toHex } from '../kit/viem.ts';
-
-type Hex = `0x${string}`;
 
 interface Account {
   readonly address: Hex;

@@ -1,6 +1,7 @@
 /** Both chains as those who serve the bridges see them. */
-import { createPublicClient, http } from 'viem';
 import { z } from 'zod';
+import { chainClient, type ChainClient } from '../kit/chain.ts';
+import { nodeUrl, port } from '../kit/settings.ts';
 import { FAR, NEAR, type LaneChain } from './lanes.ts';
 
 /** Where the nodes of both chains answer. */
@@ -12,15 +13,14 @@ export interface ChainUrls {
 /** One chain with a client of its node. */
 export interface Side extends LaneChain {
   readonly rpcUrl: string;
-  readonly client: ReturnType<typeof clientOf>;
+  readonly client: ChainClient;
 }
 
-const url = z.url({ protocol: /^https?$/ });
 const environmentSchema = z.object({
-  BRIDGE_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  BRIDGE_PORT: port,
   BRIDGE_DIR: z.string().min(1),
-  BRIDGE_NEAR_RPC_URL: url,
-  BRIDGE_FAR_RPC_URL: url,
+  BRIDGE_NEAR_RPC_URL: nodeUrl,
+  BRIDGE_FAR_RPC_URL: nodeUrl,
 });
 
 /** What each of them is told at its start. */
@@ -49,6 +49,4 @@ export function connectSides({ near, far }: ChainUrls): readonly [near: Side, fa
   ];
 }
 
-const clientOf = (rpcUrl: string) =>
-  // A kept head would hide the block that was asked for.
-  createPublicClient({ transport: http(rpcUrl, { retryCount: 2 }), cacheTime: 0 });
+const clientOf = (rpcUrl: string): ChainClient => chainClient(rpcUrl, { retryCount: 2 });

@@ -5,6 +5,9 @@ import {
   parseUnits,
   privateKeyToAccount,
 } from '../kit/viem.ts';
+import { FEES } from '../kit/fees.ts';
+import type { Hex } from '../kit/hex.ts';
+import { deployOnce } from './deploy.ts';
 import type { Journal } from './journal.ts';
 import type { ChainEngine } from './engine.ts';
 import {
@@ -26,9 +29,6 @@ import {
   lanesOf,
 } from '../bridge/lanes.ts';
 
-type Hex = `0x${string}`;
-const GWEI = 1_000_000_000n;
-
 /** A step of the deployment; without `to` it makes a contract. */
 interface Step {
   readonly to?: Hex;
@@ -47,11 +47,7 @@ export async function laneDeployment(chainId: number, holder: Hex): Promise<read
   const account = privateKeyToAccount(sides.here.deployer.privateKey);
   return Promise.all(
     steps(sides.here, sides.there, holder).map((step, nonce) =>
-      account.signTransaction({
-        ...{ chainId, type: 'eip1559', nonce, gas: 4_000_000n },
-        ...{ maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI },
-        ...step,
-      }),
+      account.signTransaction({ chainId, nonce, gas: 4_000_000n, ...FEES, ...step }),
     ),
   );
 }
@@ -62,11 +58,7 @@ export async function deployLanes(
   journal: Journal,
   chain: { readonly chainId: number; readonly holder: Hex },
 ): Promise<void> {
-  for (const raw of await laneDeployment(chain.chainId, chain.holder)) {
-    if (journal.view().some((entry) => entry.raw === raw && entry.status !== 'rejected')) continue;
-    await engine.send(raw);
-  }
-  if (journal.pending().length > 0) await engine.mine(1);
+  await deployOnce(engine, journal, await laneDeployment(chain.chainId, chain.holder));
 }
 
 function steps(here: LaneChain, there: LaneChain, holder: Hex): readonly Step[] {

@@ -1,7 +1,9 @@
 import { keccak256 } from '../kit/viem.ts';
 import type { ChainNode } from './node.ts';
 import { RpcError } from './node.ts';
-import type { Hex, Journal } from './journal.ts';
+import { createTurns } from '../kit/turns.ts';
+import type { Hex } from '../kit/hex.ts';
+import type { Journal } from './journal.ts';
 
 /** Empty blocks made after one with transactions, a second apart, so that they become final. */
 const IDLE_BLOCKS = 16;
@@ -22,7 +24,8 @@ export class ReplayError extends Error {
 export class ChainEngine {
   private readonly node: ChainNode;
   private readonly journal: Journal;
-  private queue: Promise<unknown> = Promise.resolve();
+  /** Each change of the chain is one turn. */
+  private readonly exclusively = createTurns();
   private head = { number: 0, time: 0 };
   private idleLeft = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -142,12 +145,5 @@ export class ChainEngine {
     this.head = { number: Number(block.number), time };
     const txs = block.transactions.map((entry) => (typeof entry === 'string' ? entry : entry.hash));
     return { number: this.head.number, time, txs };
-  }
-
-  /** One change at a time, in order of arrival, whatever became of the one before. */
-  private exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.queue.then(work, work);
-    this.queue = result.catch(() => undefined);
-    return result;
   }
 }

@@ -1,15 +1,5 @@
-import {
-  closeSync,
-  fdatasyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
-
-export type Hex = `0x${string}`;
+import { openAppendLog, type AppendLog } from '../kit/append-log.ts';
+import type { Hex } from '../kit/hex.ts';
 
 /** A raw transaction as it arrived, written down before the chain saw it. */
 export interface JournalTransaction {
@@ -43,18 +33,13 @@ export interface JournalRollback {
 
 export type JournalEntry = JournalTransaction | JournalRejection | JournalBlock | JournalRollback;
 
-/** The journal cannot be read; the message says where. */
-export class JournalError extends Error {
-  override name = 'JournalError';
-}
-
 /**
  * Everything that ever changed the local chain, in order, one JSON object a line. The chain itself
  * lives in memory only and is made again from this file.
  */
 export class Journal {
   readonly entries: JournalEntry[];
-  private readonly file: number;
+  private readonly log: AppendLog<JournalEntry>;
   private readonly byHash = new Map<Hex, JournalTransaction>();
   private readonly rejected = new Set<number>();
   private readonly mined = new Set<Hex>();
@@ -62,18 +47,16 @@ export class Journal {
   private lastSeq = 0;
 
   constructor(path: string) {
-    mkdirSync(dirname(path), { recursive: true });
-    this.entries = load(path);
+    this.log = openAppendLog(path, { parse: (entry) => entry as JournalEntry });
+    this.entries = [...this.log.events];
     for (const entry of this.entries) this.note(entry);
-    this.file = openSync(path, 'a', 0o600);
   }
 
   /** Writes a transaction down; it is on disk when this returns. */
   appendTransaction(hash: Hex, raw: Hex): JournalTransaction {
     const seq = this.lastSeq + 1;
     const entry: JournalTransaction = { kind: 'tx', seq, hash, raw, at: new Date().toISOString() };
-    this.append(entry);
-    fdatasyncSync(this.file);
+    this.append(entry, true);
     return entry;
   }
 
@@ -123,11 +106,11 @@ export class Journal {
   }
 
   close(): void {
-    closeSync(this.file);
+    this.log.close();
   }
 
-  private append(entry: JournalEntry): void {
-    writeSync(this.file, `${JSON.stringify(entry)}\n`);
+  private append(entry: JournalEntry, durable = false): void {
+    this.log.append(entry, durable);
     this.entries.push(entry);
     this.note(entry);
   }
@@ -149,28 +132,4 @@ export class Journal {
         if (transaction.seq === entry.seq) this.byHash.delete(hash);
     }
   }
-}
-
-/**
- * Reads the entries; a last line that a kill cut off is removed, since nobody had an answer to it.
- */
-function load(path: string): JournalEntry[] {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch {
-    return [];
-  }
-  const end = text.lastIndexOf('\n') + 1;
-  if (end < text.length) truncateSync(path, Buffer.byteLength(text.slice(0, end)));
-  const lines = text.slice(0, end).split('\n').slice(0, -1);
-  return lines.map((line, index) => {
-    try {
-      return JSON.parse(line) as JournalEntry;
-    } catch {
-      throw new JournalError(
-        `Line ${index + 1} of ${path} is damaged. Restore the file, or remove the data folder.`,
-      );
-    }
-  });
 }

@@ -1,6 +1,6 @@
 import type { ChainEngine } from './engine.ts';
 import type { ChainFaults } from './faults.ts';
-import type { Hex } from './journal.ts';
+import type { Hex } from '../kit/hex.ts';
 import { type ChainNode, RpcError } from './node.ts';
 
 interface RpcRequest {

@@ -5,12 +5,13 @@ import {
   parseUnits,
   privateKeyToAccount,
 } from '../kit/viem.ts';
+import { FEES } from '../kit/fees.ts';
 import type { ChainInfo } from './accounts.ts';
+import { deployOnce } from './deploy.ts';
 import type { ChainEngine } from './engine.ts';
 import type { Journal } from './journal.ts';
 
 const SUPPLY = '10000000';
-const GWEI = 1_000_000_000n;
 /** In order of the deployer's nonces, from which the addresses follow. */
 const DEPLOYMENTS = [
   { symbol: 'USDC', name: 'Development USD Coin' },
@@ -25,29 +26,24 @@ export async function deployTokens(
 ): Promise<void> {
   const { deployer, venueHotWallet } = info.accounts;
   const account = privateKeyToAccount(deployer.privateKey);
-  for (const [nonce, { symbol, name }] of DEPLOYMENTS.entries()) {
+  const transactions = DEPLOYMENTS.map(({ symbol, name }, nonce) => {
     const { address, decimals } = info.tokens[symbol];
     if (getContractAddress({ from: account.address, nonce: BigInt(nonce) }) !== address) {
       throw new Error(
         `${symbol} would not be deployed at ${address}; correct the address in chain/accounts.ts.`,
       );
     }
-    // Signatures are deterministic, so a deployment is recognised by being the same transaction.
-    const raw = await account.signTransaction({
+    return account.signTransaction({
       chainId: info.chainId,
-      type: 'eip1559',
       nonce,
       gas: 2_000_000n,
-      maxFeePerGas: 100n * GWEI,
-      maxPriorityFeePerGas: GWEI,
+      ...FEES,
       data: encodeDeployData({
         abi: TOKEN_ABI,
         bytecode: TOKEN_BYTECODE,
         args: [name, symbol, decimals, venueHotWallet.address, parseUnits(SUPPLY, decimals)],
       }),
     });
-    if (journal.view().some((entry) => entry.raw === raw && entry.status !== 'rejected')) continue;
-    await engine.send(raw);
-  }
-  if (journal.pending().length > 0) await engine.mine(1);
+  });
+  await deployOnce(engine, journal, await Promise.all(transactions));
 }

@@ -15,6 +15,9 @@ import {
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 
+/** A zod schema, or anything else that returns an event or throws. */
+type Parser<Event> = Pick<z.ZodType<Event>, 'parse'>;
+
 export interface AppendLog<Event> {
   /** What the file held when it was opened. */
   readonly events: readonly Event[];
@@ -32,7 +35,7 @@ export interface AppendLog<Event> {
  *
  * @throws Error when a complete line is not an event, since then nothing after it can be trusted.
  */
-export function openAppendLog<Event>(file: string, schema: z.ZodType<Event>): AppendLog<Event> {
+export function openAppendLog<Event>(file: string, schema: Parser<Event>): AppendLog<Event> {
   mkdirSync(dirname(file), { recursive: true });
   const content = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const end = content.lastIndexOf(0x0a) + 1;
@@ -73,18 +76,15 @@ function writeWhole(descriptor: number, line: Buffer): void {
   for (let written = 0; written < line.length;) written += writeSync(descriptor, line, written);
 }
 
-function readLine<Event>(
-  file: string,
-  schema: z.ZodType<Event>,
-  line: string,
-  number: number,
-): Event {
+function readLine<Event>(file: string, schema: Parser<Event>, line: string, number: number): Event {
   try {
     return schema.parse(JSON.parse(line));
   } catch (cause) {
-    throw new Error(`${file} line ${number} is not an event of this log: the file is damaged`, {
-      cause,
-    });
+    throw new Error(
+      `${file} is damaged: line ${number} is not an event of this log. ` +
+        'Restore the file, or remove the data folder.',
+      { cause },
+    );
   }
 }
 

@@ -5,6 +5,7 @@
 import type { Express } from 'express';
 import { getAddress, isAddress } from 'viem';
 import { z } from 'zod';
+import { addViews } from '../kit/http.ts';
 import { refuse, type Refusal } from './actions/action.ts';
 import type { AddressBook } from './book.ts';
 import { VenueHttpError } from './http-error.ts';
@@ -60,7 +61,7 @@ export function addAddressBookRoutes(
   parts: { readonly ledger: Ledger; readonly chain: ChainSettings },
 ): void {
   const { ledger, chain } = parts;
-  app.get('/address-book', (_request, response) => void response.json(ledger.book.addresses()));
+  addViews(app, { '/address-book': () => ledger.book.addresses() });
   app.put('/address-book', (request, response) => {
     const wanted = read(bookSchema, request.body);
     const stranger = wanted.entries.find(({ network }) => !isNetwork(network, chain));

@@ -1,29 +1,24 @@
 /** The venue's hot wallet on the chain. Nothing here repeats a call by itself. */
-import {
-  BlockNotFoundError,
-  createPublicClient,
-  encodeFunctionData,
-  erc20Abi,
-  getAbiItem,
-  getAddress,
-  http,
-  keccak256,
-  TransactionReceiptNotFoundError,
-} from 'viem';
+import { BlockNotFoundError, getAddress, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import {
+  TRANSFER_EVENT,
+  TRANSFER_GAS,
+  broadcast,
+  chainClient,
+  minedAs,
+  transferData,
+  type Mined,
+} from '../kit/chain.ts';
+import type { Hex } from '../kit/hex.ts';
 import type { ChainSettings } from './settings.ts';
 import type { Transfer } from './events.ts';
 
-/**
- * More than any ERC-20 transfer needs; asking the chain would fail for a transfer that must revert.
- */
-const TRANSFER_GAS = 120_000n;
-const TRANSFER_EVENT = getAbiItem({ abi: erc20Abi, name: 'Transfer' });
 const TIP_WEI = 1_000_000_000n;
 
 export interface SignedTransfer {
-  readonly raw_tx: `0x${string}`;
-  readonly tx_hash: `0x${string}`;
+  readonly raw_tx: Hex;
+  readonly tx_hash: Hex;
 }
 
 export interface VenueChain {
@@ -38,10 +33,8 @@ export interface VenueChain {
    * Sends exactly these bytes; sending them again is harmless, and what the node says about that is
    * ignored.
    */
-  broadcast(rawTx: `0x${string}`): Promise<void>;
-  receipt(
-    txHash: `0x${string}`,
-  ): Promise<{ readonly block: bigint; readonly succeeded: boolean } | null>;
+  broadcast(rawTx: Hex): Promise<void>;
+  receipt(txHash: Hex): Promise<Mined | null>;
   finalizedBlock(): Promise<bigint>;
   /** Null when the chain has no such block (any more). */
   block(of: bigint | 'latest'): Promise<{ readonly number: bigint; readonly hash: string } | null>;
@@ -50,7 +43,7 @@ export interface VenueChain {
    * included.
    */
   tokenTransfers(question: {
-    readonly to: readonly `0x${string}`[];
+    readonly to: readonly Hex[];
     readonly from: bigint;
     readonly until: bigint;
   }): Promise<readonly TokenTransfer[]>;
@@ -62,19 +55,16 @@ export type PayingChain = Omit<VenueChain, keyof ReadChain>;
 export type ReadChain = Pick<VenueChain, 'block' | 'tokenTransfers'>;
 
 export interface TokenTransfer {
-  readonly tx_hash: `0x${string}`;
+  readonly tx_hash: Hex;
   /** Checksummed, as all addresses here. */
-  readonly token: `0x${string}`;
-  readonly to: `0x${string}`;
+  readonly token: Hex;
+  readonly to: Hex;
   readonly units: bigint;
 }
 
 /** Connects the hot wallet of `settings`. Methods reject when the chain is out of reach. */
 export function connectChain(settings: ChainSettings): VenueChain {
-  const client = createPublicClient({
-    transport: http(settings.rpcUrl, { retryCount: 0, timeout: 5_000 }),
-    cacheTime: 0,
-  });
+  const client = chainClient(settings.rpcUrl);
   const wallet = privateKeyToAccount(settings.accounts.venueHotWallet.privateKey);
   return {
     minedCount: () => client.getTransactionCount({ address: wallet.address, blockTag: 'latest' }),
@@ -87,11 +77,7 @@ export function connectChain(settings: ChainSettings): VenueChain {
         chainId: settings.chainId,
         nonce,
         to: token.address,
-        data: encodeFunctionData({
-          abi: erc20Abi,
-          functionName: 'transfer',
-          args: [transfer.to, BigInt(transfer.units)],
-        }),
+        data: transferData(transfer.to, BigInt(transfer.units)),
         gas: TRANSFER_GAS,
         maxPriorityFeePerGas: TIP_WEI,
         // Signed once and never replaced, so the cap leaves room for a base fee that rises
@@ -100,20 +86,8 @@ export function connectChain(settings: ChainSettings): VenueChain {
       });
       return { raw_tx, tx_hash: keccak256(raw_tx) };
     },
-    broadcast: async (rawTx) => {
-      // "Already known" and "nonce too low" are usual for bytes sent before; only a receipt tells
-      // what became of them.
-      await client.sendRawTransaction({ serializedTransaction: rawTx }).catch(() => undefined);
-    },
-    receipt: async (txHash) => {
-      try {
-        const { blockNumber, status } = await client.getTransactionReceipt({ hash: txHash });
-        return { block: blockNumber, succeeded: status === 'success' };
-      } catch (error) {
-        if (error instanceof TransactionReceiptNotFoundError) return null;
-        throw error;
-      }
-    },
+    broadcast: (rawTx) => broadcast(client, rawTx),
+    receipt: (txHash) => minedAs(client, txHash),
     block: async (of) => {
       try {
         const { number, hash } = await client.getBlock(

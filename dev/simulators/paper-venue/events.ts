@@ -1,10 +1,8 @@
 /** The venue's journal entries. Everything the venue knows is a fold over these, in order. */
 import { z } from 'zod';
+import { hex } from '../kit/hex.ts';
 
 const integer = z.string().regex(/^-?[0-9]+$/);
-const hex = z.custom<`0x${string}`>(
-  (value) => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value),
-);
 
 /**
  * A change of one balance, in the asset's smallest unit. Balances are the sums of these and nothing

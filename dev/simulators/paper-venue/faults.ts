@@ -1,10 +1,9 @@
 /** Faults on demand, the same ones in the same order for the same seed. */
 import { z } from 'zod';
 import { EXECUTOR_PHASES } from '../../../domain/executor.ts';
+import { createFaultBox, milliseconds, rate, remaining, type FaultBox } from '../kit/faults.ts';
 import { TRANSFER_OUTCOMES } from './events.ts';
-
-const rate = z.number().min(0).max(1).default(0);
-const milliseconds = z.int().min(0).max(600_000).default(0);
+import { read } from './read.ts';
 
 /** The calls of transfers between accounts. Faults hit them only where they are named. */
 export const TRANSFER_PHASES = ['transfer_submit', 'transfer_find'] as const;
@@ -41,7 +40,7 @@ export const faultsSchema = z.strictObject({
     .default([...EXECUTOR_PHASES]),
   seed: z.int().min(0).max(0xffff_ffff).default(1),
   /** For how many calls of these phases the faults hold; null is until they are removed. */
-  remaining: z.int().min(1).nullable().default(null),
+  remaining,
 });
 export type Faults = z.infer<typeof faultsSchema>;
 
@@ -63,32 +62,29 @@ export interface FaultCounts {
   readonly answers_lost: number;
 }
 
-export interface FaultInjector {
-  current(): Faults;
+/** Setting and clearing also start the sequence of the faults' seed. */
+export interface FaultInjector extends FaultBox<Faults> {
   counts(): FaultCounts;
-  /** Replaces the faults as a whole and starts the sequence of their seed. */
-  set(faults: Faults): void;
-  clear(): void;
   draw(phase: FaultyPhase): Misfortune;
 }
 
-/** An injector without faults. They live in memory only: a restarted venue is a healthy one. */
+/** An injector without faults. */
 export function createFaultInjector(): FaultInjector {
-  let faults = faultsSchema.parse({});
-  let random = randomOf(faults.seed);
-  let counts: FaultCounts = { calls: 0, failed: 0, answers_lost: 0 };
-  const set = (next: Faults): void => {
-    faults = next;
-    random = randomOf(next.seed);
+  const box = createFaultBox(faultsSchema, read<Faults>);
+  const seeded = (faults: Faults): Faults => {
+    random = randomOf(faults.seed);
+    return faults;
   };
-  const clear = (): void => set(faultsSchema.parse({}));
+  let random = randomOf(box.current().seed);
+  let counts: FaultCounts = { calls: 0, failed: 0, answers_lost: 0 };
+  const clear = (): Faults => seeded(box.clear());
   return {
-    current: () => faults,
+    current: box.current,
     counts: () => counts,
-    set,
+    set: (wish) => seeded(box.set(wish)),
     clear,
     draw: (phase) => {
-      const active = faults;
+      const active = box.current();
       counts = { ...counts, calls: counts.calls + 1 };
       const deduplicate =
         active.deduplicate || !active.phases.some((one) => isTransfer(one) === isTransfer(phase));
@@ -103,7 +99,7 @@ export function createFaultInjector(): FaultInjector {
         answers_lost: counts.answers_lost + Number(losesAnswer && !fails),
       };
       if (active.remaining === 1) clear();
-      else if (active.remaining !== null) faults = { ...active, remaining: active.remaining - 1 };
+      else if (active.remaining !== null) box.set({ ...active, remaining: active.remaining - 1 });
       const { latency_ms, processing_ms, transfer_outcome } = active;
       return {
         latency_ms,

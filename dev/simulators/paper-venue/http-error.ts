@@ -1,13 +1,24 @@
 /**
  * A refusal to answer the protocol at all: an HTTP error, which claims nothing about what landed.
  */
-export class VenueHttpError extends Error {
+import { HttpError, type ErrorForm } from '../kit/http.ts';
+
+export class VenueHttpError extends HttpError {
   override readonly name = 'VenueHttpError';
-  readonly status: number;
   readonly code: string;
   constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
+    super(status, message);
     this.code = code;
   }
 }
+
+/** `{detail: {error, message}}`. */
+export const VENUE_ERRORS: ErrorForm<VenueHttpError> = {
+  refusal: (status) => {
+    if (status === 404) return new VenueHttpError(404, 'NOT_FOUND', 'the venue has no such route');
+    if (status === 503)
+      return new VenueHttpError(503, 'VENUE_UNAVAILABLE', 'the venue cannot answer now');
+    return new VenueHttpError(status, 'INVALID_REQUEST', 'the body cannot be read');
+  },
+  body: ({ code, message }) => ({ detail: { error: code, message } }),
+};

@@ -5,13 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { DECIMAL_PATTERN } from '../../../domain/money.ts';
-
-const address = z.custom<`0x${string}`>(
-  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value),
-);
-const privateKey = z.custom<`0x${string}`>(
-  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value),
-);
+import { address, privateKey } from '../kit/hex.ts';
+import { port } from '../kit/settings.ts';
 
 /**
  * The chain file: tokens by symbol, and the hot wallet that pays withdrawals out and belongs to the
@@ -34,7 +29,7 @@ export interface VenueSettings {
 }
 
 const environmentSchema = z.object({
-  PAPER_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  PAPER_PORT: port,
   PAPER_DATA_DIR: z.string().min(1),
   PAPER_CHAIN_FILE: z.string().min(1),
 });

@@ -1,8 +1,7 @@
 /** Puts the venue together and opens its port. */
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { getAddress } from 'viem';
-import { lockPath } from '../../../executor-kit/lock.ts';
+import { listen, openAlone, type Running } from '../kit/process.ts';
 import { openingPostings } from './accounts.ts';
 import { createInternalTransfer } from './actions/internal-transfer.ts';
 import { createWithdrawal } from './actions/withdrawal.ts';
@@ -17,29 +16,18 @@ import type { ChainSettings, VenueSettings } from './settings.ts';
 import { createTransfers } from './transfers.ts';
 import { createVenue } from './venue.ts';
 
-export interface RunningVenue {
-  readonly port: number;
-  /** Closes port and ledger; orders in flight go on at the next start. */
-  close(): Promise<void>;
-}
-
 /**
- * Starts the venue on 127.0.0.1 and sends again what an earlier process left unmined.
+ * Starts the venue on 127.0.0.1 and sends again what an earlier process left unmined. Closing it
+ * leaves orders in flight to the next start.
  *
  * @throws Error when the port is taken, the ledger is damaged or belongs to another chain.
  */
-export async function startVenue(settings: VenueSettings): Promise<RunningVenue> {
-  // One venue per ledger: two would hand out the same nonces.
-  const unlock = await lockPath(join(settings.dataDir, 'ledger.jsonl'), 5_000, 'paper venue');
-  try {
-    return await open(settings, unlock);
-  } catch (error) {
-    unlock();
-    throw error;
-  }
+export function startVenue(settings: VenueSettings): Promise<Running> {
+  const file = join(settings.dataDir, 'ledger.jsonl');
+  return openAlone(file, 'paper venue', () => open(settings));
 }
 
-async function open(settings: VenueSettings, unlock: () => void): Promise<RunningVenue> {
+async function open(settings: VenueSettings): Promise<Running> {
   const ledger = openLedger(settings.dataDir, {
     identity: identityOf(settings.chain),
     postings: openingPostings(settings.chain),
@@ -58,20 +46,12 @@ async function open(settings: VenueSettings, unlock: () => void): Promise<Runnin
     faults: createFaultInjector(),
     chain: settings.chain,
   });
-  const server = app.listen(settings.port, '127.0.0.1');
-  await once(server, 'listening');
+  const running = await listen(app, settings.port, async () => {
+    await Promise.all([sender.stop(), deposits.stop()]);
+    ledger.close();
+  });
   void sender.wake();
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : settings.port,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await Promise.all([sender.stop(), deposits.stop()]);
-      ledger.close();
-      unlock();
-    },
-  };
+  return running;
 }
 
 /** What a ledger's nonces and signed bytes are tied to. */

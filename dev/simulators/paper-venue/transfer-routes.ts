@@ -4,6 +4,7 @@
  */
 import type { Express } from 'express';
 import { z } from 'zod';
+import { addViews } from '../kit/http.ts';
 import { SPOT } from './accounts.ts';
 import { TRANSFER_ENDS } from './events.ts';
 import type { FaultInjector } from './faults.ts';
@@ -48,8 +49,8 @@ export function addTransferRoutes(
       return () => void response.json(view);
     }),
   );
-  app.get('/transfers', (_request, response) => {
-    response.json({ entries: transferEntries(ledger.book.transfers.references()) });
+  addViews(app, {
+    '/transfers': () => ({ entries: transferEntries(ledger.book.transfers.references()) }),
   });
   app.post('/transfers/:reference/settle', (request, response) => {
     response.json(

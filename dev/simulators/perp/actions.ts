@@ -4,15 +4,8 @@
  * hyperliquid-python-sdk; docs/perps-venue-facts.md 1.1 and 1.3. Fields beside these are ignored.
  */
 import { z } from 'zod';
+import { address, type Hex } from '../kit/hex.ts';
 
-export type Hex = `0x${string}`;
-
-export const hexSchema = z.custom<Hex>(
-  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value),
-);
-const address = z.custom<Hex>(
-  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value),
-);
 /** An address as everything here is kept by. */
 export const addressSchema = address.transform(lower);
 const milliseconds = z.int().min(0);

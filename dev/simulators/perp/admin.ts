@@ -1,8 +1,9 @@
 /** What people and tests may see and do beside the venue's API. */
 import type { Express } from 'express';
 import { z } from 'zod';
-import { BridgeHttpError } from '../bridge/admin.ts';
-import { addressSchema, type Hex } from './actions.ts';
+import { HttpError, addViews } from '../kit/http.ts';
+import type { Hex } from '../kit/hex.ts';
+import { addressSchema } from './actions.ts';
 import { nextSubAccount } from './agents.ts';
 import { agentsOf, subAccountsOf, type Book } from './book.ts';
 import type { Effect } from './events.ts';
@@ -32,29 +33,23 @@ const wishSchema = z.union([
 /** `GET /health`, `GET` and `POST /accounts`, `GET /journal`. */
 export function addAdminRoutes(app: Express, store: Store): void {
   const { book } = store;
-  app.get(
-    '/health',
-    (_request, response) =>
-      void response.json({
-        status: 'ok',
-        open_withdrawals: [...book.withdrawals.values()].filter(({ paid }) => !paid).length,
+  addViews(app, {
+    '/health': () => ({
+      status: 'ok',
+      open_withdrawals: [...book.withdrawals.values()].filter(({ paid }) => !paid).length,
+    }),
+    '/accounts': () => overview(book, Date.now()),
+    '/journal': () => ({
+      entries: store.entries.flatMap((entry) => {
+        if (entry.kind !== 'exchange') return [];
+        const { kind: _kind, effects: _effects, ...rest } = entry;
+        return [rest];
       }),
-  );
-  app.get('/accounts', (_request, response) => void response.json(overview(book, Date.now())));
-  app.get(
-    '/journal',
-    (_request, response) =>
-      void response.json({
-        entries: store.entries.flatMap((entry) => {
-          if (entry.kind !== 'exchange') return [];
-          const { kind: _kind, effects: _effects, ...rest } = entry;
-          return [rest];
-        }),
-      }),
-  );
+    }),
+  });
   app.post('/accounts', (request, response) => {
     const read = wishSchema.safeParse(request.body);
-    if (!read.success) throw new BridgeHttpError(400, read.error.message);
+    if (!read.success) throw new HttpError(400, read.error.message);
     const wish = read.data;
     if ('master' in wish) {
       response.json({ address: subAccount(store, wish) });
@@ -90,12 +85,19 @@ function overview(book: Book, now: number): unknown {
     accounts: [...book.accounts.keys()].map((user) => accountView(book, user, now)),
     withdrawals: [...book.withdrawals.values()].map(
       ({ user, destination, net, nonce, payout, paid }) => ({
-        ...{ user, destination, net: writeUsd(net), nonce, paid },
+        user,
+        destination,
+        net: writeUsd(net),
+        nonce,
+        paid,
         transaction: payout?.hash ?? null,
       }),
     ),
     deposits: [...book.deposits.values()].map(({ key, from, units, credited }) => ({
-      ...{ key, from, usdc: writeUsd(units), credited },
+      key,
+      from,
+      usdc: writeUsd(units),
+      credited,
     })),
   };
 }

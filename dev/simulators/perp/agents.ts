@@ -1,6 +1,6 @@
 /** Agents and sub-accounts: who may sign for an account, and what belongs to it. */
 import { keccak256, stringToHex } from 'viem';
-import type { Hex } from './actions.ts';
+import type { Hex } from '../kit/hex.ts';
 import { Refused, type Asked, type Of } from './asked.ts';
 import { agentsOf, subAccountsOf, type Book } from './book.ts';
 import type { Effect } from './events.ts';

@@ -1,5 +1,6 @@
 /** What the actions have in common. */
-import type { Action, Hex } from './actions.ts';
+import type { Hex } from '../kit/hex.ts';
+import type { Action } from './actions.ts';
 import { balanceOf, type Book } from './book.ts';
 import type { Effect } from './events.ts';
 import { readUsd } from './money.ts';

@@ -1,5 +1,5 @@
 /** All that the venue knows, as the entries of its journal make it. */
-import type { Hex } from './actions.ts';
+import type { Hex } from '../kit/hex.ts';
 import type { Effect, Entry, Row } from './events.ts';
 
 interface Account {
@@ -119,8 +119,14 @@ function apply(book: Book, effect: Effect, at: number): void {
     case 'withdrawal': {
       const { key, user, destination, net, nonce } = effect;
       book.withdrawals.set(key, {
-        ...{ key, user, destination, nonce, net: BigInt(net), askedAt: at },
-        ...{ payout: null, paid: false },
+        key,
+        user,
+        destination,
+        nonce,
+        net: BigInt(net),
+        askedAt: at,
+        payout: null,
+        paid: false,
       });
       return;
     }

@@ -1,21 +1,19 @@
 /** The bridge's account on the chain. */
-import {
-  TransactionReceiptNotFoundError,
-  createPublicClient,
-  encodeFunctionData,
-  erc20Abi,
-  getAbiItem,
-  http,
-  keccak256,
-} from 'viem';
+import { erc20Abi, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { lower, type Hex } from './actions.ts';
+import {
+  TRANSFER_EVENT,
+  TRANSFER_GAS,
+  broadcast,
+  chainClient,
+  minedAs,
+  transferData,
+  type Mined,
+} from '../kit/chain.ts';
+import { FEES } from '../kit/fees.ts';
+import type { Hex } from '../kit/hex.ts';
+import { lower } from './actions.ts';
 import type { PerpSettings } from './settings.ts';
-
-/** More than any transfer of a token needs. */
-const GAS = 120_000n;
-const GWEI = 1_000_000_000n;
-const TRANSFER = getAbiItem({ abi: erc20Abi, name: 'Transfer' });
 
 /** Tokens that somebody has sent to the bridge. */
 export interface Arrival {
@@ -38,24 +36,24 @@ export interface PerpChain {
   sign(payout: { to: Hex; units: bigint; nonce: number }): Promise<{ raw: Hex; hash: Hex }>;
   /** Sending the same bytes again does no harm, so what the node says is left alone. */
   send(raw: Hex): Promise<void>;
-  receipt(hash: Hex): Promise<{ readonly block: bigint; readonly succeeded: boolean } | null>;
+  receipt(hash: Hex): Promise<Mined | null>;
 }
 
 /** Nothing is asked yet; methods reject while the chain is out of reach. */
 export function connectPerpChain(settings: PerpSettings): PerpChain {
-  const client = createPublicClient({
-    transport: http(settings.rpcUrl, { retryCount: 0, timeout: 5_000 }),
-    // A kept head would hide the block that was asked for.
-    cacheTime: 0,
-  });
+  const client = chainClient(settings.rpcUrl);
   const account = privateKeyToAccount(settings.bridgeKey);
   return {
     bridge: lower(account.address),
     head: () => client.getBlockNumber(),
     arrivals: async (fromBlock, toBlock) => {
       const logs = await client.getLogs({
-        ...{ address: settings.token, event: TRANSFER, args: { to: account.address } },
-        ...{ fromBlock, toBlock, strict: true },
+        address: settings.token,
+        event: TRANSFER_EVENT,
+        args: { to: account.address },
+        fromBlock,
+        toBlock,
+        strict: true,
       });
       const counts = new Map<Hex, number>();
       return logs.map(({ transactionHash: transaction, args }) => {
@@ -67,7 +65,9 @@ export function connectPerpChain(settings: PerpSettings): PerpChain {
     },
     held: () =>
       client.readContract({
-        ...{ address: settings.token, abi: erc20Abi, functionName: 'balanceOf' },
+        address: settings.token,
+        abi: erc20Abi,
+        functionName: 'balanceOf',
         args: [account.address],
       }),
     freeNonce: async () => {
@@ -79,23 +79,16 @@ export function connectPerpChain(settings: PerpSettings): PerpChain {
     },
     sign: async ({ to, units, nonce }) => {
       const raw = await account.signTransaction({
-        ...{ chainId: settings.chainId, type: 'eip1559', nonce, gas: GAS },
-        ...{ maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI, to: settings.token },
-        data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, units] }),
+        chainId: settings.chainId,
+        nonce,
+        gas: TRANSFER_GAS,
+        ...FEES,
+        to: settings.token,
+        data: transferData(to, units),
       });
       return { raw, hash: keccak256(raw) };
     },
-    send: async (raw) => {
-      await client.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined);
-    },
-    receipt: async (hash) => {
-      try {
-        const { blockNumber, status } = await client.getTransactionReceipt({ hash });
-        return { block: blockNumber, succeeded: status === 'success' };
-      } catch (error) {
-        if (error instanceof TransactionReceiptNotFoundError) return null;
-        throw error;
-      }
-    },
+    send: (raw) => broadcast(client, raw),
+    receipt: (hash) => minedAs(client, hash),
   };
 }

@@ -1,6 +1,7 @@
 /** What the journal holds: entries with all that they change, so that reading decides nothing. */
 import { z } from 'zod';
-import { addressSchema, hexSchema } from './actions.ts';
+import { hex } from '../kit/hex.ts';
+import { addressSchema } from './actions.ts';
 
 /** Milliseconds since 1970. */
 const at = z.int();
@@ -13,7 +14,7 @@ export const rowSchema = z.strictObject({
   /** Whose ledgers show it. */
   users: z.array(addressSchema),
   time: at,
-  hash: hexSchema,
+  hash: hex,
   delta: z.record(z.string(), z.unknown()),
 });
 export type Row = z.infer<typeof rowSchema>;
@@ -57,8 +58,8 @@ const effectSchema = z.discriminatedUnion('does', [
   z.strictObject({
     does: z.literal('payout_signed'),
     key,
-    raw: hexSchema,
-    hash: hexSchema,
+    raw: hex,
+    hash: hex,
     chainNonce: z.int(),
   }),
   /** The transaction failed on the chain; another one is signed. */

@@ -3,7 +3,8 @@
  * What is refused before its nonce is admitted may be sent again; what is refused after that is
  * dead.
  */
-import { envelopeSchema, isUserSigned, ownNonce, type Envelope, type Hex } from './actions.ts';
+import type { Hex } from '../kit/hex.ts';
+import { envelopeSchema, isUserSigned, ownNonce, type Envelope } from './actions.ts';
 import { Refused } from './asked.ts';
 import { masterOf, type Book } from './book.ts';
 import type { Effect, ExchangeEntry } from './events.ts';
@@ -136,8 +137,15 @@ function write(
   at: number,
 ): void {
   const entry: ExchangeEntry = {
-    ...{ kind: 'exchange', at, body, signer, nonce, admitted, answered },
-    ...{ status: answer.status, answer: 'json' in answer ? answer.json : answer.text },
+    kind: 'exchange',
+    at,
+    body,
+    signer,
+    nonce,
+    admitted,
+    answered,
+    status: answer.status,
+    answer: 'json' in answer ? answer.json : answer.text,
     effects: [...effects],
   };
   store.append(entry);

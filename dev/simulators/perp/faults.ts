@@ -1,8 +1,7 @@
 /** What the venue can do wrong. */
 import { z } from 'zod';
+import { milliseconds, rate } from '../kit/faults.ts';
 
-const rate = z.number().min(0).max(1).default(0);
-const milliseconds = z.int().min(0).max(600_000).default(0);
 const CLOCKS_APART_MS = 7 * 86_400_000;
 
 export const perpFaultsSchema = z.strictObject({

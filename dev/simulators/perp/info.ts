@@ -3,7 +3,8 @@
  * trades here, so an account's value is its balance.
  */
 import { z } from 'zod';
-import { addressSchema, type Hex } from './actions.ts';
+import type { Hex } from '../kit/hex.ts';
+import { addressSchema } from './actions.ts';
 import { agentsOf, balanceOf, masterOf, subAccountsOf, type Book } from './book.ts';
 import { venueNow, type PerpFaults } from './faults.ts';
 import { writeUsd } from './money.ts';
@@ -69,7 +70,9 @@ function tell(parts: Parts, question: Question): unknown {
     }
     case 'subAccounts': {
       const all = subAccountsOf(book, question.user).map(({ name, address, master }) => ({
-        ...{ name, subAccountUser: address, master },
+        name,
+        subAccountUser: address,
+        master,
         clearinghouseState: perpState(book, address, now),
         spotState: spotState(book, address),
       }));
@@ -94,11 +97,18 @@ function tell(parts: Parts, question: Question): unknown {
 function perpState(book: Book, of: Hex, time: number): unknown {
   const value = writeUsd(balanceOf(book, of, 'perp'));
   const summary = {
-    ...{ accountValue: value, totalNtlPos: '0.0', totalRawUsd: value, totalMarginUsed: '0.0' },
+    accountValue: value,
+    totalNtlPos: '0.0',
+    totalRawUsd: value,
+    totalMarginUsed: '0.0',
   };
   return {
-    ...{ marginSummary: summary, crossMarginSummary: summary, crossMaintenanceMarginUsed: '0.0' },
-    ...{ withdrawable: value, assetPositions: [], time },
+    marginSummary: summary,
+    crossMarginSummary: summary,
+    crossMaintenanceMarginUsed: '0.0',
+    withdrawable: value,
+    assetPositions: [],
+    time,
   };
 }
 

@@ -2,7 +2,7 @@
  * Which nonces are admitted. Source: DOC:nonces-and-api-wallets (window and the 100 highest), and
  * docs/perps-venue-facts.md part 2 for what was measured: the margin, the memory and the texts.
  */
-import type { Hex } from './actions.ts';
+import type { Hex } from '../kit/hex.ts';
 import type { Book } from './book.ts';
 
 const DAY_MS = 86_400_000;

@@ -36,7 +36,9 @@ export function createPayouts({ store, chain, faults }: DepositParts): () => Pro
     if (!receipt.succeeded) return record(store, 'chain', [{ does: 'payout_failed', key }]);
     const time = venueNow(faults());
     const delta = {
-      ...{ type: 'withdraw', usdc: writeUsd(net), nonce: nonce * 1_000 },
+      type: 'withdraw',
+      usdc: writeUsd(net),
+      nonce: nonce * 1_000,
       fee: writeUsd(WITHDRAWAL_FEE),
     };
     const row = { users: [user], time, hash: payout.hash, delta };

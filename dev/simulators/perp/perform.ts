@@ -1,6 +1,7 @@
 /** What an admitted action does to the books. Nothing here waits, so actions go one by one. */
 import { keccak256, stringToHex } from 'viem';
-import type { Action, Hex } from './actions.ts';
+import type { Hex } from '../kit/hex.ts';
+import type { Action } from './actions.ts';
 import { performApproval, performCreation } from './agents.ts';
 import type { Asked } from './asked.ts';
 import type { Effect } from './events.ts';

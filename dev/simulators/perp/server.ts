@@ -1,7 +1,8 @@
 /** The venue over HTTP: `POST /exchange` and `POST /info` with their faults, and the rest. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import express, { type Express, type Request, type Response } from 'express';
-import { addErrorRoutes, addFaultRoutes, type FaultBox } from '../bridge/admin.ts';
+import type { Express, Request, Response } from 'express';
+import { addFaultRoutes, type FaultBox } from '../kit/faults.ts';
+import { PLAIN_ERRORS, addErrorRoutes, createApp } from '../kit/http.ts';
 import { addAdminRoutes } from './admin.ts';
 import { noteUnheard, takeAction } from './exchange.ts';
 import type { PerpFaults } from './faults.ts';
@@ -23,11 +24,8 @@ interface Call {
 }
 
 export function createPerpServer({ store, faults, network }: ServerParts): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  // These two say themselves what is wrong with a body.
-  app.use(['/exchange', '/info'], express.text({ type: () => true, limit: '1mb' }));
-  app.use(express.json({ limit: '1mb' }));
+  // These two answer in the venue's words what is wrong with a body.
+  const app = createApp({ text: ['/exchange', '/info'] });
 
   let agentsListedUntil = Infinity;
   addFaultRoutes(app, faults, () => {
@@ -65,7 +63,7 @@ export function createPerpServer({ store, faults, network }: ServerParts): Expre
       { work: (call) => answerInfo(info, call), unheard: () => undefined },
     ),
   );
-  addErrorRoutes(app, 'perp venue');
+  addErrorRoutes(app, 'perp venue', PLAIN_ERRORS);
   return app;
 }
 

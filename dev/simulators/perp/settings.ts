@@ -1,8 +1,8 @@
 /** What the venue is told at its start. */
 import { z } from 'zod';
+import { address, privateKey, type Hex } from '../kit/hex.ts';
+import { nodeUrl, port } from '../kit/settings.ts';
 import type { Network } from './signing.ts';
-
-type Hex = `0x${string}`;
 
 /**
  * The account that stands for the venue's bridge on the local chain: deposits are sent to it, and
@@ -26,16 +26,12 @@ export interface PerpSettings {
 }
 
 const environmentSchema = z.object({
-  PERP_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  PERP_PORT: port,
   PERP_DIR: z.string().min(1),
-  PERP_CHAIN_RPC_URL: z.url({ protocol: /^https?$/ }),
+  PERP_CHAIN_RPC_URL: nodeUrl,
   PERP_CHAIN_ID: z.coerce.number().int().positive(),
-  PERP_TOKEN: z.custom<Hex>(
-    (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value),
-  ),
-  PERP_BRIDGE_KEY: z.custom<Hex>(
-    (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value),
-  ),
+  PERP_TOKEN: address,
+  PERP_BRIDGE_KEY: privateKey,
   PERP_NETWORK: z.enum(['Mainnet', 'Testnet']).default('Testnet'),
 });
 

@@ -4,11 +4,11 @@
  * docs/perps-venue-facts.md 1.2 and 1.3.
  */
 import { concat, keccak256, numberToHex, padHex, recoverTypedDataAddress, toHex } from 'viem';
+import type { Hex } from '../kit/hex.ts';
 import {
   isUserSigned,
   lower,
   type Envelope,
-  type Hex,
   type L1Action,
   type UserSignedAction,
 } from './actions.ts';

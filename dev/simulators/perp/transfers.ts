@@ -2,7 +2,8 @@
  * The actions that move money. Rows: docs/perps-venue-facts.md part 4; where a refusal's text is
  * not known for an action, the nearest that was measured is used.
  */
-import { lower, type Hex } from './actions.ts';
+import type { Hex } from '../kit/hex.ts';
+import { lower } from './actions.ts';
 import { Refused, amountOf, move, rowOf, type Asked, type Of, type Pool } from './asked.ts';
 import type { Effect } from './events.ts';
 import { ACTIVATION_FEE, WITHDRAWAL_FEE, writeUsd } from './money.ts';
@@ -30,7 +31,10 @@ export function performWithdrawal(asked: Asked, action: Of<'withdraw3'>): readon
   return [
     ...effects,
     {
-      ...{ does: 'withdrawal', key: `${user}:${String(nonce)}`, user, nonce },
+      does: 'withdrawal',
+      key: `${user}:${String(nonce)}`,
+      user,
+      nonce,
       destination: lower(action.destination),
       net: (amount - WITHDRAWAL_FEE).toString(),
     },
@@ -50,7 +54,10 @@ export function performUsdSend(asked: Asked, action: Of<'usdSend'>): readonly Ef
   return [
     ...move(asked, { from, to, amount, fee }, NOT_ENOUGH),
     rowOf(asked, [user, destination], {
-      ...{ type: 'internalTransfer', usdc: writeUsd(amount), user, destination },
+      type: 'internalTransfer',
+      usdc: writeUsd(amount),
+      user,
+      destination,
       fee: writeUsd(fee),
     }),
   ];
@@ -78,10 +85,18 @@ export function performSendAsset(asked: Asked, action: Of<'sendAsset'>): readonl
     ...move(asked, { from, to, amount, fee }, NOT_ENOUGH),
     // The same row stands in both ledgers, with the action's nonce in milliseconds.
     rowOf(asked, [user, destination], {
-      ...{ type: 'send', user, destination },
-      ...{ sourceDex: action.sourceDex, destinationDex: action.destinationDex },
-      ...{ token: 'USDC', amount: writeUsd(amount), usdcValue: writeUsd(amount) },
-      ...{ fee: writeUsd(fee), nativeTokenFee: '0.0', nonce, feeToken: fee === 0n ? '' : 'USDC' },
+      type: 'send',
+      user,
+      destination,
+      sourceDex: action.sourceDex,
+      destinationDex: action.destinationDex,
+      token: 'USDC',
+      amount: writeUsd(amount),
+      usdcValue: writeUsd(amount),
+      fee: writeUsd(fee),
+      nativeTokenFee: '0.0',
+      nonce,
+      feeToken: fee === 0n ? '' : 'USDC',
     }),
   ];
 }
@@ -125,7 +140,10 @@ export function performSubAccountTransfer(
   return [
     ...move(asked, { from, to, amount }, NOT_ENOUGH),
     rowOf(asked, [user, destination], {
-      ...{ type: 'subAccountTransfer', usdc: writeUsd(amount), user, destination },
+      type: 'subAccountTransfer',
+      usdc: writeUsd(amount),
+      user,
+      destination,
     }),
   ];
 }

@@ -1,7 +1,7 @@
 /** The executors of the perps venue on a real chain, as a worker's phases would call them. */
 import { keccak256, type Hex } from 'viem';
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts';
-import type { Running } from '../../../dev/simulators/bridge/admin.ts';
+import type { Running } from '../../../dev/simulators/kit/process.ts';
 import { PERP_BRIDGE } from '../../../dev/simulators/perp/settings.ts';
 import { startPerpVenue } from '../../../dev/simulators/perp/start.ts';
 import { USDC_TOKEN } from '../../../dev/simulators/perp/transfers.ts';

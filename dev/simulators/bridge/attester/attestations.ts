@@ -2,16 +2,17 @@
  * Who signs for burns: reads what a transaction sent from its receipt, waits until its block is as
  * deep as the message asks, fills in the four fields that are left to the attester, and signs.
  */
-import { TransactionReceiptNotFoundError, concat, keccak256, parseEventLogs, toHex } from 'viem';
+import { concat, keccak256, parseEventLogs, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { MESSAGE_TRANSMITTER } from '../contracts/artifacts.ts';
+import { receiptOf } from '../../kit/chain.ts';
+import type { Hex } from '../../kit/hex.ts';
+import { createTurns } from '../../kit/turns.ts';
 import { ATTESTERS, SIGNATURE_THRESHOLD } from '../lanes.ts';
 import type { Side } from '../sides.ts';
 import type { AttesterFaults } from './faults.ts';
 import type { AttesterJournal } from './journal.ts';
 import { decoded, field, isBurn, withFields } from './message.ts';
-
-type Hex = `0x${string}`;
 
 const CONFIRMED = 1_000n;
 const FINALIZED = 2_000n;
@@ -39,13 +40,8 @@ export function createAttestations(
   journal: AttesterJournal,
   faults: () => AttesterFaults,
 ): Attestations {
-  let queue: Promise<unknown> = Promise.resolve();
-  /** One at a time: two that ask at once must be told the same. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = queue.then(work);
-    queue = result.catch(() => undefined);
-    return result;
-  };
+  /** Two that ask at once get the same answer. */
+  const inTurn = createTurns();
 
   const look = async (side: Side, transaction: Hex): Promise<readonly MessageView[] | null> => {
     const emitted = await emittedBy(side, transaction);
@@ -79,7 +75,10 @@ export function createAttestations(
       expires_in_blocks !== null ? BigInt(expires_in_blocks) : asFast ? GOOD_FOR_BLOCKS : null;
     const nonce = known.attested?.nonce ?? keccak256(toHex(key));
     journal.append({
-      ...{ kind: 'attested', key, nonce, at: Date.now() },
+      kind: 'attested',
+      key,
+      nonce,
+      at: Date.now(),
       message: withFields(message, {
         nonce,
         finalityThresholdExecuted: asFast ? CONFIRMED : FINALIZED,
@@ -93,8 +92,12 @@ export function createAttestations(
     const attested = journal.known(key)?.attested ?? null;
     if (attested === null || faults().attestation === 'never')
       return {
-        ...{ message: '0x', eventNonce: attested?.nonce ?? null, attestation: 'PENDING' },
-        ...{ decodedMessage: null, cctpVersion: 2, status: 'pending_confirmations' },
+        message: '0x',
+        eventNonce: attested?.nonce ?? null,
+        attestation: 'PENDING',
+        decodedMessage: null,
+        cctpVersion: 2,
+        status: 'pending_confirmations',
         delayReason: null,
       };
     const message =
@@ -102,8 +105,12 @@ export function createAttestations(
         ? firstEqual(journal, attested.message)
         : told(attested.message, faults());
     return {
-      ...{ message, eventNonce: attested.nonce, attestation: await signed(message, faults()) },
-      ...{ decodedMessage: decoded(message), cctpVersion: 2, status: 'complete' },
+      message,
+      eventNonce: attested.nonce,
+      attestation: await signed(message, faults()),
+      decodedMessage: decoded(message),
+      cctpVersion: 2,
+      status: 'complete',
       delayReason: null,
     };
   };
@@ -125,12 +132,7 @@ export function createAttestations(
 
 /** The messages of a transaction that is in a block, in their order. */
 async function emittedBy(side: Side, transaction: Hex): Promise<readonly Emitted[]> {
-  const receipt = await side.client
-    .getTransactionReceipt({ hash: transaction })
-    .catch((error: unknown) => {
-      if (error instanceof TransactionReceiptNotFoundError) return null;
-      throw error;
-    });
+  const receipt = await receiptOf(side.client, transaction);
   if (receipt === null) return [];
   const transmitter = side.contracts.messageTransmitter.toLowerCase();
   const logs = receipt.logs.filter(({ address }) => address.toLowerCase() === transmitter);
@@ -161,7 +163,10 @@ function fastFee(message: Hex, bps: number): bigint | null {
 function firstEqual(journal: AttesterJournal, message: Hex): Hex {
   const terms = (of: Hex): Hex =>
     withFields(of, {
-      ...{ nonce: 0n, finalityThresholdExecuted: 0n, feeExecuted: 0n, expirationBlock: 0n },
+      nonce: 0n,
+      finalityThresholdExecuted: 0n,
+      feeExecuted: 0n,
+      expirationBlock: 0n,
     });
   const signed = journal.all().flatMap(([, { attested }]) => attested?.message ?? []);
   return signed.find((other) => terms(other) === terms(message)) ?? message;

@@ -1,8 +1,6 @@
 /** What the attester can do wrong. */
 import { z } from 'zod';
-
-const rate = z.number().min(0).max(1).default(0);
-const milliseconds = z.int().min(0).max(600_000).default(0);
+import { milliseconds, rate, remaining } from '../../kit/faults.ts';
 
 export const attesterFaultsSchema = z.strictObject({
   /** Waits this long before anything else. */
@@ -45,6 +43,6 @@ export const attesterFaultsSchema = z.strictObject({
   /** `forged`: signed by others. `disordered`: the right ones, in decreasing order. */
   signatures: z.enum(['right', 'forged', 'disordered']).default('right'),
   /** For how many calls the first five hold; null is until they are removed. */
-  remaining: z.int().min(1).nullable().default(null),
+  remaining,
 });
 export type AttesterFaults = z.infer<typeof attesterFaultsSchema>;

@@ -1,10 +1,8 @@
 /** What the attester has seen and signed: one JSON object a line, on disk before it is told. */
 import { z } from 'zod';
 import { openAppendLog } from '../../kit/append-log.ts';
+import { hex, type Hex } from '../../kit/hex.ts';
 
-const hex = z.custom<`0x${string}`>(
-  (value) => typeof value === 'string' && /^0x[0-9a-f]*$/.test(value),
-);
 /** Milliseconds since 1970. */
 const at = z.number();
 /** `<domain>:<transaction>:<which of its messages>`. */
@@ -22,7 +20,7 @@ export type AttesterEvent = z.infer<typeof eventSchema>;
 /** What is known of one message. */
 export interface Known {
   readonly seenAt: number;
-  readonly attested: { readonly nonce: `0x${string}`; readonly message: `0x${string}` } | null;
+  readonly attested: { readonly nonce: Hex; readonly message: Hex } | null;
   /** When another attestation was asked for that is not given yet. */
   readonly askedAt: number | null;
 }

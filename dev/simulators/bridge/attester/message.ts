@@ -2,7 +2,7 @@
  * Messages of burns as the published contracts lay them out: fixed offsets, big endian. Source:
  * `MessageV2.sol` and `BurnMessageV2.sol` of github.com/circlefin/evm-cctp-contracts.
  */
-type Hex = `0x${string}`;
+import type { Hex } from '../../kit/hex.ts';
 
 /** Where each field begins, and how many bytes it has. */
 const BODY = 148;

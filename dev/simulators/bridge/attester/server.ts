@@ -4,8 +4,10 @@
  * test bench wants.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import express, { type Express, type Request, type Response } from 'express';
-import { BridgeHttpError, addErrorRoutes, addFaultRoutes, type FaultBox } from '../admin.ts';
+import type { Express, Request, Response } from 'express';
+import { addFaultRoutes, type FaultBox } from '../../kit/faults.ts';
+import { HttpError, PLAIN_ERRORS, addErrorRoutes, addViews, createApp } from '../../kit/http.ts';
+import type { Hex } from '../../kit/hex.ts';
 import type { Attestations } from './attestations.ts';
 import type { AttesterFaults } from './faults.ts';
 import type { AttesterJournal } from './journal.ts';
@@ -20,20 +22,14 @@ const HASH = /^0x[0-9a-fA-F]{64}$/;
 
 /** The express application of the attester. Errors are `{code, error}`. */
 export function createAttesterServer({ attestations, journal, faults }: Parts): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.use(express.json({ limit: '1mb' }));
+  const app = createApp();
   const limit = createLimit(() => faults.current());
   let calls = 0;
 
-  app.get('/health', (_request, response) => void response.json({ status: 'ok', calls }));
-  app.get(
-    '/attestations',
-    (_request, response) =>
-      void response.json({
-        messages: journal.all().map(([key, known]) => ({ key, ...known })),
-      }),
-  );
+  addViews(app, {
+    '/health': () => ({ status: 'ok', calls }),
+    '/attestations': () => ({ messages: journal.all().map(([key, known]) => ({ key, ...known })) }),
+  });
   addFaultRoutes(app, faults, limit.forget);
 
   const answer =
@@ -48,14 +44,14 @@ export function createAttesterServer({ attestations, journal, faults }: Parts): 
     answer(async ({ params, query }) => {
       const { domain = '' } = params as Record<string, string>;
       const { transactionHash } = query;
-      if (!/^\d{1,10}$/.test(domain)) throw new BridgeHttpError(400, 'Invalid source domain');
+      if (!/^\d{1,10}$/.test(domain)) throw new HttpError(400, 'Invalid source domain');
       if (typeof transactionHash !== 'string' || !HASH.test(transactionHash))
-        throw new BridgeHttpError(400, 'Invalid transaction hash');
+        throw new HttpError(400, 'Invalid transaction hash');
       const messages = await attestations.messagesOf(
         Number(domain),
-        transactionHash.toLowerCase() as `0x${string}`,
+        transactionHash.toLowerCase() as Hex,
       );
-      if (messages === null) throw new BridgeHttpError(404, 'Message not found');
+      if (messages === null) throw new HttpError(404, 'Message not found');
       return { messages };
     }),
   );
@@ -63,11 +59,11 @@ export function createAttesterServer({ attestations, journal, faults }: Parts): 
     '/v2/reattest/:nonce',
     answer(async ({ params }) => {
       const { nonce = '' } = params as Record<string, string>;
-      if (!attestations.attestAnew(nonce)) throw new BridgeHttpError(404, 'Nonce not found');
+      if (!attestations.attestAnew(nonce)) throw new HttpError(404, 'Nonce not found');
       return { message: 'Re-attestation successfully requested for nonce.', nonce };
     }),
   );
-  addErrorRoutes(app, 'attester');
+  addErrorRoutes(app, 'attester', PLAIN_ERRORS);
   return app;
 }
 
@@ -86,14 +82,14 @@ async function suffer(
   const fails = Math.random() < error_rate;
   const losesAnswer = Math.random() < lose_answer_rate;
   const garbage = Math.random() < garbage_rate;
-  if (call.limit.exceeded()) throw new BridgeHttpError(429, 'Too many requests');
+  if (call.limit.exceeded()) throw new HttpError(429, 'Too many requests');
   if (remaining !== null)
     faults.set({
       ...faults.current(),
       ...(remaining > 1 ? { remaining: remaining - 1 } : HEALTHY_CALLS),
     });
   await sleep(latency_ms);
-  if (fails) throw new BridgeHttpError(error_status, 'a fault on demand; nothing was done');
+  if (fails) throw new HttpError(error_status, 'a fault on demand; nothing was done');
   if (losesAnswer) {
     // Carried out or refused, and nobody will hear of it.
     await work().catch(() => undefined);

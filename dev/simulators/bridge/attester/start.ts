@@ -1,6 +1,7 @@
 /** Puts the attester together and opens its port. */
 import { join } from 'node:path';
-import { type Running, createFaultBox, listen } from '../admin.ts';
+import { createFaultBox } from '../../kit/faults.ts';
+import { listen, type Running } from '../../kit/process.ts';
 import { type BridgeSettings, connectSides } from '../sides.ts';
 import { createAttestations } from './attestations.ts';
 import { attesterFaultsSchema } from './faults.ts';

@@ -4,30 +4,24 @@
  * reorganisation need no book of their own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  BaseError,
-  TransactionReceiptNotFoundError,
-  encodeFunctionData,
-  parseEventLogs,
-  type TransactionReceipt,
-} from 'viem';
+import { BaseError, encodeFunctionData, parseEventLogs, type TransactionReceipt } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { receiptOf } from '../../kit/chain.ts';
+import { FEES } from '../../kit/fees.ts';
+import type { Hex } from '../../kit/hex.ts';
+import { repeatSteps } from '../../kit/process.ts';
 import { ENDPOINT } from '../contracts/artifacts.ts';
 import { DELIVERER } from '../lanes.ts';
 import type { Side } from '../sides.ts';
 import type { DelivererFaults } from './faults.ts';
 import { readPacket, type Packet } from './packet.ts';
 
-type Hex = `0x${string}`;
-
-const POLL_MS = 150;
 /** After a delivery that the receiver refused. */
 const RETRY_MS = 2_000;
 /** Blocks that are looked at again, since a reorganisation may have changed them. */
 const OVERLAP = 32n;
 /** Enough for any delivery here; one that reverts is mined all the same. */
 const GAS = 500_000n;
-const GWEI = 1_000_000_000n;
 const MINED_WITHIN_MS = 5_000;
 
 interface Carried {
@@ -72,16 +66,6 @@ export function startDeliveries(
   const ending = new AbortController();
   const account = privateKeyToAccount(DELIVERER.privateKey);
 
-  const run = async (): Promise<void> => {
-    while (!ending.signal.aborted) {
-      for (const side of sides) {
-        await scan(side).catch(told);
-        await bring(side).catch(told);
-      }
-      await sleep(POLL_MS, undefined, { signal: ending.signal }).catch(() => undefined);
-    }
-  };
-
   const scan = async (from: Side): Promise<void> => {
     const head = await from.client.getBlockNumber();
     const next = scanned.get(from) ?? 0n;
@@ -104,9 +88,17 @@ export function startDeliveries(
       )
         continue;
       carried.set(packet.guid, {
-        ...{ packet, from, to, transaction: log.transactionHash, seenAt: Date.now() },
-        ...{ status: 'sent', tries: 0, repeats: 0, notBefore: 0 },
-        ...{ settled: false, deliveredBy: null },
+        packet,
+        from,
+        to,
+        transaction: log.transactionHash,
+        seenAt: Date.now(),
+        status: 'sent',
+        tries: 0,
+        repeats: 0,
+        notBefore: 0,
+        settled: false,
+        deliveredBy: null,
       });
     }
   };
@@ -153,7 +145,7 @@ export function startDeliveries(
   const verify = async (each: Carried): Promise<void> => {
     const { verify: may, delay_ms, confirmations } = faults();
     if (!may || Date.now() < each.seenAt + delay_ms) return;
-    const receipt = await receiptOf(each.from, each.transaction);
+    const receipt = await receiptOf(each.from.client, each.transaction);
     if (receipt === null) {
       // A reorganisation took it back; where it comes again, it is found again.
       carried.delete(each.packet.guid);
@@ -208,20 +200,24 @@ export function startDeliveries(
     ]);
     if (nonce > mined) return null;
     const serializedTransaction = await account.signTransaction({
-      ...{ chainId: to.chainId, type: 'eip1559', nonce, gas: GAS },
-      ...{ maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI },
-      ...{ to: to.contracts.endpoint, data },
+      chainId: to.chainId,
+      nonce,
+      gas: GAS,
+      ...FEES,
+      to: to.contracts.endpoint,
+      data,
     });
     const hash = await to.client.sendRawTransaction({ serializedTransaction });
     for (const until = Date.now() + MINED_WITHIN_MS; Date.now() < until; await sleep(20)) {
-      const receipt = await receiptOf(to, hash);
+      const receipt = await receiptOf(to.client, hash);
       if (receipt !== null) return receipt;
       if (ending.signal.aborted) return null;
     }
     return null;
   };
 
-  const running = run();
+  const steps = sides.flatMap((side) => [() => scan(side), () => bring(side)]);
+  const running = repeatSteps('deliverer', steps, ending.signal);
   return {
     packets: () => [...carried.values()].map(viewOf),
     stop: async () => {
@@ -239,13 +235,6 @@ function lzReceive({ origin, receiver, guid, message }: Packet): Hex {
   });
 }
 
-async function receiptOf(side: Side, hash: Hex): Promise<TransactionReceipt | null> {
-  return side.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-    if (error instanceof TransactionReceiptNotFoundError) return null;
-    throw error;
-  });
-}
-
 /** What the receiver said when it refused; whatever else went wrong is thrown on. */
 function revertData(error: unknown): Hex {
   const found =
@@ -260,13 +249,13 @@ function revertData(error: unknown): Hex {
 function viewOf({ packet, status, transaction, tries, repeats }: Carried): PacketView {
   const { guid, origin, receiver, message } = packet;
   return {
-    ...{ guid, status, receiver, message, transaction, repeats },
+    guid,
+    status,
+    receiver,
+    message,
+    transaction,
+    repeats,
     alerts: tries,
     origin: { ...origin, nonce: origin.nonce.toString() },
   };
-}
-
-/** A chain that is away is asked again. */
-function told(error: unknown): void {
-  process.stderr.write(`deliverer: ${String(error).split('\n')[0] ?? ''}\n`);
 }

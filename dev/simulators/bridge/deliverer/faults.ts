@@ -1,9 +1,10 @@
 /** What the deliverer can do wrong. */
 import { z } from 'zod';
+import { milliseconds } from '../../kit/faults.ts';
 
 export const delivererFaultsSchema = z.strictObject({
   /** Nothing is done before a packet is this old. */
-  delay_ms: z.int().min(0).max(600_000).default(0),
+  delay_ms: milliseconds,
   /** Blocks, the packet's own included, before it is verified. */
   confirmations: z.int().min(1).max(1_000).default(1),
   /** false: packets are left alone. */

@@ -3,8 +3,7 @@
  * `PacketV1Codec.sol` of github.com/LayerZero-Labs/LayerZero-v2.
  */
 import { keccak256 } from 'viem';
-
-type Hex = `0x${string}`;
+import type { Hex } from '../../kit/hex.ts';
 
 /** Where a packet comes from, as contracts take it. */
 export interface Origin {

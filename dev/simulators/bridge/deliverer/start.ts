@@ -2,8 +2,9 @@
  * The deliverer: brings packets, and over HTTP takes faults on demand and shows what it carries
  * (`GET /packets`).
  */
-import express from 'express';
-import { type Running, addErrorRoutes, addFaultRoutes, createFaultBox, listen } from '../admin.ts';
+import { addFaultRoutes, createFaultBox } from '../../kit/faults.ts';
+import { PLAIN_ERRORS, addErrorRoutes, addViews, createApp } from '../../kit/http.ts';
+import { listen, type Running } from '../../kit/process.ts';
 import { type BridgeSettings, connectSides } from '../sides.ts';
 import { startDeliveries } from './deliveries.ts';
 import { delivererFaultsSchema } from './faults.ts';
@@ -18,16 +19,13 @@ export async function startDeliverer({
   urls,
 }: Omit<BridgeSettings, 'dataDir'>): Promise<Running> {
   const faults = createFaultBox(delivererFaultsSchema);
-  const app = express();
-  app.disable('x-powered-by');
-  app.use(express.json({ limit: '1mb' }));
+  const app = createApp();
   const deliveries = startDeliveries(connectSides(urls), faults.current);
-  app.get('/health', (_request, response) => void response.json({ status: 'ok' }));
-  app.get(
-    '/packets',
-    (_request, response) => void response.json({ packets: deliveries.packets() }),
-  );
+  addViews(app, {
+    '/health': () => ({ status: 'ok' }),
+    '/packets': () => ({ packets: deliveries.packets() }),
+  });
   addFaultRoutes(app, faults);
-  addErrorRoutes(app, 'deliverer');
+  addErrorRoutes(app, 'deliverer', PLAIN_ERRORS);
   return listen(app, port, deliveries.stop);
 }

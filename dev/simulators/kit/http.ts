@@ -1,0 +1,77 @@
+/** The HTTP side of a simulator: its application, the views it shows, and its errors. */
+import express, { type ErrorRequestHandler, type Express } from 'express';
+
+const LIMIT = '1mb';
+
+/** An error that is answered with `status`. */
+export class HttpError extends Error {
+  override readonly name: string = 'HttpError';
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * An application that reads JSON bodies. Bodies of the paths in `text` stay text, whatever type
+ * they claim; `strict: false` also takes JSON that is neither object nor array.
+ */
+export function createApp({
+  text = [],
+  strict = true,
+}: { readonly text?: string[]; readonly strict?: boolean } = {}): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  if (text.length > 0) app.use(text, express.text({ type: () => true, limit: LIMIT }));
+  app.use(express.json({ limit: LIMIT, strict }));
+  return app;
+}
+
+/** `GET` of each path answers the JSON that its function returns. */
+export function addViews(app: Express, views: Readonly<Record<string, () => unknown>>): void {
+  for (const [path, view] of Object.entries(views))
+    app.get(path, (_request, response) => void response.json(view()));
+}
+
+/** How a simulator words and writes its errors. */
+export interface ErrorForm<E extends HttpError> {
+  /** For an unknown route (404), an unreadable body (any other 4xx), or no answer now (503). */
+  readonly refusal: (status: number) => E;
+  readonly body: (error: E) => unknown;
+}
+
+/** `{code, error}` with the status and a text. */
+export const PLAIN_ERRORS: ErrorForm<HttpError> = {
+  refusal: (status) => new HttpError(status, PLAIN_TEXTS[status] ?? 'bad request'),
+  body: ({ status, message }) => ({ code: status, error: message }),
+};
+const PLAIN_TEXTS: Readonly<Record<number, string>> = {
+  404: 'there is no such route',
+  503: 'it cannot answer now',
+};
+
+/** Answers unknown routes and whatever a route throws. Call it after all other routes. */
+export function addErrorRoutes<E extends HttpError>(
+  app: Express,
+  name: string,
+  { refusal, body }: ErrorForm<E>,
+): void {
+  app.use(() => {
+    throw refusal(404);
+  });
+  const answer: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+    const answered = error instanceof HttpError ? (error as E) : refusal(statusOf(error));
+    // Most likely a chain is away.
+    if (answered.status === 503)
+      process.stderr.write(`${name}: ${request.method} ${request.path}: ${String(error)}\n`);
+    response.status(answered.status).json(body(answered));
+  };
+  app.use(answer);
+}
+
+/** The status that the body parser gave an error; 503 for any other error. */
+function statusOf(error: unknown): number {
+  const { status } = (error ?? {}) as { status?: unknown };
+  return typeof status === 'number' && status < 500 ? status : 503;
+}

@@ -1,0 +1,6 @@
+/** Settings that every simulator has, as the environment holds them. */
+import { z } from 'zod';
+
+/** 0 is any free port. */
+export const port = z.coerce.number().int().min(0).max(65_535).default(0);
+export const nodeUrl = z.url({ protocol: /^https?$/ });
