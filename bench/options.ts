@@ -33,11 +33,11 @@ const QUICK = { rounds: 1, movements: 40 };
 export function readOptions(args: readonly string[]): BenchOptions {
   const command = new Command('npm run bench --')
     .description(
-      'Compares movements with a hand-written Temporal workflow, in one run and on one stack.',
+      'Compares movements with a hand-written Temporal workflow, in one run on one stack.',
     )
     .option('--rounds <n>', `rounds of each comparison (${STANDARD.rounds})`, whole)
     .option('--movements <n>', `movements of a batch (${STANDARD.movements})`, whole)
-    .option('--quick', 'one small round of everything, only to see that it works')
+    .option('--quick', 'one small round of everything, to check that it works')
     .addOption(
       new Option('--only <section...>', 'only these sections').choices(Object.keys(SECTIONS)),
     )
@@ -46,19 +46,19 @@ export function readOptions(args: readonly string[]): BenchOptions {
       `movements that wait at the highest level of "waiting" (${MOST_WAITING})`,
       whole,
     )
-    .option('--json <file>', 'also write all figures there')
-    .option('--profile <folder>', 'write a CPU profile of each process there');
-  const given = command.parse([...args], { from: 'user' }).opts<Parsed>();
-  const quick = given.quick ?? false;
+    .option('--json <file>', 'also write all figures to this file')
+    .option('--profile <folder>', 'write a CPU profile of each process to this folder');
+  const chosen = command.parse([...args], { from: 'user' }).opts<Parsed>();
+  const quick = chosen.quick ?? false;
   const otherwise = quick ? QUICK : STANDARD;
   return {
-    rounds: given.rounds ?? otherwise.rounds,
-    movements: given.movements ?? otherwise.movements,
+    rounds: chosen.rounds ?? otherwise.rounds,
+    movements: chosen.movements ?? otherwise.movements,
     quick,
-    only: given.only ?? [],
-    mostWaiting: given.mostWaiting ?? MOST_WAITING,
-    json: given.json ?? null,
-    profile: given.profile ?? null,
+    only: chosen.only ?? [],
+    mostWaiting: chosen.mostWaiting ?? MOST_WAITING,
+    json: chosen.json ?? null,
+    profile: chosen.profile ?? null,
   };
 }
 

@@ -33,7 +33,7 @@ export function demoMovement(
   };
 }
 
-/** A movement's timeline, each event told once as it comes. */
+/** Prints a movement's timeline, each event once as it comes. */
 export class Story {
   readonly #api: FundClient;
   readonly #movement: Made;
@@ -41,10 +41,10 @@ export class Story {
   readonly #everyMs: number;
   readonly #deadline: number;
   #shown = 0;
-  /** Submits that were told. */
+  /** Submits that were printed. */
   submits = 0;
 
-  /** It is asked every `everyMs`, for `patienceMs` in all. */
+  /** Reads the timeline every `everyMs`, for `patienceMs` in all. */
   constructor(
     api: FundClient,
     movement: Made,
@@ -57,7 +57,7 @@ export class Story {
     this.#deadline = Date.now() + patienceMs;
   }
 
-  /** Tells on until an event that was not told before is the one that is waited for. */
+  /** Prints new events until one of them is `wanted`. */
   async until(wanted: (event: TimelineEvent) => boolean): Promise<void> {
     const { movement_id } = this.#movement;
     for (;;) {
@@ -80,7 +80,7 @@ export class Story {
     }
   }
 
-  /** Tells on until the movement rests, and answers it. */
+  /** Prints events until the movement rests, and returns it. */
   async end(): Promise<Movement> {
     await this.until(({ event_type }) => RESTING.includes(event_type));
     return this.#api.movements.get(this.#movement.movement_id);

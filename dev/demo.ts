@@ -19,20 +19,20 @@ import { findRunningStack, startStack, type Stack, type StackUrls } from './stac
 import { storm } from './storm.ts';
 import { answeredByUsage } from './usage.ts';
 
-/** A movement of the demo takes seconds; somebody who waits longer wants to know why. */
+/** A movement of the demo takes seconds; after this time the demo fails and says why. */
 const PATIENCE_MS = 120_000;
 /** One request a second is what an operator's key may make. */
 const POLL_MS = 1_200;
 
 const HELP = [
-  `Moves ${MOVED.withdrawal} from the paper venue to the treasury, on the stack that runs in this folder or on one of its own, and`,
-  'tells what happens. Standard output ends with one line of JSON; the exit status is 0 when the movement has completed.',
-  'At a terminal a stack of its own stays until Ctrl-C, with a link that enrols a first operator of the console.',
+  `Moves ${MOVED.withdrawal} from the paper venue to the treasury and prints the timeline, on the stack that runs in this data`,
+  'folder, or on one that it starts. Standard output ends with one line of JSON; exit status 0: the movement completed.',
+  'At a terminal a stack that it started runs until Ctrl-C, with a link that enrols a first operator of the console.',
   '',
-  `  --bridges  moves ${MOVED.crossing} from one local chain to another instead: burnt here, minted there; a stack that is`,
-  '             started for it has the second chain and those who serve the bridges',
-  '  --storm    on a stack of its own, while the worker is killed in the middle of both sends, the venue loses its answer',
-  '             and Temporal goes away; the exit status is 0 when everything was paid exactly once',
+  `  --bridges  moves ${MOVED.crossing} from one local chain to another instead: burnt here, minted there; a stack that`,
+  '             it starts has the second chain and the bridges',
+  '  --storm    on a stack of its own: kills the worker in the middle of both sends, loses the answer of the venue, and',
+  '             stops Temporal; exit status 0: everything was paid exactly once',
 ];
 
 let stack: Stack | null = null;

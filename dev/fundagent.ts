@@ -1,6 +1,6 @@
 /**
- * `npm run fundagent`: the agent's program, which finds the embedded stack of this clone by itself
- * where nobody says which service and key are meant.
+ * `npm run fundagent`: the agent's program. Without a service and a key in its settings it uses the
+ * embedded stack of this clone.
  */
 import { processIo } from '../clients/command-line/process-io.ts';
 import { fundagent } from '../clients/fundagent/program.ts';

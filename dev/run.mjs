@@ -137,9 +137,9 @@ function checkNode() {
 
 /** The program sees itself as `node dist/<program>.js …` would show it. */
 function runProgram(program) {
-  return async (given) => {
+  return async (programArgs) => {
     for (const signal of SIGNALS) process.off(signal, onSignal);
-    process.argv.splice(1, process.argv.length, built(program), ...given);
+    process.argv.splice(1, process.argv.length, built(program), ...programArgs);
     await import(pathToFileURL(built(program)).href);
   };
 }
@@ -187,7 +187,7 @@ async function releaseMigrations() {
   return listed === 0 ? runNode([built('release-state')], process.env) : listed;
 }
 
-/** The answers that the API's document shows, asked for anew; see test/support/seen.ts. */
+/** Records the answers that the API's document shows; see test/support/seen.ts. */
 function recordExamples() {
   writeFileSync(join(ROOT, 'api', 'openapi', 'seen.json'), '{ "answers": {}, "refusals": {} }\n');
   process.env.RECORD_EXAMPLES = 'true';
@@ -202,14 +202,13 @@ function runBrowserTests(extra) {
 }
 
 /**
- * Types, lint, format and import directions, two at a time, then the tests unless `--static` is
- * given.
+ * Types, lint, format and import directions, two at a time, then the tests, unless with `--static`.
  */
 async function runChecks(extra) {
   let failed = 0;
   const waiting = [...CHECKS];
   const one = async (check) => {
-    const begun = Date.now();
+    const started = Date.now();
     const logFile = join(ROOT, 'node_modules', '.cache', `check ${check.name}.log`);
     const file = check.program === undefined ? modules(check.file) : built(check.program);
     const verdict = await runCommand(
@@ -223,7 +222,7 @@ async function runChecks(extra) {
       .then(() => null)
       .catch((error) => error);
     report(
-      `${verdict === null ? '✓' : '✗'} ${check.name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`,
+      `${verdict === null ? '✓' : '✗'} ${check.name} (${((Date.now() - started) / 1000).toFixed(1)} s)`,
     );
     if (verdict !== null) {
       failed += 1;

@@ -16,19 +16,19 @@ import {
 import { answeredByUsage } from './usage.ts';
 
 const HELP = [
-  'Starts Postgres, Temporal, a local chain, a paper venue and the service, loads the starter templates, and stays',
-  'until Ctrl-C. What is under way goes on at the next start.',
+  'Starts Postgres, Temporal, a local chain, a paper venue and the service, loads the starter templates, and runs',
+  'until Ctrl-C. Movements under way continue at the next start.',
   '',
-  '  --bridges  with a second chain, those who serve the bridges between the two, and a template that takes them; from then',
-  '             on every start in this folder has them',
-  '  --perp     with a perps venue, which is kept in the same way',
+  '  --bridges  adds a second chain, the attester and the deliverer of the bridges between the chains, and a template that',
+  '             crosses them; every later start in this data folder has them too',
+  '  --perp     adds a perps venue; every later start in this data folder has it too',
 ];
 const OPTIONS: readonly string[] = ['--bridges', '--perp'];
 
 let stack: Stack | null = null;
 const foreground = takeSignals(() => stack?.hurry());
 process.exitCode = await main();
-// Nothing is left to wait for; a forgotten timer somewhere must not keep the terminal.
+// A timer that is still set must not keep the terminal.
 process.exit();
 
 async function main(): Promise<number> {
@@ -96,7 +96,7 @@ function printWelcome(
       `Templates:         ${templates.map(({ template_key }) => template_key).join(', ')}`,
       `Logs:              ${shortPath(join(dataDir, 'logs'))}`,
       `Client settings:   ${shortPath(join(dataDir, 'clients'))}`,
-      'Stop with Ctrl-C; what is under way goes on at the next start.',
+      'Stop with Ctrl-C; movements under way continue at the next start.',
       '',
     ].join('\n'),
   );

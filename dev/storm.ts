@@ -20,7 +20,7 @@ import { startStack, type Stack } from './stack/stack.ts';
 /** A worker that died is noticed by its silence, which takes a while each time. */
 const PATIENCE_MS = 240_000;
 const POLL_MS = 100;
-/** How long the venue sits on the order, so that the worker can be killed meanwhile. */
+/** How long the venue holds the order, so that the worker can be killed meanwhile. */
 const HOLD_MS = 1_500;
 
 /** How often each of the two transfers was paid, by who wrote it down. */
@@ -38,8 +38,8 @@ const ONCE: Evidence = {
 };
 
 /**
- * Runs the storm on a stack of its own, which is gone afterwards. `keep` is given the stack once it
- * runs, for whoever must end it. The exit status is 0 only where everything was paid exactly once.
+ * Runs the storm on a stack of its own, and removes it. `keep` gets the running stack, so that its
+ * caller can end it. The exit status is 0 only when everything was paid exactly once.
  */
 export async function storm(signal: AbortSignal, keep: (stack: Stack) => void): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'storm-'));
@@ -50,7 +50,7 @@ export async function storm(signal: AbortSignal, keep: (stack: Stack) => void): 
       restart: false,
       split: true,
       signal,
-      // The story is told as it happens, which takes more requests than a caller may make.
+      // Printing the timeline as it grows takes more requests than a caller may make.
       env: { SVC_RATE_LIMIT_ENABLED: 'false', SVC_SWEEP_IDLE_SECONDS: '1' },
     });
     keep(stack);
@@ -82,7 +82,7 @@ async function tell(stack: Stack): Promise<number> {
     remaining: 1,
     phases: ['submit'],
   });
-  say('storm      the venue will take the next order, pay it, and lose its answer');
+  say('storm      the venue will accept the next order, pay it, and lose its answer');
   await api.movements.approve(movement_id, {
     compiled_plan_hash: movement.compiled_plan_hash,
     approver_id: 'demo-operator',
@@ -91,11 +91,11 @@ async function tell(stack: Stack): Promise<number> {
   await story.until(({ event_type, node_key }) => is(event_type, node_key, 'withdraw'));
   await killWorker(stack, 'while the venue has the order');
   await paid(stack, movement_id);
-  say('venue      has paid, and nobody has heard of it');
+  say('venue      has paid, and its answer is lost');
   await stack.kill('temporal');
   say('storm      kill -9 of Temporal');
   const { request_state } = await api.movements.get(movement_id);
-  say(`API        answers all the same: the movement is ${request_state}`);
+  say(`API        still answers: the movement is ${request_state}`);
   await stack.startChild('temporal');
   await stack.startChild('worker');
   say('calm       Temporal and a worker are back\n');
@@ -110,7 +110,7 @@ async function tell(stack: Stack): Promise<number> {
   say(
     [
       '',
-      `${ended.request_state}, and this is what was written down:`,
+      `${ended.request_state}. The records:`,
       `  the venue's books     ${times(evidence.venue)} paid under the movement's key`,
       `  the chain             ${times(evidence.withdrawals_on_chain)} ${AMOUNT} USDC from the venue to the wallet`,
       `                        ${times(evidence.sweeps_on_chain)} ${AMOUNT} USDC from the wallet to the treasury`,

@@ -11,15 +11,12 @@ const SETTINGS: readonly (readonly [string, string])[] = [
       [setting, `port of ${use} (${String(standard)}; 0 takes any free one)`] as const,
   ),
   ['SVC_DATA_DIR', 'folder of data, logs and client settings (.data)'],
-  [
-    'SVC_TEMPORAL_ADDRESS',
-    "a Temporal server that runs already, instead of one of the stack's own",
-  ],
+  ['SVC_TEMPORAL_ADDRESS', 'a running Temporal server to use; the stack then starts none'],
 ];
 
 /**
- * The exit status when there is nothing to do but to print (`--help`: 0; something else that is not
- * known: 2), else null. `command` is what a person types, `does` what it then does.
+ * Prints the usage for `--help` (exit status 0) and for an unknown argument (2); null for neither.
+ * `command` is what a person types, `does` what it does.
  */
 export function answeredByUsage(
   args: readonly string[],
@@ -52,7 +49,7 @@ function usage(command: string, does: readonly string[]): string {
     'Settings, from the environment:',
     ...SETTINGS.map(([name, what]) => `  ${name.padEnd(wide)}  ${what}`),
     '',
-    'Every setting of the service holds too (docs/configuration.md), but for those that the stack itself decides.',
+    'Settings of the service work too (docs/configuration.md), except those that the stack itself decides.',
     '',
   ].join('\n');
 }

@@ -18,7 +18,7 @@ const local = proxyLocalActivities<BaselineActivities>(TIMEOUT);
 
 /** As it comes from the tutorial: twelve regular activities. */
 export async function handWrittenWorkflow(jobId: string): Promise<void> {
-  await told();
+  await untilSignalled();
   for (let number = 1; number <= BASELINE_STEPS; number += 1)
     await regular.step({ job_id: jobId, step: number });
 }
@@ -28,14 +28,14 @@ export async function handWrittenWorkflow(jobId: string): Promise<void> {
  * outside (preflight and prepare) are local activities, the two others are dispatched eagerly.
  */
 export async function carefulWorkflow(jobId: string): Promise<void> {
-  await told();
+  await untilSignalled();
   for (let number = 1; number <= BASELINE_STEPS; number += 1) {
     const { step } = (number - 1) % 4 < 2 ? local : eager;
     await step({ job_id: jobId, step: number });
   }
 }
 
-async function told(): Promise<void> {
+async function untilSignalled(): Promise<void> {
   let go = false;
   setHandler(defineSignal(GO), () => void (go = true));
   await condition(() => go);

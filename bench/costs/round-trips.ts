@@ -42,7 +42,7 @@ export function countRoundTrips(databaseUrl: string): RoundTrips {
           return async (...args: unknown[]): Promise<unknown> => {
             const count = countOf(String(key));
             if (running !== null)
-              throw new Error('two activities at once: their statements cannot be told apart');
+              throw new Error('two activities at once: their statements cannot be attributed');
             running = count;
             count.calls += 1;
             try {

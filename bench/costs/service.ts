@@ -1,4 +1,4 @@
-/** API and worker in this process, on a given Postgres and Temporal, with one executor. */
+/** API and worker in this process, on an existing Postgres and Temporal, with one executor. */
 import { pino } from 'pino';
 import { NO_CHAINS } from '../../domain/plan/tokens.ts';
 import { workflowBundle } from '../../activities/bundle.ts';

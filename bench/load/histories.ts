@@ -1,9 +1,9 @@
-/** What the histories of runs say about how they began. */
+/** What the histories of runs say about their start. */
 import type { Client } from '@temporalio/client';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import { forEach } from './each.ts';
 
-/** Signals of each run that came before the first of its workflow tasks was given out. */
+/** Signals of each run that came before its first workflow task started. */
 export function signalsBeforeWork(
   client: Client,
   movementIds: readonly string[],

@@ -23,13 +23,13 @@ export async function measureBatch(stack: BenchStack, side: Side, count: number)
   await quiet(stack);
   const before = stack.cpu(side.parts);
   const began = performance.now();
-  const told = forEach(ids, (id) => side.tell(id));
+  const signalled = forEach(ids, (id) => side.tell(id));
   const finished = until(async () => (await side.done(ids)) === count, {
     everyMs: 100,
     limitMs: 600_000,
     what: `${count} × ${side.name}`,
   });
-  await Promise.all([told, finished]);
+  await Promise.all([signalled, finished]);
   const seconds = (performance.now() - began) / 1_000;
   await quiet(stack);
   const used = cpuBetween(before, stack.cpu(side.parts));
@@ -51,7 +51,7 @@ export async function measureAlone(side: Side, count: number): Promise<readonly 
   const latencies: number[] = [];
   for (const id of ids) {
     await sleep(100);
-    // Asked for before the start, so that the answer is pushed and nothing polls meanwhile.
+    // Requested before the start: the answer is then pushed, and nothing polls meanwhile.
     const closed = side.closed(id);
     const began = performance.now();
     await Promise.all([side.tell(id), closed]);

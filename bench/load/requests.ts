@@ -12,7 +12,7 @@ const CONNECTIONS = 32;
 
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
-  /** Asked for in turn. */
+  /** Requested in turns. */
   readonly paths: readonly string[];
   readonly body?: string;
   readonly expected: number;

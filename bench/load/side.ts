@@ -8,7 +8,7 @@ export interface Side {
   readonly name: string;
   /** The processes that work for this side; only their CPU is counted. */
   readonly parts: readonly PartName[];
-  /** Makes `count` jobs whose runs wait to be told; answers their ids once all of them wait. */
+  /** Makes `count` jobs whose runs wait for a signal; returns their ids once all of them wait. */
   prepare(count: number): Promise<readonly string[]>;
   /** Tells one job to go on. */
   tell(id: string): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * How a process of the bench begins and ends: settings from a file, `{"ready":true}`, then until it
- * is told to stop.
+ * has to stop.
  */
 import { readFileSync } from 'node:fs';
 
@@ -15,7 +15,7 @@ export const PERIMETER_LAYERS = [
 ] as const;
 export type PerimeterLayer = (typeof PERIMETER_LAYERS)[number];
 
-/** What every process of the bench is told. */
+/** Settings of every process of the bench. */
 export interface PartSettings {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
@@ -44,7 +44,7 @@ export function runPart(start: (settings: PartSettings) => Promise<Stop>): void 
       const end = (): void => {
         if (stopping) return;
         stopping = true;
-        // process.exit, so that a CPU profile that was asked for is written.
+        // process.exit also writes the CPU profile of a run with --profile.
         stop().then(
           () => process.exit(0),
           () => process.exit(1),

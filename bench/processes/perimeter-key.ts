@@ -5,7 +5,7 @@
 import { createSecretKey } from 'node:crypto';
 import { parseSecretsKey, type SecretsKeys } from '../../platform/secrets.ts';
 
-const SECRET = 'a-secret-of-the-bench-and-of-nobody-else';
+const SECRET = 'a-secret-that-only-the-bench-uses';
 
 export const PERIMETER_KEY = {
   keyId: 'bench-operator',

@@ -1,4 +1,4 @@
-/** What every section is given. */
+/** Input of every section. */
 import type { Client } from '@temporalio/client';
 import type { HandWritten } from '../baseline/messages.ts';
 import type { BenchApi } from '../load/api.ts';

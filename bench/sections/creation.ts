@@ -38,7 +38,7 @@ export const creation: Section = async (context) => {
     );
   await endAll(side, await create(2 * CONNECTIONS, []));
   const rates: number[] = [];
-  const begun: number[] = [];
+  const started: number[] = [];
   const most: number[] = [];
   const waits: { p50: number; p99: number }[] = [];
   const cpu: Record<string, number>[] = [];
@@ -50,7 +50,7 @@ export const creation: Section = async (context) => {
     const made = await create(count, latencies);
     rates.push(count / ((performance.now() - began) / 1_000));
     await allSeen(stack.pool);
-    begun.push((performance.now() - began) / 1_000);
+    started.push((performance.now() - began) / 1_000);
     await quiet(stack);
     cpu.push(cpuBetween(before, stack.cpu(PARTS)));
     waits.push({ p50: median(latencies), p99: quantile(latencies, 0.99) });
@@ -74,7 +74,7 @@ export const creation: Section = async (context) => {
     'ms',
     waits.map(({ p99 }) => p99),
   );
-  collect.add('creation', 'until all runs have begun', 's', begun);
+  collect.add('creation', 'until all runs have started', 's', started);
   for (const part of PARTS)
     collect.add(
       'creation',

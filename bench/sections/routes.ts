@@ -24,7 +24,7 @@ const SIZES = [10, 1_000];
 const MOVEMENTS = 10_000;
 
 export const routes: Section = async ({ stack, collect, rounds, quick }) => {
-  // The perimeter's database has no relays, so nobody wakes what is written there.
+  // The perimeter's database has no relays, so nothing wakes the runs of what is written there.
   const { databaseUrl } = stack.settings.perimeter;
   let there = 0;
   for (const size of SIZES) {

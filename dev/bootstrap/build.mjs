@@ -141,8 +141,8 @@ function code(name) {
 }
 
 /**
- * Node knows the lines of the sources only of what it loads after it was told to, and reads every
- * map for that: too long for somebody who waits at a prompt.
+ * Node maps errors to lines of the sources only for code that it loads after this call, and reads
+ * every map for that: too slow for a command at a prompt.
  */
 function starter(name) {
   if (COMMANDS.includes(name)) return `#!/usr/bin/env node\nimport './${code(name)}.js';\n`;

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 const running = new Set();
 
 /**
- * Runs a command to its end with its output in a log file (or passed through when none is given).
+ * Runs a command to its end with its output in a log file (passed through without a log file).
  * Fails with the end of the log when the command fails.
  *
  * @param {string} command
@@ -56,7 +56,7 @@ export function signalCommands(name) {
 }
 
 /**
- * Waits until no helper command runs any more; those that outlast the time given are killed.
+ * Waits until every helper command has ended; kills those that still run after `timeoutMs`.
  *
  * @param {number} timeoutMs
  * @returns {Promise<void>}

@@ -85,7 +85,7 @@ export function signalProcess(identity, signal, { group = false } = {}) {
 }
 
 /**
- * Waits until the process has gone; false when it still runs after the time given.
+ * Waits until the process has ended; false when it still runs after the time limit.
  *
  * @param {ProcessIdentity} identity
  * @param {number} timeoutMs
@@ -100,7 +100,7 @@ export async function waitGone(identity, timeoutMs) {
 }
 
 /**
- * Stops the process and its group: first politely, after the time given for good.
+ * Stops the process and its group: first with a signal, after the time limit with SIGKILL.
  *
  * @param {ProcessIdentity} identity
  * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} options

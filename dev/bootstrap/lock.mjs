@@ -72,7 +72,7 @@ function createExclusively(path, content) {
   const draft = `${path}.${content.token}`;
   writeFileSync(draft, JSON.stringify(content));
   try {
-    // A link appears with its whole content, so nobody ever reads half a lock.
+    // A link appears with its whole content, so no process reads half a lock.
     linkSync(draft, path);
     return true;
   } catch {

@@ -27,7 +27,7 @@ export function noteOf(root, part) {
       const key = keyOf(files, (file) => seen.get(file));
       put(path, `${JSON.stringify({ key, files, made, shipped }, null, 1)}\n`);
     },
-    /** Whether the files that are asked for hold what they held, and all that was made is there. */
+    /** Whether `files` are unchanged, and everything made from them is there. */
     holds: (files) => {
       try {
         const noted = JSON.parse(readFileSync(path, 'utf8'));
@@ -42,7 +42,7 @@ export function noteOf(root, part) {
   };
 }
 
-/** In one step, so that nobody reads half a file. */
+/** Writes a file in one step, so that no process reads half of it. */
 export function put(path, text, mode = 0o644) {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
@@ -50,7 +50,7 @@ export function put(path, text, mode = 0o644) {
   renameSync(draft, path);
 }
 
-/** Removes the files of a folder that nothing refers to any more, and that are a day old. */
+/** Removes files of a folder that are a day old and that nothing refers to. */
 export function removeOld(folder, made, isOfTheBuild) {
   for (const name of readdirSync(folder).filter(
     (each) => isOfTheBuild(each) && !made.includes(each),

@@ -1,4 +1,4 @@
-// Which process was given which port. A part that was stopped listens on nothing until it is started
+// Which process has which port. A part that was stopped listens on nothing until it is started
 // again, so that a free port may still be somebody's; a claim lasts as long as the process that has
 // it.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const NAME = /^(\d+)\.(\d+)$/;
 
 /**
  * Takes a port for this process, unless one that lives has it. Two that ask at once see each other's
- * claim and neither gets it, so nobody ever has to take away a claim of another.
+ * claim and neither gets it, so no process has to take another's claim away.
  *
  * @param {number} port
  * @param {string} folder where the claims of all processes of this machine lie

@@ -8,7 +8,7 @@ export const PROGRAMS = {
   fundadmin: 'tools/fundadmin.ts',
   fundctl: 'clients/fundctl/main.ts',
   'executor-check': 'executor-kit/check/main.ts',
-  // What an agent is given.
+  // Programs for agents.
   'fund-mcp': 'clients/mcp/main.ts',
   fundagent: 'clients/fundagent/main.ts',
   // The embedded stack.
@@ -27,7 +27,7 @@ export const PROGRAMS = {
   'deploy-check': 'dev/deploy/check.ts',
   'deploy-follow': 'dev/deploy/follow.ts',
   'deploy-follow-inside': 'dev/deploy/follow-inside.ts',
-  // Examples for executor teams and receivers of callbacks.
+  // Examples for executor teams and for endpoints of callbacks.
   'executor-http': 'examples/executor-http/main.ts',
   'executor-task-queue': 'examples/executor-task-queue/main.ts',
   'callback-receiver': 'examples/callback-receiver/main.ts',

@@ -28,9 +28,9 @@ export function report(line) {
  * @returns {Step}
  */
 export function startStep(label, write = report) {
-  const begun = Date.now();
+  const started = Date.now();
   let detail = '';
-  const seconds = () => ((Date.now() - begun) / 1000).toFixed(1);
+  const seconds = () => ((Date.now() - started) / 1000).toFixed(1);
   const timer = setInterval(
     () => write(`  … ${label} (${Math.round(seconds())} s)${detail}`),
     REPEAT_MS,

@@ -107,7 +107,7 @@ export function startTemporalBuild(env = process.env) {
     const done = build(env, abort.signal).finally(() => {
       inFlight = undefined;
     });
-    done.catch(() => undefined); // whoever awaits `done` hears of it; nobody may be there yet
+    done.catch(() => undefined); // callers that await `done` get the error; there may be none yet
     inFlight = {
       done,
       cancel: async () => {
@@ -195,7 +195,7 @@ export function goEnvironment(work, env = process.env) {
     ...env,
     CGO_ENABLED: '0',
     GOWORK: 'off',
-    // Modules are written read-only unless asked otherwise, and then could not be removed.
+    // Without -modcacherw modules are read-only, and could not be removed.
     GOFLAGS: '-modcacherw -buildvcs=false',
     GOMODCACHE: join(work, 'mod'),
     GOCACHE: join(work, 'cache'),

@@ -13,7 +13,7 @@ import { tail } from '../bootstrap/command.mjs';
 import { report, startStep } from '../bootstrap/progress.mjs';
 import { Supervisor } from '../stack/supervise/supervisor.ts';
 import { sectionsOf } from './page.ts';
-import { ask, openNetwork, surround, type Given, type Surroundings } from './surroundings.ts';
+import { ask, openNetwork, surround, type Handover, type Surroundings } from './surroundings.ts';
 import { timing } from './timed.ts';
 
 const CONFIG = '/etc/fund';
@@ -27,16 +27,16 @@ for name in api-1 worker-1; do
 done
 `;
 
-const given = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Given;
+const handover = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Handover;
 const seconds: Record<string, number> = {};
-const supervisor = new Supervisor({ dataDir: given.work, restart: false, log: () => undefined });
+const supervisor = new Supervisor({ dataDir: handover.work, restart: false, log: () => undefined });
 
 try {
-  await openNetwork(given);
-  const around = await surround(given, supervisor, timing(seconds));
+  await openNetwork(handover);
+  const around = await surround(handover, supervisor, timing(seconds));
   await follow(around);
   const evidence = await lookAround(around.adminUrl);
-  writeFileSync(join(given.work, 'done.json'), JSON.stringify({ ...evidence, seconds }));
+  writeFileSync(join(handover.work, 'done.json'), JSON.stringify({ ...evidence, seconds }));
 } catch (error) {
   report(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
@@ -64,7 +64,7 @@ async function follow(around: Surroundings): Promise<void> {
 
 /** What the page has set. */
 function environment({ password, client, paperUrl }: Surroundings): Record<string, string> {
-  const [config, tls] = [join(given.root, CONFIG), join(given.root, CONFIG, 'tls')];
+  const [config, tls] = [join(handover.root, CONFIG), join(handover.root, CONFIG, 'tls')];
   mkdirSync(tls, { recursive: true });
   const put = (name: string, from: string): void => {
     copyFileSync(from, join(tls, name));
@@ -79,7 +79,7 @@ function environment({ password, client, paperUrl }: Surroundings): Record<strin
     PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin',
     HOME: '/home/fund',
     LANG: 'C.UTF-8',
-    FUND_APP: given.app,
+    FUND_APP: handover.app,
     FUND_CONFIG: CONFIG,
     FUND_SECRETS: `${CONFIG}/secrets`,
     FUND_TLS: `${CONFIG}/tls`,
@@ -99,7 +99,7 @@ function environment({ password, client, paperUrl }: Surroundings): Record<strin
 async function inRoot(script: string, env: Record<string, string>): Promise<string> {
   const user = `${String(USER)}:${String(USER)}`;
   const shell = ['bash', '-e', '-o', 'pipefail', '-s'];
-  const child = spawn('chroot', [`--userspec=${user}`, given.root, ...shell], {
+  const child = spawn('chroot', [`--userspec=${user}`, handover.root, ...shell], {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -123,7 +123,7 @@ async function inRoot(script: string, env: Record<string, string>): Promise<stri
   if (code !== 0) {
     step?.fail();
     const logs = ['api-1', 'worker-1'].map(
-      (name) => `${name}:\n${tail(join(given.root, CONFIG, `${name}.log`))}`,
+      (name) => `${name}:\n${tail(join(handover.root, CONFIG, `${name}.log`))}`,
     );
     throw new Error([`status ${String(code)}; printed:`, printed, ...logs].join('\n'));
   }

@@ -29,7 +29,7 @@ import { whyMissing } from '../image/packages.ts';
 import { takeSignals } from '../stack/foreground.ts';
 import { ROOT } from '../stack/ports.ts';
 import { findTemporalServer } from '../stack/temporal-binary.ts';
-import { NAMESPACES, type Given } from './surroundings.ts';
+import { NAMESPACES, type Handover } from './surroundings.ts';
 import { sectionsOf } from './page.ts';
 import { clusterPrograms, composeVersion } from './temporal-cluster.ts';
 import { timing } from './timed.ts';
@@ -73,9 +73,9 @@ async function main(): Promise<number> {
   const { foreign, count } = packagesOf(join(root, APP));
   if (foreign.length > 0) throw new Error(`not of production: ${foreign.join(', ')}`);
   if (foreground.status !== null) return foreground.status;
-  const given: Given = { work, root, app: APP, programs: { ...programs, cli: cli.path } };
+  const handover: Handover = { work, root, app: APP, programs: { ...programs, cli: cli.path } };
   const done = join(work, 'done.json');
-  const status = await inNamespaces(given);
+  const status = await inNamespaces(handover);
   if (status !== 0) return foreground.status ?? status;
   const inside = JSON.parse(readFileSync(done, 'utf8')) as { seconds: Record<string, number> };
   const all = { ...inside, seconds: { ...seconds, ...inside.seconds } };
@@ -141,10 +141,10 @@ async function build(app: string): Promise<void> {
   });
 }
 
-/** The rest of the page, where nothing is reached but what is started there. */
-async function inNamespaces(given: Given): Promise<number> {
-  const file = join(work, 'given.json');
-  writeFileSync(file, JSON.stringify(given));
+/** Follows the rest of the page, in name spaces that reach only what is started there. */
+async function inNamespaces(handover: Handover): Promise<number> {
+  const file = join(work, 'handover.json');
+  writeFileSync(file, JSON.stringify(handover));
   const child = spawn(
     'unshare',
     // bash, as process 1, waits for what loses its parent.

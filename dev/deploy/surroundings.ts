@@ -33,8 +33,8 @@ export const NAMESPACES = [
 const ADDRESSES = { postgres: '10.20.0.2', temporal: '10.20.0.3' };
 const PAPER_PORT = 9400;
 
-/** What the program within the name spaces needs to know. */
-export interface Given {
+/** Input of the program within the name spaces. */
+export interface Handover {
   /** Thrown away at the end. */
   readonly work: string;
   /** The empty root file system, and the folder of the program in it. */
@@ -53,7 +53,7 @@ export interface Surroundings {
 }
 
 /** The network of the page's machine, names for its neighbours, and what its root needs mounted. */
-export async function openNetwork({ work, root }: Given): Promise<void> {
+export async function openNetwork({ work, root }: Handover): Promise<void> {
   const hosts = Object.entries({ localhost: '127.0.0.1', ...ADDRESSES })
     .map(([name, address]) => `${address} ${name}\n`)
     .join('');
@@ -73,9 +73,9 @@ export async function openNetwork({ work, root }: Given): Promise<void> {
   });
 }
 
-/** Starts all of it; answers how long each part took, too. */
+/** Starts all of it; also returns how long each part took. */
 export async function surround(
-  { work, programs }: Given,
+  { work, programs }: Handover,
   supervisor: Supervisor,
   timed: Timed,
 ): Promise<Surroundings> {
@@ -112,7 +112,7 @@ export async function surround(
   });
   const client = { ca: authority.cert, ...authority.issue('fund') };
   await mustRefuse(programs.cli, client);
-  writeChainInfo(work, 9401); // nothing listens there, and nothing is asked of it
+  writeChainInfo(work, 9401); // nothing listens there, and nothing calls it
   await supervisor.add(
     paperVenuePart({
       dataDir: work,

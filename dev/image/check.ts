@@ -92,7 +92,10 @@ async function inspectImage(version: string) {
   const expect = (what: string, is: boolean): void => {
     if (!is) faults.push(what);
   };
-  expect(`the image's user is ${user ?? 'root'}, not a number of nobody`, user === '65532:65532');
+  expect(
+    `the image's user is ${user ?? 'root'}, not the unprivileged 65532:65532`,
+    user === '65532:65532',
+  );
   expect('the image has no health check', (described.Healthcheck?.Test.length ?? 0) > 1);
   expect('process 1 is not tini', entry?.[0] === 'tini');
   expect('the label of the version is not that of package.json', labels?.[VERSION] === version);

@@ -36,7 +36,7 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
   try {
     await ensureBase();
     const step = startStep('Building the image');
-    const begun = Date.now();
+    const started = Date.now();
     const secret = await npmSecret();
     try {
       await buildah([
@@ -54,9 +54,9 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
       secret.forget();
     }
     step.done();
-    // What the build before left under no name.
+    // Images of earlier builds, which have no name.
     await podman('image', 'prune', '--force');
-    return (Date.now() - begun) / 1000;
+    return (Date.now() - started) / 1000;
   } finally {
     lock();
   }
@@ -141,7 +141,7 @@ export function podman(...args: readonly string[]): Promise<Output> {
   return run('podman', [...storage, ...RUNTIME, ...args], { maxBuffer: 64 << 20 });
 }
 
-/** How each container of the check runs: nothing is writable, and nobody is root. */
+/** How each container of the check runs: read-only, and not as root. */
 export const STRICT = [
   ...['--read-only', '--read-only-tmpfs=false', '--cap-drop=ALL', '--network=host'],
   ...['--security-opt=no-new-privileges', '--ulimit=nofile=1024:1024', '--ulimit=nproc=1000:1000'],

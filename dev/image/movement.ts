@@ -54,9 +54,9 @@ export async function moveFunds(stack: Stack, runner: Runner) {
   const keys = { ...stack.keys, admin: await issue('admin'), operator: await issue('operator') };
   await ensureDevAllowlist({ ...stack, databaseUrl: database.ownerUrl });
   const start = async (role: 'api' | 'worker', port: number): Promise<Times> => {
-    const begun = Date.now();
+    const started = Date.now();
     const passes = (path: '/healthz' | '/readyz') =>
-      until(`${role}: ${path}`, () => runner.healthy(role, path)).then(() => since(begun));
+      until(`${role}: ${path}`, () => runner.healthy(role, path)).then(() => since(started));
     await runner.start(role, { ...env, SVC_OPS_PORT: String(port) }, [
       'node',
       'dist/main.js',
@@ -74,7 +74,7 @@ export async function moveFunds(stack: Stack, runner: Runner) {
   if (template === undefined) throw new Error('there is no starter template');
   const { balances } = withdrawal(stack.chain, stack.paperVenueUrl);
   const before = await balances();
-  const begun = Date.now();
+  const started = Date.now();
   const { movement_id, compiled_plan_hash } = await operator.movements.create(
     demoMovement(template, stack.chain),
   );
@@ -85,7 +85,7 @@ export async function moveFunds(stack: Stack, runner: Runner) {
   });
   if (movement.request_state !== 'COMPLETED')
     throw new Error(`the movement is ${movement.request_state}: ${JSON.stringify(movement.nodes)}`);
-  const moved = since(begun);
+  const moved = since(started);
   for (const role of ['worker', 'api']) {
     const status = await runner.stop(role);
     if (status !== 0) throw new Error(`${role} ended with status ${String(status)} after SIGTERM`);
@@ -118,7 +118,7 @@ interface Times {
   readonly ready: number;
 }
 
-const since = (begun: number): number => Number(((Date.now() - begun) / 1000).toFixed(2));
+const since = (started: number): number => Number(((Date.now() - started) / 1000).toFixed(2));
 
 async function until<T>(what: string, look: () => Promise<T | false>): Promise<T> {
   for (const deadline = Date.now() + PATIENCE_MS; ;) {

@@ -1,6 +1,6 @@
 /**
- * The bridges of the embedded stack, where they are asked for: a second chain, and the attester and
- * the deliverer between the two. Their ports are free ones, other at each start.
+ * The bridges of an embedded stack with bridges: a second chain, and the attester and the deliverer
+ * between the two. Each start chooses free ports.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

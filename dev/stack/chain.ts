@@ -12,8 +12,7 @@ export function chainFile(dataDir: string): string {
 }
 
 /**
- * Writes `<dataDir>/chain.json` for a chain at this port, in one step so that nobody reads half of
- * it.
+ * Writes `<dataDir>/chain.json` for a chain at this port, in one step: no process reads half of it.
  */
 export function writeChainInfo(dataDir: string, port: number): ChainInfo {
   const info = chainInfo(port);

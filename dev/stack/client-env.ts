@@ -4,8 +4,8 @@ import { ROLES } from '../../domain/roles.ts';
 import { DEV_AUTHORITY, type DevKeys } from './keys.ts';
 
 /**
- * Writes `<dataDir>/clients/<role>.env`, the environment of the client tools, readable for nobody
- * else.
+ * Writes `<dataDir>/clients/<role>.env`, the environment of the client tools, readable only by the
+ * owner.
  */
 export function writeClientEnvironments(dataDir: string, apiUrl: string, keys: DevKeys): void {
   const dir = join(dataDir, 'clients');

@@ -8,7 +8,7 @@ import { SEARCH_ATTRIBUTES as NAMES } from '../../domain/messages.ts';
 import { bridgedTokens, laneEntries, type StackBridges } from './bridges.ts';
 import type { ChainInfo } from './chain.ts';
 import { perpEntry, type StackPerp } from './perp.ts';
-import { type Lists, withGiven } from './given-config.ts';
+import { type Lists, withSettingFile } from './setting-file.ts';
 
 /** Search attributes that the development server registers at its start, as `Name=Type`. */
 export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(NAMES).map(
@@ -25,8 +25,9 @@ export interface MoreEntries {
 }
 
 /**
- * Writes the service's configuration files into the data folder, with what `env` names beside it
- * ({@link withGiven}); answers the service's environment. `log` is told what was added.
+ * Writes the service's configuration files into the data folder, with the entries of the files that
+ * `env` names ({@link withSettingFile}). Returns the service's environment; `log` gets a line for
+ * each addition.
  */
 export async function writeStackConfig(options: {
   dataDir: string;
@@ -56,16 +57,16 @@ export async function writeStackConfig(options: {
   await chmod(keyFile, 0o600);
   const registryFile = join(folder, 'registry.json');
   const venuesFile = join(folder, 'venues.json');
-  const registered = await withGiven(
+  const registered = await withSettingFile(
     'SVC_REGISTRY_FILE',
     joined(registry(paperVenueUrl), more),
     env,
   );
   const own = joined(venues({ chain, bridges, perp, paperVenueUrl }), more);
-  const bound = await withGiven('SVC_VENUES_FILE', own, env);
+  const bound = await withSettingFile('SVC_VENUES_FILE', own, env);
   await writeFile(registryFile, `${JSON.stringify(registered.lists, null, 2)}\n`);
   await writeFile(venuesFile, `${JSON.stringify(bound.lists, null, 2)}\n`);
-  for (const line of [...registered.told, ...bound.told]) log(`  - added ${line}`);
+  for (const line of [...registered.added, ...bound.added]) log(`  - added ${line}`);
   return {
     SVC_REGISTRY_FILE: registryFile,
     SVC_VENUES_FILE: venuesFile,

@@ -62,7 +62,7 @@ export async function offerConsole({
       operator: STARTER_OPERATOR,
       role: 'admin',
       allowlist: true,
-      // A link of an earlier start, which nobody can open any more.
+      // A link of an earlier start, which can no longer be opened.
       replace: current !== null,
     },
     io,

@@ -33,10 +33,10 @@ export function secretsKeyPath(dataDir: string): string {
   return join(dataDir, 'config', 'secrets.key');
 }
 
-/** The file of SVC_SECRETS_KEY_FILE: what is given, else what is there, else a new key. */
-export function secretsKeyFile(dataDir: string, given?: string): string {
+/** The file of SVC_SECRETS_KEY_FILE: holds `key`, else what it held, else a new key. */
+export function secretsKeyFile(dataDir: string, key?: string): string {
   const file = secretsKeyPath(dataDir);
-  if (given !== undefined) writePrivate(file, `${given}\n`);
+  if (key !== undefined) writePrivate(file, `${key}\n`);
   else if (!existsSync(file)) writePrivate(file, `${randomBytes(32).toString('base64')}\n`);
   return file;
 }
@@ -73,8 +73,8 @@ export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promi
 }
 
 /**
- * A database that outlived the file has the plain names already, with secrets that nobody knows any
- * more.
+ * A database that outlived the file has keys of the plain names, whose secrets are lost; new keys
+ * then get other names.
  */
 function newKeys(issued: ReadonlySet<string>): DevKeys {
   const key = (role: Role): SigningKey => ({

@@ -1,6 +1,6 @@
 /**
- * The perps venue of the embedded stack, where it is asked for. Its master is the development
- * signer, and its port a free one, another at each start.
+ * The perps venue of an embedded stack with one. Its master is the development signer; each start
+ * chooses a free port.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

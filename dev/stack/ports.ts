@@ -101,8 +101,8 @@ const HIGHEST = 32_000;
 const TRIES = 500;
 
 /**
- * A port nobody listens on now, and that no other process is given while this one lives: a part of
- * a stack may be stopped for a while, and has to find its port free again.
+ * A port on which no process listens, claimed for as long as this process lives: a part of a stack
+ * may be stopped for a while, and must find its port free again.
  */
 export async function freePort(avoid: readonly number[] = []): Promise<number> {
   for (let tries = 0; tries < TRIES; tries += 1) {

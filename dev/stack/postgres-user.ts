@@ -11,7 +11,7 @@ interface Owner {
 
 /** How a program is started as somebody other than root. */
 export interface RunAs {
-  /** What the process is given when it is started, or nothing where the prefix sees to it. */
+  /** Options of `spawn`; empty when the prefix changes the user. */
   readonly spawn: Owner | Record<string, never>;
   /**
    * Put before the command; the process keeps its id, since this only changes rights and executes.
@@ -27,9 +27,8 @@ export class PostgresUserError extends Error {
 }
 
 /**
- * Postgres refuses to run as root. As root we therefore run it as the user `postgres`, or `nobody`
- * where there is none; as anybody else it runs as ourselves. `programs` must be there, `folder`
- * need not.
+ * Postgres refuses to run as root. Root therefore runs it as the user `postgres`, or as the system
+ * user called nobody; any other user runs it as that user. `programs` must exist, `folder` need not.
  */
 export function postgresUser(paths: {
   readonly programs: readonly string[];
@@ -107,8 +106,8 @@ function ownNamespace(user: Owner): RunAs | string {
 }
 
 /**
- * What a process that is started so is refused on its way to the programs, asked as Postgres asks;
- * null when nothing.
+ * The first error of a process that is started this way and opens the programs as Postgres does;
+ * null without one.
  */
 function refusal(
   prefix: readonly string[],
@@ -120,18 +119,18 @@ function refusal(
     for (const path of programs) accessSync(path, R_OK | X_OK);
     for (const path of closed) accessSync(path, X_OK);`;
   const env = { ...process.env, NODE_OPTIONS: '' };
-  const asked = spawnSync(command, [...args, process.execPath, '-e', ask, JSON.stringify(paths)], {
+  const probe = spawnSync(command, [...args, process.execPath, '-e', ask, JSON.stringify(paths)], {
     cwd: '/',
     env,
     encoding: 'utf8',
   });
-  if (asked.status === 0) return null;
-  const lines = (asked.error?.message ?? asked.stderr).split('\n').map((line) => line.trim());
-  const told =
+  if (probe.status === 0) return null;
+  const lines = (probe.error?.message ?? probe.stderr).split('\n').map((line) => line.trim());
+  const reason =
     lines.find((line) => /^(Error|unshare|setpriv)\b/.test(line)) ??
     lines.find((line) => line !== '') ??
     'it was ended';
-  return told.startsWith(basename(command)) ? told : `${basename(command)}: ${told}`;
+  return reason.startsWith(basename(command)) ? reason : `${basename(command)}: ${reason}`;
 }
 
 function lookUp(name: string): Owner | null {

@@ -30,7 +30,7 @@ import { answers, extendRetention, temporalPart } from './temporal.ts';
 export { StackAlreadyRunning, findRunningStack, type StackUrls } from './supervise/record.ts';
 export { ANY_FREE_PORTS } from './ports.ts';
 
-/** How a stack is to be started; everything may be left out. */
+/** How to start a stack; every option has a default. */
 export interface StackOptions {
   /** Data folder and ports; from the environment when left out. */
   settings?: DevSettings;
@@ -44,9 +44,9 @@ export interface StackOptions {
   durable?: boolean;
   /** `false`: the database is migrated, perhaps by another build, and its role has its rights. */
   migrate?: boolean;
-  /** What the service is given to reach its database by another way; given both addresses. */
+  /** Settings by which the service reaches its database another way, made of both addresses. */
   database?: (serviceUrl: string, ownerUrl: string) => Promise<Record<string, string>>;
-  /** More environment for the service; wins over what the stack gives. */
+  /** More environment for the service; overrides the stack's. */
   env?: Record<string, string>;
   /** Addresses that may be paid beside the stack's own. */
   allow?: readonly string[];
@@ -87,7 +87,7 @@ export interface Stack extends Omit<StackUrls, 'chainUrl'> {
   stopChild(name: string): Promise<void>;
   /** Stops everything in order and leaves nothing behind. Safe to call again. */
   stop(): Promise<void>;
-  /** Ends all parts at once, for somebody who does not want to wait for `stop`. */
+  /** Kills all parts at once, without waiting for `stop`. */
   hurry(): void;
 }
 
@@ -195,7 +195,7 @@ async function startParts(context: Context, ports: Ports): Promise<Started> {
       log: context.log,
     })),
     ...options.env,
-    ...givenSecretsKey(dataDir, options.env),
+    ...keepSecretsKey(dataDir, options.env),
   };
   const keys = await ensureDevKeys(databaseUrl, dataDir);
   const payees = bridges === null ? [] : bridgeSpenders(bridges);
@@ -271,21 +271,20 @@ async function startTemporal(
   return { address: `127.0.0.1:${ports.temporal}`, uiUrl: `http://127.0.0.1:${ports.temporalUi}` };
 }
 
-/** A key that the options give is the stack's too, which issues keys under it. */
-function givenSecretsKey(dataDir: string, env: StackOptions['env'] = {}): Record<string, string> {
-  const { SVC_SECRETS_KEY: given } = env;
-  if (given === undefined || given === '') return {};
-  secretsKeyFile(dataDir, given);
+/** Makes the secrets key of the options the stack's own: the stack issues keys under it. */
+function keepSecretsKey(dataDir: string, env: StackOptions['env'] = {}): Record<string, string> {
+  const { SVC_SECRETS_KEY: key } = env;
+  if (key === undefined || key === '') return {};
+  secretsKeyFile(dataDir, key);
   return { SVC_SECRETS_KEY_FILE: '' };
 }
 
 /**
- * Whether the service will have keys for its payloads: its environment is ours and what the options
- * add.
+ * Whether the service encrypts its payloads. Its environment is ours, and that of the options.
  */
 function encrypts({ env }: StackOptions): boolean {
-  const given = (name: string): boolean => (env?.[name] ?? process.env[name] ?? '') !== '';
-  return given('SVC_PAYLOAD_KEYS') || given('SVC_PAYLOAD_KEYS_FILE');
+  const isSet = (name: string): boolean => (env?.[name] ?? process.env[name] ?? '') !== '';
+  return isSet('SVC_PAYLOAD_KEYS') || isSet('SVC_PAYLOAD_KEYS_FILE');
 }
 
 async function startChain(context: Context, ports: Ports): Promise<void> {
@@ -304,7 +303,6 @@ async function startChain(context: Context, ports: Ports): Promise<void> {
   );
 }
 
-/** Attester and deliverer wait for their chains by themselves, like the paper venue. */
 async function startBridges(
   context: Context,
   ports: Ports,
@@ -317,7 +315,6 @@ async function startBridges(
   await step(context, 'Bridges', () => allOrFirstFault(parts.map((part) => supervisor.add(part))));
 }
 
-/** It waits for the chain by itself, too. */
 async function startPerp(
   { dataDir, logDir, supervisor, ...context }: Context,
   { rpcUrl: chainUrl }: ChainInfo,
@@ -329,7 +326,7 @@ async function startPerp(
   );
 }
 
-/** The venue waits for the chain by itself when it needs it, so it need not wait to be started. */
+/** The venue waits for the chain by itself, so it starts at once. */
 async function startPaperVenue(context: Context, ports: Ports): Promise<void> {
   const { dataDir, logDir, supervisor } = context;
   const settings = { dataDir, chainFile: chainFile(dataDir), port: ports.paperVenue, logDir };
@@ -449,7 +446,7 @@ function describe(
   };
 }
 
-/** A path as a person wants to read it. */
+/** A path for people: relative to the clone when it lies in it. */
 export function shortPath(path: string): string {
   const short = relative(ROOT, path);
   return short.startsWith('..') ? path : short;

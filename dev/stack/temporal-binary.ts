@@ -57,7 +57,7 @@ export async function findTemporalServer(
   for (const step of steps) {
     const attempt = await step();
     if (!('skipped' in attempt)) {
-      // A build begun early, beside the installation, is no longer needed.
+      // A build that started early, beside the installation, is no longer needed.
       if (reasons.length < steps.length - 1) await temporalBuildInFlight()?.cancel();
       return attempt;
     }
@@ -136,7 +136,7 @@ function runDownload(folder: string): Promise<string> {
       }
     };
     const timer = setTimeout(() => {
-      said = `given up after ${DOWNLOAD_LIMIT_MS / 1000} s`;
+      said = `no download within ${DOWNLOAD_LIMIT_MS / 1000} s`;
       stopAll();
     }, DOWNLOAD_LIMIT_MS);
     process.once('exit', stopAll);

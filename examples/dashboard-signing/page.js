@@ -11,7 +11,7 @@ const say = (text) => (byId('status').textContent = text);
 let writer = await enrolled();
 
 async function show() {
-  say(writer === null ? 'nobody is enrolled' : `signs as ${writer.operator}`);
+  say(writer === null ? 'no operator is enrolled' : `signs as ${writer.operator}`);
   const answer = await fetch(`${ROWS}?include_inactive=true&limit=200`, { cache: 'no-store' });
   const { allowed_addresses: rows } = await answer.json();
   byId('rows').replaceChildren(...rows.map(line));
@@ -44,7 +44,7 @@ function line(row) {
 }
 
 async function change(path, content) {
-  if (writer === null) return say('nobody is enrolled');
+  if (writer === null) return say('no operator is enrolled');
   const { status, body } = await write(writer, path, content);
   await show();
   say(

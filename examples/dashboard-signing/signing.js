@@ -32,7 +32,7 @@ export async function enrol(operator, secret) {
   return writer;
 }
 
-/** Who signs in this browser, as `enrol` kept it; null when nobody does. */
+/** Who signs in this browser, as `enrol` kept it; null before an enrolment. */
 export async function enrolled() {
   return (await inStore('readonly', (store) => store.get(ENTRY))) ?? null;
 }
@@ -73,7 +73,7 @@ export async function write(writer, path, content) {
   return { status: answer.status, body: await answer.json() };
 }
 
-/** One transaction; ends when the database has it, not when it was asked. */
+/** One transaction; resolves when the database has committed it. */
 async function inStore(mode, ask) {
   const database = await opened();
   try {

@@ -28,7 +28,7 @@ const paymentSchema = z.object({
 });
 
 /**
- * What was asked for, sent, kept and received are told apart; later nodes move what was received.
+ * The requested, submitted and received amounts, and the fee; later nodes move what was received.
  * This bank takes no fee.
  */
 const amountsOf = ({ asset, amount }: Posting) => ({
@@ -39,10 +39,10 @@ const amountsOf = ({ asset, amount }: Posting) => ({
   received_amount: amount,
 });
 
-/** The executor over `bank`, remembering in `journal` what it was asked to do. */
+/** The executor over `bank`; it keeps each requested payment in `journal`. */
 export function createBankExecutor(bank: Bank, journal: Journal): DefinedExecutor {
   /**
-   * Sends at most once, as far as anybody can know: what may have been sent is looked for first.
+   * Sends at most once: first looks for a payment that an earlier attempt may have sent.
    */
   const send = async (
     key: string,
@@ -60,7 +60,7 @@ export function createBankExecutor(bank: Bank, journal: Journal): DefinedExecuto
         journal.update(key, { state: 'FAILED', note: 'the account does not hold this much' });
         return failed('INSUFFICIENT_FUNDS', 'the account does not hold this much');
       }
-      // The last moment at which nothing has happened: nobody who has stopped waiting is served.
+      // The last moment before the payment: do not pay for a caller that no longer waits.
       call.signal.throwIfAborted();
       posting = await bank.pay(key, payment);
     }

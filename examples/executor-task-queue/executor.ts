@@ -21,7 +21,7 @@ const configSchema = z.object({ beneficiary: z.string().min(1).max(64) });
 const orderSchema = z.object({ beneficiary: z.string(), asset: z.string(), amount: z.string() });
 
 /**
- * What was asked for, sent, kept and received are told apart; later nodes move what was received.
+ * The requested, submitted and received amounts, and the fee; later nodes move what was received.
  * The desk takes no fee.
  */
 function amountsOf(entry: JournalEntry) {

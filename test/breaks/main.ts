@@ -32,10 +32,10 @@ const { values } = parseArgs({
   },
 });
 const wholeNumber = (name: 'count' | 'seconds'): number => {
-  const given = Number(values[name]);
-  if (!Number.isInteger(given) || given < 1)
+  const number = Number(values[name]);
+  if (!Number.isInteger(number) || number < 1)
     throw new Error(`--${name} takes a whole number from 1, not "${values[name]}"`);
-  return given;
+  return number;
 };
 const count = wholeNumber('count');
 const mostMs = wholeNumber('seconds') * 1_000;
@@ -140,12 +140,12 @@ async function tryAll(): Promise<readonly (readonly [Break, Tried])[]> {
     try {
       for (let slip = waiting.shift(); slip !== undefined; slip = waiting.shift()) {
         const id = idOf(slip);
-        const begun = Date.now();
+        const started = Date.now();
         const known = record.before.get(id);
         const tried = known ?? {
           id,
           ...(await tryBreak(copy, slip)),
-          seconds: Math.round((Date.now() - begun) / 1_000),
+          seconds: Math.round((Date.now() - started) / 1_000),
         };
         if (foreground.status !== null) return;
         if (known === undefined) record.add(tried);

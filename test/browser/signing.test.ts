@@ -74,11 +74,11 @@ async function add(address: string): Promise<void> {
 }
 
 test('nobody signs at first, and the list can be read', async () => {
-  await status('nobody is enrolled');
+  await status('no operator is enrolled');
   const address = shared.wallet.toLowerCase();
   await page.getByRole('row', { name: address }).first().waitFor();
   await add(freshAddress());
-  await status('nobody is enrolled');
+  await status('no operator is enrolled');
 });
 
 test('the secret is imported once, and its text is left nowhere', async () => {
@@ -216,9 +216,9 @@ test('the key still signs after a reload, and in a browser that was started anew
 
 test('a key that is forgotten is gone', async () => {
   await page.click('#forget');
-  await status('nobody is enrolled');
+  await status('no operator is enrolled');
   await page.reload();
-  await status('nobody is enrolled');
+  await status('no operator is enrolled');
   expect(await waitFor(async () => !(await inPage<string>('readable')).includes(OPERATOR))).toBe(
     true,
   );

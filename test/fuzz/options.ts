@@ -26,17 +26,17 @@ export function readOptions(args: readonly string[]): FuzzOptions {
       'Sends signed requests made from the OpenAPI document and checks every answer against it. See docs/testing.md.',
     )
     .option('--cases <n>', `at least how many signed requests (${FULL.cases})`, whole)
-    .option('--seed <n>', 'generates the inputs of an earlier run', whole)
+    .option('--seed <n>', 'seed of an earlier run, to generate its inputs again', whole)
     .option('--short', `the short form: ${SHORT.cases} requests`)
-    .option('--keep', 'leaves logs and data behind, whatever was found')
+    .option('--keep', 'keep logs and data, also when no fault was found')
     .parse([...args], { from: 'user' });
-  const given = command.opts<{ cases?: number; seed?: number; short?: boolean; keep?: boolean }>();
-  const base = given.short === true ? SHORT : FULL;
+  const chosen = command.opts<{ cases?: number; seed?: number; short?: boolean; keep?: boolean }>();
+  const base = chosen.short === true ? SHORT : FULL;
   return {
-    cases: given.cases ?? base.cases,
+    cases: chosen.cases ?? base.cases,
     examples: base.examples,
-    seed: given.seed ?? randomInt(1, 1_000_000),
-    keep: given.keep ?? false,
+    seed: chosen.seed ?? randomInt(1, 1_000_000),
+    keep: chosen.keep ?? false,
   };
 }
 

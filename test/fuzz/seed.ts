@@ -27,7 +27,7 @@ const LIVES = [
   { template: 'fuzz/failing', until: 'FAILED' },
 ] as const;
 
-/** Between few chains, so that most paths that are asked for are there. */
+/** Few chains, so that most requested paths exist. */
 const PATHS = [
   ['fuzz-1', 'fuzz-2'],
   ['fuzz-2', 'fuzz-1'],

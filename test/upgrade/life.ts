@@ -42,13 +42,13 @@ export interface Left {
   readonly movements: Readonly<Record<string, LeftMovement>>;
   /** A transfer between accounts that its provider has not confirmed. */
   readonly pending_transfer: string;
-  /** A callback that nobody took any more. */
+  /** A callback whose attempts are used up. */
   readonly dead_letter: string;
   /** Where the receiver of callbacks listens. */
   readonly receiver_port: number;
 }
 
-/** Outside of what stacks are given, so that it is free when the callbacks are delivered later. */
+/** Outside the ports of stacks, so that it is free when the callbacks are delivered later. */
 export const RECEIVER_PORT = 14_871;
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
@@ -58,7 +58,7 @@ export const SETTINGS = {
   SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1',
   SVC_CALLBACK_HMAC_SECRET: CALLBACK_SECRET,
   SVC_AUTO_APPROVE_ENABLED: 'true',
-  // A person is asked at once about what nobody answers.
+  // Nodes without an answer need a person after one second.
   SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1',
 };
 
@@ -198,7 +198,7 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
   const unknown = await create(forked);
   await own.api.approve(unknown);
   await own.api.reaches(unknown.movement_id, 'MANUAL_INTERVENTION');
-  // Its venue answers again after the restart, and is asked without anybody's doing.
+  // Its venue answers again after the restart, and the service polls it by itself.
   leave('unknown', unknown, { state: 'MANUAL_INTERVENTION', ...later, then: null });
 
   // What is under way: sent and not mined, sent and not confirmed, in the middle of a send.
@@ -243,7 +243,7 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
   });
   const ready = await create(fund);
   await own.api.approve(ready);
-  leave('approved and not begun', ready, {
+  leave('approved, not started', ready, {
     state: 'APPROVED',
     ...alone,
     paid: { venue: 1, chain: 1 },
@@ -251,7 +251,7 @@ export async function live(own: OwnStack, receiver: FaultyReceiver): Promise<Lef
   await eventually(
     async () =>
       (await ledgerOf(own.stack.paperVenueUrl, flying.movement_id)).length === 1 ? true : null,
-    { what: () => 'the venue to book what nobody waits for any more' },
+    { what: () => 'the venue to book an order after its caller is gone' },
   );
   const states = Object.entries(movements).map(async ([name, { movement_id, state }]) => {
     const { request_state: now } = await own.api.movement(movement_id);

@@ -50,7 +50,7 @@ export async function restoreState(state: RecordedState): Promise<Restored> {
   };
 }
 
-/** The tables are those of the release: its migrations, which nobody changes. */
+/** Makes the tables of the release from its migrations, which never change. */
 async function migrateAsThen(state: RecordedState, url: string, dir: string): Promise<void> {
   const { migrations } = await readBuild(MIGRATIONS_DIR);
   mkdirSync(dir);

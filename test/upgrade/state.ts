@@ -58,11 +58,11 @@ export function stateFaults(
   releases: readonly Release[],
   states: readonly StateFacts[],
 ): readonly string[] {
-  const told = new Map(states.map((state) => [state.version, state]));
+  const recorded = new Map(states.map((state) => [state.version, state]));
   let migrations: Readonly<Record<string, string>> = {};
   return releases.flatMap((release) => {
     migrations = { ...migrations, ...release.migrations };
-    const state = told.get(release.version);
+    const state = recorded.get(release.version);
     if (state === undefined)
       return [
         `${release.version} is released and its data is not recorded: npm run release:state.`,

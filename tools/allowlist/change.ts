@@ -37,7 +37,7 @@ const LONGEST = 1_000;
 
 /**
  * Adds an address, or throws a {@link ToolError} with nothing written. Addresses that look alike
- * are told on standard error.
+ * are listed on standard error.
  */
 export async function add(options: AddOptions, io: ToolIo): Promise<Allowed> {
   const { family: chain_family, label = null } = options;

@@ -1,6 +1,6 @@
 /**
- * The exported bundle: lines of canonical JSON. First what it is, then a line for each seal with
- * its record (null where that lies outside the time asked for), last a signature over all of that.
+ * The exported bundle: lines of canonical JSON. A header, then a line for each seal with its record
+ * (null when the record lies outside the requested time), then a signature over all of them.
  */
 import { createHash, createPublicKey, type Hash, type KeyObject } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -22,8 +22,7 @@ export const headLine = z.strictObject({
   /** Of the seal before the first one of this bundle. */
   previous: z.strictObject({ position, chain_hash: hash }),
   /**
-   * Where the chain ended at the time of the export: what `audit verify --expect-head` can be given
-   * later.
+   * Where the chain ended at the time of the export; `audit verify --expect-head` takes it later.
    */
   head: z.strictObject({ position, chain_hash: hash }),
 });

@@ -1,6 +1,5 @@
 /**
- * Checks an exported bundle by itself: its signature, its chain and its records. No database is
- * asked.
+ * Checks an exported bundle without a database: its signature, its chain and its records.
  */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -106,7 +105,7 @@ function createCheck(expected: KeyObject | null) {
       at.chain_hash === newest.chain_hash, 'the chain ends in another head');
     require(expected === null ||
       fingerprint(expected) ===
-        fingerprint(key), 'it was signed with another key than the given one');
+        fingerprint(key), 'it was signed with another key than --public-key');
     signedBy = key;
   };
   return {

@@ -91,7 +91,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
       });
       if (result.ok && !result.trusted)
         io.err(
-          'No --public-key was given: the bundle is whole, and who signed it is not checked.\n',
+          'The bundle is whole. Its signer was not checked: name the key with --public-key.\n',
         );
       answer(result, `The bundle is not as it was signed: ${result.fault ?? ''}`);
     });

@@ -15,8 +15,8 @@ import { ToolError } from '../io.ts';
 
 /** Rows and seals in memory at a time. */
 const PAGE = 1_000;
-/** Faults that are told one by one. */
-const TOLD = 50;
+/** Faults that are listed; more are only counted. */
+const LISTED = 50;
 /** Longer than the sealers take, also with a worker just started. */
 export const SEAL_GRACE_SECONDS = 60;
 
@@ -73,7 +73,7 @@ export async function verifyAudit(db: Database, options: VerifyOptions): Promise
   const note = (fault: FaultPlace | null): void => {
     if (fault === null) return;
     count += 1;
-    if (faults.length < TOLD) faults.push(fault);
+    if (faults.length < LISTED) faults.push(fault);
   };
   /** As far as nothing is wrong. */
   let whole: ChainHead | null = null;

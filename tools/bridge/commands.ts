@@ -66,7 +66,7 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
     });
 
   for (const [verb, write, description] of [
-    ['add', createBridgeChain, 'Add a chain. Its snapshot is stale until a refresh has asked it.'],
+    ['add', createBridgeChain, 'Add a chain. Its snapshot is stale until a refresh reads it.'],
     [
       'replace',
       replaceBridgeChain,
@@ -174,7 +174,7 @@ async function boundEnds(io: ToolIo, of: string): Promise<Readonly<Record<string
       'Set SVC_VENUES_FILE to the venues file of the service: a drill is of the contracts that it names.',
       { exitCode: 2 },
     );
-  // Loaded when it is asked for: no other command needs the venues.
+  // Loaded only here: no other command needs the venues.
   const { chainAssets, loadVenueBindings } = await import('../../venues/bindings.ts');
   return endContracts(chainAssets(await loadVenueBindings(file)), of);
 }

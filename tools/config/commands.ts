@@ -35,8 +35,8 @@ export function addConfigCommands(program: Command, io: ToolIo): void {
 }
 
 /**
- * With faults the answer is JSON all the same where that is asked for, so that a script need not
- * read two kinds of output.
+ * With --json the answer is JSON also when there are faults, so that a script reads one kind of
+ * output.
  */
 async function check({ json, offline = false, role }: CheckOptions, io: ToolIo): Promise<void> {
   const { duties, values, texts, temporal, faults: ofSettings } = examineSettings(io.env, role);

@@ -18,7 +18,7 @@ export function addConsoleCommands(program: Command, io: ToolIo): void {
       io.out(`${JSON.stringify({ ok: faults.length === 0, files, faults }, null, 2)}\n`);
       if (faults.length > 0)
         throw new ToolError(
-          `The page at ${url} is not the one of this release. Nobody should sign with it before that is explained.`,
+          `The page at ${url} is not the one of this release. Do not sign with it before you know why.`,
         );
     });
 }

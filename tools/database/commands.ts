@@ -77,7 +77,7 @@ async function migrate(options: MigrateOptions, io: ToolIo): Promise<void> {
 }
 
 async function status(options: OwnerOption, io: ToolIo): Promise<void> {
-  const url = givenUrl(options, io) ?? setting(io, 'SVC_DATABASE_URL') ?? missingUrl();
+  const url = ownerUrlOf(options, io) ?? setting(io, 'SVC_DATABASE_URL') ?? missingUrl();
   const state = await asTool(readMigrationState(url));
   const fault = schemaFault(state);
   io.out(`${JSON.stringify({ ok: fault === null, ...state }, null, 2)}\n`);
@@ -88,10 +88,10 @@ async function status(options: OwnerOption, io: ToolIo): Promise<void> {
  * Never the service's own address: its role owns nothing, and a pooler may stand before it.
  */
 function ownerUrl(options: OwnerOption, io: ToolIo): string {
-  return givenUrl(options, io) ?? missingUrl();
+  return ownerUrlOf(options, io) ?? missingUrl();
 }
 
-function givenUrl({ databaseUrl }: OwnerOption, io: ToolIo): string | undefined {
+function ownerUrlOf({ databaseUrl }: OwnerOption, io: ToolIo): string | undefined {
   const url = databaseUrl ?? setting(io, 'SVC_DATABASE_OWNER_URL');
   return url === undefined || /^postgres(ql)?:\/\//.test(url) ? url : missingUrl();
 }

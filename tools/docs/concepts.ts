@@ -42,14 +42,14 @@ interface Step {
   readonly says: string;
 }
 
-/** What moves a node, and who is asked: each line has to be a move of the table of states. */
+/** What moves a node, and which phase decides it. Each line must be a move of the table of states. */
 const STEPS: readonly Step[] = [
   { from: 'BLOCKED', to: 'READY', says: 'its edges have fired' },
   { from: 'READY', to: 'FAILED', says: 'preflight or prepare refuse' },
   { from: 'READY', to: 'SUBMITTING', says: 'the fence: state, attempt, hold, allowlist, registry' },
   { from: 'SUBMITTING', to: 'SUBMITTED', says: 'submit is answered' },
   { from: 'SUBMITTING', to: 'READY', says: 'recover: proven unsent, key safe' },
-  { from: 'SUBMITTING', to: 'UNKNOWN', says: 'recover: nobody can tell' },
+  { from: 'SUBMITTING', to: 'UNKNOWN', says: 'recover: still unknown' },
   { from: 'SUBMITTED', to: 'OBSERVING', says: 'observe looks' },
   { from: 'OBSERVING', to: 'COMPLETED', says: 'shown as required' },
   { from: 'OBSERVING', to: 'FAILED', says: 'proven that nothing landed' },

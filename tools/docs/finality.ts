@@ -68,5 +68,5 @@ function assuranceTable(): readonly string[] {
     const { block, shown } = ASSURANCE_PROOFS[rung];
     return `| \`${rung}\` | ${BLOCKS[block]} | ${shown} |`;
   });
-  return ['| asked for | block | what shows it |', '|---|---|---|', ...rows];
+  return ['| required | block | what shows it |', '|---|---|---|', ...rows];
 }

@@ -38,7 +38,7 @@ function folderTable(folders: Imports['folders']): readonly string[] {
 function packageTable(packageHomes: Imports['package_homes']): readonly string[] {
   const rows = Object.entries(packageHomes).map(([name, homes]) => {
     const all = name.endsWith('/') ? `${name}*` : name;
-    return `| \`${all}\` | ${words(homes, 'nobody')} |`;
+    return `| \`${all}\` | ${words(homes, 'none')} |`;
   });
   return ['| package | only used in |', '|---|---|', ...rows];
 }

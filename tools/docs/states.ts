@@ -39,7 +39,7 @@ const OF_MOVEMENTS: Readonly<Record<MovementState, string>> = {
   COMPLETED: 'everything that the plan requires has been shown',
   FAILED: 'a node failed and no edge leads on; a retry may go on from there',
   WAITING_MANUAL_ACTION: 'a gate waits for a person',
-  MANUAL_INTERVENTION: 'nobody can say whether a node has moved anything; nothing new is sent',
+  MANUAL_INTERVENTION: 'unknown whether a node has moved anything; nothing new is sent',
   REJECTED: 'refused by a person; nothing was sent',
   EXPIRED: 'not approved in time; nothing was sent',
   CANCELLED: 'nothing new begins; what was in flight is followed, then what a cancel leads to runs',
@@ -53,7 +53,7 @@ const OF_NODES: Readonly<Record<NodeState, string>> = {
   OBSERVING: 'looked at until its end is shown',
   COMPLETED: 'shown to have happened',
   FAILED: 'proven that nothing landed and nothing will',
-  UNKNOWN: 'nobody can say; asked again and again until there is proof',
+  UNKNOWN: 'the outcome is unknown; polled until there is proof',
   SKIPPED: 'its edges will not fire',
   CANCELLED: 'stopped before its fence',
 };
@@ -61,17 +61,17 @@ const OF_NODES: Readonly<Record<NodeState, string>> = {
 const OF_TRANSFERS: Readonly<Record<TransferState, string>> = {
   CREATED: 'written down, nothing sent',
   SUBMITTING: 'past the fence: from here on the provider may have it',
-  PENDING_PROVIDER_CONFIRMATION: "the provider's record is asked for",
+  PENDING_PROVIDER_CONFIRMATION: "the provider's record is polled",
   COMPLETED: "the provider's record shows it",
   FAILED: 'proven that it did not happen and will not',
-  MANUAL_INTERVENTION: 'nobody can say; a person resolves it with evidence',
+  MANUAL_INTERVENTION: 'the outcome is unknown; a person resolves it with evidence',
 };
 
 const OF_SIGNERS: Readonly<Record<SignerStatus, string>> = {
   active: 'may be bound, and signs',
   disabled: 'switched off by a person: approvals and fences that need it are refused',
   deprecated: 'replaced by a rotation: it signs the nodes that were kept with it and nothing else',
-  retired: 'signs nothing any more',
+  retired: 'signs nothing',
 };
 
 const OF_KEYS: Readonly<Record<ApiKeyStatus, string>> = {

@@ -153,14 +153,14 @@ function listOf(csv: string | undefined): readonly string[] | null {
 function secretOf({ hmacSecret, hmacSecretFile }: IssueOptions): string {
   if (hmacSecret !== undefined && hmacSecretFile !== undefined)
     throw new ToolError('Give --hmac-secret or --hmac-secret-file, not both.', { exitCode: 2 });
-  const given = hmacSecretFile === undefined ? hmacSecret : readSecretFile(hmacSecretFile);
-  if (given === undefined) return randomBytes(32).toString('hex');
-  if (given.length < SECRET_MIN || given.length > SECRET_MAX)
+  const secret = hmacSecretFile === undefined ? hmacSecret : readSecretFile(hmacSecretFile);
+  if (secret === undefined) return randomBytes(32).toString('hex');
+  if (secret.length < SECRET_MIN || secret.length > SECRET_MAX)
     throw new ToolError(
       `The secret must have ${String(SECRET_MIN)} to ${String(SECRET_MAX)} characters.`,
       { exitCode: 2 },
     );
-  return given;
+  return secret;
 }
 
 function readSecretFile(file: string): string {

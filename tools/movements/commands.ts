@@ -17,10 +17,10 @@ export function movementCommands(program: Command, io: ToolIo): void {
     .description('What is open, and the runs in Temporal that drive it.')
     .command('rebuild')
     .description(
-      'After a lost namespace: begin the run of every open movement and capital transfer that has none. ' +
-        'It may be repeated, and the service may run. Prints what was found and begun as JSON; exit status 1 when a run could not be begun.',
+      'After a lost namespace: start a run for every open movement and capital transfer that has none. ' +
+        'Safe to repeat, also while the service runs. Prints what it found and started as JSON; exit status 1 when a run could not be started.',
     )
-    .option('--dry-run', 'only say which runs would be begun')
+    .option('--dry-run', 'only list the runs that would be started')
     .option(
       '--database-intact',
       'the database has lost nothing: it was not restored or failed over',
@@ -53,7 +53,7 @@ export function movementCommands(program: Command, io: ToolIo): void {
       );
       if (failed.length > 0)
         throw new ToolError(
-          `${String(failed.length)} runs could not be begun. Run the command again once Temporal answers.`,
+          `${String(failed.length)} runs could not be started. Run the command again once Temporal answers.`,
         );
     });
 }

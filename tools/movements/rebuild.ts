@@ -1,4 +1,4 @@
-/** Runs of what is open, begun again where Temporal has none. */
+/** Starts the runs of open movements and transfers that Temporal does not have. */
 import { settleEach } from '../../platform/at-once.ts';
 import type { RunOf, Temporal, Wake } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -13,7 +13,7 @@ export interface Rebuilt {
   /** By state. */
   readonly open: Readonly<Record<string, number>>;
   readonly running: number;
-  /** Those without a run: it was begun, or would be. */
+  /** Those without a run: it was started, or would be. */
   readonly started: readonly string[];
   /** Those that are still without, and why. */
   readonly failed: Readonly<Record<string, string>>;
@@ -28,9 +28,9 @@ export interface Rebuild {
 type Calls = Pick<Temporal, 'isRunning' | 'wake'>;
 
 /**
- * Begins the run of whatever is open and has none, in the way in which the sweeper does: a run that
- * is begun meanwhile is only told to look. Nothing is written here, so that every stop, and every
- * mark of a restore, decides for the new run as it did for the old one.
+ * Starts the run of every open movement and transfer that has none, as the sweeper does: a run that
+ * started meanwhile is only woken. Writes nothing, so every stop and every mark of a restore holds
+ * for the new run as it did for the old one.
  */
 export async function rebuildRuns(
   db: Database,

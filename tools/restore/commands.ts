@@ -21,12 +21,12 @@ export function restoreCommands(program: Command, io: ToolIo): void {
   program
     .command('after-restore')
     .description(
-      'After a restore or failover that may have lost commits: whatever is open is asked about at its venue before it may be sent. ' +
-        'Run it before the service starts; it is done once for each incident.',
+      'After a restore or failover that may have lost commits: makes the service look up every open send at its venue before it may send again. ' +
+        'Run it once for each incident, before the service starts.',
     )
     .option(
       '--incident <name>',
-      'the name of this restore: a repeat with the same name changes nothing (default: the time, so that it is done anew)',
+      'the name of this restore: a repeat with the same name changes nothing (default: the time, so each run counts as a new restore)',
     )
     .option('--reason <text>', 'kept in the audit')
     .option(...DATABASE_OPTION)

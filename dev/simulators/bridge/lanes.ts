@@ -42,7 +42,7 @@ export const BRIDGED_ASSETS = {
 
 /** What the chain's `signer` account holds of both tokens on both chains at first, in units. */
 export const BRIDGED_SUPPLY = '1000000';
-/** What the endpoint asks for one packet, in wei. */
+/** What the endpoint charges for one packet, in wei. */
 export const PACKET_FEE_WEI = 500_000_000_000_000n;
 
 /** Deploys on the chain that every stack has. Anvil's account 9. */
@@ -60,7 +60,7 @@ export const DELIVERER: Account = {
   address: '0x976EA74026E726554dB657fA54763abd0C3a0aa9',
   privateKey: '0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e',
 };
-/** Gets what fast burns cost. Nobody has its key. */
+/** Gets what fast burns cost. There is no key for it. */
 export const FEE_COLLECTOR: Hex = '0x00000000000000000000000000000000000feec0';
 
 /** Three attesters, of whom two sign. */

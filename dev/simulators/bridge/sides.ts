@@ -23,7 +23,7 @@ const environmentSchema = z.object({
   BRIDGE_FAR_RPC_URL: nodeUrl,
 });
 
-/** What each of them is told at its start. */
+/** Settings of each of them. */
 export interface BridgeSettings {
   readonly port: number;
   /** Where it keeps what must outlive it. */
@@ -31,7 +31,7 @@ export interface BridgeSettings {
   readonly urls: ChainUrls;
 }
 
-/** Settings from the environment; throws with every fault. */
+/** Settings from the environment; throws an error that lists every fault. */
 export function readBridgeSettings(environment: NodeJS.ProcessEnv): BridgeSettings {
   const read = environmentSchema.parse(environment);
   return {
@@ -41,7 +41,7 @@ export function readBridgeSettings(environment: NodeJS.ProcessEnv): BridgeSettin
   };
 }
 
-/** Clients of both chains; nothing is asked yet. */
+/** Clients of both chains; makes no call yet. */
 export function connectSides({ near, far }: ChainUrls): readonly [near: Side, far: Side] {
   return [
     { ...NEAR, rpcUrl: near, client: clientOf(near) },

@@ -38,7 +38,7 @@ export const VENUE_DEPOSIT_ADDRESSES = {
 /** What the paper venue keeps of each withdrawal; USDC leaves without a fee. */
 const WITHDRAWAL_FEES = { USDT: '1' } as const;
 
-/** Chain id of the local chain; that of another one is told to it. */
+/** Chain id of the local chain; another chain gets its id as a setting. */
 export const CHAIN_ID = 31_337;
 /** The words from which anvil makes the accounts above. */
 export const MNEMONIC = 'test test test test test test test test test test test junk';

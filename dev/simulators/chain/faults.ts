@@ -8,7 +8,7 @@ export interface ChainFaults {
   reject_rate: number;
   /** Share of reads whose answer is lost. */
   drop_read_rate: number;
-  /** Share of reads that lie: a receipt is not there, a count is one too many or too few. */
+  /** Share of reads that answer wrongly: no receipt, or a count that is off by one. */
   wrong_read_rate: number;
   /** What every block says that it charges for gas; 0: what it does charge. */
   base_fee_gwei: number;

@@ -40,7 +40,7 @@ export class ChainNode {
     this.record = record;
   }
 
-  /** Starts a fresh chain that makes blocks only when told to. */
+  /** Starts a fresh chain that makes blocks only on request. */
   static async start(options: {
     dir: string;
     port: number;

@@ -29,7 +29,7 @@ const node = await ChainNode.start({
   onExit: (how) => leave(1, `anvil ended: ${how}`),
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => leave(0));
-// The supervisor has gone; nobody would stop us later.
+// The supervisor is gone, so nothing would stop this process later.
 process.on('disconnect', () => leave(0));
 process.on('uncaughtException', (error) => leave(1, error.stack ?? error.message));
 

@@ -104,8 +104,8 @@ async function read(
   if (Math.random() >= faults.wrong_read_rate) return answer;
   if (method === 'eth_getTransactionReceipt') return null;
   if (method !== 'eth_getTransactionCount') return answer;
-  const told = Number(answer) + (Math.random() < 0.5 ? 1 : -1);
-  return `0x${Math.max(0, told).toString(16)}`;
+  const wrong = Number(answer) + (Math.random() < 0.5 ? 1 : -1);
+  return `0x${Math.max(0, wrong).toString(16)}`;
 }
 
 async function sendRaw(raw: unknown, { engine, faults }: Context): Promise<unknown> {

@@ -6,7 +6,7 @@ import { HttpError } from './http.ts';
 /** A share of calls. */
 export const rate = z.number().min(0).max(1).default(0);
 export const milliseconds = z.int().min(0).max(600_000).default(0);
-/** For how many more calls faults hold; null is until they are removed. */
+/** How many calls the faults still hit; null is until they are removed. */
 export const remaining = z.int().min(1).nullable().default(null);
 
 export interface FaultBox<T> {

@@ -36,7 +36,7 @@ export interface VenueChain {
   broadcast(rawTx: Hex): Promise<void>;
   receipt(txHash: Hex): Promise<Mined | null>;
   finalizedBlock(): Promise<bigint>;
-  /** Null when the chain has no such block (any more). */
+  /** Null when the chain has no such block, or took it back. */
   block(of: bigint | 'latest'): Promise<{ readonly number: bigint; readonly hash: string } | null>;
   /**
    * Transfers of listed tokens to these addresses, in the order of the chain; both blocks are

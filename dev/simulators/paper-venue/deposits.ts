@@ -25,7 +25,7 @@ export function depositAddress(chain: ChainSettings, account: string): `0x${stri
 
 export interface DepositWatcher {
   addressOf(account: string): `0x${string}`;
-  /** Books what came since the last scan. Rejects when the chain cannot be asked. */
+  /** Books what came since the last scan. Rejects when the chain is out of reach. */
   scan(): Promise<void>;
   /** The newest block whose deposits are booked; -1 before the first scan. */
   scannedTo(): bigint;

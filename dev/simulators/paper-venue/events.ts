@@ -101,7 +101,7 @@ export const eventSchema = z.discriminatedUnion('type', [
    * Without an order: the key was cancelled before it was ever submitted, and can never be used.
    */
   z.object({ type: z.literal('cancelled'), at, ...caller, order_id: z.string().nullable() }),
-  /** A transfer was asked for; counted only, like `called`. */
+  /** A caller requested a transfer; counted only, like `called`. */
   z.object({ type: z.literal('transfer_called'), at, reference: z.string() }),
   /**
    * The source is debited. `due` is when it ends as `outcome` says, in milliseconds since 1970;

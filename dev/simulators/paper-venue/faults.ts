@@ -26,7 +26,7 @@ export const faultsSchema = z.strictObject({
    * transfer stays pending so long.
    */
   processing_ms: milliseconds,
-  /** How accepted transfers end: after `processing_ms`, or for `pending` when they are told to. */
+  /** How accepted transfers end: after `processing_ms`; `pending` ones when the bench settles them. */
   transfer_outcome: z.enum(TRANSFER_OUTCOMES).default('completed'),
   /**
    * false: the venue forgets keys, and every submit is a new order. Holds for all phases of the
@@ -55,7 +55,7 @@ export interface Misfortune {
   readonly deduplicate: boolean;
 }
 
-/** How many calls the venue was asked for since its start, and what they suffered. */
+/** Calls of the venue since its start, and the faults that hit them. */
 export interface FaultCounts {
   readonly calls: number;
   readonly failed: number;

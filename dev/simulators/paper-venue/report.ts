@@ -1,4 +1,4 @@
-/** The true state of an order, asked of the chain at each call. */
+/** The true state of an order, read from the chain at each call. */
 import type { CompletionAssurance, ExecutionResult } from '../../../domain/executor.ts';
 import type { VenueAction } from './actions/action.ts';
 import type { Order } from './book.ts';
@@ -13,7 +13,7 @@ export const NEEDS_FINALITY: readonly CompletionAssurance[] = [
   'protocol_finalized',
 ];
 
-/** Reports an order's state. Rejects when the chain cannot be asked. */
+/** Reports an order's state. Rejects when the chain is out of reach. */
 export type Reporter = (order: Order, assurance: CompletionAssurance) => Promise<ExecutionResult>;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What the paper venue is told at start: where to listen, where to keep its ledger, which chain it
- * pays out on.
+ * Settings of the paper venue: where to listen, where to keep its ledger, and the chain on which it
+ * pays out.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

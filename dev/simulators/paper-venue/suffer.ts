@@ -18,7 +18,7 @@ export async function suffer(
   await sleep(misfortune.hold_ms);
   const working = work(misfortune);
   if (!misfortune.losesAnswer) return (await working)();
-  // Executed or refused, and nobody will hear of it.
+  // Executed or refused; the caller gets no answer.
   await working.catch(() => undefined);
   request.socket.destroy();
 }

@@ -1,4 +1,4 @@
-/** What every transfer between accounts must satisfy, whichever way it is asked for. */
+/** What every transfer between accounts must satisfy, whichever call requests it. */
 import { brokenRule, TOPOLOGY_RULES } from '../../../domain/capital-transfers/topology.ts';
 import { isDecimal, isPositive, toBaseUnits } from '../../../domain/money.ts';
 import { isAccountType, isVenueAccount, roleOf } from './accounts.ts';

@@ -1,7 +1,7 @@
 /** Agents and sub-accounts: who may sign for an account, and what belongs to it. */
 import { keccak256, stringToHex } from 'viem';
 import type { Hex } from '../kit/hex.ts';
-import { Refused, type Asked, type Of } from './asked.ts';
+import { Refused, type ActionContext, type Of } from './action-context.ts';
 import { agentsOf, subAccountsOf, type Book } from './book.ts';
 import type { Effect } from './events.ts';
 
@@ -15,18 +15,21 @@ const NAMED_AT_MOST = 3;
 const NAMED_MORE_PER_SUB_ACCOUNT = 2;
 /** Source: `approveAgent` of the npm package @nktkas/hyperliquid 0.32.2, the suffix left out. */
 const NAME_LENGTH = 16;
-const NOBODY = `0x${'0'.repeat(40)}`;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 /** Source: DOC:trading/sub-accounts, in millionths of USDC. */
 const VOLUME_WANTED = 100_000_000_000n;
 const SUB_ACCOUNTS_AT_MOST = 10;
 
 /** Approves an agent; the zero address takes the one of that name away. */
-export function performApproval(asked: Asked, action: Of<'approveAgent'>): readonly Effect[] {
-  const { book, user: master, now } = asked;
+export function performApproval(
+  context: ActionContext,
+  action: Of<'approveAgent'>,
+): readonly Effect[] {
+  const { book, user: master, now } = context;
   const { name, until } = readName(action.agentName ?? '');
   // Source of all texts but this: facts, part 3. A name that is too long no client sends.
   if (name.length > NAME_LENGTH) throw new Refused('Agent name is too long.');
-  if (action.agentAddress === NOBODY) return [{ does: 'agent_gone', master, name }];
+  if (action.agentAddress === ZERO_ADDRESS) return [{ does: 'agent_gone', master, name }];
   const validUntil = until ?? now + VALID_MS;
   if (validUntil <= now || validUntil > now + VALID_AT_MOST_MS)
     throw new Refused('Agent valid_until already expired.');
@@ -49,7 +52,7 @@ function readName(text: string): { readonly name: string; readonly until: number
 }
 
 export function performCreation(
-  { book, user: master }: Asked,
+  { book, user: master }: ActionContext,
   { name }: Of<'createSubAccount'>,
 ): { readonly address: Hex; readonly effects: readonly Effect[] } {
   const volume = book.accounts.get(master)?.volume ?? 0n;

@@ -35,7 +35,7 @@ export interface Withdrawal {
   readonly destination: Hex;
   readonly net: bigint;
   readonly nonce: number;
-  readonly askedAt: number;
+  readonly requestedAt: number;
   payout: Payout | null;
   paid: boolean;
 }
@@ -124,7 +124,7 @@ function apply(book: Book, effect: Effect, at: number): void {
         destination,
         nonce,
         net: BigInt(net),
-        askedAt: at,
+        requestedAt: at,
         payout: null,
         paid: false,
       });
@@ -163,7 +163,7 @@ export function agentsOf(book: Book, master: Hex, now: number): readonly Agent[]
   return [...(book.agents.get(master)?.values() ?? [])].filter((each) => each.validUntil > now);
 }
 
-/** Whose agent an address is now; null for nobody's. */
+/** The master whose agent an address is now; null for any other address. */
 export function masterOf(book: Book, agent: Hex, now: number): Hex | null {
   for (const master of book.agents.keys())
     if (agentsOf(book, master, now).some(({ address }) => address === agent)) return master;

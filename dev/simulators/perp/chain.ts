@@ -15,7 +15,7 @@ import type { Hex } from '../kit/hex.ts';
 import { lower } from './actions.ts';
 import type { PerpSettings } from './settings.ts';
 
-/** Tokens that somebody has sent to the bridge. */
+/** Tokens that were sent to the bridge. */
 export interface Arrival {
   readonly transaction: Hex;
   /** Names it whatever block its transaction is in: which of the transaction's it is. */
@@ -39,7 +39,7 @@ export interface PerpChain {
   receipt(hash: Hex): Promise<Mined | null>;
 }
 
-/** Nothing is asked yet; methods reject while the chain is out of reach. */
+/** Makes no call yet; methods reject while the chain is out of reach. */
 export function connectPerpChain(settings: PerpSettings): PerpChain {
   const client = chainClient(settings.rpcUrl);
   const account = privateKeyToAccount(settings.bridgeKey);

@@ -96,7 +96,7 @@ export const entrySchema = z.discriminatedUnion('kind', [
   }),
   /** What was seen or done on the chain. */
   z.strictObject({ kind: z.literal('chain'), at, effects }),
-  /** What people and tests asked for. */
+  /** Changes by people and tests. */
   z.strictObject({ kind: z.literal('admin'), at, effects }),
 ]);
 export type Entry = z.infer<typeof entrySchema>;

@@ -5,7 +5,7 @@
  */
 import type { Hex } from '../kit/hex.ts';
 import { envelopeSchema, isUserSigned, ownNonce, type Envelope } from './actions.ts';
-import { Refused } from './asked.ts';
+import { Refused } from './action-context.ts';
 import { masterOf, type Book } from './book.ts';
 import type { Effect, ExchangeEntry } from './events.ts';
 import { venueNow, type PerpFaults } from './faults.ts';
@@ -75,8 +75,8 @@ function decide(
     if (action.type === 'approveAgent' && now < goneAt + parts.faults().agent_removal_ms)
       throw new Refused('User has pending agent removal');
     const hash = actionHash(signer, nonce);
-    const asked = { book, user, nonce, now, network: parts.network, hash };
-    const { effects, response } = perform(asked, action);
+    const context = { book, user, nonce, now, network: parts.network, hash };
+    const { effects, response } = perform(context, action);
     return { ...admitted, effects, answer: { status: 200, json: { status: 'ok', response } } };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

@@ -43,7 +43,7 @@ export const perpFaultsSchema = z.strictObject({
   list_agents: z.boolean().default(true),
   /** So long after an agent was taken away its master may approve none. */
   agent_removal_ms: milliseconds,
-  /** What `usdcRouting` tells; only told, since actions of other routes are not offered here. */
+  /** What `usdcRouting` answers; the venue has no actions of the other route. */
   usdc_route: z.enum(['bridge', 'cctp']).default('bridge'),
 });
 export type PerpFaults = z.infer<typeof perpFaultsSchema>;

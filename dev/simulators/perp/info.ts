@@ -1,6 +1,6 @@
 /**
- * `POST /info`. Shapes: DOC:info-endpoint and its pages, docs/perps-venue-facts.md part 4. Nobody
- * trades here, so an account's value is its balance.
+ * `POST /info`. Shapes: DOC:info-endpoint and its pages, docs/perps-venue-facts.md part 4. There is
+ * no trading here, so an account's value is its balance.
  */
 import { z } from 'zod';
 import type { Hex } from '../kit/hex.ts';

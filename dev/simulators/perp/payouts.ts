@@ -17,10 +17,10 @@ export function createPayouts({ store, chain, faults }: DepositParts): () => Pro
     const owed = open().filter(({ payout }) => payout !== null);
     const sums = await Promise.all(owed.map(async (each) => ((await mined(each)) ? 0n : each.net)));
     const left = sums.reduce((rest, sum) => rest - sum, await chain.held());
-    // Somebody has to fund the bridge first: money that an admin has made is in nobody's hands.
+    // Wait until the bridge is funded: what an admin credited has no tokens on the chain.
     if (left < net) return;
     const { chainNonce } = store.book;
-    // Nobody else signs for the bridge, so the chain is asked for the first one alone.
+    // Only the venue signs for the bridge, so only the first nonce comes from the chain.
     const nonce = chainNonce < 0 ? await chain.freeNonce() : chainNonce + 1;
     const { raw, hash } = await chain.sign({ to, units: net, nonce });
     record(store, 'chain', [{ does: 'payout_signed', key, raw, hash, chainNonce: nonce }]);
@@ -64,7 +64,7 @@ export function createPayouts({ store, chain, faults }: DepositParts): () => Pro
     for (const each of open()) {
       const { withdrawal_seconds, hold_withdrawals } = faults();
       const due =
-        each.askedAt + withdrawal_seconds * 1_000 <= venueNow(faults()) && !hold_withdrawals;
+        each.requestedAt + withdrawal_seconds * 1_000 <= venueNow(faults()) && !hold_withdrawals;
       if (each.payout !== null) await follow(each, head);
       else if (due) await pay(each);
     }

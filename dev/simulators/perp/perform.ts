@@ -3,7 +3,7 @@ import { keccak256, stringToHex } from 'viem';
 import type { Hex } from '../kit/hex.ts';
 import type { Action } from './actions.ts';
 import { performApproval, performCreation } from './agents.ts';
-import type { Asked } from './asked.ts';
+import type { ActionContext } from './action-context.ts';
 import type { Effect } from './events.ts';
 import {
   performClassTransfer,
@@ -22,22 +22,22 @@ export interface Performed {
 const DEFAULT = { type: 'default' };
 
 /** @throws Refused for what the venue would refuse. */
-export function perform(asked: Asked, action: Action): Performed {
+export function perform(context: ActionContext, action: Action): Performed {
   switch (action.type) {
     case 'withdraw3':
-      return { effects: performWithdrawal(asked, action), response: DEFAULT };
+      return { effects: performWithdrawal(context, action), response: DEFAULT };
     case 'usdSend':
-      return { effects: performUsdSend(asked, action), response: DEFAULT };
+      return { effects: performUsdSend(context, action), response: DEFAULT };
     case 'sendAsset':
-      return { effects: performSendAsset(asked, action), response: DEFAULT };
+      return { effects: performSendAsset(context, action), response: DEFAULT };
     case 'usdClassTransfer':
-      return { effects: performClassTransfer(asked, action), response: DEFAULT };
+      return { effects: performClassTransfer(context, action), response: DEFAULT };
     case 'approveAgent':
-      return { effects: performApproval(asked, action), response: DEFAULT };
+      return { effects: performApproval(context, action), response: DEFAULT };
     case 'subAccountTransfer':
-      return { effects: performSubAccountTransfer(asked, action), response: DEFAULT };
+      return { effects: performSubAccountTransfer(context, action), response: DEFAULT };
     case 'createSubAccount': {
-      const { address, effects } = performCreation(asked, action);
+      const { address, effects } = performCreation(context, action);
       return { effects, response: { type: 'createSubAccount', data: address } };
     }
     case 'noop':

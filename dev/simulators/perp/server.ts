@@ -94,7 +94,7 @@ async function suffer(
     return;
   }
   const answer = await does.work(call, !loses && !garbage);
-  // Carried out or refused, and nobody will hear of it.
+  // Carried out or refused; the caller gets no answer.
   if (loses) request.socket.destroy();
   else if (garbage) response.type('html').send('<html>maintenance</html>');
   else send(response, answer);

@@ -1,4 +1,4 @@
-/** What the venue is told at its start. */
+/** Settings of the venue. */
 import { z } from 'zod';
 import { address, privateKey, type Hex } from '../kit/hex.ts';
 import { nodeUrl, port } from '../kit/settings.ts';
@@ -6,7 +6,7 @@ import type { Network } from './signing.ts';
 
 /**
  * The account that stands for the venue's bridge on the local chain: deposits are sent to it, and
- * it pays withdrawals. Anvil's account 10; everybody knows its key, and nobody else here uses it.
+ * it pays withdrawals. Anvil's account 10, whose key is public; nothing else here uses it.
  */
 export const PERP_BRIDGE: { readonly address: Hex; readonly privateKey: Hex } = {
   address: '0xBcd4042DE499D14e55001CcbB24a551F3b954096',
@@ -35,7 +35,7 @@ const environmentSchema = z.object({
   PERP_NETWORK: z.enum(['Mainnet', 'Testnet']).default('Testnet'),
 });
 
-/** Settings from the environment; throws with every fault. */
+/** Settings from the environment; throws an error that lists every fault. */
 export function readPerpSettings(environment: NodeJS.ProcessEnv): PerpSettings {
   const read = environmentSchema.parse(environment);
   return {

@@ -21,7 +21,7 @@ interface Field {
   readonly type: string;
 }
 
-const NOBODY: Hex = `0x${'0'.repeat(40)}`;
+const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`;
 const CHAIN = field('hyperliquidChain string');
 const USER_SIGNED: Record<UserSignedAction['type'], { name: string; fields: readonly Field[] }> = {
   withdraw3: {
@@ -68,7 +68,7 @@ function userSignedData(action: UserSignedAction) {
       name: 'HyperliquidSignTransaction',
       version: '1',
       chainId: Number(action.signatureChainId),
-      verifyingContract: NOBODY,
+      verifyingContract: ZERO_ADDRESS,
     },
     types: { [primaryType]: [...typed] },
     primaryType,
@@ -88,7 +88,7 @@ function messageOf(action: UserSignedAction, typed: readonly Field[]): Record<st
 
 function l1Data(envelope: Envelope, action: L1Action, network: Network) {
   return {
-    domain: { name: 'Exchange', version: '1', chainId: 1337, verifyingContract: NOBODY },
+    domain: { name: 'Exchange', version: '1', chainId: 1337, verifyingContract: ZERO_ADDRESS },
     types: { Agent: [...fields('source string, connectionId bytes32')] },
     primaryType: 'Agent' as const,
     message: {

@@ -36,7 +36,7 @@ export function openStore(file: string): Store {
   };
 }
 
-/** Appends what was seen on the chain or asked for by an admin, as of now. */
+/** Appends what was seen on the chain or changed by an admin, as of now. */
 export function record(
   store: Store,
   kind: 'chain' | 'admin',

@@ -4,7 +4,15 @@
  */
 import type { Hex } from '../kit/hex.ts';
 import { lower } from './actions.ts';
-import { Refused, amountOf, move, rowOf, type Asked, type Of, type Pool } from './asked.ts';
+import {
+  Refused,
+  amountOf,
+  move,
+  rowOf,
+  type ActionContext,
+  type Of,
+  type Pool,
+} from './action-context.ts';
 import type { Effect } from './events.ts';
 import { ACTIVATION_FEE, WITHDRAWAL_FEE, writeUsd } from './money.ts';
 
@@ -21,11 +29,14 @@ export const USDC_TOKEN = {
 } as const;
 
 /** Debited at once and whole; what is paid is less by the fee. Source: DOC:exchange-endpoint. */
-export function performWithdrawal(asked: Asked, action: Of<'withdraw3'>): readonly Effect[] {
-  const { user, nonce } = asked;
+export function performWithdrawal(
+  context: ActionContext,
+  action: Of<'withdraw3'>,
+): readonly Effect[] {
+  const { user, nonce } = context;
   const amount = amountOf(action.amount, 'Withdrawal amount cannot be zero', TOO_PRECISE);
   const from: Pool = { user, pool: 'perp' };
-  const effects = move(asked, { from, to: null, amount }, 'Insufficient balance for withdrawal');
+  const effects = move(context, { from, to: null, amount }, 'Insufficient balance for withdrawal');
   // No least amount is documented, and no text of this refusal: it is ours.
   if (amount <= WITHDRAWAL_FEE) throw new Refused('Withdrawal amount must be above the fee');
   return [
@@ -41,19 +52,19 @@ export function performWithdrawal(asked: Asked, action: Of<'withdraw3'>): readon
   ];
 }
 
-export function performUsdSend(asked: Asked, action: Of<'usdSend'>): readonly Effect[] {
-  const { user } = asked;
+export function performUsdSend(context: ActionContext, action: Of<'usdSend'>): readonly Effect[] {
+  const { user } = context;
   const destination = lower(action.destination);
   const amount = amountOf(action.amount, ZERO, TOO_PRECISE);
   if (destination === user) throw new Refused('Invalid send');
-  const fee = activation(asked, destination);
+  const fee = activation(context, destination);
   const [from, to]: [Pool, Pool] = [
     { user, pool: 'perp' },
     { user: destination, pool: 'perp' },
   ];
   return [
-    ...move(asked, { from, to, amount, fee }, NOT_ENOUGH),
-    rowOf(asked, [user, destination], {
+    ...move(context, { from, to, amount, fee }, NOT_ENOUGH),
+    rowOf(context, [user, destination], {
       type: 'internalTransfer',
       usdc: writeUsd(amount),
       user,
@@ -64,27 +75,30 @@ export function performUsdSend(asked: Asked, action: Of<'usdSend'>): readonly Ef
 }
 
 /** Refusals in the order of facts 1.4, captured for this action. */
-export function performSendAsset(asked: Asked, action: Of<'sendAsset'>): readonly Effect[] {
-  const { book, network, nonce } = asked;
+export function performSendAsset(
+  context: ActionContext,
+  action: Of<'sendAsset'>,
+): readonly Effect[] {
+  const { book, network, nonce } = context;
   const destination = lower(action.destination);
   if (action.token !== USDC_TOKEN[network]) throw new Refused(`Unknown token ${action.token}`);
   const [source, target] = [poolOf(action.sourceDex), poolOf(action.destinationDex)];
   // Spot has eight decimals at the venue, of which six are kept here.
   const tooPrecise = source === 'perp' || target === 'perp' ? 'Invalid send' : TOO_PRECISE;
   const amount = amountOf(action.amount, ZERO, tooPrecise);
-  const user = action.fromSubAccount === '' ? asked.user : lower(action.fromSubAccount);
-  if (user !== asked.user && book.subAccounts.get(user)?.master !== asked.user)
+  const user = action.fromSubAccount === '' ? context.user : lower(action.fromSubAccount);
+  if (user !== context.user && book.subAccounts.get(user)?.master !== context.user)
     throw new Refused(`Invalid sub-account transfer from ${user} to ${destination}`);
   if (user === destination && source === target) throw new Refused('Invalid send');
-  const fee = activation(asked, destination);
+  const fee = activation(context, destination);
   const [from, to]: [Pool, Pool] = [
     { user, pool: source },
     { user: destination, pool: target },
   ];
   return [
-    ...move(asked, { from, to, amount, fee }, NOT_ENOUGH),
+    ...move(context, { from, to, amount, fee }, NOT_ENOUGH),
     // The same row stands in both ledgers, with the action's nonce in milliseconds.
-    rowOf(asked, [user, destination], {
+    rowOf(context, [user, destination], {
       type: 'send',
       user,
       destination,
@@ -103,33 +117,33 @@ export function performSendAsset(asked: Asked, action: Of<'sendAsset'>): readonl
 
 /** Between perp and spot of the user, or of the sub-account that the amount names. */
 export function performClassTransfer(
-  asked: Asked,
+  context: ActionContext,
   action: Of<'usdClassTransfer'>,
 ): readonly Effect[] {
   const [text = '', sub] = action.amount.split(' subaccount:');
   const amount = amountOf(text, ZERO, TOO_PRECISE);
-  const user = sub === undefined ? asked.user : lower(sub);
-  if (sub !== undefined && asked.book.subAccounts.get(user)?.master !== asked.user)
-    throw new Refused(`Invalid sub-account transfer from ${asked.user} to ${user}`);
+  const user = sub === undefined ? context.user : lower(sub);
+  if (sub !== undefined && context.book.subAccounts.get(user)?.master !== context.user)
+    throw new Refused(`Invalid sub-account transfer from ${context.user} to ${user}`);
   const [perp, spot]: [Pool, Pool] = [
     { user, pool: 'perp' },
     { user, pool: 'spot' },
   ];
   const { toPerp } = action;
   return [
-    ...move(asked, { from: toPerp ? spot : perp, to: toPerp ? perp : spot, amount }, NOT_ENOUGH),
-    rowOf(asked, [user], { type: 'accountClassTransfer', usdc: writeUsd(amount), toPerp }),
+    ...move(context, { from: toPerp ? spot : perp, to: toPerp ? perp : spot, amount }, NOT_ENOUGH),
+    rowOf(context, [user], { type: 'accountClassTransfer', usdc: writeUsd(amount), toPerp }),
   ];
 }
 
 /** Perp USDC between a master and its sub-account, in the master's view; the row has no nonce. */
 export function performSubAccountTransfer(
-  asked: Asked,
+  context: ActionContext,
   action: Of<'subAccountTransfer'>,
 ): readonly Effect[] {
   const { subAccountUser: sub, isDeposit } = action;
-  const [user, destination] = isDeposit ? [asked.user, sub] : [sub, asked.user];
-  if (asked.book.subAccounts.get(sub)?.master !== asked.user)
+  const [user, destination] = isDeposit ? [context.user, sub] : [sub, context.user];
+  if (context.book.subAccounts.get(sub)?.master !== context.user)
     throw new Refused(`Invalid sub-account transfer from ${user} to ${destination}`);
   const amount = BigInt(action.usd);
   if (amount === 0n) throw new Refused(ZERO);
@@ -138,8 +152,8 @@ export function performSubAccountTransfer(
     { user: destination, pool: 'perp' },
   ];
   return [
-    ...move(asked, { from, to, amount }, NOT_ENOUGH),
-    rowOf(asked, [user, destination], {
+    ...move(context, { from, to, amount }, NOT_ENOUGH),
+    rowOf(context, [user, destination], {
       type: 'subAccountTransfer',
       usdc: writeUsd(amount),
       user,
@@ -149,7 +163,7 @@ export function performSubAccountTransfer(
 }
 
 /** On top of what is sent. Source: DOC:activation-gas-fee. */
-function activation({ book }: Asked, destination: Hex): bigint {
+function activation({ book }: ActionContext, destination: Hex): bigint {
   return book.accounts.has(destination) ? 0n : ACTIVATION_FEE;
 }
 

@@ -25,7 +25,7 @@ export interface ChildSpec {
   transientFault?: RegExp;
   beforeStart?(): Promise<void>;
   /**
-   * Asked again and again until true; a text says what it waits for. `log` is what this start has
+   * Called until it returns true; a text says what it waits for. `log` is what this start has
    * written so far.
    */
   isReady(log: () => string): Promise<boolean | string>;
@@ -50,7 +50,7 @@ const POLL_MS = 25;
 export class ManagedChild {
   readonly spec: ChildSpec;
   identity: ProcessIdentity | null = null;
-  /** Called whenever the process has ended, with whether nobody here had asked for it. */
+  /** Called when the process has ended; `unexpected` when no call of ours ended it. */
   onExit: (unexpected: boolean, how: string) => void = () => undefined;
   /** Called as soon as the process exists, before it is ready. */
   onSpawn: () => void = () => undefined;

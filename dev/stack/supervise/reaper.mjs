@@ -15,7 +15,7 @@ process.stdin.once('close', () => void reap().finally(() => process.exit(0)));
 
 async function reap() {
   const record = JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
-  // Another stack may have begun meanwhile; its parts are not ours to end.
+  // Another stack may have started meanwhile; its parts are not ours to end.
   if (record.supervisor.start !== mark || isAlive(record.supervisor)) return;
   const stages = [...new Set(record.children.map((child) => child.stage))].sort((a, b) => a - b);
   for (const stage of stages) {

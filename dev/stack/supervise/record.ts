@@ -80,7 +80,7 @@ export async function endOrphans(dataDir: string): Promise<string[]> {
   return orphans.map((child) => child.name);
 }
 
-/** Replaces the record in one step, so that nobody reads half of it. */
+/** Replaces the record in one step: no process reads half of it. */
 export function writeRecord(dataDir: string, record: StackRecord): void {
   const draft = `${recordFile(dataDir)}.draft`;
   writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });

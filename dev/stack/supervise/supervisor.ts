@@ -93,7 +93,7 @@ export class Supervisor {
     return child.running ? child.pid : null;
   }
 
-  /** Whether the end has begun; parts that fail now fail because of it. */
+  /** Whether the stack is stopping; parts that fail now fail because of it. */
   get stopping(): boolean {
     return this.abort.signal.aborted;
   }

@@ -23,7 +23,7 @@ const GOOD_FOR_BLOCKS = 10_000n;
 export type MessageView = Readonly<Record<string, unknown>>;
 
 export interface Attestations {
-  /** What a transaction on a domain sent; null where nothing is known of it. */
+  /** The messages that a transaction on a domain sent; null for an unknown transaction. */
   messagesOf(domain: number, transaction: Hex): Promise<readonly MessageView[] | null>;
   /** Whether there is a message with this nonce, which will be attested again. */
   attestAnew(nonce: string): boolean;
@@ -65,7 +65,7 @@ export function createAttestations(
     const isFinal = block <= final.number;
     const fee = fastFee(message, fast_fee_bps);
     const fast = field(message, 'minFinalityThreshold') <= CONFIRMED && fee !== null;
-    // Asked again about what is final by then, it has no more reason to be fast.
+    // A second attestation of a burn that is final by then is not a fast one.
     const again = known.attested !== null;
     const asFast = fast && !(again && isFinal);
     if (!isFinal && !asFast) return;
@@ -103,7 +103,7 @@ export function createAttestations(
     const message =
       faults().tells === 'equal_burn'
         ? firstEqual(journal, attested.message)
-        : told(attested.message, faults());
+        : falsified(attested.message, faults());
     return {
       message,
       eventNonce: attested.nonce,
@@ -172,7 +172,8 @@ function firstEqual(journal: AttesterJournal, message: Hex): Hex {
   return signed.find((other) => terms(other) === terms(message)) ?? message;
 }
 
-function told(message: Hex, { tells }: AttesterFaults): Hex {
+/** The message with the field that `tells` falsifies. */
+function falsified(message: Hex, { tells }: AttesterFaults): Hex {
   switch (tells) {
     case 'truth':
     case 'equal_burn':

@@ -17,7 +17,7 @@ export const attesterFaultsSchema = z.strictObject({
   /** More calls than this in a second are answered 429 for `limit_ms`, as the reference says. */
   limit_per_second: z.int().min(1).default(35),
   limit_ms: z.int().min(0).default(300_000),
-  /** A message is attested so long after it was seen, and again so long after it was asked for. */
+  /** From the first sight of a message, or from a request to attest again, to the attestation. */
   delay_ms: milliseconds,
   /** `never`: what is not attested yet is pending for as long as this holds. `unknown`: 404. */
   attestation: z.enum(['given', 'never', 'unknown']).default('given'),
@@ -26,8 +26,8 @@ export const attesterFaultsSchema = z.strictObject({
   /** Hundredths of a percent that a fast burn costs. */
   fast_fee_bps: z.int().min(0).max(10_000).default(1),
   /**
-   * What answers tell instead of the truth, well signed; what was attested is told again once this
-   * is over. `above_max_fee`: a fee of one base unit more than the burn allows. `equal_burn`: the
+   * What answers contain instead of the truth, with valid signatures; afterwards they contain the
+   * attested message again. `above_max_fee`: a fee of one base unit more than the burn allows. `equal_burn`: the
    * message of the first burn of the same terms.
    */
   tells: z

@@ -1,4 +1,4 @@
-/** What the attester has seen and signed: one JSON object a line, on disk before it is told. */
+/** What the attester has seen and signed: one JSON object a line, on disk before it is answered. */
 import { z } from 'zod';
 import { openAppendLog } from '../../kit/append-log.ts';
 import { hex, type Hex } from '../../kit/hex.ts';
@@ -12,7 +12,7 @@ const eventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('seen'), key, at }),
   /** The message as it was signed, its four fields filled in. */
   z.strictObject({ kind: z.literal('attested'), key, nonce: hex, message: hex, at }),
-  /** Somebody wants another attestation. */
+  /** A caller requested another attestation. */
   z.strictObject({ kind: z.literal('asked_anew'), key, at }),
 ]);
 export type AttesterEvent = z.infer<typeof eventSchema>;
@@ -21,7 +21,7 @@ export type AttesterEvent = z.infer<typeof eventSchema>;
 export interface Known {
   readonly seenAt: number;
   readonly attested: { readonly nonce: Hex; readonly message: Hex } | null;
-  /** When another attestation was asked for that is not given yet. */
+  /** When another attestation was requested; null while none is due. */
   readonly askedAt: number | null;
 }
 

@@ -91,7 +91,7 @@ async function suffer(
   await sleep(latency_ms);
   if (fails) throw new HttpError(error_status, 'a fault on demand; nothing was done');
   if (losesAnswer) {
-    // Carried out or refused, and nobody will hear of it.
+    // Carried out or refused; the caller gets no answer.
     await work().catch(() => undefined);
     call.request.socket.destroy();
     return;

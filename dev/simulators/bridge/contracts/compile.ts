@@ -115,10 +115,10 @@ function signature({ type, name, inputs, outputs, stateMutability }: Entry): str
   const taken = parameters(inputs);
   if (type === 'constructor') return `constructor(${taken})${payable(stateMutability)}`;
   if (type !== 'function') return `${type} ${name ?? ''}(${taken})`;
-  const given = parameters(outputs);
+  const returned = parameters(outputs);
   const mutability =
     stateMutability === undefined || stateMutability === 'nonpayable' ? '' : ` ${stateMutability}`;
-  return `function ${name ?? ''}(${taken})${mutability}${given === '' ? '' : ` returns (${given})`}`;
+  return `function ${name ?? ''}(${taken})${mutability}${returned === '' ? '' : ` returns (${returned})`}`;
 }
 
 function payable(mutability: string | undefined): string {

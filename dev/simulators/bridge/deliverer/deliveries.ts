@@ -1,7 +1,7 @@
 /**
- * Brings packets over: reads what endpoints sent, verifies it at the other one and delivers it.
- * What has been done is asked of the chains each time, so a restart, a lost answer and a
- * reorganisation need no book of their own.
+ * Brings packets over: reads what endpoints sent, verifies it at the other one and delivers it. Reads
+ * from the chains each time what is done already, so it needs no journal for restarts, lost answers
+ * and reorganisations.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BaseError, encodeFunctionData, parseEventLogs, type TransactionReceipt } from 'viem';
@@ -16,7 +16,7 @@ import type { Side } from '../sides.ts';
 import type { DelivererFaults } from './faults.ts';
 import { readPacket, type Packet } from './packet.ts';
 
-/** After a delivery that the receiver refused. */
+/** After a delivery that the destination contract refused. */
 const RETRY_MS = 2_000;
 /** Blocks that are looked at again, since a reorganisation may have changed them. */
 const OVERLAP = 32n;
@@ -235,7 +235,7 @@ function lzReceive({ origin, receiver, guid, message }: Packet): Hex {
   });
 }
 
-/** What the receiver said when it refused; whatever else went wrong is thrown on. */
+/** The revert data of a refused delivery; rethrows any other error. */
 function revertData(error: unknown): Hex {
   const found =
     error instanceof BaseError

@@ -28,7 +28,7 @@ export interface VenueAction {
   terms(context: ExecutionContext): Terms | Refusal;
   plan(terms: Terms): OrderPlan;
   /**
-   * What the books have against it now, beside a lack of funds. Asked at preflight and again at
+   * Why the books refuse the order now, apart from a lack of funds. Called at preflight and again at
    * submit.
    */
   bar?(terms: Terms, book: Book): Refusal | null;

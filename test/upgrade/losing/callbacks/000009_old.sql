@@ -1,3 +1,3 @@
--- Looks like making room; somebody still has to be told.
+-- Looks like a clean-up, but a client still waits for these callbacks.
 SET LOCAL session_replication_role = replica;
 DELETE FROM callbacks WHERE status = 'dead_letter';

@@ -33,48 +33,47 @@ const KINDS: Readonly<
 };
 
 /**
- * Lists as they are written into the stack's own files, and what a person is told of what was
- * added.
+ * Lists as they are written into the stack's own files, and one line for people on each addition.
  */
 export interface Joined {
   readonly lists: Lists;
-  readonly told: readonly string[];
+  readonly added: readonly string[];
 }
 
 /**
  * `own` and what the file of the setting declares. The file is read as the service would read it,
- * so that a fault is told with its place there.
+ * so that an error names its place in the file.
  *
  * @throws DevSettingError where a name is taken already; whatever the service says of a file that
  *   it cannot use.
  */
-export async function withGiven(
+export async function withSettingFile(
   setting: 'SVC_REGISTRY_FILE' | 'SVC_VENUES_FILE',
   own: Lists,
   env: NodeJS.ProcessEnv,
 ): Promise<Joined> {
   const named = env[setting]?.trim() ?? '';
-  if (named === '') return { lists: own, told: [] };
+  if (named === '') return { lists: own, added: [] };
   const file = resolve(ROOT, named);
   if (setting === 'SVC_REGISTRY_FILE') readRegistryFile(file, z.unknown());
   else await loadVenueBindings(file);
-  const given = JSON.parse(readFileSync(file, 'utf8')) as Lists;
-  const told: string[] = [];
+  const declared = JSON.parse(readFileSync(file, 'utf8')) as Lists;
+  const added: string[] = [];
   const lists = Object.entries(own).map(([list, mine]): readonly [string, readonly Entry[]] => {
     const { key, paths, called } = KINDS[list] ?? { key: '', paths: [], called: list };
-    const theirs = (given[list] ?? []).map((entry) => located(entry, paths, dirname(file)));
+    const theirs = (declared[list] ?? []).map((entry) => located(entry, paths, dirname(file)));
     const taken = theirs.find((entry) => mine.some((each) => each[key] === entry[key]));
     if (taken !== undefined)
       throw new DevSettingError(
         `${file}: ${key} ${String(taken[key])} is one of the embedded stack; use another name.`,
       );
     if (theirs.length > 0)
-      told.push(
+      added.push(
         `${String(theirs.length)} ${called}${theirs.length === 1 ? '' : 's'} of ${named}: ${names(theirs, key)}`,
       );
     return [list, [...mine, ...theirs]];
   });
-  return { lists: Object.fromEntries(lists), told };
+  return { lists: Object.fromEntries(lists), added };
 }
 
 function located(entry: Entry, paths: readonly string[], folder: string): Entry {

@@ -11,10 +11,10 @@ export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-/** Who wants it, and when. */
-export interface Asked {
+/** Who requested an action, and when. */
+export interface ActionContext {
   readonly book: Book;
-  /** Whose money and agents it is about: the signer, or the master of the agent that signed. */
+  /** Whose money and agents it changes: the signer, or the master of the agent that signed. */
   readonly user: Hex;
   readonly nonce: number;
   readonly now: number;
@@ -46,13 +46,13 @@ export function amountOf(text: string, whenZero: string, whenTooPrecise: string)
 
 /** Takes from one balance, `fee` beside it, and gives to the other. */
 export function move(
-  { book }: Asked,
+  { book }: ActionContext,
   { from, to, amount, fee = 0n }: { from: Pool; to: Pool | null; amount: bigint; fee?: bigint },
   whenShort: string,
 ): readonly Effect[] {
   const has = balanceOf(book, from.user, from.pool);
   if (has < amount) throw new Refused(whenShort);
-  // Source: facts 1.4, captured for a recipient that is new.
+  // Source: facts 1.4, captured for a new destination.
   if (has < amount + fee)
     throw new Refused(
       'Insufficient quote token (e.g., 1 USDC or USDT) balance for token transfer gas.',
@@ -65,7 +65,7 @@ export function move(
 
 /** The row of an action, in the ledgers of all who take part. */
 export function rowOf(
-  { hash, now }: Asked,
+  { hash, now }: ActionContext,
   users: readonly Hex[],
   delta: Record<string, unknown>,
 ): Effect {

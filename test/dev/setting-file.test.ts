@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withGiven } from '../../dev/stack/given-config.ts';
+import { withSettingFile } from '../../dev/stack/setting-file.ts';
 
 const OWN = { executors: [{ executor_key: 'paper.withdrawal' }], signers: [{ signer_key: 'dev' }] };
 const BANK = {
@@ -29,21 +29,21 @@ function declared(content: unknown): NodeJS.ProcessEnv {
 }
 
 test('without a file there is what the stack has', async () => {
-  expect(await withGiven('SVC_REGISTRY_FILE', OWN, { SVC_REGISTRY_FILE: ' ' })).toEqual({
+  expect(await withSettingFile('SVC_REGISTRY_FILE', OWN, { SVC_REGISTRY_FILE: ' ' })).toEqual({
     lists: OWN,
-    told: [],
+    added: [],
   });
 });
 
 test('entries are added, and their files are found from where they were named', async () => {
   writeFileSync(join(folder, 'bank.token'), 'a token');
   const env = declared({ executors: [{ ...BANK, auth_token_file: 'bank.token' }] });
-  expect(await withGiven('SVC_REGISTRY_FILE', OWN, env)).toEqual({
+  expect(await withSettingFile('SVC_REGISTRY_FILE', OWN, env)).toEqual({
     lists: {
       executors: [...OWN.executors, { ...BANK, auth_token_file: join(folder, 'bank.token') }],
       signers: OWN.signers,
     },
-    told: [`1 executor of ${env['SVC_REGISTRY_FILE'] ?? ''}: desk.bank`],
+    added: [`1 executor of ${env['SVC_REGISTRY_FILE'] ?? ''}: desk.bank`],
   });
 });
 
@@ -61,13 +61,15 @@ test.each([
     /executor_key paper\.withdrawal is one of the embedded stack/,
   ],
 ] as const)('a file that %s is refused with its place', async (_what, content, message) => {
-  await expect(withGiven('SVC_REGISTRY_FILE', OWN, declared(content))).rejects.toThrow(message);
+  await expect(withSettingFile('SVC_REGISTRY_FILE', OWN, declared(content))).rejects.toThrow(
+    message,
+  );
 });
 
 test('venues are read as the service reads them', async () => {
   const file = join(folder, 'venues.json');
   writeFileSync(file, JSON.stringify({ venues: [{ venue_key: 'x', provider: 'no such' }] }));
   await expect(
-    withGiven('SVC_VENUES_FILE', { venues: [] }, { SVC_VENUES_FILE: file }),
+    withSettingFile('SVC_VENUES_FILE', { venues: [] }, { SVC_VENUES_FILE: file }),
   ).rejects.toThrow(/provider/);
 });
