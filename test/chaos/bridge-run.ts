@@ -36,13 +36,13 @@ export async function bridgeWeather(
   const { bridges } = stack;
   if (bridges === null) throw new Error('the stack has no bridges');
   const accounts = {
-    recipient: stack.chain.accounts.treasury.address,
+    payee: stack.chain.accounts.treasury.address,
     signer: stack.chain.accounts.signer.address,
   };
   const caller = createCaller(run.apiUrl, stack.keys.admin, signal);
   await allowBoth(run, bridges, caller);
   await openPaths(expecting(caller), bridges);
-  for (const template of crossingTemplates(bridges, accounts.recipient))
+  for (const template of crossingTemplates(bridges, accounts.payee))
     await register(caller, template);
   const lives = planCrossings(dice(options.seed, 'crossings'), options.movements, options.seed);
   const faults = faultsOf(bridges);
@@ -57,20 +57,17 @@ export async function bridgeWeather(
       allowed: faults.patient,
     }),
     books: () => readBoth(bridges, accounts),
-    judge: (told, before, after) => ({
+    judge: (views, before, after) => ({
       found: [
         ...usdbContradictions(lives.filter(isUsdb), before.usdb, after.usdb),
         ...omniContradictions(
-          { lives: lives.filter(isOmni), told, accounts },
+          { lives: lives.filter(isOmni), views, accounts },
           before.omni,
           after.omni,
         ),
       ],
       lines: [
-        [
-          'burn_and_mint',
-          tally(lives.filter(isUsdb).map(({ way, finality }) => `${way} ${finality}`)),
-        ],
+        ['burn-mint', tally(lives.filter(isUsdb).map(({ way, finality }) => `${way} ${finality}`))],
         ['bridge_c', tally(lives.filter(isOmni).map(({ way }) => way))],
         ['deliveries', `${after.failedTries} tries failed`],
         ['USDB before', supply(before.usdb, amountOf)],

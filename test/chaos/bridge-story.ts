@@ -2,12 +2,12 @@
 import { assertConsistent, type MovementView, type TimelineView } from '../support/evidence.ts';
 
 /** What the service says of a movement at the end. */
-export interface Told {
+export interface FinalView {
   readonly movement: MovementView;
   readonly timeline: readonly TimelineView[];
 }
 /** By movement. */
-export type Tellings = ReadonlyMap<string, Told>;
+export type FinalViews = ReadonlyMap<string, FinalView>;
 
 interface Known {
   readonly key: string;
@@ -15,10 +15,10 @@ interface Known {
 }
 
 /** It is there, it is COMPLETED, and its timeline says the same. */
-export function storyOf({ key, movement_id }: Known, tellings: Tellings): readonly string[] {
-  const told = tellings.get(movement_id ?? '');
-  if (told === undefined) return [`${key}: there is no movement`];
-  const { movement, timeline } = told;
+export function storyOf({ key, movement_id }: Known, views: FinalViews): readonly string[] {
+  const view = views.get(movement_id ?? '');
+  if (view === undefined) return [`${key}: there is no movement`];
+  const { movement, timeline } = view;
   const found: string[] = [];
   if (movement.request_state !== 'COMPLETED')
     found.push(
@@ -32,12 +32,12 @@ export function storyOf({ key, movement_id }: Known, tellings: Tellings): readon
   return found;
 }
 
-/** What a node has recorded; null where nobody knows of one. */
+/** The output of a node; null without the movement or the node. */
 export function outputOf(
   { movement_id }: Known,
-  tellings: Tellings,
+  views: FinalViews,
   node: string,
 ): Readonly<Record<string, unknown>> | null {
-  const { movement } = tellings.get(movement_id ?? '') ?? {};
+  const { movement } = views.get(movement_id ?? '') ?? {};
   return movement?.nodes.find(({ node_key }) => node_key === node)?.output ?? null;
 }

@@ -1,7 +1,7 @@
 /** Each thing that may not add up after a run across the bridges is seen in made-up books. */
 import type { Hex } from 'viem';
 import { fastFee } from '../support/bridge-books.ts';
-import { storyOf, type Told } from './bridge-story.ts';
+import { storyOf, type FinalView } from './bridge-story.ts';
 import {
   omniContradictions,
   type OmniBothBooks,
@@ -13,7 +13,7 @@ import { usdbContradictions, type UsdbBooks, type UsdbSide } from './usdb-sums.t
 import { planCrossings, type OmniLife, type UsdbLife, type Way } from './ways.ts';
 
 const SIGNER: Hex = `0x${'a1'.repeat(20)}`;
-const RECIPIENT: Hex = `0x${'b2'.repeat(20)}`;
+const PAYEE: Hex = `0x${'b2'.repeat(20)}`;
 const STRANGER: Hex = `0x${'c3'.repeat(20)}`;
 const word = (of: string): Hex => `0x${of.repeat(32)}`;
 
@@ -36,7 +36,7 @@ test('the lanes take turns, and no two movements share an amount', () => {
 
 describe('the story of a movement', () => {
   const known = { key: 'a', movement_id: 'a' };
-  const ended = (request_state: string): Told => ({
+  const ended = (request_state: string): FinalView => ({
     movement: {
       movement_id: 'a',
       request_state,
@@ -64,7 +64,7 @@ describe('the omnichain token', () => {
     { ...crossing('out', 'out', '3'), lane: 'bridge_c' },
     { ...crossing('home', 'home', '2'), lane: 'bridge_c' },
   ];
-  const arrived = (guid: Hex, tx_hash: Hex): Told => ({
+  const arrived = (guid: Hex, tx_hash: Hex): FinalView => ({
     movement: {
       movement_id: '',
       request_state: 'COMPLETED',
@@ -84,20 +84,20 @@ describe('the omnichain token', () => {
     },
     timeline: [],
   });
-  const told = new Map([
+  const views = new Map([
     ['out', arrived(word('01'), word('02'))],
     ['home', arrived(word('03'), word('04'))],
   ]);
-  const known: OmniKnown = { lives, told, accounts: { signer: SIGNER, recipient: RECIPIENT } };
-  const begun: OmniSide = { supply: 100n * UNIT, got: 0n, sent: [], received: [] };
-  const before: OmniBothBooks = { near: begun, far: begun };
+  const known: OmniKnown = { lives, views, accounts: { signer: SIGNER, payee: PAYEE } };
+  const start: OmniSide = { supply: 100n * UNIT, got: 0n, sent: [], received: [] };
+  const before: OmniBothBooks = { near: start, far: start };
   const sent = { guid: word('01'), by: SIGNER, amount: 3n * UNIT, tx: word('05') };
-  const received = { guid: word('01'), to: RECIPIENT, amount: 3n * UNIT, tx: word('02') };
+  const received = { guid: word('01'), to: PAYEE, amount: 3n * UNIT, tx: word('02') };
   const near: OmniSide = {
     supply: 99n * UNIT,
     got: 2n * UNIT,
     sent: [sent],
-    received: [{ guid: word('03'), to: RECIPIENT, amount: 2n * UNIT, tx: word('04') }],
+    received: [{ guid: word('03'), to: PAYEE, amount: 2n * UNIT, tx: word('04') }],
   };
   const far: OmniSide = {
     supply: 101n * UNIT,
@@ -114,7 +114,7 @@ describe('the omnichain token', () => {
   test('adds up', () => {
     expect(found({})).toEqual([]);
     // What there was before the run is none of its own.
-    const old = { near: { ...begun, sent: [sent] }, far: { ...begun, received: [received] } };
+    const old = { near: { ...start, sent: [sent] }, far: { ...start, received: [received] } };
     const more = {
       near: { ...near, sent: [sent, sent] },
       far: { ...far, received: [received, received] },
@@ -144,7 +144,7 @@ describe('the omnichain token', () => {
       ['out: 0 sends of 3', 'out: 0 receipts of 3', /^out: arrive/],
     ],
     [
-      'nothing was received, whatever arrive tells',
+      'nothing was received, whatever arrive reports',
       { far: { received: [] } },
       ['out: 0 receipts of 3', /^out: arrive/, 'OMNI out: 0 receipts'],
     ],
@@ -169,9 +169,9 @@ describe('the omnichain token', () => {
       ['out: 2 receipts of 3', 'OMNI out: 2 receipts'],
     ],
     [
-      'it was received elsewhere than arrive tells',
+      'it was received elsewhere than arrive reports',
       { far: { received: [{ ...received, tx: word('09') }] } },
-      [/^out: arrive tells 0x0101.* in 0x0202/],
+      [/^out: arrive reports 0x0101.* in 0x0202/],
     ],
     [
       'a supply is not what was sent and received',
@@ -187,9 +187,9 @@ describe('the omnichain token', () => {
       ['OMNI: the near supply grew by -2, and not -1', 'OMNI: the far supply grew by 2, and not 1'],
     ],
     [
-      'the recipient got more on one side and less on the other',
+      'the payee got more on one side and less on the other',
       { near: { got: 3n * UNIT }, far: { got: 2n * UNIT } },
-      ['OMNI: the recipient got, near, 3, and not 2', 'OMNI: the recipient got, far, 2, and not 3'],
+      ['OMNI: the payee got, near, 3, and not 2', 'OMNI: the payee got, far, 2, and not 3'],
     ],
   ];
 
@@ -200,10 +200,10 @@ describe('the omnichain token', () => {
   });
 
   test('does not when arrive was completed without a look', () => {
-    const blind = { ...known, told: new Map() };
+    const blind = { ...known, views: new Map() };
     expect(omniContradictions(blind, before, { near, far })).toEqual([
-      'out: arrive tells undefined in undefined',
-      'home: arrive tells undefined in undefined',
+      'out: arrive reports undefined in undefined',
+      'home: arrive reports undefined in undefined',
     ]);
   });
 });
@@ -212,10 +212,10 @@ describe('burn and mint', () => {
   const UNIT = 1_000_000n;
   const fee = fastFee(3n * UNIT);
   const lives: readonly UsdbLife[] = [
-    { ...crossing('out', 'out', '3'), lane: 'burn_and_mint', finality: 'fast' },
-    { ...crossing('home', 'home', '2'), lane: 'burn_and_mint', finality: 'standard' },
+    { ...crossing('out', 'out', '3'), lane: 'burn-mint', finality: 'fast' },
+    { ...crossing('home', 'home', '2'), lane: 'burn-mint', finality: 'standard' },
   ];
-  const begun: UsdbSide = {
+  const start: UsdbSide = {
     supply: 100n * UNIT,
     collected: 0n,
     burns: [],
@@ -224,14 +224,14 @@ describe('burn and mint', () => {
     left: 50n * UNIT,
   };
   const burn = { amount: 3n * UNIT, by: SIGNER };
-  const mint = { amount: 3n * UNIT - fee, fee, to: RECIPIENT };
+  const mint = { amount: 3n * UNIT - fee, fee, to: PAYEE };
   const near: UsdbSide = {
     supply: 99n * UNIT,
     collected: 0n,
     received: 2n * UNIT,
     left: 47n * UNIT,
     burns: [burn],
-    mints: [{ amount: 2n * UNIT, fee: 0n, to: RECIPIENT }],
+    mints: [{ amount: 2n * UNIT, fee: 0n, to: PAYEE }],
   };
   const far: UsdbSide = {
     supply: 101n * UNIT,
@@ -243,7 +243,7 @@ describe('burn and mint', () => {
   };
   const found = (change: { near?: Partial<UsdbSide>; far?: Partial<UsdbSide> }) => {
     const after: UsdbBooks = { near: { ...near, ...change.near }, far: { ...far, ...change.far } };
-    return usdbContradictions(lives, { near: begun, far: begun }, after);
+    return usdbContradictions(lives, { near: start, far: start }, after);
   };
 
   test('adds up', () => expect(found({})).toEqual([]));
@@ -267,9 +267,9 @@ describe('burn and mint', () => {
       ['USDB: a supply of 200.000000 became 203.000000'],
     ],
     [
-      'the recipient got less',
+      'the payee got less',
       { far: { received: 0n } },
-      ['USDB out: the recipient got 0.000000, and not 2.999700'],
+      ['USDB out: the payee got 0.000000, and not 2.999700'],
     ],
     [
       'the fee went elsewhere',

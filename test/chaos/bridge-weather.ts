@@ -9,7 +9,7 @@ const ATTESTER_FAULTS = {
   error_rate: 0.1,
   lose_answer_rate: 0.1,
   garbage_rate: 0.05,
-  // Else the five minutes for which it then wants to be left alone would be most of the run.
+  // Otherwise its back-off of five minutes would be most of the run.
   limit_per_second: 10_000,
 };
 const DELIVERER_FAULTS = {
@@ -17,13 +17,13 @@ const DELIVERER_FAULTS = {
   repeat: 1,
   hold_until: 2,
   order: 'reversed',
-  // Blocks are taken back: what is delivered of a send that comes to nothing is the bridge's fault,
-  // and none of the service's.
+  // Blocks are taken back: a delivery whose send is taken back would be the bridge's fault, and not
+  // the service's.
   confirmations: 3,
 };
 /**
- * A deliverer that was started again minds no confirmations until it is told to. For so long after
- * that, the newest block may still be one that it has acted on; blocks are a second apart.
+ * A restarted deliverer waits for no confirmations until its faults are set again. For so long
+ * afterwards it may have acted on the newest block; blocks are a second apart.
  */
 const RASH_MS = 3_000;
 
@@ -34,12 +34,12 @@ export interface Played {
 }
 
 /**
- * Faults live in the processes that play them, so that one which comes back is told anew. `heard`
- * is called when a part was told, and when it is killed.
+ * Faults live in the processes that play them, so a restarted process gets them again. `changed` is
+ * called when the faults of a part were set, and when it is killed.
  */
 export function playFaults(
   played: ReadonlyMap<string, Played>,
-  heard: (name: string, stormy: boolean) => void = () => undefined,
+  changed: (name: string, stormy: boolean) => void = () => undefined,
 ) {
   let stormy = false;
   const set = async (name: string): Promise<void> => {
@@ -51,7 +51,7 @@ export function playFaults(
       ...(stormy ? { body: JSON.stringify(of.faults) } : {}),
     });
     if (!answer.ok) throw new Error(`${name} refused the faults: ${await answer.text()}`);
-    heard(name, stormy);
+    changed(name, stormy);
   };
   const all = async (on: boolean): Promise<void> => {
     stormy = on;
@@ -62,7 +62,7 @@ export function playFaults(
     end: () => all(false),
     around: (parts: Parts): Parts => ({
       kill: (name) => {
-        heard(name, false);
+        changed(name, false);
         return parts.kill(name);
       },
       startChild: async (name) => {
@@ -73,7 +73,7 @@ export function playFaults(
   };
 }
 
-/** Those of both bridges. */
+/** The faults of both bridges. */
 export function faultsOf({ near, far, attesterUrl, delivererUrl }: StackBridges) {
   const played = new Map<string, Played>([
     ['chain', { url: near.rpcUrl, faults: CHAIN_FAULTS }],
@@ -81,7 +81,7 @@ export function faultsOf({ near, far, attesterUrl, delivererUrl }: StackBridges)
     [ATTESTER, { url: attesterUrl, faults: ATTESTER_FAULTS }],
     [DELIVERER, { url: delivererUrl, faults: DELIVERER_FAULTS }],
   ]);
-  /** When the deliverer was told last; null while it is down or not told yet. */
+  /** When the deliverer last got its faults; null while it is down or without them. */
   let patientSince: number | null = null;
   return {
     ...playFaults(played, (name, stormy) => {
@@ -129,7 +129,7 @@ export function reorganiser(
       // A chain that is dead just now keeps its blocks.
       last = last.then(() => takeBack(rpcUrl)).catch(() => undefined);
     },
-    /** Nothing is taken back any more once this is answered. */
+    /** Once this resolves, no block is taken back. */
     end: () => {
       over = true;
       return last;

@@ -12,7 +12,7 @@ export interface CapitalLife {
   transfer_id: string | null;
   /** The code with which it was refused; nothing may have been moved then. */
   refused: string | null;
-  /** Answers that contradict what the caller had been told before. */
+  /** Answers that contradict earlier answers. */
   readonly complaints: string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What runs beside the storm have in common: processes of the service over a stack of their own,
- * and a desk that pays slowly and must not be asked twice.
+ * What the runs with --rolling and --failover have in common: processes of the service over a stack
+ * of their own, and a desk that pays slowly and must never get a send twice.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

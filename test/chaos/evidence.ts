@@ -26,7 +26,7 @@ export interface MovementEvidence extends MovementView {
   /** Amounts that only this movement sends. */
   readonly amounts: readonly string[];
   readonly callback_url: string | null;
-  /** Needs no run any more. */
+  /** Needs no run. */
   readonly ended: boolean;
   /** Status of the newest run in Temporal, null when it knows none. */
   readonly run_status: string | null;

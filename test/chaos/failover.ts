@@ -61,8 +61,8 @@ async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
   const balancer = await openBalancer(processes.slice(0, 2));
   const caller = createCallers(`${balancer.url}/v3`, stack, signal);
   try {
-    const begun = performance.now();
-    const seconds = (since = begun): string => ((performance.now() - since) / 1_000).toFixed(1);
+    const started = performance.now();
+    const seconds = (since = started): string => ((performance.now() - since) / 1_000).toFixed(1);
     await caller.templates();
     await caller.createAll(options.movements);
     await untilSendsAreUnderWay(run);
@@ -142,11 +142,11 @@ const counted = (url: string): Promise<{ standby: boolean; movements: string }[]
   query(url, 'SELECT pg_is_in_recovery() AS standby, count(*)::text AS movements FROM movements');
 
 async function auditFaults(stack: Stack, { second }: Standby): Promise<readonly string[]> {
-  let said = '';
-  const tell = (text: string): void => void (said += text);
+  let printed = '';
+  const print = (text: string): void => void (printed += text);
   const env = { ...stack.env, SVC_DATABASE_URL: second };
-  const status = await fundadmin(['audit', 'verify'], { env, out: tell, err: tell });
-  return status === 0 ? [] : [`audit verify ended with ${String(status)}: ${said}`];
+  const status = await fundadmin(['audit', 'verify'], { env, out: print, err: print });
+  return status === 0 ? [] : [`audit verify ended with ${String(status)}: ${printed}`];
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -233,7 +233,7 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
     },
     createAll: (count: number, template: keyof typeof templates = 'failover/many') =>
       repeat(count, CREATORS, () => create(template, templates[template])),
-    /** Creates and reads all the time, until told. */
+    /** Creates and reads until `over` aborts. */
     async goOn(over: AbortSignal) {
       await Promise.all([
         readInTurns(READERS, accepted, over, stateOf),

@@ -94,12 +94,12 @@ function slowest(movements: readonly MovementEvidence[]): readonly string[] {
       // The delivery of callbacks goes on beside the movement.
       const story = timeline.filter(({ event_type }) => !event_type.startsWith('callback_'));
       const at = story.findIndex(({ event_type }) => event_type === 'request_approved');
-      const [begun, last] = [story[at], story.at(-1)];
+      const [approved, last] = [story[at], story.at(-1)];
       // A person at a gate takes as long as it pleases.
       const paused = story.some(({ event_type }) => event_type === 'request_attention');
-      if (begun === undefined || last === undefined || paused) return [];
+      if (approved === undefined || last === undefined || paused) return [];
       const pauses = story.slice(at + 1).map((event, index) => {
-        const before = story[at + index] ?? begun;
+        const before = story[at + index] ?? approved;
         return {
           seconds: between(before.occurred_at, event.occurred_at),
           from: nameOf(before),
@@ -111,7 +111,7 @@ function slowest(movements: readonly MovementEvidence[]): readonly string[] {
         {
           movement_id,
           request_state,
-          seconds: between(begun.occurred_at, last.occurred_at),
+          seconds: between(approved.occurred_at, last.occurred_at),
           longest,
         },
       ];

@@ -14,7 +14,7 @@ import type { Run } from './run-stack.ts';
 
 const AT_ONCE = 8;
 
-/** Everything there is to know, at a moment when nothing moves any more. */
+/** All evidence, gathered while nothing moves. */
 export async function gather(
   run: Run,
   known: {
@@ -106,7 +106,7 @@ async function pendingOf(run: Run): Promise<Evidence['pending']> {
       }>(`/balances${query}`)
     ).balances;
   const venues = new Set((await read('')).map(({ venue_key }) => venue_key));
-  // Only a venue that is named is asked.
+  // Only a named venue is read anew.
   const fetched = await Promise.all(
     [...venues].map((venue) => read(`?fresh=true&venue_key=${encodeURIComponent(venue)}`)),
   );

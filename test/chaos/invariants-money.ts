@@ -64,7 +64,7 @@ export function chainIsExact({ movements, transfers }: Evidence): readonly strin
   const amounts = new Set(movements.flatMap((each) => each.amounts));
   const strange = moved
     .filter(({ amount }) => !amounts.has(amount))
-    .map(({ tx_hash, amount }) => `${tx_hash} moved ${amount} for nobody`);
+    .map(({ tx_hash, amount }) => `${tx_hash} moved ${amount} for no movement`);
   const wrong = movements.flatMap(({ movement_id, amounts: own, nodes }) => {
     const hashes = moved
       .filter((each) => own.includes(each.amount))
@@ -221,19 +221,19 @@ export function holdsAddUp({ pools, holds }: Evidence): readonly string[] {
 }
 
 /**
- * Each movement holds, and uses up of its budget, what the states of its nodes say, and says itself
- * whether it holds.
+ * Each movement holds, and uses up of its budget, what the states of its nodes require, and its
+ * `reservation_status` shows it.
  */
 export function holdingsFollowStates({ holdings, movements }: Evidence): readonly string[] {
   const untrue = holdings.flatMap(({ plan, approved, ...holding }) => {
-    const told = movements.find(
+    const shown = movements.find(
       (each) => each.movement_id === holding.movement_id,
     )?.reservation_status;
-    const due = plan === null || !approved ? told : statusOf({ ...holding, plan });
-    return told === due
+    const due = plan === null || !approved ? shown : statusOf({ ...holding, plan });
+    return shown === due
       ? []
       : [
-          `${holding.movement_id} (${holding.state}) says ${String(told)}, it should be ${String(due)}`,
+          `${holding.movement_id} (${holding.state}) shows ${String(shown)}, it should be ${String(due)}`,
         ];
   });
   return [...untrueHoldings(holdings), ...untrue];
@@ -353,7 +353,7 @@ export function nonceLanesAreWhole({ signed, lanes, movements }: Evidence): read
           `nonce ${row.nonce} of ${address} was never mined, its node ${attemptOf(row)} is settled`,
       ),
       ...twice.map((row) => `${attemptOf(row)} was mined twice`),
-      ...gaps.map((nonce) => `nonce ${nonce} of ${address} was given out and belongs to nobody`),
+      ...gaps.map((nonce) => `nonce ${nonce} of ${address} was taken and belongs to no node`),
     ];
   });
 }

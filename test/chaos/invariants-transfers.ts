@@ -2,7 +2,7 @@
 import { compare } from '../../domain/money.ts';
 import type { CapitalEvidence, Evidence } from './evidence.ts';
 
-/** Each that was asked for is there once, and what was refused or never asked for is not. */
+/** Each accepted transfer exists once; a refused or never requested one does not exist. */
 export function transfersAreOnce({ capitalLives, capital }: Evidence): readonly string[] {
   const wrong = capitalLives.flatMap(
     ({ idempotency_key, transfer_id, refused, body, complaints }) => {
@@ -24,7 +24,7 @@ export function transfersAreOnce({ capitalLives, capital }: Evidence): readonly 
   );
   const keys = new Set(capitalLives.map(({ idempotency_key }) => idempotency_key));
   const strange = capital.filter(({ idempotency_key }) => !keys.has(idempotency_key));
-  return [...wrong, ...strange.map(({ transfer_id }) => `nobody asked for ${transfer_id}`)];
+  return [...wrong, ...strange.map(({ transfer_id }) => `no caller requested ${transfer_id}`)];
 }
 
 /**

@@ -107,9 +107,9 @@ const DOCTORED: readonly (readonly [
   ],
   [
     'createsAreOnce',
-    'a movement of nobody',
+    'a movement that no caller created',
     { ...sound, lives: [firstLife] },
-    /nobody asked for waiting-movement/,
+    /no caller requested waiting-movement/,
   ],
   [
     'acceptedIsDone',
@@ -197,24 +197,24 @@ const DOCTORED: readonly (readonly [
   ],
   [
     'callbacksArrive',
-    'nobody saw a delivered one',
+    'a delivered one was not received',
     { ...sound, received: without(sound.received, (each) => each.event_id === callback.event_id) },
-    /nobody saw it/,
+    /was not received/,
   ],
   [
     'callbacksArrive',
     'the receiver refused it',
     { ...sound, received: sound.received.map((each) => ({ ...each, answered: 500 as const })) },
-    /nobody saw it/,
+    /was not received/,
   ],
   [
     'callbacksArrive',
-    'the receiver was told something else',
+    'something else was received',
     {
       ...sound,
       received: [...sound.received, { ...callback, sequence: 99, answered: 200 as const }],
     },
-    /was told request_approved \(99\)/,
+    /request_approved \(99\) was received/,
   ],
   [
     'runsAreWhereNeeded',
@@ -277,9 +277,9 @@ const DOCTORED: readonly (readonly [
   ],
   [
     'chainIsExact',
-    'a transfer is of nobody',
+    'a transfer belongs to no movement',
     { ...sound, transfers: [...sound.transfers, { ...sound.transfers[2]!, amount: '5' }] },
-    /moved 5 for nobody/,
+    /moved 5 for no movement/,
   ],
   [
     'chainIsExact',
@@ -374,13 +374,13 @@ const DOCTORED: readonly (readonly [
   ],
   [
     'holdingsFollowStates',
-    'it says that it holds',
+    'it shows that it holds',
     changed(COMPLETED_ID, () => ({ reservation_status: 'held' })),
-    /says held, it should be consumed/,
+    /shows held, it should be consumed/,
   ],
   [
     'holdingsFollowStates',
-    'its budget was given back',
+    'its budget was restored',
     withHolding(0, { budget: [] }),
     /uses up 0 of its budget, it should be 10.000001/,
   ],
@@ -457,9 +457,9 @@ const DOCTORED: readonly (readonly [
   ],
   [
     'nonceLanesAreWhole',
-    'a nonce belongs to nobody',
+    'a nonce belongs to no node',
     { ...sound, lanes: [{ address: SIGNER, next_nonce: 2, mined_nonces: 1 }] },
-    /belongs to nobody/,
+    /belongs to no node/,
   ],
   [
     'transfersAreOnce',
@@ -474,7 +474,12 @@ const DOCTORED: readonly (readonly [
     /capital-transfer, other/,
   ],
   ['transfersAreOnce', 'it is of another amount', withCapital({ amount: '6' }), /moves 6, not 5/],
-  ['transfersAreOnce', 'nobody asked for it', { ...sound, capitalLives: [] }, /nobody asked/],
+  [
+    'transfersAreOnce',
+    'no caller requested it',
+    { ...sound, capitalLives: [] },
+    /no caller requested/,
+  ],
   [
     'transfersAreOnce',
     'a refused one is there',

@@ -46,7 +46,7 @@ export const agreesWithTimeline: Invariant = ({ movements }) =>
     }
   });
 
-/** Every create is one movement, under its own key, with the amount that was asked for. */
+/** Every create is one movement, under its own key, with the requested amount. */
 export const createsAreOnce: Invariant = ({ lives, movements }) => {
   const byKey = groupBy(movements, (movement) => movement.idempotency_key ?? 'none');
   const wrong = lives.flatMap((life) => {
@@ -64,7 +64,7 @@ export const createsAreOnce: Invariant = ({ lives, movements }) => {
     ...wrong,
     ...movements
       .filter((m) => !keys.has(m.idempotency_key ?? ''))
-      .map((m) => `nobody asked for ${m.movement_id}`),
+      .map((m) => `no caller requested ${m.movement_id}`),
   ];
 };
 
@@ -97,7 +97,7 @@ export const acceptedIsDone: Invariant = ({ lives, movements }) => {
   );
 };
 
-/** Answers that contradicted what the caller had been told. */
+/** Answers that contradicted earlier answers to the same caller. */
 export const callersHeardTheTruth: Invariant = ({ lives }) =>
   lives.flatMap(({ movement_id, complaints }) =>
     complaints.map((complaint) => `${movement_id}: ${complaint}`),
@@ -141,7 +141,7 @@ export const auditAgrees: Invariant = ({ movements, audit }) => {
 };
 
 /**
- * Every event that callers are told of has its callback, delivered and seen, or given up with a
+ * Every event with callbacks has its callback: delivered and received, or a dead letter with a
  * reason.
  */
 export const callbacksArrive: Invariant = ({ movements, callbacks, received, delivers }) => {
@@ -161,9 +161,9 @@ export const callbacksArrive: Invariant = ({ movements, callbacks, received, del
       row.movement_id === movement_id;
     return same ? [] : [`${movement_id}: ${event_type} (${sequence}) has no callback`];
   });
-  const told = new Set(events.map(({ event_id }) => event_id));
+  const known = new Set(events.map(({ event_id }) => event_id));
   const invented = callbacks
-    .filter(({ event_id }) => !told.has(event_id))
+    .filter(({ event_id }) => !known.has(event_id))
     .map(({ event_id }) => `callback ${event_id} is of no event`);
   const strange = received.flatMap(({ event_id, event_type, sequence, movement_id }) => {
     const row = rows.get(event_id);
@@ -173,16 +173,14 @@ export const callbacksArrive: Invariant = ({ movements, callbacks, received, del
       row.movement_id === movement_id;
     return same
       ? []
-      : [
-          `${movement_id}: the receiver was told ${event_type} (${sequence}), of which there is no callback`,
-        ];
+      : [`${movement_id}: ${event_type} (${sequence}) was received, and there is no such callback`];
   });
   if (!delivers) return [...missing, ...invented, ...strange];
   const lost = callbacks.flatMap(({ event_id, movement_id, event_type, status, last_error }) => {
     if (status === 'delivered')
       return seen.has(event_id)
         ? []
-        : [`${movement_id}: ${event_type} counts as delivered, nobody saw it`];
+        : [`${movement_id}: ${event_type} counts as delivered and was not received`];
     if (status === 'dead_letter' && last_error !== null) return [];
     return [`${movement_id}: callback ${event_type} is ${status} (${last_error ?? 'no reason'})`];
   });

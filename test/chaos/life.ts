@@ -22,7 +22,7 @@ export interface Life {
   readonly idempotency_key: string;
   movement_id: string | null;
   readonly accepted: Accepted[];
-  /** Answers that contradict what the caller had been told before. */
+  /** Answers that contradict earlier answers. */
   readonly complaints: string[];
 }
 
@@ -33,10 +33,10 @@ export interface Surroundings {
   readonly callbackUrl: string;
 }
 
-/** Its policy approves what it is asked for, within a budget that nothing of a run fills. */
+/** Its policy approves every plan of the mix, within a budget that no run fills. */
 export const POLICY_STRATEGY = 'fault-run-policy';
 
-/** What was asked for, by idempotency key. */
+/** The requested plans, by idempotency key. */
 export function plansOf(lives: readonly Life[]): ReadonlyMap<string, PlanModel> {
   return new Map(lives.map(({ idempotency_key, script }) => [idempotency_key, script.plan]));
 }
@@ -138,8 +138,7 @@ export async function act(
     body === undefined ? {} : { body },
   );
   const refused = answer.status === 409 ? errorCode(answer.body) : undefined;
-  // Nobody else decides about this movement, so the state can only be in the way because of our own
-  // earlier try.
+  // Only this caller decides about this movement, so a conflict comes from its own earlier try.
   const decided =
     (action === 'approve' || action === 'reject') &&
     refused === 'invalid_state' &&
@@ -166,7 +165,7 @@ const nodeStates = ({ nodes }: View): readonly string[] =>
 const atGate = (view: View): boolean => stateOf(view) === 'WAITING_MANUAL_ACTION';
 const hasFailed = (view: View): boolean =>
   ['FAILED', 'MANUAL_INTERVENTION'].includes(stateOf(view));
-/** Somebody was asked to pay, and what came of it is not known. */
+/** A send is under way, or its outcome is unknown. */
 const inDoubt = (view: View): boolean =>
   nodeStates(view).some((state) => ['SUBMITTING', 'SUBMITTED', 'UNKNOWN'].includes(state));
 const CANCELLED_AT = { gate: atGate, send: inDoubt } as const;

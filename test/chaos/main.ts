@@ -95,7 +95,7 @@ function laneOf({ bridges, perps }: RunOptions) {
 
 /** The whole run on a stack that is up; answers the number of contradictions. */
 async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Promise<number> {
-  const begun = Date.now();
+  const started = Date.now();
   const { seed } = options;
   const caller = createCaller(stack.apiUrl, stack.stack.keys.admin, signal);
   const { mix, leftOut } = await registerTemplates(caller, stack.stack.chain);
@@ -113,7 +113,7 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
       onKill: (total) => {
         if (total % 10 !== 0) return;
         say(
-          `  ${total} kills, ${lives.filter((life) => life.movement_id !== null).length} movements after ${seconds(begun)} s`,
+          `  ${total} kills, ${lives.filter((life) => life.movement_id !== null).length} movements after ${seconds(started)} s`,
         );
       },
     });
@@ -125,7 +125,7 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
     const around = { caller, signal, seed, callbackUrl: receiver.url };
     const pace = { storm, kills: options.kills, signal };
     const lived = Promise.all([
-      storm.run().then(() => seconds(begun)),
+      storm.run().then(() => seconds(started)),
       liveThrough(lives, pace, (life) => live(life, around)),
       liveThrough(capitalLives, pace, (life) => transfer(life, around)),
     ]);
@@ -158,7 +158,7 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
     const facts = {
       ...storms,
       seed,
-      seconds: seconds(begun),
+      seconds: seconds(started),
       repeats: caller.repeats,
       venue,
       retried,

@@ -2,13 +2,13 @@
 import { formatUnits, isAddressEqual, parseUnits, type Hex } from 'viem';
 import type { BridgeSide, StackBridges } from '../../dev/stack/bridges.ts';
 import { readOmniBooks, type OmniBooks } from '../support/omni-books.ts';
-import { outputOf, type Tellings } from './bridge-story.ts';
+import { outputOf, type FinalViews } from './bridge-story.ts';
 import { ENDS, WAYS, type OmniLife, type Way } from './ways.ts';
 
 const DECIMALS = 18;
 
 export interface OmniSide extends Omit<OmniBooks, 'held'> {
-  /** What the recipient holds. */
+  /** What the payee holds. */
   readonly got: bigint;
 }
 /** Both chains at one time. */
@@ -19,23 +19,23 @@ export interface OmniBothBooks {
 /** Who sends on every source, and who receives on every destination. */
 export interface Accounts {
   readonly signer: Hex;
-  readonly recipient: Hex;
+  readonly payee: Hex;
 }
 
 /** What the run knows, beside the books before and after it. */
 export interface OmniKnown {
   readonly lives: readonly OmniLife[];
-  readonly told: Tellings;
+  readonly views: FinalViews;
   readonly accounts: Accounts;
 }
 
 export async function readOmni(
   { near, far }: StackBridges,
-  { recipient }: Accounts,
+  { payee }: Accounts,
 ): Promise<OmniBothBooks> {
   const of = async (side: BridgeSide): Promise<OmniSide> => {
     const { held, ...books } = await readOmniBooks(side);
-    return { ...books, got: await held(recipient) };
+    return { ...books, got: await held(payee) };
   };
   return { near: await of(near), far: await of(far) };
 }
@@ -59,15 +59,15 @@ export function omniContradictions(
   // What is sent is destroyed on its side, and made on the other.
   expect('the near supply grew by', after.near.supply - before.near.supply, home - out);
   expect('the far supply grew by', after.far.supply - before.far.supply, out - home);
-  expect('the recipient got, near,', after.near.got - before.near.got, home);
-  expect('the recipient got, far,', after.far.got - before.far.got, out);
+  expect('the payee got, near,', after.near.got - before.near.got, home);
+  expect('the payee got, far,', after.far.got - before.far.got, out);
   return [...found, ...WAYS.flatMap((way) => wayAddsUp(way, known, before, after))];
 }
 
 /** One send and one receipt of it for each movement, as the service says, and nothing else. */
 function wayAddsUp(
   way: Way,
-  { lives: all, told, accounts }: OmniKnown,
+  { lives: all, views, accounts }: OmniKnown,
   before: OmniBothBooks,
   after: OmniBothBooks,
 ): readonly string[] {
@@ -87,15 +87,15 @@ function wayAddsUp(
       (each) =>
         guids.includes(each.guid) &&
         each.amount === amount &&
-        isAddressEqual(each.to, accounts.recipient),
+        isAddressEqual(each.to, accounts.payee),
     );
     if (arrived.length !== 1)
       found.push(`${life.key}: ${arrived.length} receipts of ${life.amount}`);
     // One that has not looked cannot know it, though the delivery may have come by now.
-    const output = outputOf(life, told, 'arrive');
+    const output = outputOf(life, views, 'arrive');
     if (!arrived.some(({ guid, tx }) => output?.['guid'] === guid && output['tx_hash'] === tx))
       found.push(
-        `${life.key}: arrive tells ${String(output?.['guid'])} in ${String(output?.['tx_hash'])}`,
+        `${life.key}: arrive reports ${String(output?.['guid'])} in ${String(output?.['tx_hash'])}`,
       );
   }
   if (sent.length !== lives.length) found.push(`OMNI ${way}: ${sent.length} sends`);

@@ -1,5 +1,5 @@
 /** What the runs across bridges and at the perps venue have in common: storm, rest, report. */
-import { storyOf, type Tellings } from './bridge-story.ts';
+import { storyOf, type FinalViews } from './bridge-story.ts';
 import type { playFaults, reorganiser } from './bridge-weather.ts';
 import type { Caller } from './caller.ts';
 import type { RunOptions } from './options.ts';
@@ -42,7 +42,7 @@ export interface Lane<L extends Life, Books> {
   readonly books: () => Promise<Books>;
   /** Holds the books against what the movements should have done. */
   readonly judge: (
-    told: Tellings,
+    views: FinalViews,
     before: Books,
     after: Books,
   ) => { readonly found: readonly string[]; readonly lines: readonly Line[] };
@@ -77,23 +77,23 @@ export async function runLane<L extends Life, Books>(
   await faults.end();
   say(`  the storm is over after ${stormSeconds} s`);
   const restless = await comesToItsEnd(run, signal);
-  const told = await ask(run, lives);
-  const judged = judge(told, before, await books());
+  const views = await ask(run, lives);
+  const judged = judge(views, before, await books());
   const found = [
     ...restless,
     ...caller.complaints.map((each) => `answers: ${each}`),
     ...lives.flatMap((life) => [
       ...life.complaints.map((each) => `${life.key}: ${each}`),
-      ...storyOf(life, told),
+      ...storyOf(life, views),
     ]),
     ...judged.found,
   ];
   const lines: readonly Line[] = [
     ['seed', String(seed)],
-    ['movements', `${lives.length} (${tally([...told.values()].map(stateOf))})`],
+    ['movements', `${lives.length} (${tally([...views.values()].map(stateOf))})`],
     ...stormLines(storm, stormSeconds),
     ['taken back', `${reorganised.blocks} blocks`],
-    ['events', events(told)],
+    ['events', events(views)],
     ['repeated calls', shown(caller.repeats) || 'none'],
     ...judged.lines,
     ['seconds', String(seconds(started))],

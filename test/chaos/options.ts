@@ -47,38 +47,38 @@ const FAILOVER = {
 export function readOptions(args: readonly string[]): RunOptions {
   const command = new Command('npm run chaos --')
     .description(
-      'Runs movements while processes are killed, and checks what is left. See docs/testing.md.',
+      'Runs movements while processes are killed, then checks every book. See docs/testing.md.',
     )
     .option('--movements <n>', `how many movements (${FULL.movements})`, whole)
     .option('--kills <n>', `at least how many SIGKILLs (${FULL.kills})`, whole)
-    .option('--seed <n>', 'repeats the schedule of an earlier run', whole)
-    .option('--minutes <n>', `gives up after this long (${FULL.minutes})`, whole)
+    .option('--seed <n>', 'seed of an earlier run, to repeat its schedule', whole)
+    .option('--minutes <n>', `end the run after this long (${FULL.minutes})`, whole)
     .option('--short', `the short form: ${SHORT.movements} movements, ${SHORT.kills} kills`)
-    .option('--bridges', 'both lanes between two chains, which are killed, too')
-    .option('--perps', 'into the perps venue and out of it, which is killed, too')
-    .option('--rolling', 'restarts every process, one after the other, and kills none')
-    .option('--failover', 'kills the primary of the database, and promotes its standby')
-    .option('--keep', 'leaves logs and data behind, whatever was found')
+    .option('--bridges', 'movements over both bridges between two chains; kills those too')
+    .option('--perps', 'movements into the perps venue and out of it; kills it too')
+    .option('--rolling', 'restart every process, one after the other, instead of kills')
+    .option('--failover', 'kill the primary of the database, and promote its standby')
+    .option('--keep', 'keep logs and data, also when no contradiction was found')
     .parse([...args], { from: 'user' });
-  const given = command.opts<Partial<RunOptions> & { short?: boolean }>();
-  const { bridges = false, perps = false, rolling = false, failover = false } = given;
+  const chosen = command.opts<Partial<RunOptions> & { short?: boolean }>();
+  const { bridges = false, perps = false, rolling = false, failover = false } = chosen;
   if ([bridges, perps, rolling, failover].filter(Boolean).length > 1)
     command.error('--bridges, --perps, --rolling and --failover are runs of their own.');
   const atDesk = failover ? FAILOVER : ROLLING;
   const storms = bridges || perps ? ONE_LANE : { full: FULL, short: SHORT };
   const forms = rolling || failover ? atDesk : storms;
-  const base = given.short === true ? forms.short : forms.full;
+  const base = chosen.short === true ? forms.short : forms.full;
   return {
-    movements: given.movements ?? base.movements,
-    kills: given.kills ?? base.kills,
-    minutes: given.minutes ?? base.minutes,
-    keep: given.keep ?? false,
+    movements: chosen.movements ?? base.movements,
+    kills: chosen.kills ?? base.kills,
+    minutes: chosen.minutes ?? base.minutes,
+    keep: chosen.keep ?? false,
     bridges,
     perps,
     rolling,
     failover,
-    submitSeconds: (given.short === true ? atDesk.short : atDesk.full).submitSeconds,
-    seed: given.seed ?? randomInt(1, 1_000_000),
+    submitSeconds: (chosen.short === true ? atDesk.short : atDesk.full).submitSeconds,
+    seed: chosen.seed ?? randomInt(1, 1_000_000),
   };
 }
 

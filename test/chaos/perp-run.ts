@@ -19,7 +19,7 @@ import { PERP_TEMPLATES, starterTemplates } from '../../dev/stack/starter-templa
 import { unitsOf } from '../support/bridge-books.ts';
 import { perpBooks } from '../support/perp-books.ts';
 import { approve, create, expecting } from './bridge-lives.ts';
-import type { Told } from './bridge-story.ts';
+import type { FinalView } from './bridge-story.ts';
 import { CHAIN_FAULTS, playFaults, reorganiser, type Played } from './bridge-weather.ts';
 import { createCaller, type Caller } from './caller.ts';
 import { runLane } from './one-lane.ts';
@@ -27,7 +27,7 @@ import type { RunOptions } from './options.ts';
 import {
   KINDS,
   perpContradictions,
-  type PerpAsked,
+  type PerpRequest,
   type PerpBooksAt,
   type PerpCall,
   type PerpRow,
@@ -52,7 +52,7 @@ const VENUE_FAULTS = {
   confirmations: 3,
 };
 
-interface PerpLife extends PerpAsked {
+interface PerpLife extends PerpRequest {
   readonly approve_ms: number;
   movement_id: string | null;
   readonly complaints: string[];
@@ -84,9 +84,9 @@ export async function perpWeather(
     // The venue counts what two more blocks stand upon, also when it was started again.
     reorganised: reorganiser([chain], { seed: options.seed, allowed: () => true }),
     books: () => readBooks(run, perp, sub),
-    judge: (told, before, after) => {
+    judge: (views, before, after) => {
       const outputs = new Map(
-        lives.map((life) => [life.key, onlyOutput(told.get(life.movement_id ?? ''))]),
+        lives.map((life) => [life.key, onlyOutput(views.get(life.movement_id ?? ''))]),
       );
       return {
         found: perpContradictions(lives, outputs, before, after),
@@ -100,9 +100,9 @@ export async function perpWeather(
 }
 
 /** Each of these plans has one node. */
-const onlyOutput = (told: Told | undefined) => told?.movement.nodes[0]?.output ?? null;
+const onlyOutput = (view: FinalView | undefined) => view?.movement.nodes[0]?.output ?? null;
 
-/** What the run asks for, drawn before it begins: kinds in turns, and no two of an amount. */
+/** What the run requests, drawn before it starts: kinds in turns, each with an amount of its own. */
 function planLives(thrown: Dice, count: number, seed: number): readonly PerpLife[] {
   return Array.from({ length: count }, (_, serial) => ({
     key: `perp-run-${seed}-${serial}`,
@@ -154,7 +154,7 @@ async function prepare(run: Run, perp: StackPerp, caller: Caller): Promise<Addre
   const sub = await books.subAccount(STRATEGY);
   for (const [strategy_id, sub_account_address] of [
     [STRATEGY, sub],
-    // What `create` of the runs over one lane says.
+    // The strategy in `create` of the runs over one lane.
     ['bridge-run', null],
   ])
     await expect(200, 'POST', '/perp-venue/strategy-bindings', {
@@ -186,14 +186,14 @@ async function prepare(run: Run, perp: StackPerp, caller: Caller): Promise<Addre
   return sub as Address;
 }
 
-/** Balances are read anew on request: what is held is asked of them. */
+/** Requests fresh balances: holds are checked against them. */
 async function refreshed(run: Run, venue: string): Promise<void> {
-  const asked = Date.now();
+  const requestedAt = Date.now();
   await until(`the balances of ${venue} are new`, async () => {
     const { balances } = await run.read<{ balances: readonly { fetched_at: string }[] }>(
       `/balances?venue_key=${venue}&asset=USDC&fresh=true`,
     );
-    return balances.some(({ fetched_at }) => Date.parse(fetched_at) > asked);
+    return balances.some(({ fetched_at }) => Date.parse(fetched_at) > requestedAt);
   });
 }
 
@@ -216,7 +216,7 @@ async function fundWallet(url: string, key: Hex, perp: StackPerp): Promise<void>
   await createPublicClient({ transport }).waitForTransactionReceipt({ hash });
 }
 
-/** What venue and chain say, asked by another client than the service's. */
+/** The books of venue and chain, read by another client than the service's. */
 async function readBooks(run: Run, perp: StackPerp, sub: Address): Promise<PerpBooksAt> {
   const { chain } = run.stack;
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
@@ -246,7 +246,7 @@ async function readBooks(run: Run, perp: StackPerp, sub: Address): Promise<PerpB
   };
 }
 
-/** All rows of the master, over the pages in which they are told. */
+/** All rows of the master, page by page. */
 async function ledger({ url, account }: StackPerp): Promise<readonly PerpRow[]> {
   const rows = new Map<string, PerpRow>();
   for (let startTime = 0, known = -1; known < rows.size;) {
@@ -260,9 +260,9 @@ async function ledger({ url, account }: StackPerp): Promise<readonly PerpRow[]> 
         startTime,
       }),
     });
-    const told = (await answer.json()) as readonly (PerpRow & { readonly time: number })[];
-    for (const row of told) rows.set(JSON.stringify(row), row);
-    startTime = told.at(-1)?.time ?? startTime;
+    const page = (await answer.json()) as readonly (PerpRow & { readonly time: number })[];
+    for (const row of page) rows.set(JSON.stringify(row), row);
+    startTime = page.at(-1)?.time ?? startTime;
   }
   return [...rows.values()];
 }

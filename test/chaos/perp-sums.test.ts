@@ -1,14 +1,14 @@
 /** Each thing that may not add up after a run at the perps venue is seen in made-up books. */
 import {
   perpContradictions,
-  type PerpAsked,
+  type PerpRequest,
   type PerpBooksAt,
   type PerpCall,
   type PerpOutput,
   type PerpRow,
 } from './perp-sums.ts';
 
-const lives: readonly PerpAsked[] = [
+const lives: readonly PerpRequest[] = [
   { key: 'in', kind: 'deposit', amount: '10.000001' },
   { key: 'out', kind: 'withdrawal', amount: '20.000011' },
   { key: 'up', kind: 'top_up', amount: '30.000021' },
@@ -44,8 +44,8 @@ const after: PerpBooksAt = {
   sub: 30_000_021n,
   treasury: 24_000_011n,
 };
-const found = (change: Partial<PerpBooksAt> = {}, told = outputs) =>
-  perpContradictions(lives, told, before, { ...after, ...change });
+const found = (change: Partial<PerpBooksAt> = {}, recorded = outputs) =>
+  perpContradictions(lives, recorded, before, { ...after, ...change });
 
 test('books that add up say nothing', () => {
   expect(found()).toEqual([]);
@@ -57,7 +57,7 @@ test.each<[string, Partial<PerpBooksAt>]>([
   ['a row that is missing', { rows: [deposited, withdrawn] }],
   ['a row that is there twice', { rows: [...rows, { ...sent }] }],
   [
-    'a row of nobody',
+    'a row of no movement',
     { rows: [...rows, { hash: '0xd', delta: { type: 'deposit', usdc: '11.0' } }] },
   ],
   [
@@ -70,12 +70,12 @@ test.each<[string, Partial<PerpBooksAt>]>([
   ],
   ['an action that was admitted twice', { calls: [...calls, { ...taken }] }],
   ['another body for a nonce', { calls: [{ ...tried, body: 'other' }, ...calls.slice(1)] }],
-  ['a nonce that nothing asked for', { calls: [...calls, { ...taken, nonce: 9 }] }],
+  ['a nonce of no movement', { calls: [...calls, { ...taken, nonce: 9 }] }],
   ['a master that has more', { master: after.master + 1n }],
   ['a sub-account that has less', { sub: after.sub - 1n }],
   ['a wallet that has paid twice', { wallet: after.wallet - 10_000_001n }],
   ['a treasury that got nothing', { treasury: before.treasury }],
-])('%s is told', (_what, change) => {
+])('%s is reported', (_what, change) => {
   expect(found(change)).not.toEqual([]);
 });
 
@@ -84,6 +84,6 @@ test.each<[string, string, PerpOutput | null]>([
   ['another hash', 'in', { received_amount: '10.000001', ledger_hash: '0xa', tx_hash: '0xb' }],
   ['the fee as received', 'out', { received_amount: '20.000011', ledger_hash: '0xb', nonce: 7 }],
   ['another nonce', 'up', { received_amount: '30.000021', ledger_hash: '0xc', nonce: 7 }],
-])('a record that says %s is told', (_what, key, output) => {
+])('a record that says %s is reported', (_what, key, output) => {
   expect(found({}, new Map([...outputs, [key, output]]))).not.toEqual([]);
 });

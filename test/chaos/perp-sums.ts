@@ -1,11 +1,11 @@
-/** Whether perps venue and chain have done what the movements asked for, and each once. */
+/** Whether perps venue and chain did what the movements requested, each once. */
 import { amountOf, unitsOf } from '../support/bridge-books.ts';
 
 export const KINDS = ['deposit', 'withdrawal', 'top_up'] as const;
 export type PerpKind = (typeof KINDS)[number];
 
-/** One movement: what was asked for, and what the service says came of it. */
-export interface PerpAsked {
+/** What one movement requested. */
+export interface PerpRequest {
   readonly key: string;
   readonly kind: PerpKind;
   /** In units of the asset; no other movement has it. */
@@ -13,12 +13,12 @@ export interface PerpAsked {
 }
 export type PerpOutput = Readonly<Record<string, unknown>>;
 
-/** A row of the master's ledger, as the venue tells it. */
+/** A row of the master's ledger, as the venue shows it. */
 export interface PerpRow {
   readonly hash: string;
   readonly delta: PerpOutput;
 }
-/** A call of the venue's that asked for an action. */
+/** A call of the venue that requested an action. */
 export interface PerpCall {
   readonly body: string;
   readonly nonce: number;
@@ -40,7 +40,7 @@ const FEE = unitsOf('1');
 
 /** Everything that does not add up, in words. */
 export function perpContradictions(
-  lives: readonly PerpAsked[],
+  lives: readonly PerpRequest[],
   outputs: ReadonlyMap<string, PerpOutput | null>,
   before: PerpBooksAt,
   after: PerpBooksAt,
@@ -51,7 +51,7 @@ export function perpContradictions(
   const found: string[] = [];
   for (const life of lives) {
     const output = outputs.get(life.key) ?? null;
-    if (output === null) found.push(`${life.key}: it says nothing of what came of it`);
+    if (output === null) found.push(`${life.key}: it has no output`);
     const own = rows.filter((row) => isOf(row, life));
     for (const row of own) owners.get(row)?.push(life.key);
     const [row] = own;
@@ -73,29 +73,29 @@ const TYPES: Readonly<Record<PerpKind, string>> = {
   withdrawal: 'withdraw',
   top_up: 'send',
 };
-/** By type and amount, which is nobody else's; the nonce or the hash is compared behind it. */
-function isOf({ delta }: PerpRow, { kind, amount }: PerpAsked): boolean {
+/** By type and amount, which no other movement has; the nonce or the hash is compared afterwards. */
+function isOf({ delta }: PerpRow, { kind, amount }: PerpRequest): boolean {
   if (delta['type'] !== TYPES[kind]) return false;
-  const asked = unitsOf(amount);
-  if (kind === 'withdrawal') return unitsOf(String(delta['usdc'])) + FEE === asked;
-  return unitsOf(String(delta[kind === 'deposit' ? 'usdc' : 'amount'])) === asked;
+  const requested = unitsOf(amount);
+  if (kind === 'withdrawal') return unitsOf(String(delta['usdc'])) + FEE === requested;
+  return unitsOf(String(delta[kind === 'deposit' ? 'usdc' : 'amount'])) === requested;
 }
 
-function tellsTheSame({ hash, delta }: PerpRow, { kind, amount }: PerpAsked, told: PerpOutput) {
+function tellsTheSame({ hash, delta }: PerpRow, { kind, amount }: PerpRequest, output: PerpOutput) {
   const received = unitsOf(amount) - (kind === 'withdrawal' ? FEE : 0n);
-  if (unitsOf(String(told['received_amount'])) !== received) return false;
+  if (unitsOf(String(output['received_amount'])) !== received) return false;
   switch (kind) {
     case 'deposit':
-      return told['ledger_hash'] === hash && told['tx_hash'] === hash;
+      return output['ledger_hash'] === hash && output['tx_hash'] === hash;
     case 'withdrawal':
-      return told['ledger_hash'] === hash && Number(told['nonce']) * 1_000 === delta['nonce'];
+      return output['ledger_hash'] === hash && Number(output['nonce']) * 1_000 === delta['nonce'];
     case 'top_up':
-      return told['ledger_hash'] === hash && told['nonce'] === delta['nonce'];
+      return output['ledger_hash'] === hash && output['nonce'] === delta['nonce'];
   }
 }
 
 /** Each nonce has one body and was admitted once; there are as many as movements. */
-function calledOnce(lives: readonly PerpAsked[], calls: readonly PerpCall[]): readonly string[] {
+function calledOnce(lives: readonly PerpRequest[], calls: readonly PerpCall[]): readonly string[] {
   const found: string[] = [];
   const nonces = new Set(calls.map(({ nonce }) => nonce));
   for (const nonce of nonces) {
@@ -112,7 +112,7 @@ function calledOnce(lives: readonly PerpAsked[], calls: readonly PerpCall[]): re
 }
 
 function addsUp(
-  lives: readonly PerpAsked[],
+  lives: readonly PerpRequest[],
   before: PerpBooksAt,
   after: PerpBooksAt,
 ): readonly string[] {

@@ -1,5 +1,5 @@
 /**
- * The end of a run: everything is up, nothing fails any more, and what still moves comes to rest.
+ * The end of a run: every part is up, no fault is played, and movements under way come to rest.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Evidence } from './evidence.ts';

@@ -6,7 +6,7 @@ export interface Dice {
   between(low: number, high: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
-  /** One of the items by weight; equal weights when none are given. */
+  /** One of the items by weight; equal weights by default. */
   pick<T>(items: readonly T[], weightOf?: (item: T) => number): T;
 }
 
@@ -25,7 +25,7 @@ export function dice(seed: number, purpose: string): Dice {
   };
 }
 
-/** FNV-1a over the purpose, begun with the seed. */
+/** FNV-1a over the purpose, started with the seed. */
 function mix(seed: number, purpose: string): number {
   let hash = (seed ^ 0x811c9dc5) >>> 0;
   for (const character of purpose)

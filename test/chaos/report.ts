@@ -1,7 +1,7 @@
-/** What the runs over one lane ask and tell in the same words. */
+/** What the runs over one lane read and report in the same words. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MovementView, TimelineView } from '../support/evidence.ts';
-import type { Tellings, Told } from './bridge-story.ts';
+import type { FinalViews, FinalView } from './bridge-story.ts';
 import type { Caller } from './caller.ts';
 import type { Run } from './run-stack.ts';
 import type { Storm } from './storm.ts';
@@ -15,7 +15,7 @@ export async function register(caller: Caller, template: object): Promise<void> 
     throw new Error(`a template was refused: ${JSON.stringify(body)}`);
 }
 
-/** Waits until every movement has ended and every nonce is final; tells what has not. */
+/** Waits until every movement has ended and every nonce is final; returns what has not. */
 export async function comesToItsEnd(
   { query }: Run,
   signal: AbortSignal,
@@ -37,15 +37,15 @@ export async function comesToItsEnd(
 export async function ask(
   run: Run,
   lives: readonly { readonly movement_id: string | null }[],
-): Promise<Tellings> {
-  const told = new Map<string, Told>();
+): Promise<FinalViews> {
+  const views = new Map<string, FinalView>();
   for (const { movement_id: id } of lives)
     if (id !== null)
-      told.set(id, {
+      views.set(id, {
         movement: await run.read<MovementView>(`/movements/${id}`),
         timeline: await run.read<readonly TimelineView[]>(`/movements/${id}/timeline`),
       });
-  return told;
+  return views;
 }
 
 export function stormLines(
@@ -62,10 +62,12 @@ export function stormLines(
   ];
 }
 
-/** What tells of faults that were met. */
-export function events(told: Tellings): string {
+/** Counts of the events that show faults. */
+export function events(views: FinalViews): string {
   const met = ['node_recovered', 'node_unknown', 'node_failed', 'transaction_dropped'];
-  const all = [...told.values()].flatMap(({ timeline }) => timeline.map((each) => each.event_type));
+  const all = [...views.values()].flatMap(({ timeline }) =>
+    timeline.map((each) => each.event_type),
+  );
   return met.map((type) => `${all.filter((each) => each === type).length} ${type}`).join(', ');
 }
 
@@ -94,4 +96,4 @@ export function conclude(found: readonly string[]): number {
   return found.length;
 }
 
-export const stateOf = ({ movement }: Told): string => movement.request_state;
+export const stateOf = ({ movement }: FinalView): string => movement.request_state;

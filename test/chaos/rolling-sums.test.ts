@@ -23,7 +23,7 @@ test.each([
     ['m a was sent by a caller that did not wait'],
   ],
   [
-    'a movement of nobody',
+    'a movement without an approval',
     [paid('a'), paid('b'), paid('a', { movement_id: 'x' })],
     ['x a was paid, and its approval was not answered'],
   ],

@@ -46,8 +46,8 @@ export async function rollingRestart(run: DeskRun): Promise<number> {
   const caller = createCallers(`${balancer.url}/v3`, stack, signal);
   try {
     await caller.templates();
-    const begun = performance.now();
-    const seconds = (): string => ((performance.now() - begun) / 1_000).toFixed(1);
+    const started = performance.now();
+    const seconds = (): string => ((performance.now() - started) / 1_000).toFixed(1);
     await caller.createAll(options.movements);
     say(
       `  ${String(options.movements)} movements approved after ${seconds()} s, over ${balancer.kind}`,
@@ -57,10 +57,10 @@ export async function rollingRestart(run: DeskRun): Promise<number> {
     const talking = caller.goOn(over.signal);
     for (const [index, old] of processes.entries()) {
       const busy = sendsUnderWay(desk);
-      const told = performance.now();
+      const signalled = performance.now();
       old.signal('SIGTERM');
       const status = await old.ended;
-      const took = ((performance.now() - told) / 1_000).toFixed(1);
+      const took = ((performance.now() - signalled) / 1_000).toFixed(1);
       say(
         `  ${old.role} ${String(old.pid)} ended with status ${String(status)} after ${took} s; ${String(busy)} sends were under way`,
       );
@@ -149,7 +149,7 @@ function createCallers(base: string, stack: Stack, signal: AbortSignal) {
         await ask(201, 'POST', '/plan-templates', sendsOf(template_key, nodes));
     },
     createAll: (count: number) => repeat(count, CREATORS, () => create('rolling/many', keys)),
-    /** Creates a movement now and then, and reads all the time, until told. */
+    /** Creates a movement now and then, and reads all the time, until `over` aborts. */
     async goOn(over: AbortSignal) {
       const reading = readInTurns(READERS, accepted, over, (id) =>
         ask(200, 'GET', `/movements/${id}`),

@@ -20,7 +20,7 @@ const SETTINGS = {
   SVC_AUTO_APPROVE_ENABLED: 'true',
   ...CALLBACK_SETTINGS,
 };
-/** Somebody is asked about a send soon, so that people meet sends of which nobody knows. */
+/** Sends without an answer soon need a person, so that the run covers it. */
 const ASKS_SOON = { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5' };
 /**
  * The bridge registry looks at the chains once, before the storm, and that counts for as long as a
@@ -61,15 +61,15 @@ export interface Run {
   readonly team: Team;
   readonly apiUrl: string;
   query<R extends object>(sql: string): Promise<R[]>;
-  /** A GET of the API, for when nothing is killed any more. */
+  /** A GET of the API, for after the kills. */
   read<T>(path: string): Promise<T>;
   /** Status of the newest run of a workflow, null when Temporal knows none. */
   statusOfRun(workflowId: string): Promise<string | null>;
-  /** Sets the venue's faults; null removes them. Answers what it was asked so far. */
+  /** Sets the venue's faults; null removes them. Returns the counts of its calls so far. */
   venueFaults(
     faults: object | null,
   ): Promise<{ readonly calls: number; readonly answers_lost: number }>;
-  /** Ends everything; the folder stays only when asked for. */
+  /** Ends everything; removes the folder unless `keep`. */
   close(keep: boolean): Promise<void>;
 }
 
@@ -86,8 +86,7 @@ export async function startRunStack(
   let stack: Stack;
   try {
     const ports = await choosePorts(ANY_FREE_PORTS, Object.keys(ANY_FREE_PORTS) as PortName[]);
-    // On one lane there is no team, and nobody stands by: every movement has to come to its end by
-    // itself.
+    // A run over one lane has no team and no person: every movement must end by itself.
     const more =
       lane === 'mix'
         ? { executors: [teamExecutor(dataDir)] }

@@ -27,7 +27,7 @@ test('the same seed brings the same strikes and scripts, another seed others', (
   expect(scripts(2)).not.toEqual(scripts(1));
 });
 
-test('at least as many kills as asked for, of every part, sometimes of two at once and never of one twice', () => {
+test('at least as many kills as requested, of every part, sometimes of two at once and never of one twice', () => {
   const strikes = planStrikes(dice(3, 'strikes'), 100);
   const victims = strikes.flatMap((strike) => strike.victims);
   expect(victims.length).toBeGreaterThanOrEqual(100);

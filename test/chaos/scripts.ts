@@ -9,11 +9,11 @@ const CHAIN_POOL = 'local-chain:dev-treasury';
 export interface Script {
   readonly serial: number;
   readonly template: string;
-  /** An amount that no other movement has: by it the transfers on the chain are told apart. */
+  /** An amount that no other movement has: it identifies the transfers on the chain. */
   readonly amount: string;
-  /** What the caller fills the nodes with; its amount is nobody else's either. */
+  /** The caller's config of the nodes; no other movement has its amount either. */
   readonly node_config: Readonly<Record<string, string>> | null;
-  /** What was asked for, as the model reads it. */
+  /** The requested plan, as the model reads it. */
   readonly plan: PlanModel;
   readonly route: 'sweep' | 'keep';
   /** `policy`: its strategy has a policy, which approves it in place of a person. */
@@ -46,11 +46,11 @@ export function writeScripts(
       (each) => weights[each],
     );
     const beneficiary = dice.chance(template.beneficiary) ? { beneficiary: 'grocer' } : {};
-    const given = {
+    const config = {
       ...(template.configured ? { amount: amountOf(serial, 20) } : {}),
       ...beneficiary,
     };
-    const node_config = Object.keys(given).length === 0 ? null : given;
+    const node_config = Object.keys(config).length === 0 ? null : config;
     const amount = amountOf(serial, 10);
     const intent = { asset: 'USDC', amount };
     const cancel_at = template.gated

@@ -2,7 +2,7 @@
 import { planOf } from '../support/movement-model.ts';
 import type { CapitalEvidence, Evidence, MovementEvidence, NodeEvidence } from './evidence.ts';
 
-/** Addresses and hashes that are told apart at a glance. */
+/** Addresses and hashes that are easy to tell from each other. */
 export const SIGNER = `0x${'a'.repeat(40)}` as const;
 const HOT_WALLET = `0x${'b'.repeat(40)}` as const;
 const NOWHERE = `0x${'0'.repeat(40)}` as const;
@@ -14,15 +14,15 @@ export const COMPLETED_ID = 'completed-movement';
 export const WAITING_ID = 'waiting-movement';
 export const CAPITAL_ID = 'capital-transfer';
 
-type Told = readonly [
+type Event = readonly [
   event_type: string,
   node_key: string | null,
   from: string | null,
   to: string | null,
 ];
 
-function timelineOf(movement: string, told: readonly Told[]): MovementEvidence['timeline'] {
-  return told.map(([event_type, node_key, from_state, to_state], at) => ({
+function timelineOf(movement: string, events: readonly Event[]): MovementEvidence['timeline'] {
+  return events.map(([event_type, node_key, from_state, to_state], at) => ({
     event_id: `${movement}-${at + 1}`,
     sequence: at + 1,
     event_type,
@@ -34,7 +34,7 @@ function timelineOf(movement: string, told: readonly Told[]): MovementEvidence['
   }));
 }
 
-function sent(node_key: string): Told[] {
+function sent(node_key: string): Event[] {
   return [
     ['node_submitting', node_key, 'READY', 'SUBMITTING'],
     ['node_submitted', node_key, 'SUBMITTING', 'SUBMITTED'],

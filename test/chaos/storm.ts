@@ -17,7 +17,7 @@ export interface Storm {
   readonly total: number;
   /** Milliseconds from each kill until the part was ready again, summed up by part. */
   readonly downMs: ReadonlyMap<string, number>;
-  /** Starts that ended before the part was ready, though nobody killed it. */
+  /** Starts that ended before the part was ready, without a kill. */
   readonly failedStarts: readonly string[];
   /** Strikes until the schedule or the signal ends it; every part is up again afterwards. */
   run(): Promise<void>;

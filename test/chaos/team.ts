@@ -62,7 +62,7 @@ export function createTeam(dataDir: string, temporalAddress: string): Team {
   const log = openSync(join(dataDir, 'logs', 'team.log'), 'a');
   let child: ChildProcess | null = null;
   let wanted = false;
-  // A run that is broken off leaves nobody behind.
+  // A run that is broken off leaves no process behind.
   process.once('exit', () => child?.kill('SIGKILL'));
 
   const begin = async (): Promise<void> => {

@@ -255,7 +255,7 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
     },
     {
       // Nothing leads on from the order that fails: what was withdrawn before it stays sent, the
-      // rest is given back.
+      // rest is released.
       ...common,
       weight: 2,
       configured: true,

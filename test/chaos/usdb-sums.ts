@@ -5,7 +5,7 @@ import { amountOf, fastFee, readBooks, unitsOf, type SideBooks } from '../suppor
 import { ENDS, WAYS, type UsdbLife, type Way } from './ways.ts';
 
 export interface UsdbSide extends Omit<SideBooks, 'held' | 'allowed'> {
-  /** What the recipient holds. */
+  /** What the payee holds. */
   readonly received: bigint;
   /** What is left of what the signer allows. */
   readonly left: bigint;
@@ -18,11 +18,11 @@ export interface UsdbBooks {
 
 export async function readUsdb(
   { near, far }: StackBridges,
-  { recipient, signer }: { readonly recipient: Hex; readonly signer: Hex },
+  { payee, signer }: { readonly payee: Hex; readonly signer: Hex },
 ): Promise<UsdbBooks> {
   const of = async (side: BridgeSide): Promise<UsdbSide> => {
     const { held, allowed, ...books } = await readBooks(side);
-    const [received, left] = await Promise.all([held(recipient), allowed(signer)]);
+    const [received, left] = await Promise.all([held(payee), allowed(signer)]);
     return { ...books, received, left };
   };
   return { near: await of(near), far: await of(far) };
@@ -76,7 +76,7 @@ function wayAddsUp(
   if (mints.length !== lives.length) found.push(`USDB ${way}: ${mints.length} mints`);
   const [from, to] = [after[source], after[destination]];
   const [was, had] = [before[source], before[destination]];
-  expect('the recipient got', to.received - had.received, total - fees);
+  expect('the payee got', to.received - had.received, total - fees);
   expect('the fee collector got', to.collected - had.collected, fees);
   expect('of the allowance were drawn', was.left - from.left, total);
   return found;

@@ -18,7 +18,7 @@ interface Crossing {
 }
 /** Burns USDB on one side and mints it on the other. */
 export interface UsdbLife extends Crossing {
-  readonly lane: 'burn_and_mint';
+  readonly lane: 'burn-mint';
   readonly finality: (typeof FINALITIES)[number];
 }
 /** Sends OMNI from one side and sees it arrive on the other. */
@@ -45,12 +45,12 @@ export function planCrossings(dice: Dice, count: number, seed: number): readonly
       complaints: [],
     };
     return serial % 2 === 0
-      ? { ...crossing, lane: 'burn_and_mint', finality: dice.pick(FINALITIES) }
+      ? { ...crossing, lane: 'burn-mint', finality: dice.pick(FINALITIES) }
       : { ...crossing, lane: 'bridge_c' };
   });
 }
 
-export const isUsdb = (life: BridgeLife): life is UsdbLife => life.lane === 'burn_and_mint';
+export const isUsdb = (life: BridgeLife): life is UsdbLife => life.lane === 'burn-mint';
 export const isOmni = (life: BridgeLife): life is OmniLife => life.lane === 'bridge_c';
 
 export const assetOf = (life: BridgeLife): string => (isUsdb(life) ? 'USDB' : 'OMNI');
@@ -65,10 +65,10 @@ const omniTemplate = ({ way }: Pick<OmniLife, 'way'>): string => `bridge-run/omn
  * Plans of both lanes, both ways. Those that burn set no allowance of their own: at once they would
  * undo each other's.
  */
-export function crossingTemplates(bridges: StackBridges, recipient: string): readonly object[] {
+export function crossingTemplates(bridges: StackBridges, payee: string): readonly object[] {
   return WAYS.flatMap((way) => {
     const [source, destination] = ENDS[way];
-    const ends = { from: bridges[source], to: bridges[destination], recipient };
+    const ends = { from: bridges[source], to: bridges[destination], recipient: payee };
     return [
       ...FINALITIES.map((finality) =>
         burnAndMint({ key: usdbTemplate({ way, finality }), finality, allowed: true, ...ends }),

@@ -7,7 +7,7 @@ import { FEE_COLLECTOR } from '../../dev/simulators/bridge/lanes.ts';
 import { createAttester } from '../../venues/burn-mint/attester.ts';
 import { differs, readMessage } from '../../venues/burn-mint/message.ts';
 import {
-  RECIPIENT,
+  PAYEE,
   SIGNER,
   STRANGER,
   approveBurns,
@@ -46,15 +46,15 @@ const total = async (): Promise<bigint> =>
 test('what is burnt is minted once on the other chain, and the supplies add up', async () => {
   const { near, far } = lanes;
   const before = await total();
-  const had = await balance(far, far.contracts.burnToken, RECIPIENT);
+  const had = await balance(far, far.contracts.burnToken, PAYEE);
   const { transaction, message } = await burn(near, far, { amount: usdb('12.5') });
   expect(await total()).toBe(before - usdb('12.5'));
   expect((await ask(attester.url, near, transaction))?.status).toBe('pending_confirmations');
   await near.mine(3);
-  const told = await complete(attester.url, near, transaction);
-  expect(told.decodedMessage?.finalityThresholdExecuted).toBe('2000');
-  expect(told.message.length).toBe(message.length);
-  const minted = await far.send(mintCall(far, told.message, told.attestation));
+  const shown = await complete(attester.url, near, transaction);
+  expect(shown.decodedMessage?.finalityThresholdExecuted).toBe('2000');
+  expect(shown.message.length).toBe(message.length);
+  const minted = await far.send(mintCall(far, shown.message, shown.attestation));
   expect(minted.status).toBe('success');
   const [event] = parseEventLogs({
     ...TOKEN_MESSENGER,
@@ -62,10 +62,10 @@ test('what is burnt is minted once on the other chain, and the supplies add up',
     eventName: 'MintAndWithdraw',
   });
   expect(event?.args).toMatchObject({ amount: usdb('12.5'), feeCollected: 0n });
-  expect(await balance(far, far.contracts.burnToken, RECIPIENT)).toBe(had + usdb('12.5'));
+  expect(await balance(far, far.contracts.burnToken, PAYEE)).toBe(had + usdb('12.5'));
   expect(await total()).toBe(before);
-  // Anybody may bring it, and nobody twice.
-  const again = mintCall(far, told.message, told.attestation);
+  // Any account may bring it, but only once.
+  const again = mintCall(far, shown.message, shown.attestation);
   expect(await far.refusal(again)).toContain('Nonce already used');
   expect((await far.send(again, STRANGER)).status).toBe('reverted');
   expect(await total()).toBe(before);
@@ -76,10 +76,10 @@ test('a fast burn is attested in its first block, and pays for it', async () => 
   const paid = await balance(near, near.contracts.burnToken, FEE_COLLECTOR);
   const terms = { amount: usdb('100'), maxFee: usdb('0.05'), threshold: 1000 } as const;
   const { transaction } = await burn(far, near, terms);
-  const told = await complete(attester.url, far, transaction);
-  expect(told.decodedMessage?.finalityThresholdExecuted).toBe('1000');
-  expect(told.decodedMessage?.decodedMessageBody['feeExecuted']).toBe('10000');
-  await near.send(mintCall(near, told.message, told.attestation));
+  const shown = await complete(attester.url, far, transaction);
+  expect(shown.decodedMessage?.finalityThresholdExecuted).toBe('1000');
+  expect(shown.decodedMessage?.decodedMessageBody['feeExecuted']).toBe('10000');
+  await near.send(mintCall(near, shown.message, shown.attestation));
   const fee = (await balance(near, near.contracts.burnToken, FEE_COLLECTOR)) - paid;
   expect(fee).toBe(usdb('0.01'));
 });
@@ -89,11 +89,11 @@ test('a fast burn that allows too little waits until it is final', async () => {
   const { transaction } = await burn(near, far, { maxFee: 1n, threshold: 1000 });
   expect((await ask(attester.url, near, transaction))?.status).toBe('pending_confirmations');
   await near.mine(3);
-  const told = await complete(attester.url, near, transaction);
-  expect(told.decodedMessage?.finalityThresholdExecuted).toBe('2000');
+  const shown = await complete(attester.url, near, transaction);
+  expect(shown.decodedMessage?.finalityThresholdExecuted).toBe('2000');
 });
 
-test('an attestation that has expired is refused, and taken once it is given again', async () => {
+test('an expired attestation is refused; a new one is accepted', async () => {
   const { near, far } = lanes;
   const terms = { maxFee: usdb('0.1'), threshold: 1000 } as const;
   await faults({ expires_in_blocks: 0 });
@@ -115,8 +115,8 @@ test('a message with a caller is brought by that caller alone', async () => {
   const { near, far } = lanes;
   const { transaction } = await burn(near, far, { caller: SIGNER.address });
   await near.mine(3);
-  const told = await complete(attester.url, near, transaction);
-  const call = mintCall(far, told.message, told.attestation);
+  const shown = await complete(attester.url, near, transaction);
+  const call = mintCall(far, shown.message, shown.attestation);
   expect(await far.refusal(call, STRANGER)).toContain('Invalid caller for message');
   expect(await far.refusal(call)).toBeNull();
 });
@@ -145,22 +145,22 @@ test('what an attester tells wrongly is well signed, and only a contract would n
   const { near, far } = lanes;
   const { transaction, message } = await burn(near, far, { maxFee: 5n });
   await near.mine(3);
-  const told = async (wish: object) => {
+  const attested = async (wish: object) => {
     await faults(wish);
     const { message, attestation } = await complete(attester.url, near, transaction);
     return { message, refusal: await far.refusal(mintCall(far, message, attestation)) };
   };
-  expect((await told({ tells: 'above_max_fee' })).refusal).toContain('Fee exceeds max fee');
-  const other = await told({ tells: 'other_amount' });
+  expect((await attested({ tells: 'above_max_fee' })).refusal).toContain('Fee exceeds max fee');
+  const other = await attested({ tells: 'other_amount' });
   expect(other.refusal).toBeNull();
   expect(other.message.slice(0, 26)).toBe(message.slice(0, 26));
-  expect((await told({ signatures: 'forged' })).refusal).toContain(
+  expect((await attested({ signatures: 'forged' })).refusal).toContain(
     'Invalid signature: not attester',
   );
-  expect((await told({ signatures: 'disordered' })).refusal).toContain(
+  expect((await attested({ signatures: 'disordered' })).refusal).toContain(
     'Invalid signature order or dupe',
   );
-  expect((await told({})).refusal).toBeNull();
+  expect((await attested({})).refusal).toBeNull();
 });
 
 test('the attester keeps silent, fails, loses answers and limits on demand', async () => {
@@ -189,21 +189,21 @@ test('the attester keeps silent, fails, loses answers and limits on demand', asy
 test('the service reads what the simulator says', async () => {
   const { near, far } = lanes;
   const { transaction, message } = await burn(near, far, { maxFee: usdb('0.1'), threshold: 1000 });
-  const asked = { domain: near.domain, attester_url: attester.url };
+  const lane = { domain: near.domain, attester_url: attester.url };
   const call = { signal: AbortSignal.timeout(10_000), traceHeaders: {} };
   const service = createAttester();
   try {
     await faults({ attestation: 'never' });
-    expect(await service.messagesOf(asked, transaction, call)).toEqual([]);
+    expect(await service.messagesOf(lane, transaction, call)).toEqual([]);
     await faults({});
-    const [told] = await service.messagesOf(asked, transaction, call);
+    const [shown] = await service.messagesOf(lane, transaction, call);
     const emitted = readMessage(message);
-    const attested = readMessage(told?.message ?? '');
+    const attested = readMessage(shown?.message ?? '');
     if (!emitted.ok || !attested.ok) throw new Error('a message could not be read');
     expect(differs(attested.message, emitted.message)).toBeNull();
-    await service.reattest(asked, attested.message.nonce, call);
+    await service.reattest(lane, attested.message.nonce, call);
     await faults({ tells: 'other_recipient' });
-    const [wrong] = await service.messagesOf(asked, transaction, call);
+    const [wrong] = await service.messagesOf(lane, transaction, call);
     const other = readMessage(wrong?.message ?? '');
     expect(other.ok && differs(other.message, emitted.message)).toContain('mint_recipient');
   } finally {

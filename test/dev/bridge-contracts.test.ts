@@ -20,8 +20,8 @@ test('no contract has the same address on both chains', () => {
   expect(new Set(addresses).size).toBe(10);
 });
 
-/** Functions and events as they are told apart on a chain. */
-function told(abi: Abi): readonly string[] {
+/** Functions and events by what identifies them on a chain. */
+function identities(abi: Abi): readonly string[] {
   return abi.flatMap((entry) => {
     if (entry.type === 'function') return [`${toFunctionSelector(entry)} ${entry.stateMutability}`];
     if (entry.type !== 'event') return [];
@@ -31,14 +31,14 @@ function told(abi: Abi): readonly string[] {
 }
 
 test('the burn-and-mint contracts have what the service reads of the published ones', () => {
-  const messenger = told(TOKEN_MESSENGER.abi);
-  const transmitter = told(MESSAGE_TRANSMITTER.abi);
-  expect(messenger).toEqual(expect.arrayContaining([...told(read.TOKEN_MESSENGER)]));
-  expect(transmitter).toEqual(expect.arrayContaining([...told(read.MESSAGE_TRANSMITTER)]));
+  const messenger = identities(TOKEN_MESSENGER.abi);
+  const transmitter = identities(MESSAGE_TRANSMITTER.abi);
+  expect(messenger).toEqual(expect.arrayContaining([...identities(read.TOKEN_MESSENGER)]));
+  expect(transmitter).toEqual(expect.arrayContaining([...identities(read.MESSAGE_TRANSMITTER)]));
 });
 
 test('the omnichain contracts have the selectors of those that are deployed', () => {
-  expect(told(OMNI_TOKEN.abi)).toEqual(
+  expect(identities(OMNI_TOKEN.abi)).toEqual(
     expect.arrayContaining([
       '0xc7c7f5b3 payable',
       '0x3b6f743b view',
@@ -46,7 +46,7 @@ test('the omnichain contracts have the selectors of those that are deployed', ()
       '0xefed6d3500546b29533b128a29e3a94d70788727f0507505ac12eaf2e578fd9c i-i-',
     ]),
   );
-  expect(told(ENDPOINT.abi)).toEqual(
+  expect(identities(ENDPOINT.abi)).toEqual(
     expect.arrayContaining([
       '0x1ab700d4ced0c005b164c0f789fd09fcbb0156d4c2041b8a3bfbcd961cd1567f ---',
       '0x3cd5e48f9730b129dc7550f0fcea9c767b7be37837cd10e55eb35f734f4bca04 --',

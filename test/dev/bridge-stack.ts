@@ -31,7 +31,7 @@ import { freePort } from '../../dev/stack/ports.ts';
 export type Hex = `0x${string}`;
 
 export const { signer: SIGNER, deployer: STRANGER } = chainInfo(0).accounts;
-export const RECIPIENT: Hex = '0x00000000000000000000000000000000000A11cE';
+export const PAYEE: Hex = '0x00000000000000000000000000000000000A11cE';
 
 /** A call of a contract, as tests write it. */
 export interface Call {
@@ -227,7 +227,7 @@ export function burnCall(
     args: [
       amount,
       domain ?? to.domain,
-      inWord(RECIPIENT),
+      inWord(PAYEE),
       from.contracts.burnToken,
       caller === undefined ? `0x${'0'.repeat(64)}` : inWord(caller),
       maxFee,
@@ -269,8 +269,8 @@ export function mintCall(to: TestChain, message: Hex, attestation: Hex): Call {
   };
 }
 
-/** A message as the attester tells it. */
-export interface Told {
+/** A message as the attester shows it. */
+export interface ShownMessage {
   readonly status: string;
   readonly message: Hex;
   readonly attestation: Hex;
@@ -286,27 +286,31 @@ export async function ask(
   attester: string,
   from: LaneChain,
   transaction: Hex,
-): Promise<Told | null> {
+): Promise<ShownMessage | null> {
   const path = `/v2/messages/${String(from.domain)}?transactionHash=${transaction}`;
   const answer = await fetch(`${attester}${path}`);
   if (answer.status === 404) return null;
   if (!answer.ok) throw new Error(`the attester answered ${String(answer.status)}`);
-  const { messages } = (await answer.json()) as { messages: Told[] };
+  const { messages } = (await answer.json()) as { messages: ShownMessage[] };
   return messages[0] ?? null;
 }
 
 /** Asks until it is complete. */
-export const complete = (attester: string, from: LaneChain, transaction: Hex): Promise<Told> =>
+export const complete = (
+  attester: string,
+  from: LaneChain,
+  transaction: Hex,
+): Promise<ShownMessage> =>
   eventually(async () => {
-    const told = await ask(attester, from, transaction);
-    return told?.status === 'complete' ? told : null;
+    const shown = await ask(attester, from, transaction);
+    return shown?.status === 'complete' ? shown : null;
   });
 
 /** What a send of the omnichain token says. */
 export function sendParam(to: LaneChain, amount: bigint, least = amount): object {
   return {
     dstEid: to.eid,
-    to: inWord(RECIPIENT),
+    to: inWord(PAYEE),
     amountLD: amount,
     minAmountLD: least,
     extraOptions: '0x',

@@ -22,13 +22,13 @@ test('each setting has a reason, and says whether a shared cluster may have it',
 });
 
 test("the containers' Temporal has every setting of the embedded one, and no other", () => {
-  const given = lines.filter((line) => line.startsWith('- --dynamic-config-value='));
-  expect(given.map((line) => line.replace('- --dynamic-config-value=', '')).sort()).toEqual(
+  const passed = lines.filter((line) => line.startsWith('- --dynamic-config-value='));
+  expect(passed.map((line) => line.replace('- --dynamic-config-value=', '')).sort()).toEqual(
     [...dynamicConfig()].sort(),
   );
 });
 
-test('each role is given its own secrets: a worker vouches for audit rows and opens no callers', () => {
+test('each role has its own secrets: a worker vouches for audit rows and reads no keys of callers', () => {
   const secretsOf = (role: string): string | undefined => {
     const from = lines.indexOf(`command: ['node', 'dist/main.js', '${role}']`);
     return lines.slice(0, from).findLast((line) => line.startsWith('secrets: '));

@@ -1,6 +1,6 @@
 /**
- * Released migrations stay as they are, new ones hold nobody up and leave the release before what
- * it uses, and functions that changed since a release stand in a new migration.
+ * Released migrations never change, new ones block no other session and keep what the release before
+ * them uses, and functions that changed since a release stand in a new migration.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -137,7 +137,7 @@ test.each([
   expect((await lintFaults(dir)).join('\n')).toContain(`${rule}: `);
 });
 
-test('what holds nobody up is fine, and so is what a line of the file allows', async () => {
+test('a migration that blocks no session passes, and so does one that a line of the file allows', async () => {
   for (const [index, sql] of [
     '-- online\n-- Why.\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS a ON things (kind);',
     '-- online\nALTER TABLE things VALIDATE CONSTRAINT c;',

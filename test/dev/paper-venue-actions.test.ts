@@ -8,7 +8,7 @@ import {
   call,
   eventually,
   journal,
-  RECIPIENT,
+  PAYEE,
   settled,
   startChain,
   startVenueHere,
@@ -108,7 +108,7 @@ describe('cex_internal_transfer', () => {
   test.each([
     ['CONFIG_INVALID', { config: { venue: 'paper-main' } }],
     ['CONFIG_INVALID', { config: { ...config, asset: 'USDT' } }],
-    ['ACCOUNT_UNKNOWN', { config: { ...config, destination_venue: 'nobody' } }],
+    ['ACCOUNT_UNKNOWN', { config: { ...config, destination_venue: 'unknown' } }],
     ['ACCOUNT_TYPE_NOT_SUPPORTED', { config: { ...config, account_type: 'FUND' } }],
     ['TOPOLOGY_NOT_SUPPORTED', { config: { ...config, venue: 'paper-sub-b' } }],
     ['TOPOLOGY_NOT_SUPPORTED', { config: { ...config, account_type: 'USDT_FUTURE' } }],
@@ -192,7 +192,7 @@ describe('cex_deposit_observe', () => {
     });
   });
 
-  test('credits by itself, also when nobody observes', async () => {
+  test('credits by itself, also when no caller observes', async () => {
     const before = await pool('paper-sub-b');
     await send('send:3', await addressOf('paper-sub-b'));
     await eventually(async () => (await pool('paper-sub-b')) === before + 20 || null);
@@ -214,7 +214,7 @@ describe('cex_deposit_observe', () => {
     });
   });
 
-  test('waits for the block, and for its finality where that is asked', async () => {
+  test('waits for the block, and for its finality when required', async () => {
     expect(await look(observe(`0x${'1'.repeat(64)}`))).toMatchObject({ next_state: 'OBSERVING' });
     const hash = await send('send:5', await addressOf('paper-sub-a'));
     const context = observe(hash, { completion_assurance: 'destination_finalized' });
@@ -224,7 +224,7 @@ describe('cex_deposit_observe', () => {
   });
 
   test('fails when the transaction is final and brings this account nothing', async () => {
-    const hash = await send('send:6', RECIPIENT);
+    const hash = await send('send:6', PAYEE);
     expect(await look(observe(hash))).toMatchObject({ next_state: 'OBSERVING' });
     await chain.client.mine({ blocks: 4 });
     expect(await look(observe(hash))).toMatchObject({
@@ -242,7 +242,7 @@ describe('cex_deposit_observe', () => {
   test.each([
     ['CONFIG_INVALID', { config: { venue: 'paper-sub-a' } }],
     ['CONFIG_INVALID', { config: { venue: 'paper-sub-a', match_from: 'send', asset: 'USDT' } }],
-    ['ACCOUNT_UNKNOWN', { config: { venue: 'nobody', match_from: 'send' } }],
+    ['ACCOUNT_UNKNOWN', { config: { venue: 'unknown', match_from: 'send' } }],
     ['ASSET_NOT_SUPPORTED', { asset: 'BTC' }],
     ['MATCH_UNKNOWN', { matched: { node_key: 'other' } }],
     ['MATCH_UNKNOWN', { config: { venue: 'paper-sub-a', match_from: 'what' } }],
@@ -265,7 +265,7 @@ describe('cex_deposit_observe', () => {
       error_code: 'ACTION_NOT_SUPPORTED',
     });
     expect(await venue.executor.cancel(context, call())).toEqual({ next_state: 'OBSERVING' });
-    expect(await venue.get('/accounts/nobody/deposit-address')).toMatchObject({
+    expect(await venue.get('/accounts/unknown/deposit-address')).toMatchObject({
       detail: { error: 'ACCOUNT_UNKNOWN' },
     });
   });
@@ -277,7 +277,7 @@ describe('the address book', () => {
   const entry = (changes: object = {}) => ({
     asset: 'usdc',
     network: 'ERC20',
-    address: RECIPIENT.toLowerCase(),
+    address: PAYEE.toLowerCase(),
     ...changes,
   });
   afterEach(async () => {
@@ -292,7 +292,7 @@ describe('the address book', () => {
     fresh.remove();
     const book = {
       enabled: true,
-      entries: [{ asset: 'USDC', network: 'erc20', address: RECIPIENT }],
+      entries: [{ asset: 'USDC', network: 'erc20', address: PAYEE }],
     };
     expect(await put(true, entry())).toEqual({ status: 200, body: book });
     expect(await venue.get('/address-book')).toEqual(book);
@@ -305,7 +305,7 @@ describe('the address book', () => {
       withdrawal(key, {
         asset,
         amount: '5',
-        config: { venue: account, network: 'local', destination_address: RECIPIENT },
+        config: { venue: account, network: 'local', destination_address: PAYEE },
       });
     const barred = { next_state: 'FAILED', error_code: 'ADDRESS_NOT_WHITELISTED' };
     await put(true, entry({ address: chain.wallet }));
@@ -325,7 +325,7 @@ describe('the address book', () => {
     expect(await venue.executor.preflight(of('book:1', 'paper-main'), call())).toBeNull();
   });
 
-  test('is asked again at submit, and what it refused stays refused', async () => {
+  test('is checked again at submit, and what it refused stays refused', async () => {
     const context = withdrawal('book:2', { amount: '5' });
     const { prepared_action = {} } = await venue.executor.prepare(context, call());
     await put(true);
@@ -343,7 +343,7 @@ describe('the address book', () => {
     await restart();
     expect(await venue.get('/address-book')).toMatchObject({
       enabled: true,
-      entries: [{ address: RECIPIENT }],
+      entries: [{ address: PAYEE }],
     });
   });
 

@@ -16,7 +16,7 @@ import { depositAddress, watchDeposits } from '../../dev/simulators/paper-venue/
 import { openLedger, type Ledger } from '../../dev/simulators/paper-venue/ledger.ts';
 import { chainFileSchema } from '../../dev/simulators/paper-venue/settings.ts';
 import { contextOf } from '../executors/fake-server.ts';
-import { NO_CHAIN, RECIPIENT, tempFolder } from './paper-venue-stack.ts';
+import { NO_CHAIN, PAYEE, tempFolder } from './paper-venue-stack.ts';
 
 const TOKEN = getAddress(NO_CHAIN.tokens['USDC']!.address);
 const opening = { identity: 'test', postings: [] };
@@ -35,7 +35,7 @@ afterEach(() => {
 /** Blocks of transfers; `blocks` may be changed as a chain that reorganises changes. */
 function madeUpChain() {
   const blocks: { hash: string; transfers: TokenTransfer[] }[] = [];
-  const asked: [bigint, bigint][] = [];
+  const reads: [bigint, bigint][] = [];
   const chain: ReadChain = {
     block: async (of) => {
       const number = of === 'latest' ? BigInt(blocks.length - 1) : of;
@@ -43,18 +43,18 @@ function madeUpChain() {
       return hash === undefined ? null : { number, hash };
     },
     tokenTransfers: async ({ to, from, until }) => {
-      asked.push([from, until]);
+      reads.push([from, until]);
       return blocks
         .slice(Number(from), Number(until) + 1)
         .flatMap(({ transfers }) => transfers.filter((each) => to.includes(each.to)));
     },
   };
-  return { chain, blocks, asked };
+  return { chain, blocks, reads };
 }
 const transfer = (tx: number, account: string, units: bigint): TokenTransfer => ({
   tx_hash: `0x${tx.toString(16).padStart(64, '0')}`,
   token: TOKEN,
-  to: account === 'stranger' ? RECIPIENT : depositAddress(NO_CHAIN, account),
+  to: account === 'stranger' ? PAYEE : depositAddress(NO_CHAIN, account),
   units,
 });
 const held = (account: string) => ledger.book.balance(account, 'SPOT', 'USDC');
@@ -73,7 +73,7 @@ test('each account has an address of its own, the same at every start', () => {
 });
 
 test('every log is booked once: two of one transaction, a scan again, a restart and a block made anew', async () => {
-  const { chain, blocks, asked } = madeUpChain();
+  const { chain, blocks, reads } = madeUpChain();
   const watcher = watchDeposits(ledger, chain, NO_CHAIN);
   expect(watcher.scannedTo()).toBe(-1n);
   blocks.push({ hash: 'a', transfers: [] });
@@ -92,7 +92,7 @@ test('every log is booked once: two of one transaction, a scan again, a restart 
   blocks.push({ hash: 'c', transfers: [transfer(3, 'paper-sub-a', 4n)] });
   await watcher.scan();
   // Only what is new was read.
-  expect(asked).toEqual([
+  expect(reads).toEqual([
     [0n, 1n],
     [2n, 2n],
   ]);
@@ -116,7 +116,7 @@ test('every log is booked once: two of one transaction, a scan again, a restart 
   await next.stop();
 });
 
-test('a chain that is away is asked again, and nothing is lost', async () => {
+test('a chain that is away is read again later, and no deposit is lost', async () => {
   const { chain, blocks } = madeUpChain();
   const state = { away: true };
   const away: ReadChain = {

@@ -26,7 +26,7 @@ test('rates are kept over many calls, and one rate does not shift the other', ()
   );
 });
 
-test('faults hold for the named phases and the given number of calls', () => {
+test('faults hold for the named phases and number of calls', () => {
   const injector = createFaultInjector();
   injector.set(
     faultsSchema.parse({ error_rate: 1, hold_ms: 5, phases: ['submit', 'observe'], remaining: 2 }),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PayingChain } from '../../dev/simulators/paper-venue/chain.ts';
 import { openLedger, type Ledger } from '../../dev/simulators/paper-venue/ledger.ts';
 import { createSender, type Sender } from '../../dev/simulators/paper-venue/sender.ts';
-import { RECIPIENT, tempFolder } from './paper-venue-stack.ts';
+import { PAYEE, tempFolder } from './paper-venue-stack.ts';
 
 const debit = { account: 'paper-main', account_type: 'SPOT', asset: 'USDC', delta: '-5' };
 let folder: ReturnType<typeof tempFolder>;
@@ -24,8 +24,8 @@ afterEach(async () => {
 });
 
 /**
- * A chain that mines what it is sent at once, keeps all it saw, and can be told to stop mining or
- * to revert.
+ * A chain that mines every transaction at once and keeps all of them; a test can make it stop mining
+ * or revert.
  */
 function fakeChain() {
   const mined = new Map<string, boolean>();
@@ -68,7 +68,7 @@ function accept(id: string): void {
     fingerprint: id,
     terms: {},
     postings: [debit],
-    transfer: { asset: 'USDC', to: RECIPIENT, units: '5' },
+    transfer: { asset: 'USDC', to: PAYEE, units: '5' },
     not_before: 0,
   });
 }
@@ -108,7 +108,7 @@ test('many wakes at once send each order once, with a nonce of its own', async (
   expect(chain.sent).toEqual(['0xaa0', '0xaa1', '0xaa2', '0xaa3']);
 });
 
-test('an order cancelled while its signature is made is not sent, and its nonce is given to the next', async () => {
+test('an order cancelled while its signature is made is not sent, and its nonce goes to the next', async () => {
   accept('a');
   chain.onSign = () => {
     chain.onSign = () => {};

@@ -30,7 +30,7 @@ import { contextOf, settingsOf } from '../executors/fake-server.ts';
 
 const DEPLOYER = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
 const HOT_WALLET = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
-export const RECIPIENT = '0x00000000000000000000000000000000000A11cE';
+export const PAYEE = '0x00000000000000000000000000000000000A11cE';
 export const DECIMALS = 6;
 
 export type Chain = Awaited<ReturnType<typeof startChain>>;
@@ -77,7 +77,7 @@ export async function startChain() {
     client,
     settings,
     wallet,
-    received: (asset = 'USDC', to: string = RECIPIENT) => {
+    received: (asset = 'USDC', to: string = PAYEE) => {
       const address = settings.tokens[asset]?.address ?? wallet;
       return client.readContract({
         address,
@@ -93,7 +93,7 @@ export async function startChain() {
   };
 }
 
-/** A chain that nobody can reach, for what the venue does on its books alone. */
+/** An unreachable chain, for what the venue does on its books alone. */
 export const NO_CHAIN: ChainSettings = {
   rpcUrl: 'http://127.0.0.1:1',
   chainId: foundry.id,
@@ -260,7 +260,7 @@ export function withdrawal(key: string, changes: Partial<ExecutionContext> = {})
     venue: 'paper-main',
     asset: 'USDC',
     network: 'ERC20',
-    destination_address: RECIPIENT,
+    destination_address: PAYEE,
   };
   return contextOf({ idempotency_key: key, config, ...changes });
 }

@@ -123,7 +123,7 @@ describe('a transfer', () => {
       'rule 4',
       { from_account: 'paper-sub-a', from_account_type: 'USDT_FUTURE' },
     ],
-    ['ACCOUNT_UNKNOWN', 'nobody', { to_account: 'nobody' }],
+    ['ACCOUNT_UNKNOWN', 'unknown', { to_account: 'unknown' }],
     ['ACCOUNT_TYPE_NOT_SUPPORTED', 'FUND', { to_account_type: 'FUND' }],
     ['ASSET_NOT_SUPPORTED', 'BTC', { asset: 'BTC' }],
     ['AMOUNT_INVALID', 'decimal', { amount: '-1' }],
@@ -221,7 +221,7 @@ describe('a pending transfer', () => {
   });
 
   test.each(['completed', 'failed'])(
-    'without an end stays until it is told %s, once',
+    'without an end stays pending until it is settled as %s, once',
     async (outcome) => {
       const [from, to] = await both();
       await venue.faults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });

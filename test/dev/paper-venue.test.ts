@@ -1,6 +1,6 @@
 import { parseUnits } from 'viem';
 import {
-  RECIPIENT,
+  PAYEE,
   call,
   eventually,
   journal,
@@ -58,7 +58,7 @@ describe('a new venue', () => {
       withdrawable: '1000000',
       total: '1000000',
     });
-    expect(await venue.get('/accounts/nobody/balances')).toMatchObject({
+    expect(await venue.get('/accounts/unknown/balances')).toMatchObject({
       detail: { error: 'ACCOUNT_UNKNOWN' },
     });
     expect(await venue.executor.health(call())).toEqual({ state: 'up' });
@@ -86,7 +86,7 @@ describe('a withdrawal', () => {
         fee_amount: '0',
         fee_asset: 'USDC',
         received_amount: '12.5',
-        destination_address: RECIPIENT,
+        destination_address: PAYEE,
       },
     });
     expect((await chain.received()) - before).toBe(12_500_000n);
@@ -100,7 +100,7 @@ describe('a withdrawal', () => {
   });
 
   test('a fee comes out of the amount', async () => {
-    const config = { venue: 'paper-sub-a', network: 'local', destination_address: RECIPIENT };
+    const config = { venue: 'paper-sub-a', network: 'local', destination_address: PAYEE };
     const context = withdrawal('fee:1', { asset: 'USDT', amount: '10', config });
     await submit(venue, context);
     expect(await settled(venue, context)).toMatchObject({
@@ -219,7 +219,7 @@ describe('cancel', () => {
     await venue.faults({ processing_ms: 60_000, phases: ['submit'], remaining: 1 });
     const before = await balance('paper-sub-b');
     const context = withdrawal('cancel:1', {
-      config: { venue: 'paper-sub-b', network: 'ERC20', destination_address: RECIPIENT },
+      config: { venue: 'paper-sub-b', network: 'ERC20', destination_address: PAYEE },
     });
     await submit(venue, context);
     expect(await balance('paper-sub-b')).not.toBe(before);
@@ -253,7 +253,7 @@ describe('cancel', () => {
 });
 
 describe('preflight', () => {
-  const config = { venue: 'paper-main', network: 'ERC20', destination_address: RECIPIENT };
+  const config = { venue: 'paper-main', network: 'ERC20', destination_address: PAYEE };
   test.each([
     ['CONFIG_INVALID', { config: {} }],
     ['CONFIG_INVALID', { config: { ...config, asset: 'USDT' } }],

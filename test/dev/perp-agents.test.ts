@@ -15,7 +15,7 @@ beforeEach(() => fetch(`${venue.url}/faults`, { method: 'DELETE' }));
 
 const OK = { status: 'ok', response: { type: 'default' } };
 const DAY_MS = 86_400_000;
-const NOBODY = `0x${'0'.repeat(40)}` as const;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as const;
 
 async function master(name: string) {
   const account = someone(name);
@@ -50,9 +50,9 @@ test('an agent signs for its master, and moves nothing out', async () => {
     role: 'agent',
     data: { user: address },
   });
-  const [told] = await listed();
-  expect(told).toMatchObject({ name: 'desk', address: low(agent.address) });
-  expect((told?.validUntil ?? 0) / DAY_MS).toBeCloseTo(Date.now() / DAY_MS + 90, 1);
+  const [agentRow] = await listed();
+  expect(agentRow).toMatchObject({ name: 'desk', address: low(agent.address) });
+  expect((agentRow?.validUntil ?? 0) / DAY_MS).toBeCloseTo(Date.now() / DAY_MS + 90, 1);
 });
 
 test('three have names, one has none; the same name replaces, and none comes again', async () => {
@@ -90,7 +90,7 @@ test('an agent is taken away, and may be hidden', async () => {
   const { client, approve, listed } = await master('takes agents away');
   await approve('goes', 'desk');
   await perp.faults({ agent_removal_ms: 60_000, list_agents: false });
-  await client.approveAgent({ agentAddress: NOBODY, agentName: 'desk' });
+  await client.approveAgent({ agentAddress: ZERO_ADDRESS, agentName: 'desk' });
   await expect(perp.as(someone('goes')).noop()).rejects.toThrow('does not exist');
   await expect(approve('comes', 'desk')).rejects.toThrow('User has pending agent removal');
   await perp.faults({ list_agents: false });

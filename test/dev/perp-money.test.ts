@@ -63,7 +63,7 @@ const waiting = (address: Hex) =>
   });
 const rowOf = (hash: Hex) =>
   eventually(async () => (await perp.rows(user)).find((row) => row.hash === hash) ?? null);
-async function told(): Promise<{
+async function overview(): Promise<{
   deposits: { key: string; credited: boolean }[];
   withdrawals: { nonce: number; paid: boolean; transaction: Hex | null }[];
 }> {
@@ -90,7 +90,7 @@ test('a deposit of less than five is lost, and so is one that is swallowed', asy
   const small = await deposit(stack.chain, usdb('4.999999'));
   const known = ({ hash }: { hash: Hex }) =>
     eventually(async () => {
-      const { deposits } = await told();
+      const { deposits } = await overview();
       return deposits.find(({ key }) => key === `${hash}:0`) ?? null;
     });
   expect(await known(small)).toMatchObject({ credited: false });
@@ -113,7 +113,7 @@ test('a deposit that a reorganisation takes back is not credited', async () => {
   await stack.chain.mine(6);
   await sleep(600);
   expect(await perp.perp(user)).toBe(before);
-  expect((await told()).deposits.some(({ key }) => key.startsWith(hash))).toBe(false);
+  expect((await overview()).deposits.some(({ key }) => key.startsWith(hash))).toBe(false);
 });
 
 test('a withdrawal is debited at once, paid once, and then has its row', async () => {
@@ -142,7 +142,7 @@ test('a payment that is taken back is sent again; others wait while they are hel
   await perp.faults({ hold_withdrawals: true, withdrawal_seconds: 0 });
   await perp.as(whale).withdraw3({ destination, amount: '6' });
   const { nonce } = await perp.last();
-  const mine = async () => (await told()).withdrawals.find((each) => each.nonce === nonce);
+  const mine = async () => (await overview()).withdrawals.find((each) => each.nonce === nonce);
   await sleep(600);
   expect(await mine()).toMatchObject({ paid: false, transaction: null });
   await mining('paused');
@@ -162,7 +162,7 @@ test('a killed venue comes back with its state and pays what it owes once', asyn
   await mining('paused');
   await perp.as(whale).withdraw3({ destination, amount: '7' });
   const { nonce, body } = await perp.last();
-  const mine = async () => (await told()).withdrawals.find((each) => each.nonce === nonce);
+  const mine = async () => (await overview()).withdrawals.find((each) => each.nonce === nonce);
   const hash = await eventually(async () => (await mine())?.transaction ?? null);
   const agentAddress = low(someone('outlives a process').address);
   await perp.as(whale).approveAgent({ agentAddress, agentName: 'desk' });

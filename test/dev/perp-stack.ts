@@ -95,7 +95,7 @@ export interface PerpCaller {
   /** What it heard last. */
   last(): Promise<Heard>;
   exchange(body: string | object): Promise<{ readonly status: number; readonly text: string }>;
-  /** The client of others, signing as this account; its nonces may be given. */
+  /** The client of others, signing as this account, with its own nonces or those of `nonces`. */
   as(account: PrivateKeyAccount, nonces?: () => number): ExchangeClient;
 }
 

@@ -65,11 +65,11 @@ test('the signer of each action of the client of others is recovered', async () 
     'send',
     'subAccountTransfer',
   ]);
-  const [told] = await perp.info<{ name: string; subAccountUser: Hex }[]>({
+  const [listed] = await perp.info<{ name: string; subAccountUser: Hex }[]>({
     type: 'subAccounts',
     user: address,
   });
-  expect(told).toMatchObject({ name: 'desk-1', subAccountUser: sub, master: address });
+  expect(listed).toMatchObject({ name: 'desk-1', subAccountUser: sub, master: address });
   expect(await perp.info({ type: 'subAccounts', user: sub })).toBeNull();
 });
 

@@ -1,4 +1,4 @@
-/** A port is one process's for as long as that lives, also while nobody listens on it. */
+/** A port belongs to one process for as long as that lives, also while nothing listens on it. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,16 +37,16 @@ async function asks(): Promise<{ got: number[]; end: () => Promise<unknown> }> {
   return { got, end: async () => (running.child.stdin?.end(), running) };
 }
 
-test('processes that ask at the same time are given none twice, and all when others are gone', async () => {
+test('processes that claim at the same time get no port twice; a port is free once its process ended', async () => {
   const four = await Promise.all([asks(), asks(), asks(), asks()]);
-  const given = four.flatMap(({ got }) => got);
-  expect(new Set(given).size).toBe(given.length);
-  for (const port of given) expect(claimPort(port, folder)).toBe(false);
+  const claimed = four.flatMap(({ got }) => got);
+  expect(new Set(claimed).size).toBe(claimed.length);
+  for (const port of claimed) expect(claimPort(port, folder)).toBe(false);
   await Promise.all(four.map(({ end }) => end()));
-  for (const port of given) expect(claimPort(port, folder)).toBe(true);
+  for (const port of claimed) expect(claimPort(port, folder)).toBe(true);
 });
 
-test('a port is not given twice by one process either', () => {
+test('one process does not claim a port twice either', () => {
   writeFileSync(join(folder, 'something else'), '');
   expect([claimPort(1, folder), claimPort(1, folder), claimPort(2, folder)]).toEqual([
     true,

@@ -18,7 +18,7 @@ const BANK = {
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'given-'));
+  folder = mkdtempSync(join(tmpdir(), 'setting-file-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -73,7 +73,7 @@ test('ends with 1 and every fault where a service would not start', async () => 
   });
 });
 
-test('the files that settings name are read too, and all that is wrong with them told at once', async () => {
+test('the files that settings name are read too, and all their faults reported at once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-check-'));
   const at = (name: string, content: unknown, mode = 0o600): string => {
     const path = join(folder, name);
@@ -104,14 +104,14 @@ test('the files that settings name are read too, and all that is wrong with them
     };
     const first = await run(env);
     expect(first).toMatchObject({ status: 1, out: '' });
-    for (const told of [
+    for (const line of [
       /SVC_PROT: /,
       /SVC_REGISTRY_FILE: executors\[0\]\.url: must be https/,
       /SVC_REGISTRY_FILE: executors\[0\]\.action_types/,
       /SVC_VENUES_FILE: venues\[0\]\.provider: must be evm, paper, perp or ccxt/,
       /SVC_DASHBOARD_WRITER_KEYS_FILE: entry 1 has no name.*; the secret of desk/,
     ])
-      expect(first.err).toMatch(told);
+      expect(first.err).toMatch(line);
     const second = await run({ ...env, SVC_REGISTRY_FILE: signers });
     expect(second.err).toMatch(/SVC_REGISTRY_FILE: signers\[0\]: .*open\.key/);
     expect(second.err).toMatch(/SVC_REGISTRY_FILE: signers\[1\]: .*none\.key/);

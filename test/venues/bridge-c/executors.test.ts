@@ -23,7 +23,7 @@ import { evmVenueSchema } from '../../../venues/list.ts';
 import {
   omni,
   omniSend,
-  RECIPIENT,
+  PAYEE,
   SIGNER,
   startLanes,
   STRANGER,
@@ -90,7 +90,7 @@ const context = (more: Partial<ExecutionContext> = {}): ExecutionContext => ({
   config: {
     source_chain_id: lanes.near.chainId,
     destination_chain_id: lanes.far.chainId,
-    destination_address: RECIPIENT,
+    destination_address: PAYEE,
   },
   signer: { signer_key: 's', chain_family: 'evm', address: SIGNER.address },
   bridge_path: PATH,
@@ -276,7 +276,7 @@ const asked = (packet: Packet, more: Partial<ExecutionContext> = {}, output: Jso
       node_key: 'send',
       output: {
         destination_chain_id: lanes.far.chainId,
-        destination_address: RECIPIENT,
+        destination_address: PAYEE,
         destination_block: '0',
         packet: packetRecord(packet),
         ...output,
@@ -318,7 +318,7 @@ describe('a look at the other end', () => {
     expect(await looked(packet)).toMatchObject({
       next_state: 'COMPLETED',
       external_ref: receipt.transactionHash,
-      output: { received_amount: '3', destination_address: RECIPIENT },
+      output: { received_amount: '3', destination_address: PAYEE },
     });
   });
 
@@ -435,6 +435,6 @@ test('what the other end would not receive is not sent', async () => {
   expect(await executors().send.preflight(context(), call())).toMatchObject({
     next_state: 'FAILED',
     error_code: 'RECEIPT_WOULD_FAIL',
-    error_message: expect.stringContaining(RECIPIENT),
+    error_message: expect.stringContaining(PAYEE),
   });
 });

@@ -9,7 +9,7 @@ import {
   approveBurns,
   burn,
   mintCall,
-  RECIPIENT,
+  PAYEE,
   SIGNER,
   startLanes,
   STRANGER,
@@ -373,7 +373,7 @@ describe('nothing is burnt', () => {
   });
 
   it('that whoever mints it in the plan may not bring', async () => {
-    const caller = RECIPIENT;
+    const caller = PAYEE;
     const planned = burnContext(lanes);
     const context = { ...planned, config: { ...planned.config, destination_caller: caller } };
     const by = (address: string): ExecutionContext => ({

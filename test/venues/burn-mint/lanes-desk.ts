@@ -18,7 +18,7 @@ import type { Lane } from '../../../venues/burn-mint/plan.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
 import { evmVenueSchema } from '../../../venues/list.ts';
 import { createEvmSigning } from '../../../venues/evm/signing.ts';
-import { RECIPIENT, SIGNER, type TestChain, type TestLanes } from '../../dev/bridge-stack.ts';
+import { PAYEE, SIGNER, type TestChain, type TestLanes } from '../../dev/bridge-stack.ts';
 
 export const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000), requestId: 'test' });
 
@@ -107,7 +107,7 @@ export const burnContext = ({ near, far }: TestLanes): ExecutionContext => ({
     source_chain_id: near.chainId,
     destination_chain_id: far.chainId,
     token_address: near.contracts.burnToken,
-    mint_recipient: RECIPIENT,
+    mint_recipient: PAYEE,
   },
 });
 
