@@ -228,7 +228,7 @@ describe('the role of the service', () => {
       await client.end();
     }
   };
-  /** By what the role may do, before any trigger is asked. */
+  /** By the rights of the role, before any trigger runs. */
   const DENIED = /^(permission denied|must be owner)/;
 
   test.each([
@@ -278,7 +278,7 @@ describe('the role of the service', () => {
       await expect(own.query(text)).rejects.toThrow('is append-only');
   });
 
-  test('is made by a command, which takes back what was given beside it and refuses an owner', async () => {
+  test('is made by a command, which revokes all other rights and refuses an owner', async () => {
     await own.query('CREATE ROLE another LOGIN');
     await own.query('GRANT ALL ON audit_events TO another');
     const url = ['--database-url', owner];
@@ -294,9 +294,9 @@ describe('the role of the service', () => {
       exit: 1,
       err: expect.stringContaining('owns'),
     });
-    expect(await admin(['database', 'grant', '--role', 'nobody', ...url])).toMatchObject({
+    expect(await admin(['database', 'grant', '--role', 'unknown_role', ...url])).toMatchObject({
       exit: 1,
-      err: expect.stringContaining('nobody'),
+      err: expect.stringContaining('unknown_role'),
     });
   });
 
@@ -485,7 +485,7 @@ describe('a row that the service did not write', () => {
     for (const event_id of [first, dated, invented]) expect(log).toContain(event_id);
   });
 
-  test('cannot be told without the key, so the command asks for it', async () => {
+  test('cannot be checked without the key, so the command requires it', async () => {
     expect(await admin(['audit', 'verify', '--database-url', owner])).toMatchObject({
       exit: 1,
       result: null,

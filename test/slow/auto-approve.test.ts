@@ -110,7 +110,7 @@ describe('a plan that can move something else than its intent says', () => {
       })),
     );
   };
-  const asked = async (template_key: string, node_config: object, more: object = {}) => {
+  const capped = async (template_key: string, node_config: object, more: object = {}) => {
     const policy = await policyWith({ ...caps, allowed_templates: [{ template_key }], ...more });
     const body = movement(template_key, policy.strategy_id, {
       intent: { asset: 'USDC', amount: '1' },
@@ -119,8 +119,8 @@ describe('a plan that can move something else than its intent says', () => {
     return { policy, body };
   };
 
-  test('is judged by what it can move: an amount of the caller is no way around a cap', async () => {
-    const { policy, body } = await asked(await payouts('pay'), { amount: '90000' });
+  test('is judged by what it can move: an amount in the config does not bypass a cap', async () => {
+    const { policy, body } = await capped(await payouts('pay'), { amount: '90000' });
     const { body: preview } = await api.send('POST', '/movements', body, { 'dry-run': 'true' });
     expect(preview).toMatchObject({
       outflow: [{ asset: 'USDC', amount: '90000' }],
@@ -149,12 +149,12 @@ describe('a plan that can move something else than its intent says', () => {
   });
 
   test('counts each draw: three withdrawals of the intent are three times the intent', async () => {
-    const { policy, body } = await asked(await payouts('a', 'b', 'c'), { amount: '4' });
+    const { policy, body } = await capped(await payouts('a', 'b', 'c'), { amount: '4' });
     expect(await create(body)).toMatchObject({
       outflow: [{ asset: 'USDC', amount: '12' }],
       auto_approve_result: { reason: 'amount_exceeded_per_request' },
     });
-    const within = await asked(await payouts('a', 'b'), { amount: '4' });
+    const within = await capped(await payouts('a', 'b'), { amount: '4' });
     expect(await create(within.body)).toMatchObject({
       outflow: [{ asset: 'USDC', amount: '8' }],
       auto_approve_result: { reason: 'policy_passed' },
@@ -167,7 +167,7 @@ describe('a plan that can move something else than its intent says', () => {
   });
 
   test('is refused where it moves another asset only, and waits for a person where it moves another one too', async () => {
-    const one = await asked(await payouts('pay'), { asset: 'usdt' });
+    const one = await capped(await payouts('pay'), { asset: 'usdt' });
     expect(await api.send('POST', '/movements', one.body)).toMatchObject({
       status: 422,
       body: { detail: { error: 'intent_asset_not_moved', asset: 'USDC', moved: ['USDT'] } },
@@ -176,7 +176,7 @@ describe('a plan that can move something else than its intent says', () => {
       withdrawal(own.stack.chain, 'plain', { config: { amount: '1' } }),
       withdrawal(own.stack.chain, 'other', { config: { amount: '5', asset: 'USDT' } }),
     ]);
-    const strict = await asked(both, {});
+    const strict = await capped(both, {});
     expect(await create(strict.body)).toMatchObject({
       outflow: [
         { asset: 'USDC', amount: '1' },
@@ -184,7 +184,7 @@ describe('a plan that can move something else than its intent says', () => {
       ],
       auto_approve_result: { reason: 'asset_not_allowed' },
     });
-    const wide = await asked(both, {}, { allowed_assets: ['USDC', 'USDT'] });
+    const wide = await capped(both, {}, { allowed_assets: ['USDC', 'USDT'] });
     expect(await create(wide.body)).toMatchObject({
       auto_approve_result: { reason: 'outflow_asset_differs' },
     });
@@ -204,7 +204,7 @@ describe('a plan that can move something else than its intent says', () => {
       noop('note'),
       team,
     ]);
-    const { body } = await asked(
+    const { body } = await capped(
       template_key,
       {},
       {
@@ -254,7 +254,7 @@ describe('a movement within its policy', () => {
       max_count_per_window: 9,
     });
     const body = movement(templates.plain, policy.strategy_id, {
-      callback_url: 'https://nobody.example/',
+      callback_url: 'https://hooks.example/',
       idempotency_key: randomUUID(),
     });
     const made = await create(body);
@@ -393,7 +393,7 @@ describe('a movement within its policy', () => {
   test('uses up what was sent of its own asset, and nothing for another asset that was sent beside it', async () => {
     const other = (amount: string) =>
       withdrawal(own.stack.chain, 'other', { config: { amount, asset: 'USDT' } });
-    const nobody = withdrawal(own.stack.chain, 'nobody', {
+    const unlisted = withdrawal(own.stack.chain, 'unlisted', {
       config: { destination_address: `0x${'b2'.repeat(20)}` },
     });
     const own_asset = withdrawal(own.stack.chain, 'own', { config: { amount: '3' } });
@@ -417,11 +417,11 @@ describe('a movement within its policy', () => {
       ]);
       return budgetOf(policy);
     };
-    expect(await ends(other('9'), nobody)).toMatchObject({
+    expect(await ends(other('9'), unlisted)).toMatchObject({
       reserved_amount: '0',
       consumed_amount: '0',
     });
-    expect(await ends(own_asset, other('9'), nobody)).toMatchObject({
+    expect(await ends(own_asset, other('9'), unlisted)).toMatchObject({
       reserved_amount: '0',
       consumed_amount: '3',
     });
@@ -514,7 +514,7 @@ describe('what a policy does not allow', () => {
     ).toEqual([]);
   });
 
-  test('is everything where there is no policy, and nothing is asked without a strategy', async () => {
+  test('needs a person where there is no policy; without a strategy no policy is evaluated', async () => {
     const other = await create(movement(templates.plain, randomUUID()));
     expect(other).toMatchObject({
       request_state: 'PENDING_APPROVAL',
@@ -622,7 +622,7 @@ describe('other settings', () => {
     });
   });
 
-  test('without the switch nobody is asked', async () => {
+  test('without the switch no policy is evaluated', async () => {
     const off = await another('off-api', { SVC_AUTO_APPROVE_ENABLED: 'false' });
     const policy = await policyWith();
     const made = await create(movement(templates.plain, policy.strategy_id), off);

@@ -142,7 +142,7 @@ test('a delivery that fails twice is waited for', async () => {
   expect(await arrived()).toBe(held + units('2'));
 }, 180_000);
 
-test('what nobody delivers needs a person in time, and is delivered by whoever pays', async () => {
+test('an undelivered packet needs a person in time, and any account may deliver it', async () => {
   const held = await arrived();
   await delivererFaults({ deliver: false });
   await putPath({ detection_latency_budget_seconds: 1 });
@@ -150,9 +150,9 @@ test('what nobody delivers needs a person in time, and is delivered by whoever p
   const attention = await eventually(
     async () => {
       const { body } = await own.api.send('GET', `/movements/${made.movement_id}`);
-      const told = body['attention'] as { reason: string; last_answer: string } | null;
-      return told?.reason === 'delivery_late' && told.last_answer.includes('verified')
-        ? told
+      const attention = body['attention'] as { reason: string; last_answer: string } | null;
+      return attention?.reason === 'delivery_late' && attention.last_answer.includes('verified')
+        ? attention
         : null;
     },
     { what: () => 'the delivery to be late', timeoutMs: 60_000 },
@@ -191,7 +191,7 @@ test.each([
     const freezing = new pg.Client({ connectionString: own.stack.databaseUrl });
     await freezing.connect();
     await freezing.query('BEGIN');
-    // Nobody sees it yet; the fence, which locks what it goes by, waits for its end.
+    // Not committed yet, so invisible; the fence locks the rows it reads, and waits for the commit.
     await freezing.query(`UPDATE bridge_paths SET ${set}`);
     const made = await bridge('1');
     await eventually(

@@ -10,7 +10,7 @@ import { PACKET_FEE_WEI } from '../../dev/simulators/bridge/lanes.ts';
 import { freePort } from '../../dev/stack/ports.ts';
 import { ANY_FREE_PORTS, startStack } from '../../dev/stack/stack.ts';
 import {
-  RECIPIENT,
+  PAYEE,
   approveBurns,
   ask,
   balance,
@@ -88,20 +88,20 @@ test('a deliverer that is killed goes on with what it has verified', async () =>
   };
   await eventually(async () => ((await packet())?.status === 'verified' ? true : null));
   await endProgram(child, 'SIGKILL');
-  expect(await balance(far, far.contracts.omniToken, RECIPIENT)).toBe(0n);
+  expect(await balance(far, far.contracts.omniToken, PAYEE)).toBe(0n);
   child = await start();
   await eventually(async () => ((await packet())?.status === 'delivered' ? true : null));
-  expect(await balance(far, far.contracts.omniToken, RECIPIENT)).toBe(omni('5'));
+  expect(await balance(far, far.contracts.omniToken, PAYEE)).toBe(omni('5'));
   await endProgram(child, 'SIGKILL');
 });
 
 test('a chain that starts again has the same contracts and balances', async () => {
   const { far } = lanes;
-  const held = await balance(far, far.contracts.burnToken, RECIPIENT);
+  const held = await balance(far, far.contracts.burnToken, PAYEE);
   expect(held).toBeGreaterThan(0n);
   await far.kill();
   await far.start();
-  expect(await balance(far, far.contracts.burnToken, RECIPIENT)).toBe(held);
+  expect(await balance(far, far.contracts.burnToken, PAYEE)).toBe(held);
   expect(await far.client.getChainId()).toBe(far.chainId);
   const peer = { address: far.contracts.omniToken, abi: OMNI_TOKEN.abi } as const;
   const { eid, contracts } = lanes.near;
@@ -111,7 +111,7 @@ test('a chain that starts again has the same contracts and balances', async () =
   expect(BigInt(read)).toBe(BigInt(contracts.omniToken));
 });
 
-test('a stack that is asked for bridges has both chains bound and served', async () => {
+test('a stack with bridges has both chains bound and served', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'bridge-stack-'));
   const stack = await startStack({
     settings: { dataDir, ports: ANY_FREE_PORTS },

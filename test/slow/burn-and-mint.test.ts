@@ -116,7 +116,7 @@ test('burns on one chain, mints on the other, and tells what it cost', async () 
   expect(await supply()).toBe(before);
   const burn = await outputOf(made, 'burn');
   expect(burn).toMatchObject({ submitted_amount: '25', message_nonce: mint['message_nonce'] });
-  // What nobody may take any more: the allowance is used up to the last unit.
+  // No contract may take more: the allowance is used up to the last unit.
   const { body } = await own.api.send('GET', `/movements/${made.movement_id}`);
   expect(body['outflow']).toEqual([{ asset: 'USDB', amount: '25' }]);
 }, 180_000);
@@ -175,7 +175,7 @@ test.each([
   ['is late', { attestation: 'unknown' }, null],
   ['is pending', { attestation: 'never' }, null],
   ['is for a higher fee', { tells: 'above_max_fee' }, 'ATTESTATION_MISMATCH'],
-  ['is for another recipient', { tells: 'other_recipient' }, 'ATTESTATION_MISMATCH'],
+  ['is for another payee', { tells: 'other_recipient' }, 'ATTESTATION_MISMATCH'],
   ['is signed by others', { signatures: 'forged' }, 'ATTESTATION_UNSIGNED'],
   ['is signed in another order', { signatures: 'disordered' }, 'ATTESTATION_UNSIGNED'],
 ])(
@@ -219,7 +219,7 @@ test('one message does not complete two burns of the same terms', async () => {
   expect(await supply()).toBe(before);
 }, 240_000);
 
-test('an attestation that has expired is asked for anew', async () => {
+test('a new attestation replaces an expired one', async () => {
   const held = await arrived();
   await attesterFaults({ expires_in_blocks: 1 });
   const made = await bridge('4');

@@ -91,8 +91,8 @@ async function callbacksOf({ movement_id }: Created): Promise<readonly Listed[]>
   return callbacks.reverse();
 }
 
-/** Waits until nothing of the movement is pending, and shows what it was told. */
-async function told(
+/** Waits until no callback of the movement is pending; returns the delivered events. */
+async function delivered(
   movement: Created,
   last: string,
   timeoutMs = PATIENCE_MS,
@@ -151,7 +151,7 @@ test('each of the ten kinds of event reaches the receiver', async () => {
     [cancelled, 'request_cancelled'],
     [expired, 'request_expired'],
   ] as const) {
-    for (const event of await told(movement, last)) heard.add(event);
+    for (const event of await delivered(movement, last)) heard.add(event);
   }
   expect([...heard].sort()).toEqual([...CALLBACK_EVENTS].sort());
   expect(target.receiver.refused).toEqual({ forged: 0, repeated: 0 });
@@ -214,8 +214,8 @@ test('a worker killed while it delivers loses nothing, and delivers at most agai
   expect(target.receiver.eventsOf(untaken.movement_id)).toEqual([]);
   target.fault = () => null;
   await own.stack.startChild('worker');
-  expect(await told(untaken, 'request_rejected', 40_000)).toEqual(['request_rejected']);
-  expect(await told(taken, 'request_rejected', 40_000)).toEqual(['request_rejected']);
+  expect(await delivered(untaken, 'request_rejected', 40_000)).toEqual(['request_rejected']);
+  expect(await delivered(taken, 'request_rejected', 40_000)).toEqual(['request_rejected']);
   expect(tries(first ?? '')).toBeGreaterThanOrEqual(2);
   expect(tries(lost?.event_id ?? '')).toBeGreaterThanOrEqual(2);
   expect(target.receiver.refused).toEqual({ forged: 0, repeated: tries(lost?.event_id ?? '') - 1 });

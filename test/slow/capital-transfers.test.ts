@@ -104,13 +104,15 @@ async function expectEnd(
   const ended = await reaches(id, state);
   expect(await holdOf(id)).toBe(hold);
   expect((await record(id))?.effects ?? 0).toBe(effects);
-  const told = (await events(id)) as unknown as {
+  const story = (await events(id)) as unknown as {
     sequence: number;
     from_state: string | null;
     to_state: string;
   }[];
-  expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, index) => index + 1));
-  told.slice(1).forEach(({ from_state }, index) => expect(from_state).toBe(told[index]?.to_state));
+  expect(story.map(({ sequence }) => sequence)).toEqual(story.map((_, index) => index + 1));
+  story
+    .slice(1)
+    .forEach(({ from_state }, index) => expect(from_state).toBe(story[index]?.to_state));
   const run = own.temporal.workflow.getHandle(capitalTransferWorkflowId(id));
   // A second wake may start a run of its own, which finds that all is over: one look decides.
   const status = await eventually(
@@ -186,7 +188,7 @@ describe('an answer that is lost', () => {
     await own.venueFaults({ hold_ms: 7_500, phases: ['transfer_submit'], remaining: 1 });
     const { transfer_id } = await create();
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
-    // The held call comes to its end at the venue after ours has given it up.
+    // The held call ends at the venue after our timeout.
     await eventually(async () => ((await record(transfer_id))?.submit_calls === 2 ? true : null), {
       what: () => 'the late call',
     });
@@ -195,7 +197,7 @@ describe('an answer that is lost', () => {
 });
 
 describe('a provider that does not confirm', () => {
-  test('is waited for with the hold kept, then a person is asked; what it says later still counts', async () => {
+  test('is polled with the hold kept, then needs a person; its later answer still counts', async () => {
     await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
     const { transfer_id } = await create({ callback_url: 'https://hooks.example/in?token=t' });
     await reaches(transfer_id, 'PENDING_PROVIDER_CONFIRMATION');
@@ -210,13 +212,13 @@ describe('a provider that does not confirm', () => {
       error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
     });
     expect(await holdOf(transfer_id)).toBe('held');
-    const asked = await resolve(transfer_id, 'manual_intervention', {
+    const answer = await resolve(transfer_id, 'manual_intervention', {
       provider_transfer_id: (await record(transfer_id))?.transfer_id,
     });
-    expect(asked).toMatchObject({ status: 200, body: { request_state: 'MANUAL_INTERVENTION' } });
-    // The resolve has woken the run, which asks again: the record has its say.
+    expect(answer).toMatchObject({ status: 200, body: { request_state: 'MANUAL_INTERVENTION' } });
+    // The resolve has woken the run, which polls again: the record decides.
     await settle(transfer_id, 'completed');
-    // Wakes it once more; if it has just asked by itself, the transfer is over already.
+    // Wakes it once more; if it has just polled by itself, the transfer has ended already.
     expect([200, 409]).toContain((await resolve(transfer_id, 'manual_intervention')).status);
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
     // Once, though a person said it twice more. The stack lists no host.
@@ -265,7 +267,7 @@ describe('a provider that does not confirm', () => {
       await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
       const { transfer_id } = await create();
       await reaches(transfer_id, from);
-      // While a send may still be under way nobody can know that it failed.
+      // While a send may still be under way, its failure is not certain.
       const answer = await eventually(async () => {
         const tried = await resolve(transfer_id, resolution, {
           provider_transfer_id: 'statement-17',
@@ -319,7 +321,7 @@ describe('a provider that does not confirm', () => {
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
   });
 
-  test('two people at once: one resolves it, the other is told that it is over', async () => {
+  test('two people at once: one resolves it, the other is refused because it has ended', async () => {
     await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
     const { transfer_id } = await create();
     await reaches(transfer_id, 'MANUAL_INTERVENTION');
@@ -387,7 +389,7 @@ describe('a process that dies', () => {
     await expectEnd(transfer_id, 'COMPLETED', 'consumed');
   }, 120_000);
 
-  test('its run, terminated: another one is begun', async () => {
+  test('its run, terminated: another one starts', async () => {
     await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
     const { transfer_id } = await create();
     await reaches(transfer_id, 'PENDING_PROVIDER_CONFIRMATION');

@@ -43,7 +43,7 @@ test('it is named as this project, needs nothing, and imports nothing', () => {
 test('twenty lines create, approve and watch a movement', async () => {
   expect(client.program.length).toBeLessThanOrEqual(20);
   const { apiUrl, keys } = own.stack;
-  const given = {
+  const settings = {
     baseUrl: apiUrl,
     ...keys.operator,
     template_key: 'starter/withdraw-to-treasury',
@@ -53,7 +53,7 @@ test('twenty lines create, approve and watch a movement', async () => {
     join(client.folder, 'main.js'),
     `import { move } from './movement.js';
 const said = [];
-const { movement_id, request_state } = await move(${JSON.stringify(given)}, (text) => said.push(text));
+const { movement_id, request_state } = await move(${JSON.stringify(settings)}, (text) => said.push(text));
 console.log(JSON.stringify({ movement_id, request_state, said }));`,
   );
   const { code, stdout, stderr } = await client.run('main.js');

@@ -22,7 +22,7 @@ import {
 } from '../support/own-stack.ts';
 
 const folders: string[] = [];
-const begun: ChildProcess[] = [];
+const started: ChildProcess[] = [];
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'start-'));
@@ -69,7 +69,7 @@ function start(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  begun.push(child);
+  started.push(child);
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -327,8 +327,8 @@ describe('npm run demo -- --bridges', () => {
   test('brings funds to the far chain, which the stack keeps from then on', async () => {
     const first = await running(start(dataDir, {}, '--bridges'));
     expect(first.output()).toContain('starter/bridge-to-far-chain');
-    const told = await demo();
-    expect(told).toMatchObject({
+    const shown = await demo();
+    expect(shown).toMatchObject({
       request_state: 'COMPLETED',
       balances: {
         before: { 'wallet (near chain)': '1000000', 'treasury (far chain)': '0' },

@@ -150,7 +150,7 @@ const transferReaches = (id: string, state: string): Promise<Record<string, unkn
 
 test('a capital transfer whose answer was lost is submitted once, and ends as the record of the exchange says', async () => {
   const before = books().transfers.length;
-  const asked = desk.exchange.requests.filter(
+  const requests = desk.exchange.requests.filter(
     ({ method, path }) => method === 'POST' && path.endsWith('universalTransfer'),
   ).length;
   desk.exchange.fail({ path: 'universalTransfer', method: 'POST', kind: 'done_then_hangup' });
@@ -161,7 +161,7 @@ test('a capital transfer whose answer was lost is submitted once, and ends as th
     desk.exchange.requests.filter(
       ({ method, path }) => method === 'POST' && path.endsWith('universalTransfer'),
     ),
-  ).toHaveLength(asked + 1);
+  ).toHaveLength(requests + 1);
   expect(ended).toMatchObject({
     provider: 'ccxt',
     provider_transfer_id: String(books().transfers.at(-1)?.tranId),
@@ -183,7 +183,7 @@ test('one of which the exchange shows nothing is not sent again, and a person de
   expect(events.filter(({ event_type }) => event_type === 'transfer_submitting')).toHaveLength(1);
   const resolution = { resolution: 'failed', reason: 'the statement shows nothing' };
   const resolve = `/capital-transfers/${id}/actions/resolve`;
-  // The exchange takes up to a minute to show what it was sent, so until then nobody can know.
+  // The exchange takes up to a minute to show a transfer, so its failure is not certain until then.
   expect(await own.api.expect(409, 'POST', resolve, resolution)).toMatchObject({
     detail: { error: 'invalid_state' },
   });
@@ -233,5 +233,5 @@ test('no log of the stack holds the key or its secret', () => {
     .join('');
   const { api_key, secret } = desk.exchange.key(null);
   expect(logs.length).toBeGreaterThan(1_000);
-  for (const told of [api_key, secret, 'signature=']) expect(logs).not.toContain(told);
+  for (const text of [api_key, secret, 'signature=']) expect(logs).not.toContain(text);
 });

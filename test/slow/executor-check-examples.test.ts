@@ -60,7 +60,7 @@ test('the bank over HTTP passes, with its token', async () => {
   ]);
 }, 180_000);
 
-test('faults of usage, and nobody there, end with 2 and say what to do', async () => {
+test('faults of usage, and an unreachable executor, end with 2 and say what to do', async () => {
   const [help, noType, badConfig, badEffects, noServer, badPayees, badFields] = await Promise.all([
     runCheck(['--help']),
     runCheck(['http://127.0.0.1:1']),
@@ -101,7 +101,7 @@ test('faults of usage, and nobody there, end with 2 and say what to do', async (
     expect(stderr + stdout).not.toMatch(/ at .*\.(ts|js):\d/);
 });
 
-test('what was not covered is no plain pass, and one cause is told once', async () => {
+test('what was not covered is no plain pass, and one cause is reported once', async () => {
   const served = await serveExecutor(scriptedDesk().executor, { port: 0, log: () => undefined });
   const broken = createServer((_request, response) => void response.writeHead(500).end());
   await new Promise<void>((resolve) => broken.listen(0, '127.0.0.1', resolve));

@@ -124,7 +124,7 @@ test('a refusal has its own type; other failures may be tried again, and only th
   expect(logged).toEqual(['observe: Error: password of the database']);
 });
 
-test('a submit is aborted at send_not_after, and not begun after it', async () => {
+test('a submit is aborted at send_not_after, and not started after it', async () => {
   const context = contextOf({ idempotency_key: 'late' });
   const submit = (id: string, send_not_after: unknown) =>
     ask('submit', { context, prepared_action: { amount: '1', id }, send_not_after });
@@ -157,7 +157,7 @@ test('the payout desk passes the whole check, kill -9 included', async () => {
   ]);
 }, 240_000);
 
-test('a worker that sends after send_not_after is caught, and so is a queue that nobody polls', async () => {
+test('a worker that sends after send_not_after is caught, and so is a queue without a worker', async () => {
   const connection = await NativeConnection.connect({ address });
   const sound = executorActivities(memoryExecutor());
   const submit: typeof sound.submit = (input) =>
@@ -171,6 +171,6 @@ test('a worker that sends after send_not_after is caught, and so is a queue that
   const results = await late.runUntil(() => checkTarget(options));
   await connection.close();
   expect(failed(results)).toEqual(['too-late']);
-  const nobody = await checkTarget({ ...options, target: 'nobody is here' });
-  expect(troubles(nobody)).toEqual(['health: no worker polls task queue nobody is here']);
+  const unpolled = await checkTarget({ ...options, target: 'unpolled' });
+  expect(troubles(unpolled)).toEqual(['health: no worker polls task queue unpolled']);
 });

@@ -102,7 +102,7 @@ async function begin(template_key: string): Promise<Created> {
   return movement;
 }
 
-const asked = (phase: string): readonly Exchange[] =>
+const callsOf = (phase: string): readonly Exchange[] =>
   proxy.exchanges.filter(({ path }) => path === `/${phase}`);
 
 test('over HTTP: each phase as the page shows it, with its headers', async () => {
@@ -110,23 +110,23 @@ test('over HTTP: each phase as the page shows it, with its headers', async () =>
   await own.api.reaches(movement_id, 'COMPLETED');
   proxy.losing.add('/submit');
   await own.api.reaches((await begin(template.template_key)).movement_id, 'COMPLETED');
-  const before = asked('observe').length;
+  const before = callsOf('observe').length;
   const cancelled = await begin('example/way-out');
-  await eventually(async () => (asked('observe').length > before ? true : null));
+  await eventually(async () => (callsOf('observe').length > before ? true : null));
   await own.api.expect(200, 'POST', `/movements/${cancelled.movement_id}/actions/cancel`, {});
-  await eventually(async () => (asked('cancel').length > 0 ? true : null));
+  await eventually(async () => (callsOf('cancel').length > 0 ? true : null));
 
   const examples = examplesOf('Over HTTP');
   for (const phase of EXECUTOR_PHASES) {
     const shown = examples.find(({ what }) => what === `POST /${phase}`);
-    const real = asked(phase).map(({ request }) => byForm(request));
+    const real = callsOf(phase).map(({ request }) => byForm(request));
     expect([phase, real]).toEqual([phase, expect.arrayContaining([byForm(shown?.request)])]);
   }
   expect(proxy.exchanges.some(({ path, method }) => `${method} ${path}` === 'GET /health')).toBe(
     true,
   );
   expect(proxy.exchanges.filter(({ path }) => path.startsWith('/effects'))).toEqual([]);
-  const [{ headers, request } = { headers: {}, request: {} }] = asked('prepare');
+  const [{ headers, request } = { headers: {}, request: {} }] = callsOf('prepare');
   expect(headers).toMatchObject({
     accept: 'application/json',
     'content-type': 'application/json',
@@ -141,14 +141,14 @@ test('on a task queue: the arguments and results that stand in the history', asy
   const handle = own.temporal.workflow.getHandle(`movement/${movement_id}`);
   const { events = [] } = await handle.fetchHistory();
   const calls = (events ?? []).flatMap(
-    ({ eventId, activityTaskScheduledEventAttributes: begun }) => {
-      if (begun?.taskQueue?.name !== 'payouts') return [];
+    ({ eventId, activityTaskScheduledEventAttributes: scheduled }) => {
+      if (scheduled?.taskQueue?.name !== 'payouts') return [];
       const ended = (events ?? []).find(
         ({ activityTaskCompletedEventAttributes: end }) =>
           String(end?.scheduledEventId) === String(eventId),
       )?.activityTaskCompletedEventAttributes;
-      const pair = { argument: valueOf(begun.input), result: valueOf(ended?.result) };
-      return [{ name: begun.activityType?.name ?? '', pair }];
+      const pair = { argument: valueOf(scheduled.input), result: valueOf(ended?.result) };
+      return [{ name: scheduled.activityType?.name ?? '', pair }];
     },
   );
   const preflights = calls.filter(({ name }) => name === 'preflight');

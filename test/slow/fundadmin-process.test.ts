@@ -33,8 +33,7 @@ import { fundadminProgram } from '../../tools/command-line.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
 
 /**
- * A process that does nothing any more is ended after this; one that is only slow is done long
- * before.
+ * A process that hangs is killed after this; a slow one has ended long before.
  */
 const HANGS_AFTER_MS = 150_000;
 
@@ -98,7 +97,7 @@ async function fundadmin(
 }
 
 // First, while there is nothing to seal: rows that wait long for their seal are a fault, and here
-// nobody seals.
+// no worker seals.
 test('audit', async () => {
   const key = join(folder, 'key.pem');
   const bundle = join(folder, 'bundle.jsonl');
@@ -342,8 +341,11 @@ test('`config check` tells in one run all that stops a start, and ends', async (
 }, 600_000);
 
 test('as `npm run fundadmin` starts it, refused and without a database it ends, too', async () => {
-  const revoke = ['dev/run.mjs', 'fundadmin', 'keys', 'revoke', '--key-id', 'nobody'];
-  expect(await start(revoke)).toMatchObject({ status: 1, err: expect.stringContaining('nobody') });
+  const revoke = ['dev/run.mjs', 'fundadmin', 'keys', 'revoke', '--key-id', 'unknown-key'];
+  expect(await start(revoke)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('unknown-key'),
+  });
   const nowhere = own.url.replace(/:\d+\//, ':1/');
   expect(await start(revoke, nowhere)).toMatchObject({ status: 1 });
 }, 600_000);

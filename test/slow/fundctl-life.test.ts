@@ -1,7 +1,6 @@
 /**
  * The whole life of movements with `fundctl` alone: created, read, approved at a terminal,
- * followed, helped on when nobody can tell what became of them. And all commands that need a stack
- * of their own.
+ * followed, resolved when their outcome is unknown. And all commands that need a stack of their own.
  */
 import { spawn } from 'node:child_process';
 import { generatePrivateKey } from 'viem/accounts';
@@ -154,7 +153,7 @@ test('another is tried again when its executor is back', async () => {
   await reaches(other, 'WAITING_MANUAL_ACTION');
 }, 180_000);
 
-test('of a third nobody can tell what became of it, and a person gives their word', async () => {
+test('the outcome of a third is unknown, and a person resolves it', async () => {
   await runFundctl(env, ['templates', 'create', '--file', '-'], JSON.stringify(impatient()));
   await own.venueFaults({ lose_answer_rate: 1, phases: ['submit', 'recover'] });
   const id = await at('desk/impatient', '5', 'MANUAL_INTERVENTION');
@@ -185,12 +184,12 @@ test('of a third nobody can tell what became of it, and a person gives their wor
   await reaches(id, 'COMPLETED');
 }, 120_000);
 
-/** A withdrawal that is given up as UNKNOWN at the first lost answer. */
+/** A withdrawal that becomes UNKNOWN at the first lost answer. */
 function impatient(): object {
   return {
     template_key: 'desk/impatient',
     version: 1,
-    name: 'Given up at once',
+    name: 'Unknown at once',
     edges: [],
     nodes: [
       {
@@ -333,7 +332,7 @@ test('a strategy at the perps venue', async () => {
   await json.run('perps emergency', ['desk']);
 }, 120_000);
 
-test('a smoke test, and a callback that finds nobody', async () => {
+test('a smoke test, and a callback to an endpoint that is down', async () => {
   const venue = ['--template', 'starter/withdraw-to-treasury', '--asset', 'USDC', '--amount'];
   const much = await runFundctl(env, ['smoke', ...venue, '5.01', '--yes']);
   expect([much.status, much.err]).toEqual([2, expect.stringContaining('at most 5')]);

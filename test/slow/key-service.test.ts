@@ -36,8 +36,8 @@ const descriptor = { signer_key: 'kms-treasury', chain_family: 'evm', profile: '
 
 let emulator: KeyEmulator;
 let signer: Signer;
-/** How many of the signatures that the service gave had the high s. */
-const given = { high: 0, all: 0 };
+/** How many signatures of the service had the high s. */
+const signatures = { high: 0, all: 0 };
 
 beforeAll(async () => {
   Object.assign(process.env, EMULATED_CREDENTIALS);
@@ -52,8 +52,8 @@ beforeAll(async () => {
     ...service,
     sign: async (digest) => {
       const der = await service.sign(digest);
-      given.all += 1;
-      if ((readDerSignature(der)?.s ?? 0n) > HIGHEST_S) given.high += 1;
+      signatures.all += 1;
+      if ((readDerSignature(der)?.s ?? 0n) > HIGHEST_S) signatures.high += 1;
       return der;
     },
   });
@@ -80,10 +80,10 @@ test('1,000 signatures are all valid, all by the address and all of the low s', 
     if (BigInt(`0x${signature.slice(66, 130)}`) <= HIGHEST_S) low.typedData += 1;
   }
   expect(low).toEqual({ transactions: 900, typedData: 100 });
-  expect(given.all).toBe(1_000);
+  expect(signatures.all).toBe(1_000);
   // Else the low form was never made, only found.
-  expect(given.high).toBeGreaterThan(400);
-  expect(given.high).toBeLessThan(600);
+  expect(signatures.high).toBeGreaterThan(400);
+  expect(signatures.high).toBeLessThan(600);
 }, 240_000);
 
 test('the emulator listens on this machine alone, and for keys alone', async () => {
@@ -133,7 +133,7 @@ describe('movements', () => {
     );
   const observed = (): Promise<string> =>
     eventually(async () => (await rowOf(descriptor.signer_key))?.observed_signer_address ?? null);
-  const begun = async (template: string, amount: string, asset: string): Promise<string> => {
+  const started = async (template: string, amount: string, asset: string): Promise<string> => {
     const movement = await own.api.create(template, { amount, intent: { asset } });
     await own.api.approve(movement);
     return movement.movement_id;
@@ -148,12 +148,12 @@ describe('movements', () => {
       backend: 'managed_kms_evm',
       observed_signer_address: await signer.identity(),
     });
-    const coin = await begun(
+    const coin = await started(
       await storeTemplate(own.api, [nativePayment(chain, 'kms')]),
       '0.25',
       'ETH',
     );
-    const token = await begun(
+    const token = await started(
       await storeTemplate(own.api, [
         transfer(chain, 'token', {
           more: { signer_selector: { chain_family: 'evm', profile: 'kms' } },
@@ -191,7 +191,7 @@ describe('movements', () => {
       await eventually(async () =>
         (await rowOf(descriptor.signer_key))?.observed_signer_address === null ? true : null,
       );
-      id = await begun(template, '0.01', 'ETH');
+      id = await started(template, '0.01', 'ETH');
       // The other signer is looked at as often as before.
       const before = (await rowOf('dev-treasury'))?.observed_at ?? '';
       await sleep(12_000);
@@ -217,7 +217,7 @@ describe('movements', () => {
     await emulator.createKey(ALIAS);
     // The other account has enough of everything: what keeps it from paying is the pin alone.
     await fund(own.stack.chain, (await signer.identity()) as Address);
-    const id = await begun(template, '0.01', 'ETH');
+    const id = await started(template, '0.01', 'ETH');
     const failed = await own.api.reaches(id, 'FAILED');
     expect(failed.nodes[0]?.error_code).toBe('SIGNER_IDENTITY_MISMATCH');
     expect(await sentBy(id)).toEqual([]);

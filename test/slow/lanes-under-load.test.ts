@@ -113,6 +113,6 @@ test(`${COUNT} payments of one signer, with faults of every kind`, async () => {
   console.log(
     `${COUNT} payments in ${took.toFixed(0)} s: ${mined} nonces mined, ${lane?.claims} claimed, ${lane?.own} of ours final, ${lane?.more} later versions`,
   );
-  // Whatever was given away is mined, and by transactions of ours alone.
+  // Every nonce that was claimed is mined, and only by our own transactions.
   expect(lane).toMatchObject({ next_nonce: mined, own: mined });
 }, 900_000);

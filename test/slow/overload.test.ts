@@ -58,11 +58,11 @@ async function create(template_key: string, key: string): Promise<Heard> {
     })),
   };
   const answer = await caller.request({ method: 'POST', path, headers, body });
-  const told = (await answer.body.json()) as { detail?: { error?: string } };
+  const refusal = (await answer.body.json()) as { detail?: { error?: string } };
   return {
     key,
     status: answer.statusCode,
-    error: told.detail?.error,
+    error: refusal.detail?.error,
     retryAfter: answer.headers['retry-after'] as string | undefined,
   };
 }
@@ -90,7 +90,7 @@ const metric = async (name: string): Promise<number> => {
   return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 };
 
-test('while no create gets on, all who come are told so in time, and movements that run come to their end', async () => {
+test('while no create succeeds, every caller gets an answer in time, and running movements complete', async () => {
   const plain = await storeTemplate(own.api, [noop('a')], {});
   const moving = await storeTemplate(own.api, [withdrawal(own.stack.chain, 'out')], {});
   const movement = await own.api.create(moving, { amount: '5' });
@@ -152,7 +152,7 @@ test('what goes on behind the requests may find no connection free, which is rep
     .map((line) => JSON.parse(line) as { level: number; msg: string; err?: unknown })
     .filter(({ level }) => level >= 40)
     .filter(({ msg }) => msg !== 'overloaded: requests are turned away');
-  // Nobody who waited for a connection in vain may be told that the database is gone.
+  // A request that got no connection in time must not report that the database is gone.
   const busy = new PoolBusyError().message;
   expect(faults.filter(({ err }) => !JSON.stringify(err ?? null).includes(busy))).toEqual([]);
 });

@@ -46,11 +46,11 @@ const sent: {
   readonly prepared: JsonObject;
 }[] = [];
 
-/** What it has to show of a movement, and how often it was asked. */
+/** What the executor shows of a movement, and how often it was called. */
 const shown = new Map<string, CompletionAssurance>();
 const looks = new Map<string, number>();
 
-/** Something that a plan holds and nobody can read in it. */
+/** A value that a plan holds in an encoding that the service does not read. */
 const hidden = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64');
 const shownAgain = (text: string): JsonObject =>
   JSON.parse(Buffer.from(text, 'base64').toString()) as JsonObject;
@@ -60,7 +60,7 @@ const shownAgain = (text: string): JsonObject =>
  * to be signed for it.
  */
 const payer = defineExecutor<JsonObject>({
-  name: 'pays whoever it is told',
+  name: 'pays whom the config names',
   prepared: z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>,
   preflight: async () => passed(),
   prepare: async ({ config: { prepares, signs, ...config } }) =>
@@ -105,7 +105,7 @@ beforeAll(async () => {
     executors: () => [
       ...NAMES.map((field) => entry(`pays_${field}`, { payees: [{ field, family: 'evm' }] })),
       entry('account', { payees: [{ field: 'to', family: 'cex' }], not_payees: ['audit.sender'] }),
-      entry('nobody', { payees: [] }),
+      entry('no_payee', { payees: [] }),
       entry('watch', { sends: false }),
       // Another one for what the service itself can do.
       entry('chain', {
@@ -133,7 +133,7 @@ beforeAll(async () => {
     namespace: 'default',
     taskQueue: QUEUE,
   });
-  for (const type of [...NAMES.map((field) => `pays_${field}`), 'account', 'nobody', 'watch'])
+  for (const type of [...NAMES.map((field) => `pays_${field}`), 'account', 'no_payee', 'watch'])
     await template(type);
 }, 120_000);
 afterAll(async () => {
@@ -206,7 +206,7 @@ function refused(answer: JsonAnswer, detail: object): void {
 describe.each(NAMES)('an address that a request calls %s', (field) => {
   test('is refused at creation where it is on no list, declared or not', async () => {
     refused(await attempt(`pays_${field}`, { [field]: EVIL }), { address: EVIL });
-    refused(await attempt('nobody', { [field]: EVIL }), { address: EVIL });
+    refused(await attempt('no_payee', { [field]: EVIL }), { address: EVIL });
     refused(await attempt(`pays_${field}`, { [field]: `0x${'0'.repeat(24)}${EVIL.slice(2)}` }), {
       address: EVIL,
     });
@@ -223,7 +223,7 @@ describe.each(NAMES)('an address that a request calls %s', (field) => {
 });
 
 describe('an account that is no address of a chain', () => {
-  test('is asked for when it is paid, and paid from the list', async () => {
+  test('is required when it is paid, and paid from the list', async () => {
     await runs('account', { to: EVIL_ACCOUNT }, 'FAILED');
     const movement = await runs(
       'account',
@@ -248,7 +248,7 @@ describe('an account that is no address of a chain', () => {
   });
 
   test.each<[string, object]>([
-    ['nobody', {}],
+    ['no account', {}],
     ['a number', { to: 7 }],
     ['an object', { to: { account: GOOD_ACCOUNT } }],
   ])('cannot be %s', async (_name, config) => {
@@ -295,7 +295,7 @@ describe('what was prepared', () => {
   test.each<[string, string, object, object]>([
     ['somebody else', 'account', { to: GOOD_ACCOUNT }, { to: EVIL_ACCOUNT }],
     ['one more', 'account', { to: GOOD_ACCOUNT }, { to: [GOOD_ACCOUNT, EVIL_ACCOUNT] }],
-    ['nobody', 'account', { to: GOOD_ACCOUNT }, { amount: '1' }],
+    ['no account', 'account', { to: GOOD_ACCOUNT }, { amount: '1' }],
     ['another one of the list', 'pays_to', { to: GOOD }, { to: GOOD_ACCOUNT }],
     [
       'an address that is not declared',
@@ -303,7 +303,7 @@ describe('what was prepared', () => {
       { to: GOOD_ACCOUNT },
       { to: GOOD_ACCOUNT, fee: { wallet: EVIL } },
     ],
-    ['one where nobody is to be paid', 'nobody', {}, { deep: [{ x: EVIL }] }],
+    ['one where no account is paid', 'no_payee', {}, { deep: [{ x: EVIL }] }],
   ])('must not name %s', async (_name, type, config, prepares) => {
     await runs(type, { ...config, prepares: hidden(prepares) }, 'FAILED');
   });
@@ -319,7 +319,7 @@ describe('what was prepared', () => {
   });
 });
 
-test('an executor that sends nothing is asked for no address', async () => {
+test('an executor that sends nothing needs no address', async () => {
   const movement = await runs('watch', { wallet: EVIL }, 'COMPLETED');
   expect(sentBy(movement)).toHaveLength(1);
 });
@@ -342,12 +342,12 @@ describe('a plan that asks for more than the provider’s word', () => {
     );
     const { movement_id } = movement;
     await own.api.approve(movement);
-    const asked = (times: number) =>
+    const called = (times: number) =>
       eventually(async () => ((looks.get(movement_id) ?? 0) >= times ? true : null));
-    await asked(2);
+    await called(2);
     shown.set(movement_id, 'destination_observed');
     const before = looks.get(movement_id) ?? 0;
-    await asked(before + 2);
+    await called(before + 2);
     expect((await own.api.movement(movement_id)).nodes.map(({ state }) => state)).toEqual([
       'OBSERVING',
     ]);
@@ -359,7 +359,7 @@ describe('a plan that asks for more than the provider’s word', () => {
   test('is refused where its last node can never show it, and foreseen', async () => {
     const template_key = await storeTemplate(
       own.api,
-      [node('first', 'surely'), node('last', 'nobody')],
+      [node('first', 'surely'), node('last', 'no_payee')],
       {
         assurance: 'destination_credited',
       },
@@ -367,7 +367,7 @@ describe('a plan that asks for more than the provider’s word', () => {
     const body = { template_key, template_version: 1, intent: { asset: 'USDC', amount: '1' } };
     const fault = {
       node_key: 'last',
-      executor_key: 'acme.nobody',
+      executor_key: 'acme.no_payee',
       asked: 'destination_credited',
       supported: ['provider_completed'],
     };
@@ -385,7 +385,7 @@ describe('a plan that asks for more than the provider’s word', () => {
   });
 
   test('asks the nodes before the last for the provider’s word, or for what the template says', async () => {
-    const nodes = [node('first', 'nobody'), node('last', 'surely')];
+    const nodes = [node('first', 'no_payee'), node('last', 'surely')];
     const made = await own.api.create(
       await storeTemplate(own.api, nodes, { assurance: 'destination_credited' }),
       { amount: '1' },
@@ -394,7 +394,7 @@ describe('a plan that asks for more than the provider’s word', () => {
     await own.api.approve(made);
     await own.api.reaches(made.movement_id, 'COMPLETED');
     const stricter = [
-      node('first', 'nobody', { completion_assurance: 'destination_observed' }),
+      node('first', 'no_payee', { completion_assurance: 'destination_observed' }),
       node('last', 'surely'),
     ];
     const template_key = await storeTemplate(own.api, stricter, {

@@ -51,7 +51,7 @@ const at = (index: number): MovementApi => apis[index % 2 === 0 ? 0 : 1];
  */
 const AGAIN = ['overloaded', 'request_timeout'];
 
-/** Who is told that nothing was accepted asks again; nothing else is asked twice. */
+/** Repeats a request only when the answer says that nothing was accepted. */
 async function ask(index: number, path: string, body: object): Promise<JsonAnswer> {
   for (; ; await sleep(1_000)) {
     const answer = await at(index).send('POST', path, body);
@@ -88,7 +88,7 @@ async function verified(): Promise<unknown> {
   return { status, ...(JSON.parse(out) as object) };
 }
 
-test('of 500 approvals at once as many pass as the balance covers, to the last digit, and the others are told why', async () => {
+test('of 500 approvals at once as many pass as the balance covers, to the last digit, and the others are refused with the reason', async () => {
   const template_key = await template();
   const body = { template_key, template_version: 1, intent: { asset: 'USDC', amount: AMOUNT } };
   const creating = await Promise.all(
@@ -127,8 +127,8 @@ test('of 500 approvals at once as many pass as the balance covers, to the last d
     account_type: 'SPOT',
     asset: 'USDC',
   };
-  for (const { body: told } of refused) {
-    expect(told).toMatchObject({
+  for (const { body } of refused) {
+    expect(body).toMatchObject({
       detail: { ...detail, amount: AMOUNT, effective_withdrawable: '3999.999999999999999751' },
     });
   }

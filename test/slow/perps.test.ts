@@ -21,7 +21,7 @@ import { perpBooks, type PerpBooks } from '../support/perp-books.ts';
 
 const LIMIT_MS = 120_000;
 const WALLET = 'local-chain:dev-treasury';
-/** Of nobody else: an agent's address is used once. */
+/** Used by no other test: an agent's address works once. */
 const AGENT_KEYS = [toHex(0xa1, { size: 32 }), toHex(0xa2, { size: 32 })] as const;
 
 interface RouteView {
@@ -91,12 +91,12 @@ const treasury = (): string => own.stack.chain.accounts.treasury.address;
 
 async function refreshed(): Promise<void> {
   for (const venue of [WALLET, perp.venueKey]) {
-    const asked = Date.now();
+    const requestedAt = Date.now();
     await eventually(async () => {
       const path = `/balances?venue_key=${venue}&asset=USDC&fresh=true`;
       const { balances } = await own.api.expect(200, 'GET', path);
       const [pool] = balances as { fetched_at: string }[];
-      return pool !== undefined && Date.parse(pool.fetched_at) > asked ? true : null;
+      return pool !== undefined && Date.parse(pool.fetched_at) > requestedAt ? true : null;
     });
   }
 }
@@ -268,7 +268,7 @@ test(
 );
 
 test(
-  'a second deposit of an equal amount waits for nobody: it is not sent while the first is awaited',
+  'a second deposit of an equal amount does not wait: it is not sent while the first is awaited',
   async () => {
     const before = { wallet: await held(perp.account), venue: await atVenue() };
     await books.faults({ confirmations: 1_000 });
@@ -325,7 +325,7 @@ test(
     expect(after.svc_effective_withdrawable).toBe(after.withdrawable);
     expect(Number(after.withdrawable)).toBeCloseTo(await atVenue(), 6);
 
-    // Somebody whom nobody has put on the list, whose row would have to name the chain.
+    // An address that is on no list; its row would have to name the chain.
     const stranger = `0x${'5a'.repeat(20)}`;
     const template_key = 'tests/perp-withdraw-to-a-stranger';
     const starter = starterTemplates(own.stack.chain, null, perp).find(
@@ -444,7 +444,10 @@ describe('a top-up', () => {
       const { status, body } = await answer;
       return [status, (body['detail'] as { error?: string }).error ?? 'invalid'];
     };
-    expect(await error(ask('plain', 'nobody', '17'))).toEqual([404, 'agent_wallet_not_found']);
+    expect(await error(ask('plain', 'unknown-agent', '17'))).toEqual([
+      404,
+      'agent_wallet_not_found',
+    ]);
     expect((await ask('plain', 'agent-two', '4.999999')).status).toBe(422);
     expect((await ask('margin', 'agent-one', '0.0000001')).status).toBe(422);
     await own.api.expect(200, 'POST', `${PATH}/plain/pause`, { paused: true, reason: 'tried' });

@@ -113,8 +113,8 @@ test('what is open goes on, each where it stood, and nothing is sent twice', asy
     status: 2,
     err: expect.stringMatching(/--database-intact .*fundadmin after-restore/),
   });
-  const asked = await rebuild('--dry-run');
-  expect(asked.movements).toMatchObject({
+  const dry = await rebuild('--dry-run');
+  expect(dry.movements).toMatchObject({
     open: { PENDING_APPROVAL: 2, EXECUTING: 1, WAITING_MANUAL_ACTION: 1 },
     running: 0,
     failed: {},
@@ -147,7 +147,7 @@ test('what is open goes on, each where it stood, and nothing is sent twice', asy
   expect((await rebuild('--database-intact')).movements.open).toEqual({});
 }, 300_000);
 
-test('after a backup was restored too, what had been sent is asked about and not sent again', async () => {
+test('after a restored backup too, what had been sent is looked up and not sent again', async () => {
   const { chain, paperVenueUrl } = own.stack;
   const config = { destination_address: chain.accounts.treasury.address };
   const template = await storeTemplate(own.api, [withdrawal(chain, 'pay', { config })]);
@@ -184,6 +184,6 @@ test('after a backup was restored too, what had been sent is asked about and not
   await own.stack.startChild('api');
   await own.stack.startChild('worker');
   expect(await paid()).toEqual([1, 1]);
-  const told = await own.api.timeline(sent.movement_id);
-  expect(told.map(({ event_type }) => event_type)).not.toContain('node_submitting');
+  const timeline = await own.api.timeline(sent.movement_id);
+  expect(timeline.map(({ event_type }) => event_type)).not.toContain('node_submitting');
 }, 300_000);

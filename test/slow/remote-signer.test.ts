@@ -1,6 +1,6 @@
 /**
- * A remote signer that does everything but what it is asked: nothing that it gives is stored or
- * sent, and once it is honest the same movements are paid, each once.
+ * A remote signer that signs anything but the request: the service stores and sends nothing of it, and
+ * once the signer is honest, it pays the same movements, each once.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,7 +70,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const begun = async (): Promise<string> => {
+const start = async (): Promise<string> => {
   const movement = await own.api.create(template, { amount: '0.01', intent: { asset: 'ETH' } });
   await own.api.approve(movement);
   return movement.movement_id;
@@ -96,7 +96,7 @@ test('whatever it does when it is to sign, nothing is stored or sent; honest aga
   for (const misbehaviour of MISBEHAVIOURS) {
     proxy.misbehaves = misbehaviour;
     const before = signs();
-    ids.set(await begun(), misbehaviour);
+    ids.set(await start(), misbehaviour);
     await eventually(async () => (signs() > before ? true : null));
   }
   for (const [id, misbehaviour] of ids) {
@@ -129,7 +129,7 @@ const epochOf = async (movementId: string): Promise<number> =>
 test('that does not tell its address holds a node up before its fence, and other signers are looked at', async () => {
   proxy.misbehaves = 'hangs';
   proxy.always = true;
-  const id = await begun();
+  const id = await start();
   const signers = async () =>
     (await own.api.expect(200, 'GET', '/signers')) as unknown as readonly {
       readonly signer_key: string;

@@ -131,7 +131,7 @@ test('two processes that share a limit let through exactly as many requests of a
   }
 }, 180_000);
 
-test('while the database is away nobody gets in, and a nonce that was taken stays taken', async () => {
+test('while the database is away every request is refused, and a used nonce stays used', async () => {
   const [used, fresh] = [await signed(), await signed()];
   expect(await ask(used, 0)).toBe(200);
   await own.stack.kill('postgres');

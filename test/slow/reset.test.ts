@@ -235,7 +235,7 @@ async function rowsOf({ movement_id }: Created): Promise<Record<string, unknown>
   return Object.fromEntries(rows);
 }
 
-/** All that the venue and the chain were ever told, also what they refused. */
+/** Every instruction that the venue and the chain got, also refused ones. */
 async function instructions(): Promise<Record<string, unknown>> {
   const json = async (url: string): Promise<unknown> => (await fetch(url)).json();
   return {
@@ -315,7 +315,7 @@ async function reset(
       workflowTaskFinishEventId: event as never,
     }));
   } catch (error) {
-    // A task that was scheduled and begun in one write has no point between the two.
+    // A task that was scheduled and started in one write has no point between the two.
     if (error instanceof Error && error.message.includes('must be at the boundary')) return null;
     throw error;
   }
@@ -337,7 +337,7 @@ describe('`workflow reset` of completed movements', () => {
   const movements = new Map<string, Created>();
   const rows = new Map<string, Record<string, unknown>>();
   const closed = new Map<string, string[]>();
-  let told: Record<string, unknown>;
+  let before: Record<string, unknown>;
 
   beforeAll(async () => {
     // What is transferred without a withdrawal of its own.
@@ -350,7 +350,7 @@ describe('`workflow reset` of completed movements', () => {
       await runCloses(movement);
       rows.set(name, await rowsOf(movement));
     }
-    told = await instructions();
+    before = await instructions();
     await Promise.all(
       [...movements].map(async ([name, movement]) => {
         const runs = await runsOf(movement);
@@ -386,11 +386,11 @@ describe('`workflow reset` of completed movements', () => {
     );
   });
 
-  test('no venue was given a new instruction', async () => {
+  test('no venue got a new instruction', async () => {
     const now = await instructions();
-    expect(now['ledger']).toEqual(told['ledger']);
-    expect(now['balances']).toEqual(told['balances']);
-    expect(now['transfers']).toEqual(told['transfers']);
-    expect(isDeepStrictEqual(now['sent'], told['sent'])).toBe(true);
+    expect(now['ledger']).toEqual(before['ledger']);
+    expect(now['balances']).toEqual(before['balances']);
+    expect(now['transfers']).toEqual(before['transfers']);
+    expect(isDeepStrictEqual(now['sent'], before['sent'])).toBe(true);
   });
 });

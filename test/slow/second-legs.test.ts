@@ -1,6 +1,6 @@
 /**
- * What is on its way over a bridge comes to its end, through HTTP: after a cancel, after a failed
- * second leg, and where nobody can tell what became of either leg.
+ * A transfer under way over a bridge reaches its end, through HTTP: after a cancel, after a failed
+ * second leg, and when the outcome of either leg is unknown.
  */
 import {
   concat,
@@ -38,8 +38,8 @@ const own = ownStack({
 beforeAll(async () => {
   bridges = own.stack.bridges!;
   const { near: from, far: to } = bridges;
-  const recipient = own.stack.chain.accounts.treasury.address;
-  const ways = { from, to, recipient };
+  const payee = own.stack.chain.accounts.treasury.address;
+  const ways = { from, to, recipient: payee };
   const mint = burnAndMint({ ...ways, key: MINT_PLAN, finality: 'standard', gated: true });
   const send = sendAndArrive({ ...ways, key: SEND_PLAN });
   for (const plan of [mint, send]) await own.api.expect(201, 'POST', '/plan-templates', open(plan));
@@ -55,13 +55,13 @@ function open(plan: object): object {
   const gated = nodes.some(({ node_key }) => node_key === 'mint');
   const first = gated ? 'burn' : 'send';
   const ask = { node_key: 'ask', node_kind: 'manual_gate', action_type: 'manual_gate' };
-  const told = { node_key: 'told', node_kind: 'compensation', action_type: 'noop' };
+  const notice = { node_key: 'notice', node_kind: 'compensation', action_type: 'noop' };
   return {
     ...plan,
-    nodes: [...nodes, told, ...(gated ? [ask] : [])],
+    nodes: [...nodes, notice, ...(gated ? [ask] : [])],
     edges: [
       ...edges,
-      { from: first, to: 'told', edge_type: 'on_cancel' },
+      { from: first, to: 'notice', edge_type: 'on_cancel' },
       ...(gated ? [{ from: 'mint', to: 'ask', edge_type: 'on_failure' }] : []),
     ],
   };
@@ -121,7 +121,7 @@ const pause = (to: boolean): Promise<void> =>
   });
 
 test(
-  'what is burnt is minted after a cancel, past the gate that nobody resumes any more',
+  'what is burnt is minted after a cancel, past the gate, which is not resumed',
   async () => {
     const before = await supplyOf(bridges);
     const made = await begin(MINT_PLAN, 'USDB', '11');
@@ -172,7 +172,7 @@ test(
       await reaches(made, 'ask', 'BLOCKED');
       await reaches(made, 'ask', 'READY');
       await own.api.act('resume', movement_id);
-      // Somebody said go on; that brings nothing, and is not told as if it had.
+      // A person resumed the gate; that mints nothing, and the movement does not report success.
       const failed = await own.api.reaches(movement_id, 'FAILED', 60_000);
       expect(failed.nodes.find(({ node_key }) => node_key === 'mint')?.state).toBe('FAILED');
     } finally {
@@ -190,7 +190,7 @@ test(
 );
 
 test(
-  'a send that nobody can tell of is not resolved without its packet; a retry finds it',
+  'an unknown send is not resolved without its packet; a retry finds it',
   async () => {
     const [before, held] = [await omniSupply(bridges), await omniHeld()];
     const { rpcUrl } = bridges.near;
@@ -238,7 +238,7 @@ test(
     const { request_state } = await own.api.movement(made.movement_id);
     expect(request_state).toBe('MANUAL_INTERVENTION');
     await faults(bridges.delivererUrl, null);
-    // Whoever runs the bridge puts the message back; nobody has to tell the service.
+    // The operator of the bridge puts the message back; the service finds it by itself.
     await verify(keccak256(concat([packet.guid, packet.message])));
     await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);
     expect(await omniHeld()).toBe(held + parseUnits('1.75', 18));

@@ -102,7 +102,7 @@ async function refusedWith(
 
 test('movements that fail in every part of the stack leave no secret in any log', async () => {
   receiver.fault = (_attempt, index) => (index % 3 === 0 ? 500 : null);
-  // The wallet is given something to send; the gate keeps it there.
+  // Funds the wallet; the gate keeps the amount there.
   const funding = await run('starter/withdraw-with-gate', '50');
   await own.api.reaches(funding.movement_id, 'WAITING_MANUAL_ACTION');
   // Signed, sent and refused; signed, sent and the answer lost; then as usual.

@@ -1,7 +1,7 @@
 /**
  * The second half of a team's phase, `record`, runs twice: our own worker is killed after it has
- * committed and before its workflow task has ended, so the next worker is given the same answer
- * once more.
+ * committed and before its workflow task has ended, so the next worker gets the same answer once
+ * more.
  */
 import { Unavailable } from '../../executor-kit/answers.ts';
 import { completed, pending } from '../../executor-kit/define.ts';
@@ -74,17 +74,17 @@ interface Case {
   readonly point: HeldPoint;
   readonly lost?: true;
   readonly slow?: true;
-  /** Each of these is told once. */
-  readonly told: string;
+  /** The event that the timeline must have once. */
+  readonly event: string;
 }
 
 const CASES: readonly Case[] = [
-  { phase: 'preflight', point: 'passed', told: 'node_preflight_passed' },
-  { phase: 'prepare', point: 'prepared', told: 'node_prepared' },
-  { phase: 'submit', point: 'answer', told: 'node_submitted' },
-  { phase: 'recover', point: 'answer', lost: true, told: 'node_recovered' },
-  { phase: 'observe, not there yet', point: 'look', slow: true, told: 'node_observing' },
-  { phase: 'observe', point: 'end', told: 'node_completed' },
+  { phase: 'preflight', point: 'passed', event: 'node_preflight_passed' },
+  { phase: 'prepare', point: 'prepared', event: 'node_prepared' },
+  { phase: 'submit', point: 'answer', event: 'node_submitted' },
+  { phase: 'recover', point: 'answer', lost: true, event: 'node_recovered' },
+  { phase: 'observe, not there yet', point: 'look', slow: true, event: 'node_observing' },
+  { phase: 'observe', point: 'end', event: 'node_completed' },
 ];
 
 test('whichever phase it is of, the movement goes on with what was recorded, and pays once', async () => {
@@ -96,7 +96,7 @@ test('whichever phase it is of, the movement goes on with what was recorded, and
     has_side_effect: true,
   };
   const template = await storeTemplate(own.api, [pay], { assurance: 'provider_completed' });
-  const begun = await Promise.all(
+  const started = await Promise.all(
     CASES.map(async (each, index) => {
       const movement = await own.api.create(template, { amount: String(index + 1) });
       const { movement_id } = movement;
@@ -113,13 +113,13 @@ test('whichever phase it is of, the movement goes on with what was recorded, and
   await held.release();
   await own.stack.startChild('worker');
   const found = await Promise.all(
-    begun.map(async ({ phase, movement_id, told }) => {
+    started.map(async ({ phase, movement_id, event }) => {
       const end = await own.api.reaches(movement_id, 'COMPLETED', 240_000);
       const timeline = await own.api.timeline(movement_id);
       assertConsistent(end, timeline);
-      const times = timeline.filter(({ event_type }) => event_type === told).length;
-      return { phase, told, times, paid: payments.count(`${movement_id}:pay:1`) };
+      const times = timeline.filter(({ event_type }) => event_type === event).length;
+      return { phase, event, times, paid: payments.count(`${movement_id}:pay:1`) };
     }),
   );
-  expect(found).toEqual(CASES.map(({ phase, told }) => ({ phase, told, times: 1, paid: 1 })));
+  expect(found).toEqual(CASES.map(({ phase, event }) => ({ phase, event, times: 1, paid: 1 })));
 }, 400_000);

@@ -199,7 +199,7 @@ test('request, wake, activities and the calls of the executor are one trace', as
   ).toEqual(new Set([TRACE]));
 });
 
-test('baggage goes nowhere, the collector is told who sends, and spans hold no amount or address', () => {
+test('baggage is not forwarded, the collector authenticates the sender, and spans hold no amount or address', () => {
   expect(JSON.stringify(calls)).not.toContain(BAGGAGE);
   expect([...authorizations]).toEqual([`Bearer ${TOKEN}`]);
   for (const text of [BAGGAGE, '7.125', own.stack.chain.accounts.treasury.address])

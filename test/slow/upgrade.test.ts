@@ -136,9 +136,9 @@ async function start(
   role: 'api' | 'worker',
 ): Promise<ServiceProcess> {
   const apiPort = role === 'api' ? { apiPort: stack.stack.ports.api } : {};
-  const begun = await startServiceProcess(stack.stack, role, { program: build.main, ...apiPort });
-  running.push(begun);
-  return begun;
+  const started = await startServiceProcess(stack.stack, role, { program: build.main, ...apiPort });
+  running.push(started);
+  return started;
 }
 
 /** What was open goes on to its end, and the books show each send once. */
@@ -295,7 +295,7 @@ test('a made-up next release takes over, loses nothing, is seen to lose what one
     venue: 1,
     chain: 2,
   });
-  // An earlier one is refused: nobody has kept what it uses.
+  // An earlier one is refused: the database no longer has what it uses.
   const older = layOut(join(folder, 'older'), []);
   await expect(start(stack, older, 'api')).rejects.toThrow(/does not know: 99990101000000_notes/);
 }, 900_000);

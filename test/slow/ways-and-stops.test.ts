@@ -208,8 +208,8 @@ const each =
   (all) =>
     Promise.all(
       all.map(async (one) => {
-        const asked = `/movements/${one.movement_id}${path(one)}`;
-        expect([200, 409]).toContain((await own.api.send('POST', asked, body)).status);
+        const target = `/movements/${one.movement_id}${path(one)}`;
+        expect([200, 409]).toContain((await own.api.send('POST', target, body)).status);
       }),
     );
 const nothing: Comes = () => Promise.resolve();
@@ -304,8 +304,8 @@ const isOnChain = (name: string): boolean => /^(evm|bridge|lane)/.test(name);
 const isPerp = (name: string): boolean => name.startsWith('perp');
 const isDesk = (name: string): boolean => !isOnChain(name) && !isPerp(name);
 /**
- * What is mined next and taken back again is first; then what stays in the pool; last what nobody
- * takes, since that becomes UNKNOWN by itself after a while.
+ * First what is mined next and taken back again; then what stays in the pool; last what no venue
+ * accepts, which becomes UNKNOWN by itself after a while.
  */
 function rank(name: WayName, stop: Stop): number {
   if (name === 'lane_replaced') return 0;
@@ -386,7 +386,7 @@ const ENDED = ['FAILED', 'CANCELLED', 'COMPLETED', 'SKIPPED'];
 const isEnded = async ({ movement }: Started): Promise<boolean> =>
   ENDED.includes((await nodeOf(own, movement)).state);
 
-/** A look that began after the stop has met it: none that began before is under way any more. */
+/** Whether the stop took effect: a look started after it, so no look from before is under way. */
 async function isMet(one: Started): Promise<boolean> {
   const { state, error_code } = await nodeOf(own, one.movement);
   return (
