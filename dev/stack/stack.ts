@@ -22,6 +22,7 @@ import {
 import { type PostgresPart, postgresPart, SERVICE_ROLE } from './postgres.ts';
 import { type ServiceRole, paperVenuePart, servicePart } from './service.ts';
 import { SEARCH_ATTRIBUTES, writeStackConfig, type MoreEntries } from './config.ts';
+import type { ChildSpec } from './supervise/child.ts';
 import { type StackUrls, claimDataDir, endOrphans } from './supervise/record.ts';
 import { Supervisor } from './supervise/supervisor.ts';
 import { type TemporalServer, findTemporalServer } from './temporal-binary.ts';
@@ -151,20 +152,37 @@ interface Started {
 }
 
 async function startParts(context: Context, ports: Ports): Promise<Started> {
-  const { dataDir, options } = context;
+  const { dataDir, logDir, options } = context;
   // Written before the chain runs: nothing in it depends on that.
   const chain = writeChainInfo(dataDir, ports.chain);
   const taken = Object.values(ports);
   const bridges = options.bridges === true ? await planBridges(dataDir, chain.rpcUrl, taken) : null;
   const perp = options.perp === true ? await planPerp(dataDir, chain, taken) : null;
-  const venue = startPaperVenue(context, ports);
+  const chainSpec = chainPart({
+    dataDir,
+    port: ports.chain,
+    nodePort: await freePort(taken),
+    logDir,
+    bridges: bridges !== null,
+  });
+  const bridgeSpecs =
+    bridges === null ? [] : await bridgeParts(bridges, { dataDir, logDir, taken });
+  const perpSpecs =
+    perp === null ? [] : [perpPart(perp, { dataDir, logDir, chainUrl: chain.rpcUrl })];
+  const venueSpec = paperVenuePart({
+    dataDir,
+    chainFile: chainFile(dataDir),
+    port: ports.paperVenue,
+    logDir,
+  });
+  const venue = addParts(context, 'Paper venue', [venueSpec]);
   const [{ databaseUrl, serviceUrl }, temporal] = await allOrFirstFault(
     [
       startPostgres(context, ports),
       startTemporal(context, ports),
-      startChain(context, ports),
-      startBridges(context, ports, bridges),
-      startPerp(context, chain, perp),
+      addParts(context, 'Local chain', [chainSpec]),
+      addParts(context, 'Bridges', bridgeSpecs),
+      addParts(context, 'Perps venue', perpSpecs),
     ],
     venue,
   );
@@ -287,50 +305,16 @@ function encrypts({ env }: StackOptions): boolean {
   return isSet('SVC_PAYLOAD_KEYS') || isSet('SVC_PAYLOAD_KEYS_FILE');
 }
 
-async function startChain(context: Context, ports: Ports): Promise<void> {
-  const { dataDir, logDir, supervisor } = context;
-  const nodePort = await freePort(Object.values(ports));
-  await step(context, 'Local chain', () =>
-    supervisor.add(
-      chainPart({
-        dataDir,
-        port: ports.chain,
-        nodePort,
-        logDir,
-        bridges: context.options.bridges === true,
-      }),
-    ),
-  );
-}
-
-async function startBridges(
+/** Starts processes as one step. All but the chain wait by themselves for what they need. */
+async function addParts(
   context: Context,
-  ports: Ports,
-  bridges: StackBridges | null,
+  label: string,
+  parts: readonly ChildSpec[],
 ): Promise<void> {
-  if (bridges === null) return;
-  const { dataDir, logDir, supervisor } = context;
-  const taken = Object.values(ports);
-  const parts = await bridgeParts(bridges, { dataDir, logDir, taken });
-  await step(context, 'Bridges', () => allOrFirstFault(parts.map((part) => supervisor.add(part))));
-}
-
-async function startPerp(
-  { dataDir, logDir, supervisor, ...context }: Context,
-  { rpcUrl: chainUrl }: ChainInfo,
-  perp: StackPerp | null,
-): Promise<void> {
-  if (perp === null) return;
-  await step({ dataDir, logDir, supervisor, ...context }, 'Perps venue', () =>
-    supervisor.add(perpPart(perp, { dataDir, logDir, chainUrl })),
+  if (parts.length === 0) return;
+  await step(context, label, () =>
+    allOrFirstFault(parts.map((part) => context.supervisor.add(part))),
   );
-}
-
-/** The venue waits for the chain by itself, so it starts at once. */
-async function startPaperVenue(context: Context, ports: Ports): Promise<void> {
-  const { dataDir, logDir, supervisor } = context;
-  const settings = { dataDir, chainFile: chainFile(dataDir), port: ports.paperVenue, logDir };
-  await step(context, 'Paper venue', () => supervisor.add(paperVenuePart(settings)));
 }
 
 async function startService(
