@@ -1,4 +1,4 @@
-/** The API as the demo asks for it. */
+/** The calls of the API that the demo makes. */
 import { ApiError, createClient, type BodyOf, type FundClient } from '../clients/http/index.ts';
 import type { StackBridges } from './stack/bridges.ts';
 import type { StackPerp } from './stack/perp.ts';
@@ -6,12 +6,12 @@ import type { ChainInfo } from './stack/chain.ts';
 import type { DevKeys } from './stack/keys.ts';
 import { starterTemplates } from './stack/starter-templates.ts';
 
-/** The client of the one who creates movements and approves them. */
+/** A client that creates and approves movements. */
 export function operatorOf(apiUrl: string, keys: DevKeys): FundClient {
   return createClient({ baseUrl: apiUrl, key: keys.operator });
 }
 
-/** Registers the templates to begin with, as far as they are not there yet; answers them. */
+/** Registers the starter templates that do not exist yet; returns all of them. */
 export async function loadStarterTemplates(stack: {
   readonly apiUrl: string;
   readonly chain: ChainInfo;
@@ -25,7 +25,7 @@ export async function loadStarterTemplates(stack: {
     try {
       await admin.templates.create(template as BodyOf<'createPlanTemplate'>);
     } catch (error) {
-      // One that is there already is fine.
+      // It exists already.
       if (!(error instanceof ApiError && error.status === 409)) throw error;
     }
   return templates;

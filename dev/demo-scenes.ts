@@ -1,4 +1,4 @@
-/** What the demo moves, from where to where, and how one sees that it arrived. */
+/** What the demo moves, from where to where, and the balances that show it. */
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
 import type { BodyOf } from '../clients/http/index.ts';
 import { AMOUNT, demoMovement } from './demo-story.ts';
@@ -15,7 +15,7 @@ export interface Scene {
     readonly template_key: string;
     readonly version: number;
   }) => BodyOf<'createMovement'>;
-  /** Read from chains and books, and not from the service, by who holds them. */
+  /** Balances by holder, read from chains and books and not from the service. */
   readonly balances: () => Promise<Record<string, string>>;
 }
 
@@ -60,7 +60,7 @@ export function crossing(chain: ChainInfo, { near, far }: StackBridges): Scene {
   };
 }
 
-/** What `npm run demo` says that it moves. */
+/** What `npm run demo` prints as its transfers. */
 export const MOVED = {
   withdrawal: `${AMOUNT} USDC`,
   crossing: `${BRIDGED} ${BRIDGED_ASSETS.burn.asset}`,

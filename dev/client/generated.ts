@@ -23,12 +23,12 @@ export const GENERATED_FOLDER = 'clients/http/generated';
 
 const NOTE = '// Written by `npm run client:types` from the API; not by hand.\n';
 
-/** Every route of the commercial edition, which has all that the free one has. */
+/** Every route of the commercial edition, which includes those of the free one. */
 export function allRoutes(): readonly Route[] {
   return withExtensions(routes, [commercial({ autoApproveDryRun: false })]);
 }
 
-/** Files by their path, as they should be. */
+/** The expected content of each file, by path. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const table = allRoutes();
   const document = successesAlone(documentOf(table));
@@ -63,7 +63,7 @@ async function schemaTypes(document: Json): Promise<string> {
   return astToString(kept);
 }
 
-/** Errors are typed from their own table; what is left is what a success is, and what is asked. */
+/** Only successes and requests: errors are typed from their own table. */
 function successesAlone(document: Json): Json {
   const { paths, components, ...rest } = document;
   const operations = mapValues(paths, (item) =>

@@ -1,4 +1,4 @@
-/** `npm run client:types`: writes what the typed client knows of the API. */
+/** `npm run client:types`: writes the types and tables of the typed client. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../stack/ports.ts';

@@ -16,7 +16,7 @@ export const KIT = {
   ],
   bin: { 'executor-check': './lib/executor-check.js' },
   platform: 'node',
-  // Of these a task queue needs all, and what goes over HTTP none.
+  // An executor on a task queue needs all of these, one over HTTP none.
   optional: /^@temporalio\//,
   readme: 'executor-kit/README.md',
   pages: ['docs/executors.md'],

@@ -1,4 +1,4 @@
-/** Part of `npm run check`: the migrations that are not released, and that the others stand. */
+/** Part of `npm run check`: lints unreleased migrations; released ones must be unchanged. */
 import { relative } from 'node:path';
 import { MIGRATIONS_DIR } from '../../prisma/migration-state.ts';
 import { lintFaults, squawk } from './lint.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with the migrations of a folder that are not released, and with the released. */
+/** Faults of the migrations of a folder: lint of the unreleased, changes of the released. */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -78,7 +78,7 @@ function squawkFaults(files: readonly string[]): readonly string[] {
   }
 }
 
-/** The program; null on a machine for which it is not installed, which CI's is not. */
+/** The program; null on a machine without it. CI has it. */
 export function squawk(): string | null {
   try {
     return createRequire(import.meta.url).resolve('@squawk-cli/linux-x64/bin/squawk');

@@ -1,6 +1,6 @@
 /**
- * `npm run release:migrations`: notes that the migrations come with the version of package.json.
- * From then on none of them is changed.
+ * `npm run release:migrations`: records that the migrations belong to the version of package.json. A
+ * recorded migration never changes.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

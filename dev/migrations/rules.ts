@@ -1,6 +1,6 @@
 /**
- * What a migration must not do while the service of the release before runs on the database: beside
- * what squawk finds (`squawk.toml`), what it does not look for. A line of the file may allow one:
+ * What a migration must not do while the service of the release before runs on the database: rules
+ * that squawk (`squawk.toml`) does not have. A line of the file may allow one:
  * `-- allowed: <rule>, because …`.
  */
 export interface MigrationRule {

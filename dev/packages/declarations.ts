@@ -1,11 +1,11 @@
-/** The types that a package of ours brings: what its entries declare, and what that needs. */
+/** The declarations of a package: those of its entries, and all that those refer to. */
 import { join, posix, relative } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from '../stack/ports.ts';
 
 /**
- * The declarations that the entries lead to, by their path in the project
- * (`executor-kit/index.d.ts`). What no public type needs is left out.
+ * The declarations that the entries refer to, by path in the project (`executor-kit/index.d.ts`);
+ * without those that no public type needs.
  *
  * @throws Error when the compiler cannot declare something.
  */
@@ -54,7 +54,7 @@ function emitAll(entries: readonly string[]): ReadonlyMap<string, string> {
   return emitted;
 }
 
-/** Sources import each other as `.ts`; a consumer has `.js` with declarations beside it. */
+/** Sources import `.ts`; a consumer has `.js` with declarations beside it. */
 function asJavaScript(text: string): string {
   return ts
     .preProcessFile(text)

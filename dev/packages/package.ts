@@ -1,6 +1,6 @@
 /**
- * Makes a part of this project a package that other repositories can install: our own code bundled,
- * with its types, over packages of the same versions as here.
+ * Makes a part of this project a package for other repositories: our own code bundled, with its
+ * types, on packages of the same versions as here.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,14 +20,14 @@ export interface PackageSpec {
   readonly folder: string;
   readonly name: string;
   readonly description: string;
-  /** By the name behind the package's own: `.`, `./task-queue`. */
+  /** By subpath: `.`, `./task-queue`. */
   readonly entries: Readonly<Record<string, Entry>>;
   /** What is built beside the entries. */
   readonly more?: readonly Entry[];
   readonly bin?: Readonly<Record<string, string>>;
   /** Node alone, or browsers too. */
   readonly platform: 'node' | 'neutral';
-  /** Packages that only some who install it need. */
+  /** Packages that only some of its users need. */
   readonly optional?: RegExp;
   readonly readme: string;
   /** Pages of docs/ that come with it. */
@@ -42,7 +42,7 @@ interface OurPackage {
 }
 
 /**
- * Writes the package into `folder`, in place of what stood there.
+ * Writes the package into `folder`, replacing it.
  *
  * @throws Error when it cannot be built, or when it needs a package that is no dependency of ours.
  */
@@ -110,7 +110,7 @@ function describe(spec: PackageSpec, needed: readonly string[], ours: OurPackage
   };
 }
 
-/** Every package that something built imports, sorted. */
+/** Every package that the built files import, sorted. */
 function packagesOf({ outputs }: Metafile): readonly string[] {
   const names = Object.values(outputs)
     .flatMap(({ imports }) => imports)
@@ -119,7 +119,7 @@ function packagesOf({ outputs }: Metafile): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** A page's neighbours stay with the service: their names are left, and no links to nothing. */
+/** Other pages stay with the service: links to them become plain names. */
 function withoutLinks(page: string): string {
   return page.replace(/\[([^\]]+)\]\((?!https?:|#)[^)]+\)/g, '$1');
 }

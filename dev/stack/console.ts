@@ -1,6 +1,7 @@
 /**
- * The console of an embedded stack: where it is, and a link with which a first operator enrols. The
- * stack confirms that one itself: the link is shown to who started it, and its money is not real.
+ * The console of an embedded stack: its address, and a link with which a first operator enrols. The
+ * stack confirms that operator itself: only whoever started it sees the link, and its money is not
+ * real.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry } from '../../domain/transition.ts';
@@ -11,9 +12,9 @@ import { secretsKeyPath } from './keys.ts';
 
 export interface OfferedConsole {
   readonly url: string;
-  /** Null where the operator has enrolled before. */
+  /** Null when the operator has enrolled before. */
   readonly link: string | null;
-  /** Confirms nothing more. */
+  /** Stops confirming. */
   stop(): Promise<void>;
 }
 
@@ -21,7 +22,7 @@ export const STARTER_OPERATOR = 'starter';
 const LOOK_MS = 500;
 const LINK_MS = 15 * 60_000;
 
-/** Where the console of a stack is opened: keys and cookies belong to that name of this machine. */
+/** The URL of a stack's console. Keys and cookies belong to this host name. */
 export function consoleUrl(apiUrl: string): string {
   return `http://localhost:${new URL(apiUrl).port}/console/`;
 }
@@ -38,7 +39,7 @@ export function consoleLines({ url, link }: OfferedConsole): readonly string[] {
       ];
 }
 
-/** Offers the console of the stack whose owner of the database this is. */
+/** Offers the console of a stack, through the owner of its database. */
 export async function offerConsole({
   databaseUrl,
   dataDir,

@@ -7,7 +7,7 @@ import { claimPort } from '../bootstrap/port-claims.mjs';
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Which setting holds which port, and what it is when unset. 0 means any free port. */
+/** The setting of each port, and its value when unset. 0 means any free port. */
 export const PORT_SETTINGS = {
   api: { setting: 'SVC_PORT', standard: 8100, use: 'the API' },
   ops: { setting: 'SVC_OPS_PORT', standard: 9465, use: 'the operations listener' },
@@ -21,7 +21,7 @@ export const PORT_SETTINGS = {
 export type PortName = keyof typeof PORT_SETTINGS;
 export type Ports = Record<PortName, number>;
 
-/** Every port 0: what tests want. */
+/** Any free port for each part, for tests. */
 export const ANY_FREE_PORTS: Ports = mapPorts(() => 0);
 
 /** What the environment says about the stack. */
@@ -35,7 +35,7 @@ export class DevSettingError extends Error {
   override name = 'DevSettingError';
 }
 
-/** A wanted port that somebody else listens on. */
+/** Another process listens on a required port. */
 export class PortBusyError extends Error {
   override name = 'PortBusyError';
   readonly port: number;

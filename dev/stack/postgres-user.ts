@@ -9,7 +9,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** How a program is started as somebody other than root. */
+/** How to start a program as a user other than root. */
 export interface RunAs {
   /** Options of `spawn`; empty when the prefix changes the user. */
   readonly spawn: Owner | Record<string, never>;
@@ -17,11 +17,11 @@ export interface RunAs {
    * Put before the command; the process keeps its id, since this only changes rights and executes.
    */
   readonly prefix: readonly string[];
-  /** Whose the files must be that the program writes; null when they are our own anyway. */
+  /** The owner that the program's files must have; null for our own user. */
   readonly owner: Owner | null;
 }
 
-/** Postgres cannot run as the user that we are. */
+/** Postgres cannot run as our user. */
 export class PostgresUserError extends Error {
   override name = 'PostgresUserError';
 }
@@ -61,7 +61,7 @@ export function postgresUser(paths: {
   );
 }
 
-/** The folders on the way to the paths that others may not pass. */
+/** The folders above the paths that other users may not enter. */
 function closedFolders(paths: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) {
@@ -75,9 +75,9 @@ function closedFolders(paths: readonly string[]): readonly string[] {
 }
 
 /**
- * Linux can give the one process the right to pass closed folders, without changing them for
- * everybody. The secure bit is for `access`: it leaves such rights aside for any user but root when
- * the bit is not set, and initdb and the server ask it whether they find their own programs.
+ * Linux can let this one process enter closed folders, without opening them for other users. The
+ * secure bit is for the system call `access`, by which initdb and the server look for their own
+ * programs: without the bit it ignores such rights of any user but root.
  */
 function lentRight(user: Owner): RunAs | string {
   const command = findOnPath('setpriv');
@@ -95,8 +95,8 @@ function lentRight(user: Owner): RunAs | string {
 }
 
 /**
- * In a user name space of its own the process is somebody else in name, and to our files it is who
- * we are.
+ * In a user name space of its own the process has another user's name, and the rights of our user on
+ * our files.
  */
 function ownNamespace(user: Owner): RunAs | string {
   const command = findOnPath('unshare');

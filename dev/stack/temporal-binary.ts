@@ -19,7 +19,7 @@ import { ROOT } from './ports.ts';
 export type TemporalServer =
   { kind: 'address'; address: string } | { kind: 'binary'; path: string };
 
-/** No way to a server worked; the message lists each and what to do. */
+/** No Temporal server was found; the message lists every attempt and what to do. */
 export class TemporalNotFoundError extends Error {
   override name = 'TemporalNotFoundError';
 
@@ -41,7 +41,7 @@ export class TemporalNotFoundError extends Error {
 type Attempt = TemporalServer | { skipped: string };
 const DOWNLOAD_LIMIT_MS = 15_000;
 
-/** Looks for Temporal in the documented order; says in a line why a step was skipped or failed. */
+/** Looks for Temporal in the documented order; logs why a step was skipped or failed. */
 export async function findTemporalServer(
   env: NodeJS.ProcessEnv = process.env,
   log: (line: string) => void = report,
@@ -62,7 +62,7 @@ export async function findTemporalServer(
       return attempt;
     }
     reasons.push(attempt.skipped);
-    // The first three are looked up in no time; their reasons matter only when none of them has it.
+    // The first three take no time, so their reasons are shown only when all of them failed.
     if (reasons.length === 3) for (const reason of reasons) log(`  - Temporal: ${reason}`);
     if (reasons.length > 3) log(`  - Temporal: ${attempt.skipped}`);
   }
@@ -88,7 +88,7 @@ function fromCache(env: NodeJS.ProcessEnv): Attempt {
     : { skipped: `nothing in the cache (${path})` };
 }
 
-/** The SDK keeps what it downloads; its own folder is looked at first, then ours is filled. */
+/** Looks into the SDK's own download folder first, then downloads into ours. */
 async function fromSdkDownload(
   env: NodeJS.ProcessEnv,
   log: (line: string) => void,

@@ -102,7 +102,7 @@ export async function perpWeather(
 /** Each of these plans has one node. */
 const onlyOutput = (view: FinalView | undefined) => view?.movement.nodes[0]?.output ?? null;
 
-/** What the run requests, drawn before it starts: kinds in turns, each with an amount of its own. */
+/** What the run requests, drawn before it starts: kinds in turns, no amount twice. */
 function planLives(thrown: Dice, count: number, seed: number): readonly PerpLife[] {
   return Array.from({ length: count }, (_, serial) => ({
     key: `perp-run-${seed}-${serial}`,

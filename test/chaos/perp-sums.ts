@@ -73,7 +73,7 @@ const TYPES: Readonly<Record<PerpKind, string>> = {
   withdrawal: 'withdraw',
   top_up: 'send',
 };
-/** By type and amount, which no other movement has; the nonce or the hash is compared afterwards. */
+/** By type and amount, which no other movement has; nonce or hash are compared afterwards. */
 function isOf({ delta }: PerpRow, { kind, amount }: PerpRequest): boolean {
   if (delta['type'] !== TYPES[kind]) return false;
   const requested = unitsOf(amount);

@@ -42,7 +42,7 @@ interface Step {
   readonly says: string;
 }
 
-/** What moves a node, and which phase decides it. Each line must be a move of the table of states. */
+/** What moves a node, and which phase decides. Each line must be in the table of states. */
 const STEPS: readonly Step[] = [
   { from: 'BLOCKED', to: 'READY', says: 'its edges have fired' },
   { from: 'READY', to: 'FAILED', says: 'preflight or prepare refuse' },

@@ -13,7 +13,7 @@ export interface ChildSpec {
   env?: Record<string, string>;
   uid?: number;
   gid?: number;
-  /** Node children get a channel whose end tells them that their parent has gone. */
+  /** Node children get a channel; when it closes, their parent has ended. */
   ipc?: boolean;
   logFile: string;
   /** Parts stop in the order of their stages; those of one stage together. */
@@ -46,7 +46,7 @@ export class ChildStartError extends Error {
 const MAX_LOG_BYTES = 20 * 1024 * 1024;
 const POLL_MS = 25;
 
-/** One supervised process: its life from start to end, and again. */
+/** One supervised process, which can be started again after its end. */
 export class ManagedChild {
   readonly spec: ChildSpec;
   identity: ProcessIdentity | null = null;
@@ -117,7 +117,7 @@ export class ManagedChild {
     );
   }
 
-  /** Spawns the process; answers where its output begins in the log file. */
+  /** Spawns the process; returns the offset of its output in the log file. */
   private launch(): number {
     const { spec } = this;
     const { fd, offset } = openLog(spec.logFile);
@@ -153,12 +153,12 @@ export class ManagedChild {
     return offset;
   }
 
-  /** Sends a signal and nothing else; what follows from it is for the supervisor. */
+  /** Only sends a signal; the supervisor handles the consequences. */
   kill(signal: NodeJS.Signals): boolean {
     return this.process?.kill(signal) ?? false;
   }
 
-  /** Stops the process politely, then for good, and waits until it has gone. */
+  /** Stops the process with its stop signal, then with SIGKILL, and waits for its end. */
   async stop(): Promise<void> {
     this.expected = true;
     if (!this.running || this.identity === null) return this.exited;
@@ -187,7 +187,7 @@ export class ManagedChild {
   }
 }
 
-/** Nothing that a part started may outlive it. */
+/** Kills the group: no process of a part may outlive it. */
 function sweepGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');

@@ -15,7 +15,7 @@ export interface StackUrls {
   paperVenueUrl: string;
 }
 
-/** One supervised process, as the next start may have to find it again. */
+/** One supervised process, so that a later start can find and end it. */
 export interface RecordedChild extends ProcessIdentity {
   name: string;
   stage: number;
@@ -66,7 +66,7 @@ export function findRunningStack(dataDir: string): StackRecord | null {
   return record.supervisor.pid === holder.pid && record.state === 'running' ? record : null;
 }
 
-/** Ends what an earlier stack of this folder left running; answers the names. */
+/** Ends the processes that an earlier stack of this folder left running; returns their names. */
 export async function endOrphans(dataDir: string): Promise<string[]> {
   const record = readRecord(dataDir);
   const orphans = (record?.children ?? []).filter(isAlive);
