@@ -1,7 +1,6 @@
-// `npm run build`: makes dist/, which is what runs everywhere: every program as a file of its own
-// over shared pieces, the code of the workflows as a worker loads it, and the operators' console.
-// What is up to date by the content of everything that it was made of stays as it is, so whoever
-// starts a program may ask for a build first.
+// `npm run build`: makes dist/, from which everything runs: every program as a file of its own over
+// shared pieces, the code of the workflows as a worker loads it, and the operators' console. A part
+// whose sources are unchanged is not built again, so every command can build first.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { consoleOf } from './console.mjs';
@@ -10,7 +9,7 @@ import { contentOf, noteOf, put, removeOld } from './made-from.mjs';
 import { COMMANDS, LIBRARIES, PROGRAMS, SHIPPED } from './programs.mjs';
 import { startStep } from './progress.mjs';
 
-/** What decides beside the sources: how they are compiled, and which packages there are. */
+/** What the output depends on beside the sources: how they are compiled, and the packages. */
 const ALWAYS = [
   'tsconfig.json',
   'package-lock.json',
@@ -22,7 +21,7 @@ const LOADERS = { '.ts': 'ts', '.mjs': 'js', '.js': 'js', '.cjs': 'js', '.json':
 /** Packages that are built into the programs. */
 const TAKEN_IN = ['commander', 'picocolors', 'uuid', 'viem', 'zod'];
 
-/** Brings dist/ up to date; a step is shown where there is something to do. */
+/** Brings dist/ up to date; shows a step only when there is something to build. */
 export async function build() {
   const parts = [programsOf(ROOT, PROGRAMS, LIBRARIES), workflowsOf(ROOT), consoleOf(ROOT)].filter(
     (part) => !part.isUpToDate(),
@@ -48,7 +47,7 @@ export async function build() {
  */
 export function programsOf(root, programs, libraries = {}) {
   const note = noteOf(root, 'programs');
-  // A source that came since is one that another, changed one imports.
+  // A new source matters only when a changed one imports it, so known sources are enough.
   const isUpToDate = () => note.holds(({ files }) => files);
   return { isUpToDate, make: () => makePrograms(root, { programs, libraries }, note) };
 }
@@ -81,7 +80,7 @@ async function makePrograms(root, { programs, libraries }, note) {
       plugins: [packages(), sourcesInPlace(root, seen)],
     });
     for (const { path, text } of outputFiles) put(path, text);
-    // After what they load, so that whoever is started meanwhile finds all of its own.
+    // After what they load, so that a program that starts meanwhile finds all of its files.
     for (const name of Object.keys(programs))
       put(join(dist, `${name}.js`), starter(name), COMMANDS.includes(name) ? 0o755 : 0o644);
     const made = [
@@ -91,12 +90,12 @@ async function makePrograms(root, { programs, libraries }, note) {
     note.write(seen, made, shippedOf(programs, metafile.outputs));
     removeOld(dist, made, (name) => name.startsWith('shared-'));
   } finally {
-    // It would stay beside the program as long as that runs.
+    // esbuild's process would run as long as this one.
     await stop();
   }
 }
 
-/** The files that the programs of production load, of which the image has no other. */
+/** The files that the programs of production load; the image has only these. */
 function shippedOf(programs, outputs) {
   const entries = SHIPPED.filter((name) => Object.hasOwn(programs, name));
   const loaded = new Set(entries.map((name) => `dist/${code(name)}.js`));
@@ -110,14 +109,14 @@ function shippedOf(programs, outputs) {
 }
 
 /**
- * Packages are loaded from where they are installed, but for those of hundreds of small modules:
- * of these the programs take only what they use, which is most of a start's time.
+ * Packages are loaded from where they are installed, except those of hundreds of small modules: the
+ * programs contain what they use of these, which saves most of a start's time.
  */
 function packages() {
   return {
     name: 'packages',
     setup: ({ onLoad, onResolve }) => {
-      // A package in the older form asks for Node's own modules where an ES module has no `require`.
+      // CommonJS packages require Node's own modules, and an ES module has no `require`.
       onResolve({ filter: /^node:/ }, ({ path, kind }) =>
         kind === 'require-call' ? { path, namespace: 'of-node' } : undefined,
       );
@@ -127,7 +126,7 @@ function packages() {
       onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
         if (importer === '' || path.startsWith('node:')) return undefined;
         const name = /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
-        // What a package that is taken in imports comes from where that package looks for it.
+        // The imports of a bundled package are resolved from that package.
         if (TAKEN_IN.includes(name) || /[\\/]node_modules[\\/]/.test(importer)) return undefined;
         return { path, external: true };
       });
@@ -150,14 +149,14 @@ function starter(name) {
 }
 
 /**
- * Notes what every source holds, and keeps true what a source says about where it lies, wherever
- * the project is.
+ * Records the content of every source, and keeps `import.meta.url` and `import.meta.dirname` of a
+ * source true in the bundle.
  */
 function sourcesInPlace(root, seen) {
   return {
     name: 'sources-in-place',
     setup: ({ onLoad, onResolve }) => {
-      // What runs before there is a build is the same module for those who load it from here.
+      // Modules that run before a build are not bundled, so there is one instance of each.
       onResolve({ filter: /^\.{1,2}\/.*\.mjs$/ }, ({ path, resolveDir }) => ({
         path: `../${relative(root, join(resolveDir, path))}`,
         external: true,
@@ -179,8 +178,8 @@ function sourcesInPlace(root, seen) {
 }
 
 /**
- * The code of the workflows, with all that a process may ask of it; which of that holds is written
- * in front when it is loaded.
+ * The code of the workflows for all settings; a process writes its own settings in front when it
+ * loads the code.
  */
 function workflowsOf(root) {
   const note = noteOf(root, 'workflows');
@@ -207,7 +206,7 @@ function workflowsOf(root) {
   return { isUpToDate: () => note.holds(() => workflowSources(root)), make };
 }
 
-/** Every file that the code of the workflows can be made of; the lockfile pins the rest. */
+/** Every file that the workflows may import; the lockfile pins the packages. */
 function workflowSources(root) {
   const folders = ['workflows', 'domain'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })

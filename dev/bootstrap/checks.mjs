@@ -1,7 +1,7 @@
-// What `npm run check` runs, as data, the longest first. `file` is inside node_modules, `program` one
-// of our own, built. What each has found stays in node_modules/.cache for the next time; CI begins without.
+// What `npm run check` runs, the longest first. `file` is inside node_modules, `program` one of our
+// built programs. Each keeps results in node_modules/.cache for the next run; CI starts without.
 
-/** What has types of its own: beside those of the rest it would not fit into one process. */
+/** Folders with types of their own: with the rest they would not fit into one process. */
 const CONSOLE = ['console', 'test/console'];
 
 /** @type {({ name: string, args: string[], node?: string[] } & ({ file: string } | { program: string }))[]} */
@@ -9,7 +9,7 @@ export const CHECKS = [
   {
     name: 'lint',
     file: 'eslint/bin/eslint.js',
-    // It keeps the types of all files: four gigabytes, what Node takes at most by itself.
+    // It keeps the types of all files: four gigabytes, Node's default limit.
     node: ['--max-old-space-size=6144'],
     args: [
       ...['--cache', ...cacheIn('--cache-location', 'eslint.json')],

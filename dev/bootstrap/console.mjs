@@ -1,16 +1,16 @@
-// The operators' console: what `console/` is made into, in dist/console/. Every file but the index
-// is named for its content; the index names each with its hash, so a browser takes no other bytes.
+// Builds the operators' console of `console/` into dist/console/. Every file but the index is named
+// for its content; the index names each with its hash, so a browser accepts no other bytes.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { contentOf, noteOf, put, removeOld } from './made-from.mjs';
 
-/** Where it is served; the files name each other by it. */
+/** The path under which it is served; the files refer to each other by it. */
 const BASE = '/console/';
 const ENTRIES = { main: 'console/main.tsx', style: 'console/style.css' };
 const TEMPLATE = 'console/index.html';
 
-/** What decides beside the sources. */
+/** What the output depends on beside the sources. */
 const ALWAYS = [
   TEMPLATE,
   'console/tsconfig.json',
@@ -19,7 +19,7 @@ const ALWAYS = [
   'dev/bootstrap/made-from.mjs',
 ];
 
-/** Our folders of which code may be in a page; of anything else it takes types alone. */
+/** Our folders whose code may be in a page; other folders may give only types. */
 const TAKEN_IN = /^(console|domain|clients\/http|node_modules)\//;
 
 /**
@@ -52,7 +52,7 @@ async function makeConsole(root, note) {
   outputs.set('index.html', Buffer.from(html));
 
   mkdirSync(folder, { recursive: true });
-  // The index and the list of files last: whoever reads them finds what they name.
+  // The index and the list of files last, so that the files they name exist.
   for (const [name, bytes] of outputs) put(join(folder, name), bytes);
   const files = Object.fromEntries(
     [...outputs]
@@ -86,7 +86,7 @@ async function bundle(root) {
       entryNames: '[name]-[hash]',
       chunkNames: '[name]-[hash]',
       bundle: true,
-      // A folder of packages may be a link, as in the copies in which rules are broken.
+      // node_modules may be a link, as in the copies in which test/rules breaks rules.
       preserveSymlinks: true,
       splitting: true,
       platform: 'browser',
@@ -94,7 +94,7 @@ async function bundle(root) {
       target: 'es2022',
       jsx: 'automatic',
       minify: true,
-      // It is put into the page's code, so that React leaves out what it checks for developers.
+      // React then leaves out its checks for developers.
       define: { 'process.env.NODE_ENV': '"production"' },
       legalComments: 'none',
       tsconfig: join(root, 'console', 'tsconfig.json'),
@@ -122,7 +122,7 @@ function pageOf(root, outputs, { main, style }) {
     STYLE_INTEGRITY: integrityOf(style),
   };
   const html = (contentOf(root, TEMPLATE) ?? '').replace(/%([A-Z_]+)%/g, (_, name) => values[name]);
-  // As it stands there: the hash is of every character between the tags.
+  // The hash covers every character between the tags, so nothing may be reformatted.
   const [, written] = /<script type="importmap">(.*?)<\/script>/s.exec(html);
   return { html, importMap: written };
 }

@@ -68,7 +68,7 @@ export function isAlive(identity) {
 
 /**
  * Sends a signal to exactly this process, or with `group` to the process group it leads.
- * Answers whether it was there to receive it.
+ * Returns whether the process was running.
  *
  * @param {ProcessIdentity} identity
  * @param {NodeJS.Signals} signal

@@ -59,7 +59,7 @@ function dependencyFault() {
   if (!existsSync(MODULES)) return 'node_modules is missing';
   const hash = lockHash();
   if (read(stampFile()) === hash) return null;
-  // Somebody may have run npm by hand: what npm itself noted as installed decides.
+  // Somebody may have run npm by hand, so compare with npm's own record of what is installed.
   const installed = parse(read(join(MODULES, '.package-lock.json')))?.packages;
   if (installed === undefined) return 'an earlier installation did not finish';
   const wanted = parse(read(join(ROOT, 'package-lock.json')))?.packages ?? {};

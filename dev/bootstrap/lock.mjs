@@ -23,7 +23,7 @@ export async function takeLock(path) {
   for (let round = 0; round < 50; round += 1) {
     if (createExclusively(path, mine)) {
       // Another starter may have judged the file that we replaced and move ours away by mistake;
-      // it puts it back at once, so a short wait tells who really holds it.
+      // it puts it back at once, so after a short wait the file names the real holder.
       await pause(30);
       if (readLock(path)?.token === mine.token) return { release: () => release(path, mine.token) };
       continue;
@@ -39,7 +39,7 @@ export async function takeLock(path) {
 }
 
 /**
- * Takes the lock as soon as no live process has it; answers what releases it.
+ * Takes the lock as soon as no live process has it; returns the function that releases it.
  *
  * @param {string} path
  * @param {AbortSignal} [signal] whose end ends the waiting
@@ -87,7 +87,7 @@ function removeStale(path, judged) {
   try {
     renameSync(path, aside);
   } catch {
-    return; // somebody else was quicker
+    return; // another process was quicker
   }
   const taken = readLock(aside);
   if (taken !== null && taken.token !== judged?.token && isAlive(taken)) {

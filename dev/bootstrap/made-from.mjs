@@ -1,4 +1,4 @@
-// What each part of dist/ was made from, so that what is up to date stays as it is.
+// Records what each part of dist/ was made from, so that an up-to-date part is not made again.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -13,8 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 
 /**
- * A process may still load a piece of what it was started with, so nothing newer than this is
- * removed.
+ * A running process may still load pieces of the build it started from, so files stay this long.
  */
 const KEPT_MS = 24 * 3_600_000;
 

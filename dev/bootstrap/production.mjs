@@ -1,11 +1,11 @@
-// `npm run build -- --into <folder>`: lays out what production runs, beside its packages. The image
-// is made of it, and so is an installation without containers.
+// `npm run build -- --into <folder>`: copies what production runs, for the image and for
+// installations without containers.
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ROOT } from './install.mjs';
 
 /**
- * Copies it from an up-to-date build into a folder that is empty or not there yet.
+ * Copies it from an up-to-date build into an empty or new folder.
  *
  * @param {string} folder
  */
@@ -19,7 +19,7 @@ export function layOutProduction(folder) {
     copy(file, into);
     if (existsSync(join(ROOT, `${file}.map`))) copyMap(`${file}.map`, into);
   }
-  // What the programs read beside themselves is what a package of them holds.
+  // The files that the programs read are those of the npm package.
   const packed = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).files;
   const read = packed.filter((file) => !/^!?dist\b/.test(file));
   for (const file of ['package.json', 'package-lock.json', ...read]) copy(file, into);
@@ -35,7 +35,7 @@ function copy(file, into) {
   cpSync(join(ROOT, file), join(into, file), { recursive: true });
 }
 
-/** A map says where each line of a stack trace comes from, and needs no source for that. */
+/** Maps without sources still give the lines of stack traces. */
 function copyMap(file, into) {
   const { sourcesContent: _, ...map } = JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
   writeFileSync(join(into, file), JSON.stringify(map));

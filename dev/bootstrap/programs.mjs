@@ -31,7 +31,7 @@ export const PROGRAMS = {
   'executor-http': 'examples/executor-http/main.ts',
   'executor-task-queue': 'examples/executor-task-queue/main.ts',
   'callback-receiver': 'examples/callback-receiver/main.ts',
-  // What is measured and tried, and what writes generated files.
+  // Measurements and trials, and programs that write generated files.
   bench: 'bench/main.ts',
   'bench-api': 'bench/processes/api.ts',
   'bench-baseline': 'bench/processes/baseline.ts',
@@ -59,13 +59,13 @@ export const PROGRAMS = {
   'release-state': 'test/upgrade/main.ts',
 };
 
-/** Those that people call by name, as `bin` of package.json has it, and wait for. */
+/** Commands that people run by name, as in `bin` of package.json, and wait for. */
 export const COMMANDS = ['fundadmin', 'fundctl', 'fundagent', 'fund-mcp'];
 
-/** Those that production runs: the service, and what administers and operates it. */
+/** What production runs: the service, and the commands of administrators and operators. */
 export const SHIPPED = ['main', 'fundadmin', 'fundctl'];
 
-/** What plain JavaScript of ours imports from there. */
+/** Libraries that our plain JavaScript imports from dist/. */
 export const LIBRARIES = {
   'shared-stack': 'test/support/shared-stack.ts',
   'temporal-binary': 'dev/stack/temporal-binary.ts',

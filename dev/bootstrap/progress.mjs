@@ -20,7 +20,7 @@ export function report(line) {
 }
 
 /**
- * Begins a slow step. While it runs, a line every few seconds says how long already; `done` and
+ * Starts a slow step. While it runs, a line every few seconds shows the time so far; `done` and
  * `fail` end it with one line.
  *
  * @param {string} label

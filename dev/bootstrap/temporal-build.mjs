@@ -39,7 +39,7 @@ export function cacheDir(env = process.env) {
 }
 
 /**
- * Where the built server lies, or would lie.
+ * The path of the built server, whether or not it exists.
  *
  * @param {Record<string, string | undefined>} env
  */
@@ -73,7 +73,7 @@ export function findOnPath(name, env = process.env) {
 }
 
 /**
- * Whether some earlier step already gives a server, so that nothing needs building.
+ * Whether there is a server without a build.
  *
  * @param {Record<string, string | undefined>} env
  */
@@ -184,7 +184,7 @@ async function compile(target, env, signal) {
 }
 
 /**
- * For a build with Go whose modules and caches lie in `work`, to be removed with it.
+ * The environment of a Go build whose modules and caches lie in `work`, and are removed with it.
  *
  * @param {string} work
  * @param {Record<string, string | undefined>} env
@@ -203,7 +203,7 @@ export function goEnvironment(work, env = process.env) {
   };
 }
 
-/** Removes what a killed build left; only called while the lock is held. */
+/** Removes the remains of a killed build; call it only with the lock held. */
 function removeLeftovers(folder) {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {

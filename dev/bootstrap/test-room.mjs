@@ -1,5 +1,5 @@
-// The temporary folder of one run of the tests: whatever they leave there goes with it, also when
-// the run is interrupted. A run that was killed without notice is cleaned up after by the next.
+// The temporary folder of one run of the tests, removed with all its content, also when the run is
+// interrupted. The next run removes the folder of a killed one.
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
