@@ -4,7 +4,10 @@
 /** Folders with types of their own: with the rest they would not fit into one process. */
 const CONSOLE = ['console', 'test/console'];
 
-/** @type {({ name: string, args: string[], node?: string[] } & ({ file: string } | { program: string }))[]} */
+/**
+ * @type {({ name: string, args: string[], node?: string[] } & ({ file: string } | { program: string
+ *   }))[]}
+ */
 export const CHECKS = [
   {
     name: 'lint',

@@ -9,8 +9,8 @@ import { cacheDir } from './temporal-build.mjs';
 const NAME = /^(\d+)\.(\d+)$/;
 
 /**
- * Takes a port for this process, unless one that lives has it. Two that ask at once see each other's
- * claim and neither gets it, so no process has to take another's claim away.
+ * Takes a port for this process, unless one that lives has it. Two that ask at once see each
+ * other's claim and neither gets it, so no process has to take another's claim away.
  *
  * @param {number} port
  * @param {string} folder where the claims of all processes of this machine lie

@@ -1,6 +1,6 @@
 /**
- * `npm run deploy:check`: the compose file, its proxy and scripts, and the Helm chart, each looked
- * at by the program that reads it. What a machine cannot do is said and left out.
+ * `npm run deploy:check`: checks the compose file, its proxy and scripts, and the Helm chart, each
+ * with the program that reads it. Reports and skips what this machine cannot check.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,13 +16,13 @@ import { pythonFor } from '../../test/support/python.ts';
 
 const run = promisify(execFile);
 const HELM_VERSION = '3.22.0';
-/** The oldest that the chart takes, and the newest that is known here. */
+/** The oldest Kubernetes that the chart accepts, and the newest known here. */
 const KUBERNETES = ['1.25.0', '1.37.0'];
 const CHART = join(ROOT, 'deploy/helm/fund-movement-orchestrator');
 const EXAMPLE = join(ROOT, 'deploy/helm/example-values.yaml');
 const work = mkdtempSync(join(tmpdir(), 'deploy-check-'));
 
-/** Throws with what the program says is wrong; answers why it was not run, or null. */
+/** Throws the program's output when it fails; returns why it was not run, or null. */
 type Check = () => Promise<string | null>;
 const CHECKS: Readonly<Record<string, Check>> = {
   'scripts (sh -n)': async () => {
@@ -125,7 +125,7 @@ async function refusals(helm: string): Promise<void> {
   }
 }
 
-/** On PATH, else built once with Go and kept. */
+/** The program on PATH, else built once with Go and kept. */
 async function findHelm(): Promise<string | null> {
   const found = findOnPath('helm');
   if (found !== null) return found;

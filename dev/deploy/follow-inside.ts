@@ -17,9 +17,9 @@ import { ask, openNetwork, surround, type Handover, type Surroundings } from './
 import { timing } from './timed.ts';
 
 const CONFIG = '/etc/fund';
-/** Of the base's `useradd`. */
+/** The user that the base's `useradd` made. */
 const USER = 1000;
-/** As an orchestrator stops them; each has to be gone, and the proxy to know it. */
+/** Stops them as an orchestrator does; each must have ended, and the proxy must notice. */
 const STOP = `
 for name in api-1 worker-1; do kill -TERM "$(cat "$FUND_CONFIG/$name.pid")"; done
 for name in api-1 worker-1; do
@@ -44,7 +44,7 @@ try {
 await supervisor.stopAll();
 process.exit();
 
-/** The page's sections, then what it promises of two processes each. */
+/** Runs the page's sections, then checks what it promises of two processes each. */
 async function follow(around: Surroundings): Promise<void> {
   const sections = sectionsOf('docs/deploy.md').map(({ title, blocks }) => ({
     title,
@@ -62,7 +62,7 @@ async function follow(around: Surroundings): Promise<void> {
   if (completed < 2) throw new Error(`the movements did not complete:\n${printed}`);
 }
 
-/** What the page has set. */
+/** The settings that the page wrote. */
 function environment({ password, client, paperUrl }: Surroundings): Record<string, string> {
   const [config, tls] = [join(handover.root, CONFIG), join(handover.root, CONFIG, 'tls')];
   mkdirSync(tls, { recursive: true });
@@ -95,7 +95,7 @@ function environment({ password, client, paperUrl }: Surroundings): Record<strin
   };
 }
 
-/** Runs a script in the empty root, as a user without rights; answers what it printed. */
+/** Runs a script in the empty root, as a user without rights; returns its output. */
 async function inRoot(script: string, env: Record<string, string>): Promise<string> {
   const user = `${String(USER)}:${String(USER)}`;
   const shell = ['bash', '-e', '-o', 'pipefail', '-s'];
@@ -131,7 +131,7 @@ async function inRoot(script: string, env: Record<string, string>): Promise<stri
   return printed;
 }
 
-/** That TLS was used by everybody, and that Temporal keeps its runs in Postgres. */
+/** Checks that every connection used TLS, and that Temporal keeps its runs in Postgres. */
 async function lookAround(adminUrl: string) {
   const connections = await ask(
     adminUrl,

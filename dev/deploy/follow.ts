@@ -1,8 +1,8 @@
 /**
- * `npm run deploy:follow`: follows docs/deploy.md as it is printed in an empty root file system,
- * with Debian's packages and the production build alone, as a user without rights. Around it stand
- * a Postgres and Temporal's real server on Postgres that take nothing without TLS of an authority
- * of their own. Two movements complete; before the second, an API and a worker are stopped.
+ * `npm run deploy:follow`: runs docs/deploy.md to the letter in an empty root file system, with
+ * Debian's packages and the production build alone, as a user without rights. A Postgres and
+ * Temporal's real server on Postgres stand beside it, and accept only TLS of their own authority.
+ * Two movements complete; before the second, an API and a worker are stopped.
  */
 import { execFile, spawn } from 'node:child_process';
 import {
@@ -35,7 +35,7 @@ import { clusterPrograms, composeVersion } from './temporal-cluster.ts';
 import { timing } from './timed.ts';
 
 const run = promisify(execFile);
-/** What the page asks of a machine, beside Node and Temporal's command line. */
+/** What the page requires of a machine, beside Node and Temporal's command line. */
 const PACKAGES = ['ca-certificates', 'curl', 'haproxy', 'openssl', 'postgresql-client'];
 const APP = '/opt/fund';
 
@@ -96,7 +96,7 @@ async function whyNot(): Promise<string | null> {
   );
 }
 
-/** Kept in the cache folder, and used as a copy. */
+/** The base, kept in the cache folder; callers use a copy. */
 async function ensureBase(): Promise<string> {
   const folder = join(cacheDir(), 'deploy-root');
   const [root, note] = [join(folder, 'root'), join(folder, 'made-from.json')];
@@ -127,13 +127,13 @@ async function ensureBase(): Promise<string> {
   }
 }
 
-/** The page's block, where the clone is. */
+/** Runs the page's block that builds, in the clone. */
 async function build(app: string): Promise<void> {
   const block = sectionsOf('docs/deploy.md')
     .flatMap(({ blocks }) => blocks)
     .find((each) => each.includes('npm run build'));
   if (block === undefined) throw new Error('docs/deploy.md does not say how it is built');
-  // npm as this process was started with it, which a shell may not find.
+  // The npm that started this process; a shell may not find it.
   const npm = npmCommand().map((part) => `'${part}'`);
   await run('bash', ['-e', '-c', `npm() { ${npm.join(' ')} "$@"; }\n${block}`], {
     cwd: ROOT,
@@ -147,12 +147,12 @@ async function inNamespaces(handover: Handover): Promise<number> {
   writeFileSync(file, JSON.stringify(handover));
   const child = spawn(
     'unshare',
-    // bash, as process 1, waits for what loses its parent.
+    // bash, as process 1, reaps orphaned processes.
     [...NAMESPACES, 'bash', '-c', '"$@"; exit $?', 'init', process.execPath].concat(
       built('deploy-follow-inside'),
       file,
     ),
-    // Its end ends all that runs in them.
+    // When it ends, all processes in the name spaces end.
     { stdio: 'inherit', detached: true },
   );
   void foreground.stopped.then(() => child.kill('SIGKILL'));

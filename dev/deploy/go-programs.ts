@@ -1,4 +1,4 @@
-/** Programs that are written in Go: built once from their module, and kept in the cache folder. */
+/** Programs in Go: built once from their module, and kept in the cache folder. */
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runCommand } from '../bootstrap/command.mjs';
@@ -7,14 +7,14 @@ import { startStep } from '../bootstrap/progress.mjs';
 import { cacheDir, findOnPath, goEnvironment, isExecutable } from '../bootstrap/temporal-build.mjs';
 
 export interface GoPrograms {
-  /** How the step is called. */
+  /** Label of the step. */
   readonly label: string;
   readonly version: string;
-  /** The package of each program, by the name that it gets; all of one module. */
+  /** The package of each program, by program name; all of one module. */
   readonly packages: Readonly<Record<string, string>>;
 }
 
-/** The path of each program; null where it is not kept and there is no Go. */
+/** The path of each program; null when it is not in the cache and there is no Go. */
 export async function goPrograms({
   label,
   version,

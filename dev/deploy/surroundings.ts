@@ -1,6 +1,7 @@
 /**
- * What stands around an installation: Postgres and Temporal, both behind TLS of an authority of
- * their own, and the paper venue. It lives in name spaces of its own, whose end ends all of it.
+ * The surroundings of an installation: Postgres and Temporal, both behind TLS of their own
+ * authority, and the paper venue, in name spaces of their own. When the name spaces end, all of it
+ * ends.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
@@ -29,13 +30,13 @@ const run = promisify(execFile);
 export const NAMESPACES = [
   ...['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'],
 ];
-/** Two machines beside ours: a loopback address would need no TLS. */
+/** Addresses of two machines beside ours: a loopback address would need no TLS. */
 const ADDRESSES = { postgres: '10.20.0.2', temporal: '10.20.0.3' };
 const PAPER_PORT = 9400;
 
 /** Input of the program within the name spaces. */
 export interface Handover {
-  /** Thrown away at the end. */
+  /** A folder that is removed at the end. */
   readonly work: string;
   /** The empty root file system, and the folder of the program in it. */
   readonly root: string;
@@ -124,7 +125,7 @@ export async function surround(
   return { adminUrl, password, client, paperUrl: `http://127.0.0.1:${String(PAPER_PORT)}` };
 }
 
-/** From elsewhere Postgres then takes encrypted connections alone. */
+/** Makes Postgres accept only encrypted connections from other machines. */
 function onlyEncrypted(spec: ChildSpec, cluster: string, { cert, key }: Pair): ChildSpec {
   const { uid, gid } = statSync(cluster);
   const put = (name: string, from: string): void => {
@@ -146,7 +147,7 @@ function onlyEncrypted(spec: ChildSpec, cluster: string, { cert, key }: Pair): C
   return { ...spec, args: [...spec.args, ...settings.flatMap((each) => ['-c', each])] };
 }
 
-/** Otherwise what is followed would show nothing. */
+/** Without this check the run would prove nothing. */
 async function mustRefuse(cli: string, client: Certificate): Promise<void> {
   const { TEMPORAL_ADDRESS = '', TEMPORAL_TLS_SERVER_CA_CERT_PATH = '' } =
     clientEnvironment(client);
@@ -160,7 +161,7 @@ async function mustRefuse(cli: string, client: Certificate): Promise<void> {
   if (refusal !== null) throw new Error(`Temporal refused the client: ${refusal}`);
 }
 
-/** One statement; answers its rows. */
+/** Runs one statement; returns its rows. */
 export async function ask(url: string, statement: string): Promise<Record<string, string>[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,6 +1,6 @@
 /**
  * Temporal's real server on Postgres, as docker-compose.yml describes it and in the version that it
- * names, behind TLS that asks for client certificates.
+ * names, behind TLS that requires client certificates.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ export async function clusterPrograms(): Promise<Omit<ClusterPrograms, 'cli'> | 
   );
 }
 
-/** What Temporal's command line connects with. */
+/** The environment with which Temporal's command line connects. */
 export function clientEnvironment({ ca, cert, key }: Certificate): Record<string, string> {
   return {
     TEMPORAL_ADDRESS: 'temporal:7233',
@@ -141,11 +141,11 @@ export function clusterPart(cluster: Cluster, ip: string): ChildSpec {
   };
 }
 
-/** What the server answers to whoever asks for its health; null when it is healthy. */
+/** The server's answer to a health check; null when it is healthy. */
 export async function refusalOf(cli: string, env: Record<string, string>): Promise<string | null> {
   try {
     await run(cli, ['operator', 'cluster', 'health'], {
-      env: { ...env, HOME: '/' }, // where it finds no settings of its own
+      env: { ...env, HOME: '/' }, // a folder without settings of its own
       timeout: 5_000,
     });
     return null;

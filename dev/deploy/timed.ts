@@ -3,7 +3,7 @@ import { startStep } from '../bootstrap/progress.mjs';
 
 export type Timed = (what: string, work: () => Promise<unknown>) => Promise<void>;
 
-/** Notes seconds by what took them. */
+/** Records the seconds of each part. */
 export function timing(seconds: Record<string, number>): Timed {
   return async (what, work) => {
     const step = startStep(what);

@@ -12,7 +12,7 @@ import type { Env, Runner } from './movement.ts';
 
 const run = promisify(execFile);
 
-/** `app` becomes what would be /app. */
+/** `app` becomes a copy of the image's /app. */
 export function asProcesses(app: string): Runner {
   const started = new Map<
     string,

@@ -1,7 +1,7 @@
 /**
- * Builds the Dockerfile as it stands and runs its image where no registry of images is at hand:
- * the base is a Debian of `debootstrap` with Node from npm, committed under the name that the
- * Dockerfile asks for. Base and images are kept in the project's cache folder.
+ * Builds the Dockerfile unchanged and runs its image on machines without a registry of images: the
+ * base is a Debian of `debootstrap` with Node from npm, committed under the name that the
+ * Dockerfile uses. Base and images are kept in the project's cache folder.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,12 +23,12 @@ const folder = join(cacheDir(), 'image');
 const storage = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run')];
 const policy = join(folder, 'policy.json');
 
-/** Why this machine builds and runs no image; null where it does. Installs what is missing. */
+/** Why this machine cannot build and run images; null when it can. Installs what is missing. */
 export async function whyNoContainers(): Promise<string | null> {
   return whyNoBase() ?? whyMissing(PROGRAMS);
 }
 
-/** Builds the Dockerfile; answers the seconds that it took. */
+/** Builds the Dockerfile; returns the seconds that it took. */
 export async function buildImage(args: Readonly<Record<string, string>>): Promise<number> {
   mkdirSync(join(folder, 'tmp'), { recursive: true });
   writeFileSync(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }));
@@ -126,7 +126,7 @@ interface Output {
 }
 
 function buildah(args: readonly string[]): Promise<Output> {
-  // Its caches of a build (npm's downloads) lie below its temporary folder.
+  // Podman keeps the caches of a build (npm's downloads) below its temporary folder.
   const env = { ...process.env, TMPDIR: join(folder, 'tmp') };
   return run('buildah', [...storage, ...args], { env, maxBuffer: 64 << 20 });
 }

@@ -1,8 +1,8 @@
-/** What lies in the image, and what must not. */
+/** Which files the image must and must not contain. */
 import { lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** All that the service's folder may hold, but for packages. */
+/** All that the service's folder may hold, except packages. */
 const OURS = [
   /^bin\/(fundadmin|fundctl|healthy)$/,
   /^dist\/(main|fundadmin|fundctl)(-code)?\.js$/,
@@ -15,7 +15,7 @@ const OURS = [
   /^workflows\/failure-converter\.cjs$/,
   /^package(-lock)?\.json$/,
 ];
-/** Where the name of a file says that it is a secret; of those that are not, each is named. */
+/** File names that look like secrets; the known exceptions are listed. */
 const SECRET = /(^|\/)(\.npmrc|\.env(\..*)?|id_(rsa|ed25519)|.*\.(pem|key|p12|pfx|kdbx))$/;
 
 interface Lock {
@@ -59,7 +59,7 @@ export function lookThrough(root: string): {
   return { faults, files: files.length, bytes, packages: packages.count };
 }
 
-/** What is installed for a production build, and what of it production does without. */
+/** The packages of a production build, and those that production does not need. */
 export function packagesOf(app: string): { count: number; foreign: string[] } {
   const lock = readJson(join(app, 'package-lock.json')) as unknown as Lock;
   const installed = readJson(join(app, 'node_modules/.package-lock.json')) as unknown as Lock;

@@ -15,10 +15,10 @@ import type { Env, Runner } from './movement.ts';
 
 const USER = 65532;
 const MOUNTED = '/run/service';
-/** Settings that a mounted file gives; the environment of a container is for everybody to read. */
+/** Settings that a mounted file holds: other users can read the environment of a container. */
 const AS_FILES = ['SVC_DATABASE_URL', 'SVC_DATABASE_OWNER_URL'];
 
-/** `folder` becomes what is mounted, readable for the image's user alone. */
+/** `folder` is mounted, readable only by the image's user. */
 export function inContainers(folder: string): Runner {
   const started = new Map<string, { readonly name: string; readonly log: string }>();
   const suffix = `${String(process.pid)}`;
@@ -82,7 +82,7 @@ export function inContainers(folder: string): Runner {
   };
 }
 
-/** The environment inside, its files copied to what is mounted. */
+/** The environment inside the container; its files are copied into the mounted folder. */
 function mounted(folder: string, env: Env): Env {
   const inside: Record<string, string> = {};
   const put = (name: string, content: string): string => {
@@ -97,7 +97,7 @@ function mounted(folder: string, env: Env): Env {
     else if (!name.endsWith('_FILE') || value === '') inside[name] = value;
     else inside[name] = put(basename(value), readFileSync(value, 'utf8'));
   for (const name of AS_FILES.filter((each) => each in env)) delete inside[name];
-  // Key files are named from the folder of the registry file.
+  // Paths of key files are relative to the registry file.
   const registry = env['SVC_REGISTRY_FILE'];
   if (registry !== undefined)
     for (const file of keyFiles(readFileSync(registry, 'utf8')))

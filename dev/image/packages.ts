@@ -1,20 +1,19 @@
-/** Programs that come with Debian's packages, found or installed. */
+/** Finds or installs programs of Debian's packages. */
 import { join } from 'node:path';
 import { runCommand, tail } from '../bootstrap/command.mjs';
 import { startStep } from '../bootstrap/progress.mjs';
 import { cacheDir, findOnPath } from '../bootstrap/temporal-build.mjs';
 
-/** Where a program is, or null. Debian keeps some where only root's PATH leads. */
+/** The path of a program, or null. Debian keeps some in folders that only root's PATH names. */
 export function find(name: string): string | null {
   return findOnPath(name) ?? findOnPath(name, { PATH: '/usr/sbin:/sbin' });
 }
 
-/** Debian's packages of programs that are called otherwise. */
+/** Debian's packages whose names differ from their programs. */
 const PACKAGE_OF: Readonly<Record<string, string>> = { ip: 'iproute2', unshare: 'util-linux' };
 
 /**
- * Makes sure of programs; installs what is missing where we may. Answers why some are not there, or
- * null.
+ * Installs missing programs if we may. Returns why some are still missing, or null.
  */
 export async function whyMissing(names: readonly string[]): Promise<string | null> {
   const missing = names.filter((name) => find(name) === null);

@@ -9,8 +9,7 @@ import { VENUE_DEPOSIT_ADDRESSES } from '../simulators/chain/accounts.ts';
 import { secretsKeyFile } from './keys.ts';
 
 /**
- * Puts the stack's own addresses on its list, and `more`. What is there already stays, also when
- * somebody has revoked it.
+ * Puts the stack's own addresses on its list, and `more`. Existing rows stay, also revoked ones.
  */
 export async function ensureDevAllowlist(
   stack: {
@@ -35,7 +34,7 @@ export async function ensureDevAllowlist(
     SVC_SECRETS_KEY_FILE: secretsKeyFile(stack.dataDir),
   };
   await allow(env, addresses);
-  // What another venue pays there wants a row that names the chain of its arrival.
+  // A payment of another venue needs a row that names the chain on which it arrives.
   for (const chainId of stack.arrivals ?? [])
     await allow(env, [treasury.address, signer.address], chainId);
 }

@@ -21,7 +21,7 @@ export interface BridgeSide extends LaneChain {
   readonly rpcUrl: string;
 }
 
-/** What `<dataDir>/bridges.json` tells, too. */
+/** Also the content of `<dataDir>/bridges.json`. */
 export interface StackBridges {
   readonly near: BridgeSide;
   readonly far: BridgeSide;
@@ -30,7 +30,7 @@ export interface StackBridges {
   readonly delivererUrl: string;
 }
 
-/** Chooses the ports and writes down what there will be; nothing is started yet. */
+/** Chooses the ports and writes the file; starts nothing. */
 export async function planBridges(
   dataDir: string,
   nearUrl: string,
@@ -80,7 +80,7 @@ export async function bridgeParts(
   ];
 }
 
-/** The tokens of a side as its venue entry lists them, beside what else is there. */
+/** The bridged tokens of a side, for its venue entry. */
 export function bridgedTokens({
   contracts,
 }: BridgeSide): readonly Readonly<Record<string, unknown>>[] {
@@ -91,7 +91,7 @@ export function bridgedTokens({
   ];
 }
 
-/** What the venue entry of a side says of its lanes. */
+/** The lanes of a side, for its venue entry. */
 export function laneEntries({ contracts, domain, eid }: BridgeSide, attesterUrl: string): object {
   return {
     cctp: {

@@ -1,13 +1,13 @@
 /** Exit statuses by the convention of shells: 128 and the signal's number. */
 const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-/** A second Ctrl-C this soon is the same one: npm passes on what the terminal has already sent. */
+/** A second Ctrl-C this soon is the same one: npm repeats what the terminal has already sent. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** What runs in the foreground until somebody stops it. */
+/** A program that runs in the foreground until a signal stops it. */
 export interface Foreground {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
-  /** Exit status that the first signal asks for; null while there was none. */
+  /** Exit status of the first signal; null while there was none. */
   readonly status: number | null;
   /** Fulfilled by the first signal. */
   readonly stopped: Promise<void>;
@@ -35,7 +35,7 @@ export function takeSignals(hurry: () => void): Foreground {
       });
     }
   });
-  // A closed terminal must not end us with an unhandled error before our parts are stopped.
+  // A closed terminal must not end this process with an unhandled error before its parts stopped.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   return {

@@ -41,7 +41,7 @@ export function secretsKeyFile(dataDir: string, key?: string): string {
   return file;
 }
 
-/** The keys that a start wrote; a fault where none ever did. */
+/** The keys that a start wrote; throws before the first start. */
 export function readDevKeys(dataDir: string): DevKeys {
   return JSON.parse(readFileSync(keysFile(dataDir), 'utf8')) as DevKeys;
 }
@@ -50,7 +50,7 @@ function keysFile(dataDir: string): string {
   return join(dataDir, 'config', 'dev-keys.json');
 }
 
-/** Makes sure that the database knows a key of each role; answers them with their secrets. */
+/** Issues a key of each role if the database has none; returns them with their secrets. */
 export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promise<DevKeys> {
   const env = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
   const io = { env, out: () => undefined, err: () => undefined };
@@ -60,8 +60,7 @@ export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promi
   );
   const kept = existsSync(file) ? readDevKeys(dataDir) : null;
   const keys = kept ?? newKeys(issued);
-  // Written before they are issued: a start that is broken off in between goes on with the same
-  // ones.
+  // Written before they are issued: after an interrupted start the next one uses the same keys.
   if (kept === null) writePrivate(file, `${JSON.stringify(keys, null, 2)}\n`);
   for (const role of ROLES) {
     const { keyId, secret: hmacSecret } = keys[role];

@@ -17,22 +17,22 @@ export const PERP_VENUE = 'perp-venue';
 const NETWORK = 'Testnet';
 const ASSET = 'USDC';
 
-/** What `<dataDir>/perp.json` tells, too. */
+/** Also the content of `<dataDir>/perp.json`. */
 export interface StackPerp {
   readonly venueKey: string;
   readonly url: string;
   readonly network: typeof NETWORK;
-  /** Whose the master account is. */
+  /** Address of the master account. */
   readonly account: string;
   readonly chainId: number;
   readonly asset: typeof ASSET;
   /** The token of the asset on that chain. */
   readonly tokenAddress: string;
-  /** Where deposits are sent to. */
+  /** Where deposits go. */
   readonly depositAddress: string;
 }
 
-/** Chooses the port and writes down what there will be; nothing is started yet. */
+/** Chooses the port and writes the file; starts nothing. */
 export async function planPerp(
   dataDir: string,
   { chainId, tokens, accounts }: ChainInfo,
@@ -85,7 +85,7 @@ export function perpEntry(perp: StackPerp): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Whether the stack of this folder has ever had the venue. It has it from then on: it holds funds.
+ * Whether the stack of this folder ever had the venue. It then keeps it: the venue holds funds.
  */
 export function hadPerp(dataDir: string): boolean {
   return existsSync(file(dataDir));

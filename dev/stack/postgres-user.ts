@@ -28,7 +28,8 @@ export class PostgresUserError extends Error {
 
 /**
  * Postgres refuses to run as root. Root therefore runs it as the user `postgres`, or as the system
- * user called nobody; any other user runs it as that user. `programs` must exist, `folder` need not.
+ * user called nobody; any other user runs it as that user. `programs` must exist, `folder` need
+ * not.
  */
 export function postgresUser(paths: {
   readonly programs: readonly string[];
@@ -95,8 +96,8 @@ function lentRight(user: Owner): RunAs | string {
 }
 
 /**
- * In a user name space of its own the process has another user's name, and the rights of our user on
- * our files.
+ * In a user name space of its own the process has another user's name, and the rights of our user
+ * on our files.
  */
 function ownNamespace(user: Owner): RunAs | string {
   const command = findOnPath('unshare');

@@ -1,4 +1,4 @@
-/** Executors, signers and venues that somebody declares for the embedded stack, beside its own. */
+/** Executors, signers and venues that a file declares for the embedded stack, beside its own. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
@@ -10,8 +10,7 @@ type Entry = Readonly<Record<string, unknown>>;
 export type Lists = Readonly<Record<string, readonly Entry[]>>;
 
 /**
- * What an entry of each list is called by, and its fields that are paths from the folder of its
- * file.
+ * For each list: the field that names an entry, and the fields that are paths relative to the file.
  */
 const KINDS: Readonly<
   Record<

@@ -84,7 +84,7 @@ export interface Stack extends Omit<StackUrls, 'chainUrl'> {
   kill(name: string, signal?: NodeJS.Signals): Promise<void>;
   /** Starts a part that is down and waits until it is ready. */
   startChild(name: string): Promise<void>;
-  /** Stops a part politely; it stays down. */
+  /** Stops a part with its stop signal; it stays down. */
   stopChild(name: string): Promise<void>;
   /** Stops everything in order and leaves nothing behind. Safe to call again. */
   stop(): Promise<void>;
@@ -138,7 +138,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 function neededPorts(options: StackOptions, externalTemporal: boolean): PortName[] {
   const parts: PortName[] = ['postgres', 'chain', 'paperVenue'];
   if (!externalTemporal) parts.push('temporal', 'temporalUi');
-  // Without the service its ports are still chosen, for somebody who starts it by hand.
+  // Without the service its ports are still chosen, for a service started by hand.
   return options.service === false ? [...parts, 'api', 'ops'] : ['api', 'ops', ...parts];
 }
 
@@ -153,7 +153,7 @@ interface Started {
 
 async function startParts(context: Context, ports: Ports): Promise<Started> {
   const { dataDir, logDir, options } = context;
-  // Written before the chain runs: nothing in it depends on that.
+  // Written before the chain runs: nothing in it depends on the running chain.
   const chain = writeChainInfo(dataDir, ports.chain);
   const taken = Object.values(ports);
   const bridges = options.bridges === true ? await planBridges(dataDir, chain.rpcUrl, taken) : null;
@@ -340,8 +340,7 @@ function serviceEnvironment(
   dataDir: string,
 ): Record<string, string> {
   return {
-    // The embedded Postgres is used whatever the shell says; a file beside the URL would be a
-    // fault.
+    // Overrides the shell: the stack uses its own Postgres, and a file beside the URL is a fault.
     SVC_DATABASE_URL_FILE: '',
     ...withoutTemporalOf(process.env),
     SVC_TEMPORAL_ADDRESS: urls.temporalAddress,
@@ -351,17 +350,17 @@ function serviceEnvironment(
     SVC_PORT: String(ports.api),
     SVC_OPS_HOST: '127.0.0.1',
     SVC_OPS_PORT: String(ports.ops),
-    // No proxy sends callers elsewhere, so there is nothing to wait for.
+    // There is no proxy that would send callers elsewhere, so there is nothing to wait for.
     SVC_DRAIN_SECONDS: '0',
-    // As with the database: a key of the shell's own would be a second one.
+    // Overrides the shell, as with the database: its key would be a second one.
     SVC_SECRETS_KEY: '',
     SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),
   };
 }
 
 /**
- * A developer's own access to another server (a key, TLS, a profile) is not this one's. Where the
- * shell names a server for the service, it is.
+ * Clears the shell's access to another Temporal server (a key, TLS, a profile), unless the shell
+ * names a server for the service.
  */
 function withoutTemporalOf(env: NodeJS.ProcessEnv): Record<string, string> {
   if ((env['SVC_TEMPORAL_ADDRESS'] ?? '').trim() !== '') return {};
@@ -386,8 +385,8 @@ async function step<T>(context: Context, label: string, work: () => Promise<T>):
 }
 
 /**
- * Waits for all, but fails as soon as one does, or one of those that are waited for elsewhere. The
- * others are left to be stopped.
+ * Waits for `work`, but fails as soon as one of it or of `besides` fails. The caller stops the
+ * others.
  */
 async function allOrFirstFault<T extends readonly unknown[]>(
   work: readonly [...{ [K in keyof T]: Promise<T[K]> }],

@@ -1,4 +1,4 @@
-/** Plan templates to begin with on the embedded stack. */
+/** Plan templates of the embedded stack. */
 import { BRIDGED_ASSETS } from '../simulators/bridge/lanes.ts';
 import type { BridgeSide, StackBridges } from './bridges.ts';
 import type { ChainInfo } from './chain.ts';
@@ -7,8 +7,8 @@ import type { StackPerp } from './perp.ts';
 type Sides = Pick<StackBridges, 'near' | 'far'>;
 
 /**
- * Bodies for `POST plan-templates`; with both sides of the bridges one more, over them, with the
- * perps venue three, into it and out of it.
+ * Bodies for `POST plan-templates`. With bridges there is one more, across them; with the perps
+ * venue three, into it and out of it.
  */
 export function starterTemplates(
   chain: ChainInfo,
@@ -43,13 +43,13 @@ export function starterTemplates(
       destination_address: chain.accounts.treasury.address,
     },
   };
-  // What is moved on is what arrived: a node with an amount of its own would draw from the wallet a
+  // The next node moves what arrived: with an amount of its own it would draw from the wallet a
   // second time.
   const passOn = {
     ...sweep,
     config: { ...sweep.config, amount_ref: 'nodes.withdraw.output.received_amount' },
   };
-  // Where a cancel leads: it undoes nothing, what has arrived by then stays where it is.
+  // The path of a cancel: undoes nothing; what has arrived by then stays.
   const stop = { node_key: 'stop', node_kind: 'compensation', action_type: 'noop' };
   const gate = { node_key: 'check', node_kind: 'manual_gate', action_type: 'manual_gate' };
   const common = {
@@ -96,7 +96,7 @@ export function starterTemplates(
 
 export const BRIDGE_TEMPLATE = 'starter/bridge-to-far-chain';
 
-/** An allowance, a burn and a mint: all of it is the intent's amount. */
+/** An allowance, a burn and a mint, each of the intent's amount. */
 function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
   const { asset } = BRIDGED_ASSETS.burn;
   const node = (node_key: string, action_type: string, config: object) => ({

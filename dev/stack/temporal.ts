@@ -11,10 +11,10 @@ const run = promisify(execFile);
 /** How long ended workflows stay visible: long enough to look at last month's movements. */
 const RETENTION = '2160h';
 
-/** Where the settings of a server stand, each with its reason. */
+/** The file of the server's settings, each with its reason. */
 export const DYNAMIC_CONFIG_FILE = 'deploy/temporal/dynamicconfig.yaml';
 
-/** What the file says, as `key=value` for a development server, which reads no file. */
+/** The settings of the file as `key=value`, for a development server, which reads no file. */
 export function dynamicConfig(): readonly string[] {
   const text = readFileSync(join(ROOT, DYNAMIC_CONFIG_FILE), 'utf8').replace(/^#.*\n/gm, '');
   const entries = [...text.matchAll(/^(\S+):\n {2}- value: (.+)$/gm)];
@@ -36,7 +36,7 @@ export function temporalPart(options: {
   uiPort: number;
   logDir: string;
   searchAttributes: readonly string[];
-  /** Where the UI has encrypted payloads decoded. */
+  /** The URL at which the UI has encrypted payloads decoded. */
   codecEndpoint?: string | undefined;
   /** More settings of the server, `key=value`. */
   dynamicConfig?: readonly string[] | undefined;
@@ -84,7 +84,7 @@ export function temporalPart(options: {
     env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' },
     logFile: join(logDir, 'temporal.log'),
     stage: 2,
-    stopSignal: 'SIGTERM', // takes it a second, during which the others stop
+    stopSignal: 'SIGTERM', // takes a second, during which the others stop
     stopTimeoutMs: 5_000,
     readyTimeoutMs: 60_000,
     isReady: () => hasNamespace(address, 'default'),
@@ -122,8 +122,8 @@ export function answers(address: string): Promise<boolean> {
 }
 
 /**
- * Whether the server answers for a namespace. One hand-made gRPC call: the whole client would be
- * loaded for nothing else here.
+ * Whether the server answers for a namespace. One hand-made gRPC call, to avoid loading the whole
+ * client.
  */
 function hasNamespace(address: string, namespace: string): Promise<boolean> {
   const name = Buffer.from(namespace);

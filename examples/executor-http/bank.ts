@@ -1,6 +1,6 @@
 /**
- * A bank, as an executor sees one: it pays at every request, and its statement can be searched by the
- * payer's reference. Replace it with your provider's client.
+ * A bank, as an executor sees one: it pays at every request, and its statement can be searched by
+ * the payer's reference. Replace it with your provider's client.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * Released migrations never change, new ones block no other session and keep what the release before
- * them uses, and functions that changed since a release stand in a new migration.
+ * Released migrations never change, new ones block no other session and keep what the release
+ * before them uses, and functions that changed since a release stand in a new migration.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -24,8 +24,8 @@ afterEach(async () => {
 });
 
 /**
- * A chain that mines every transaction at once and keeps all of them; a test can make it stop mining
- * or revert.
+ * A chain that mines every transaction at once and keeps all of them; a test can make it stop
+ * mining or revert.
  */
 function fakeChain() {
   const mined = new Map<string, boolean>();

@@ -1,6 +1,7 @@
 /**
  * The whole life of movements with `fundctl` alone: created, read, approved at a terminal,
- * followed, resolved when their outcome is unknown. And all commands that need a stack of their own.
+ * followed, resolved when their outcome is unknown. And all commands that need a stack of their
+ * own.
  */
 import { spawn } from 'node:child_process';
 import { generatePrivateKey } from 'viem/accounts';

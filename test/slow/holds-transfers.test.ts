@@ -30,7 +30,8 @@ const REQUESTER = {
 const PENDING_SECONDS = 60;
 
 /**
- * What a worker or a person may write after what they have read; null where they would write nothing.
+ * What a worker or a person may write after what they have read; null where they would write
+ * nothing.
  */
 const STEPS = {
   send: (row) =>

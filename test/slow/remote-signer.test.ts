@@ -1,6 +1,6 @@
 /**
- * A remote signer that signs anything but the request: the service stores and sends nothing of it, and
- * once the signer is honest, it pays the same movements, each once.
+ * A remote signer that signs anything but the request: the service stores and sends nothing of it,
+ * and once the signer is honest, it pays the same movements, each once.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * What the two local chains of the bridges are, the same on every run: ids, deployed contracts and
- * the keys of those who serve them. The keys are for local chains only: everybody knows those of
- * the chain accounts (anvil's own), and the attesters' are made of nothing but a name.
+ * The two local chains of the bridges, the same on every run: ids, deployed contracts, and the keys
+ * of attesters and deliverer. The keys are for local chains only: those of the chain accounts are
+ * anvil's and public, and the attesters' are hashes of their names.
  */
 import type { Hex } from '../kit/hex.ts';
 import { getContractAddress, keccak256, privateKeyToAccount, toHex } from '../kit/viem.ts';
@@ -36,7 +36,7 @@ export interface LaneChain {
 /** Assets, as intents and venue entries name them, and the decimals of their tokens. */
 export const BRIDGED_ASSETS = {
   burn: { asset: 'USDB', decimals: 6 },
-  // More than the six that travel, so that there is dust.
+  // More than the six that cross the bridge, so that there is dust.
   omni: { asset: 'OMNI', decimals: 18 },
 } as const;
 
@@ -81,7 +81,7 @@ export const DEPLOYED = [
 
 /** The chain that every stack has. */
 export const NEAR: LaneChain = side(31_337, 7_001, 40_337, NEAR_DEPLOYER);
-/** The chain that is there for the bridges alone. */
+/** The chain that only the bridges use. */
 export const FAR: LaneChain = side(31_338, 7_002, 40_338, FAR_DEPLOYER);
 
 /** Both sides, seen from one of them; null for a chain without lanes. */

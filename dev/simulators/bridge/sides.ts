@@ -1,4 +1,4 @@
-/** Both chains as those who serve the bridges see them. */
+/** Both chains, for the attester and the deliverer. */
 import { z } from 'zod';
 import { chainClient, type ChainClient } from '../kit/chain.ts';
 import { nodeUrl, port } from '../kit/settings.ts';
@@ -23,10 +23,10 @@ const environmentSchema = z.object({
   BRIDGE_FAR_RPC_URL: nodeUrl,
 });
 
-/** Settings of each of them. */
+/** Settings of the attester, or of the deliverer. */
 export interface BridgeSettings {
   readonly port: number;
-  /** Where it keeps what must outlive it. */
+  /** Where it keeps its journal. */
   readonly dataDir: string;
   readonly urls: ChainUrls;
 }

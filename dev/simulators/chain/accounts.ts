@@ -1,8 +1,8 @@
 /**
  * Everything about the local chain that is the same on every run: the well-known development
  * accounts of anvil ("test test … junk"), each with 10,000 ETH in the first block, and the tokens,
- * whose addresses follow from their deployer and its nonces. Everybody knows these keys: they are
- * for the local chain only. Written out, so that nothing has to be loaded to know them.
+ * whose addresses follow from their deployer and its nonces. These keys are public: they are for
+ * the local chain only. Written out, so that reading them loads no library.
  */
 const ACCOUNTS = {
   deployer: {
@@ -26,8 +26,8 @@ const TOKENS = {
 } as const;
 
 /**
- * Where the paper venue credits what its accounts are sent. They follow from the hot wallet's key;
- * see `paper-venue/deposits.ts`.
+ * Deposit addresses of the paper venue's accounts. They follow from the hot wallet's key; see
+ * `paper-venue/deposits.ts`.
  */
 export const VENUE_DEPOSIT_ADDRESSES = {
   'paper-main': '0x40aBc9b5ad17721D38efC749c38b8781be48328B',
@@ -35,7 +35,7 @@ export const VENUE_DEPOSIT_ADDRESSES = {
   'paper-sub-b': '0xE9ef55cAf099596243e0f8617b57CA9C112f3c0f',
 } as const;
 
-/** What the paper venue keeps of each withdrawal; USDC leaves without a fee. */
+/** The paper venue's fee of each withdrawal; none for USDC. */
 const WITHDRAWAL_FEES = { USDT: '1' } as const;
 
 /** Chain id of the local chain; another chain gets its id as a setting. */
@@ -55,7 +55,7 @@ export interface DevToken {
   decimals: number;
 }
 
-/** What `<dataDir>/chain.json` tells about the local chain. */
+/** The content of `<dataDir>/chain.json`. */
 export interface ChainInfo {
   rpcUrl: string;
   chainId: number;
@@ -69,7 +69,7 @@ export interface ChainInfo {
   withdrawalFees: Readonly<Record<string, string>>;
 }
 
-/** What there is to know about a local chain when it is served at this port. */
+/** The facts of a local chain at this port. */
 export function chainInfo(port: number, chainId: number = CHAIN_ID): ChainInfo {
   return {
     rpcUrl: `http://127.0.0.1:${port}`,

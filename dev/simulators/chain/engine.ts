@@ -11,7 +11,7 @@ const IDLE_INTERVAL_MS = 1_000;
 /** Transactions that arrive this close together share a block. */
 const GATHER_MS = 10;
 
-/** Replaying the journal gave another chain than the one it describes. */
+/** The replay of the journal made another chain than the journal describes. */
 export class ReplayError extends Error {
   override name = 'ReplayError';
 }
@@ -31,7 +31,7 @@ export class ChainEngine {
   private timer: NodeJS.Timeout | null = null;
   private due = 0;
   private mining = true;
-  /** Called when the chain itself no longer works; the process then has to begin anew. */
+  /** Called when the chain itself no longer works; the process must then restart. */
   onBroken: (error: unknown) => void = () => undefined;
 
   constructor(node: ChainNode, journal: Journal) {
@@ -50,12 +50,12 @@ export class ChainEngine {
       if (made.number !== block.number || made.txs.length !== block.txs.length) {
         throw new ReplayError(
           `Block ${block.number} of the journal came out as block ${made.number} with ${made.txs.length} of ` +
-            `${block.txs.length} transactions. The chain program may have changed; remove the data folder to begin anew.`,
+            `${block.txs.length} transactions. The chain program may have changed; remove the data folder to start anew.`,
         );
       }
     }
     for (const entry of this.journal.pending()) {
-      // Never answered, or waiting for an earlier nonce; one that lost its place is refused again.
+      // Never answered, or waiting for an earlier nonce; a replaced one is refused again.
       await this.node.call('eth_sendRawTransaction', [entry.raw]).catch((error: unknown) => {
         if (error instanceof RpcError) this.journal.reject(entry.seq, error.message);
         else throw error;
@@ -65,7 +65,7 @@ export class ChainEngine {
     this.plan(GATHER_MS);
   }
 
-  /** Takes a raw transaction; its hash, or the chain's refusal as an RpcError. */
+  /** Sends a raw transaction; returns its hash, or throws the chain's refusal as an RpcError. */
   send(raw: Hex): Promise<Hex> {
     return this.exclusively(async () => {
       const hash = keccak256(raw);

@@ -10,7 +10,7 @@ export interface ChainFaults {
   drop_read_rate: number;
   /** Share of reads that answer wrongly: no receipt, or a count that is off by one. */
   wrong_read_rate: number;
-  /** What every block says that it charges for gas; 0: what it does charge. */
+  /** The base fee that every block shows; 0: the true one. */
   base_fee_gwei: number;
   /** `paused`: transactions wait in the pool, no block is made. */
   mining: 'automatic' | 'paused';
@@ -27,12 +27,12 @@ export const NO_FAULTS: ChainFaults = {
   mining: 'automatic',
 };
 
-/** A wish for faults that cannot be granted. */
+/** Faults that cannot be set. */
 export class FaultsError extends Error {
   override name = 'FaultsError';
 }
 
-/** The faults after a wish that names only what changes. */
+/** The faults after a change that names only some fields. */
 export function mergeFaults(current: ChainFaults, wish: unknown): ChainFaults {
   if (typeof wish !== 'object' || wish === null || Array.isArray(wish))
     throw new FaultsError('Send a JSON object.');

@@ -6,7 +6,7 @@ import { type ProcessIdentity, endProcess, identify } from '../../bootstrap/iden
 import { findOnPath } from '../../bootstrap/temporal-build.mjs';
 import { MNEMONIC } from './accounts.ts';
 
-/** The time of the first block. Fixed, so that every replay begins alike. */
+/** The time of the first block. Fixed, so that every replay starts alike. */
 const GENESIS_TIME = 1_700_000_000;
 
 /** The chain program cannot be used; the message says why. */
@@ -70,7 +70,7 @@ export class ChainNode {
       // gigabytes.
       ...['--max-persisted-states', '0'],
     ];
-    // It makes folders in the home folder all the same; a killed one leaves them there for good.
+    // Anvil still makes folders in the home folder; a killed one leaves them there for good.
     const env = { ...process.env, HOME: dir };
     const child = spawn(anvilBinary(), args, { env, stdio: ['ignore', 'inherit', 'inherit'] });
     const identity = child.pid === undefined ? null : identify(child.pid);

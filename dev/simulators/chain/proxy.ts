@@ -1,10 +1,10 @@
 /**
- * The local chain as the rest sees it: a JSON-RPC endpoint in front of anvil that writes every raw
- * transaction to a journal before the chain sees it, and makes the chain again from that journal
- * when it starts. Beside JSON-RPC (POST /) it has GET /journal, GET and POST /faults.
+ * The local chain: a JSON-RPC endpoint in front of anvil that writes every raw transaction to a
+ * journal before the chain sees it, and makes the chain again from that journal when it starts.
+ * Beside JSON-RPC (POST /) it has GET /journal, and GET, POST and DELETE /faults.
  *
- * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (where the journal lies); CHAIN_ID where it
- * is not the standard one; CHAIN_BRIDGES=true puts the contracts of the bridges on it.
+ * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (where the journal lies); CHAIN_ID (else
+ * the standard one); CHAIN_BRIDGES=true puts the contracts of the bridges on it.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { join } from 'node:path';

@@ -16,9 +16,9 @@ interface Context {
   faults: ChainFaults;
 }
 
-/** The answer of a send whose answer is to be lost. */
+/** The answer of a call whose answer a fault loses. */
 const DROPPED = Symbol('dropped');
-/** These change the chain beside the journal and would be gone after a restart. */
+/** These change the chain without the journal, and a restart would lose their effect. */
 const UNJOURNALED =
   /^(anvil|hardhat|evm|miner|personal|tenderly|eth_sendTransaction$|eth_sendUnsignedTransaction$)/;
 const INVALID_REQUEST = -32_600;
@@ -87,7 +87,7 @@ async function dispatch(method: string, params: unknown[], context: Context): Pr
   return read(method, params, context);
 }
 
-/** What a read answers, which may be lost or a lie. The chain's id is always true. */
+/** The answer of a read, which faults may lose or falsify. The chain's id is always true. */
 async function read(
   method: string,
   params: unknown[],

@@ -34,8 +34,8 @@ export function roleOf(account: string): 'master' | 'sub' {
 }
 
 /**
- * The postings a new ledger begins with: every account holds the same of every listed token in
- * SPOT, and nothing elsewhere.
+ * The first postings of a ledger: every account holds the same of every listed token in SPOT, and
+ * nothing elsewhere.
  */
 export function openingPostings(chain: ChainSettings): Posting[] {
   return VENUE_ACCOUNTS.flatMap((account) =>

@@ -63,8 +63,7 @@ export interface Book {
   /** Orders that are owed on the chain and not known to be mined, oldest first. */
   open(): readonly Order[];
   /**
-   * Signed orders with this nonce or a higher one, by nonce: what the chain does not have (any
-   * more).
+   * Signed orders with this nonce or a higher one, by nonce: those that the chain does not have.
    */
   signedFrom(nonce: number): readonly Order[];
   nextNonce(): number;

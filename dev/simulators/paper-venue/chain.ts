@@ -30,8 +30,7 @@ export interface VenueChain {
   baseFee(): Promise<bigint>;
   sign(transfer: Transfer, nonce: number, baseFee: bigint): Promise<SignedTransfer>;
   /**
-   * Sends exactly these bytes; sending them again is harmless, and what the node says about that is
-   * ignored.
+   * Sends exactly these bytes. Sending them again is harmless, so the node's errors are ignored.
    */
   broadcast(rawTx: Hex): Promise<void>;
   receipt(txHash: Hex): Promise<Mined | null>;
@@ -49,9 +48,9 @@ export interface VenueChain {
   }): Promise<readonly TokenTransfer[]>;
 }
 
-/** What paying out needs of the chain. */
+/** The calls of the chain that payouts need. */
 export type PayingChain = Omit<VenueChain, keyof ReadChain>;
-/** What watching deposits needs of it. */
+/** The calls of the chain that the watch for deposits needs. */
 export type ReadChain = Pick<VenueChain, 'block' | 'tokenTransfers'>;
 
 export interface TokenTransfer {

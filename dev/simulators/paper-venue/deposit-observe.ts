@@ -27,7 +27,7 @@ type DepositConfig = z.infer<typeof configSchema>;
 export interface DepositObserver {
   preflight(context: ExecutionContext): ExecutionResult | null;
   /**
-   * COMPLETED, OBSERVING or, where it is proven that nothing came and nothing will, FAILED. Rejects
+   * COMPLETED, OBSERVING, or FAILED when it is proven that nothing came and nothing will. Rejects
    * when the chain is away.
    */
   look(context: ExecutionContext): Promise<ExecutionResult>;
@@ -125,8 +125,8 @@ function readConfig(context: ExecutionContext, settings: ChainSettings): Deposit
 }
 
 /**
- * The transaction that the other node sent: as its output names it, else its reference where that
- * is one.
+ * The transaction that the other node sent: from its output, else its reference when that is a
+ * hash.
  */
 function transactionOf(matched: NonNullable<ExecutionContext['matched']>): `0x${string}` | null {
   const named = [matched.output?.['tx_hash'], matched.external_ref].find(isTransactionHash);

@@ -17,7 +17,7 @@ export const postingSchema = z.object({
 export type Posting = z.infer<typeof postingSchema>;
 
 /**
- * What an order asks for, as flat text: made by prepare, stored with the order, compared on a
+ * The request of an order, as flat text: made by prepare, stored with the order, compared on a
  * repeat.
  */
 export const termsSchema = z.record(z.string(), z.string());
@@ -38,7 +38,7 @@ export const transferTermsSchema = z.object({
 });
 export type TransferTerms = z.infer<typeof transferTermsSchema>;
 
-/** How an accepted transfer ends: `pending` stays so until the test bench says how. */
+/** How an accepted transfer ends: `pending` stays so until the test bench settles it. */
 export const TRANSFER_OUTCOMES = ['completed', 'failed', 'pending'] as const;
 /** The ends that the test bench may give to a pending one. */
 export const TRANSFER_ENDS = ['completed', 'failed'] as const;

@@ -26,7 +26,9 @@ export const faultsSchema = z.strictObject({
    * transfer stays pending so long.
    */
   processing_ms: milliseconds,
-  /** How accepted transfers end: after `processing_ms`; `pending` ones when the bench settles them. */
+  /**
+   * How accepted transfers end: after `processing_ms`; `pending` ones when the bench settles them.
+   */
   transfer_outcome: z.enum(TRANSFER_OUTCOMES).default('completed'),
   /**
    * false: the venue forgets keys, and every submit is a new order. Holds for all phases of the

@@ -23,7 +23,7 @@ export interface Ledger {
 }
 
 /**
- * Opens the ledger in `dataDir` and replays it. A new one begins with `opening`.
+ * Opens the ledger in `dataDir` and replays it. A new one starts with `opening`.
  *
  * @throws Error when the ledger there belongs to another chain, wallet or token (`identity`
  *   differs).

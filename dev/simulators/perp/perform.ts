@@ -45,7 +45,7 @@ export function perform(context: ActionContext, action: Action): Performed {
   }
 }
 
-/** No hash of the venue's own: another one for each signer and nonce is enough here. */
+/** Not the venue's own hash: any that differs for each signer and nonce is enough here. */
 export function actionHash(signer: Hex, nonce: number): Hex {
   return keccak256(stringToHex(`${signer} ${String(nonce)}`));
 }

@@ -67,7 +67,7 @@ export function createPerpServer({ store, faults, network }: ServerParts): Expre
   return app;
 }
 
-/** One call with the faults that hold for it. */
+/** Answers one call with the current faults. */
 async function suffer(
   faults: FaultBox<PerpFaults>,
   { called, request, response }: { called: string; request: Request; response: Response },

@@ -5,7 +5,7 @@ import { nodeUrl, port } from '../kit/settings.ts';
 import type { Network } from './signing.ts';
 
 /**
- * The account that stands for the venue's bridge on the local chain: deposits are sent to it, and
+ * The account of the venue's bridge on the local chain: deposits are sent to it, and
  * it pays withdrawals. Anvil's account 10, whose key is public; nothing else here uses it.
  */
 export const PERP_BRIDGE: { readonly address: Hex; readonly privateKey: Hex } = {

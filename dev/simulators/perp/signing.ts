@@ -1,5 +1,5 @@
 /**
- * Who has signed: recovered from the signature over what the venue itself makes of the action.
+ * The signer of an action, recovered from the signature over the venue's own encoding of it.
  * Source: `hyperliquid/utils/signing.py` of github.com/hyperliquid-dex/hyperliquid-python-sdk;
  * docs/perps-venue-facts.md 1.2 and 1.3.
  */

@@ -11,7 +11,7 @@ import type { PerpSettings } from './settings.ts';
 import { openStore } from './store.ts';
 
 /**
- * Starts the venue on 127.0.0.1 with all that an earlier one knew; faults it has none.
+ * Starts the venue on 127.0.0.1 with the journal of an earlier one, and without faults.
  *
  * @throws Error when the port is taken, or the journal is damaged or in use.
  */

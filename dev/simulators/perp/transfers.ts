@@ -28,7 +28,9 @@ export const USDC_TOKEN = {
   Testnet: 'USDC:0xeb62eee3685fc4c43992febcd9e75443',
 } as const;
 
-/** Debited at once and whole; what is paid is less by the fee. Source: DOC:exchange-endpoint. */
+/**
+ * Debits the whole amount at once; the payment is less by the fee. Source: DOC:exchange-endpoint.
+ */
 export function performWithdrawal(
   context: ActionContext,
   action: Of<'withdraw3'>,
@@ -37,7 +39,7 @@ export function performWithdrawal(
   const amount = amountOf(action.amount, 'Withdrawal amount cannot be zero', TOO_PRECISE);
   const from: Pool = { user, pool: 'perp' };
   const effects = move(context, { from, to: null, amount }, 'Insufficient balance for withdrawal');
-  // No least amount is documented, and no text of this refusal: it is ours.
+  // No minimum is documented, and no text of this refusal: it is ours.
   if (amount <= WITHDRAWAL_FEE) throw new Refused('Withdrawal amount must be above the fee');
   return [
     ...effects,

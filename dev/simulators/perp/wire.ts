@@ -6,7 +6,7 @@ export type Answer =
   | { readonly status: number; readonly json: unknown }
   | { readonly status: number; readonly text: string };
 
-/** What a fault says in place of the venue. */
+/** Answers of faults in place of the venue's. */
 export const LIMITED: Answer = { status: 429, json: null };
 export const BROKEN: Answer = { status: 500, json: null };
 
@@ -20,7 +20,7 @@ const UNREADABLE: Answer = {
   text: 'Failed to deserialize the JSON body into the target type',
 };
 
-/** A body as `schema` has it, or how the venue refuses it. */
+/** The parsed body, or the venue's refusal of it. */
 export function readJson<T>(
   { body, contentType }: { readonly body: string; readonly contentType: string },
   schema: z.ZodType<T>,

@@ -16,7 +16,7 @@ import { decoded, field, isBurn, withFields } from './message.ts';
 
 const CONFIRMED = 1_000n;
 const FINALIZED = 2_000n;
-/** How long a fast attestation is good for, in blocks of the destination. */
+/** How long a fast attestation is valid, in blocks of the destination. */
 const GOOD_FOR_BLOCKS = 10_000n;
 
 /** One message as the API shows it. */
@@ -153,13 +153,13 @@ async function emittedBy(side: Side, transaction: Hex): Promise<readonly Emitted
 const keyOf = (side: Side, transaction: Hex): string =>
   `${String(side.domain)}:${transaction.toLowerCase()}:`;
 
-/** What it costs to be fast, rounded up; null where the burn allows less. */
+/** The fee of a fast attestation, rounded up; null when the burn allows less. */
 function fastFee(message: Hex, bps: number): bigint | null {
   const fee = (field(message, 'amount') * BigInt(bps) + 9_999n) / 10_000n;
   return fee <= field(message, 'maxFee') ? fee : null;
 }
 
-/** The first message that was ever attested of a burn of the same terms. */
+/** The first attested message of a burn with the same terms. */
 function firstEqual(journal: AttesterJournal, message: Hex): Hex {
   const terms = (of: Hex): Hex =>
     withFields(of, {
@@ -189,7 +189,7 @@ function falsified(message: Hex, { tells }: AttesterFaults): Hex {
   }
 }
 
-/** As many signatures as the contract wants, in increasing order of who signed. */
+/** As many signatures as the contract requires, by increasing address of the signers. */
 async function signed(message: Hex, { signatures }: AttesterFaults): Promise<Hex> {
   const keys = ATTESTERS.slice(0, SIGNATURE_THRESHOLD).map(({ privateKey }) =>
     signatures === 'forged' ? keccak256(privateKey) : privateKey,

@@ -19,16 +19,16 @@ export const attesterFaultsSchema = z.strictObject({
   limit_ms: z.int().min(0).default(300_000),
   /** From the first sight of a message, or from a request to attest again, to the attestation. */
   delay_ms: milliseconds,
-  /** `never`: what is not attested yet is pending for as long as this holds. `unknown`: 404. */
+  /** `never`: unattested messages stay pending while this holds. `unknown`: 404. */
   attestation: z.enum(['given', 'never', 'unknown']).default('given'),
-  /** What is attested from now on expires so many blocks of the destination later; 0: at once. */
+  /** New attestations expire so many blocks of the destination later; 0: at once. */
   expires_in_blocks: z.int().min(0).nullable().default(null),
-  /** Hundredths of a percent that a fast burn costs. */
+  /** Cost of a fast burn, in hundredths of a percent. */
   fast_fee_bps: z.int().min(0).max(10_000).default(1),
   /**
    * What answers contain instead of the truth, with valid signatures; afterwards they contain the
-   * attested message again. `above_max_fee`: a fee of one base unit more than the burn allows. `equal_burn`: the
-   * message of the first burn of the same terms.
+   * attested message again. `above_max_fee`: a fee of one base unit more than the burn allows.
+   * `equal_burn`: the message of the first burn of the same terms.
    */
   tells: z
     .enum([

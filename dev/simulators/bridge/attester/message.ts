@@ -26,7 +26,7 @@ const FIELDS = {
 const LEAST_BYTES = BODY + 228;
 type Field = keyof typeof FIELDS;
 
-/** Whether it is long enough to be that of a burn. */
+/** Whether the message is long enough for a burn. */
 export const isBurn = (message: Hex): boolean => (message.length - 2) / 2 >= LEAST_BYTES;
 
 export function field(message: Hex, name: Field): bigint {
@@ -49,7 +49,7 @@ export function withFields(
   return text as Hex;
 }
 
-/** The fields as the API tells them. */
+/** The fields as the API shows them. */
 export function decoded(message: Hex): Record<string, unknown> {
   const word = (name: Field): string => part(message, name);
   const address = (name: Field): string => `0x${part(message, name).slice(26)}`;

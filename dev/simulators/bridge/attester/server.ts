@@ -1,7 +1,7 @@
 /**
  * The attester over HTTP, in the shape of Circle's API:
- * `GET /v2/messages/{domain}?transactionHash=` and `POST /v2/reattest/{nonce}`; beside it what a
- * test bench wants.
+ * `GET /v2/messages/{domain}?transactionHash=` and `POST /v2/reattest/{nonce}`; and the routes of
+ * the test bench.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
@@ -67,7 +67,7 @@ export function createAttesterServer({ attestations, journal, faults }: Parts): 
   return app;
 }
 
-/** One call with the faults that hold for it. */
+/** Answers one call with the current faults. */
 async function suffer(
   faults: FaultBox<AttesterFaults>,
   call: {
@@ -101,7 +101,7 @@ async function suffer(
   else call.response.json(body);
 }
 
-/** What `remaining` counts down to. */
+/** The faults after `remaining` calls. */
 const HEALTHY_CALLS = {
   latency_ms: 0,
   error_rate: 0,
@@ -111,7 +111,7 @@ const HEALTHY_CALLS = {
 } as const;
 
 interface Limit {
-  /** Counts a call; true when it is one too many. */
+  /** Counts a call; true when it exceeds the limit. */
   exceeded(): boolean;
   forget(): void;
 }

@@ -1,10 +1,10 @@
 /**
  * `npm run contracts`: compiles the contracts of the local bridges to artifacts.ts; with `--check`
- * it only says whether that file is what the contracts give.
+ * it only checks that the file is up to date.
  *
- * What is compiled is checked in, because the compiler takes seconds to load and every start of a
- * bridge would wait for it. `npm test` compares a digest of the sources, and a slow test compiles
- * again and compares the bytes, so it cannot grow old.
+ * The compiled contracts are checked in, because the compiler takes seconds to load and every start
+ * of a bridge would wait for it. `npm test` compares a digest of the sources, and a slow test
+ * compiles again and compares the bytes, so a stale file fails.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

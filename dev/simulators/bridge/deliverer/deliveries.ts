@@ -1,7 +1,7 @@
 /**
- * Brings packets over: reads what endpoints sent, verifies it at the other one and delivers it. Reads
- * from the chains each time what is done already, so it needs no journal for restarts, lost answers
- * and reorganisations.
+ * Brings packets over: reads what endpoints sent, verifies it at the other one and delivers it.
+ * Reads from the chains each time what is done already, so it needs no journal for restarts, lost
+ * answers and reorganisations.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BaseError, encodeFunctionData, parseEventLogs, type TransactionReceipt } from 'viem';
@@ -18,7 +18,7 @@ import { readPacket, type Packet } from './packet.ts';
 
 /** After a delivery that the destination contract refused. */
 const RETRY_MS = 2_000;
-/** Blocks that are looked at again, since a reorganisation may have changed them. */
+/** Blocks that are read again: a reorganisation may have changed them. */
 const OVERLAP = 32n;
 /** Enough for any delivery here; one that reverts is mined all the same. */
 const GAS = 500_000n;
@@ -56,7 +56,7 @@ export interface Deliveries {
   stop(): Promise<void>;
 }
 
-/** Begins to bring packets between the two sides. */
+/** Starts to bring packets between the two sides. */
 export function startDeliveries(
   sides: readonly [Side, Side],
   faults: () => DelivererFaults,
@@ -103,7 +103,7 @@ export function startDeliveries(
     }
   };
 
-  /** What waits for a side, as far as it can go now. */
+  /** Brings every packet that waits for a side as far as it can go now. */
   const bring = async (to: Side): Promise<void> => {
     const waiting = [...carried.values()].filter((each) => each.to === to && !each.settled);
     if (waiting.length === 0) return;
@@ -147,7 +147,7 @@ export function startDeliveries(
     if (!may || Date.now() < each.seenAt + delay_ms) return;
     const receipt = await receiptOf(each.from.client, each.transaction);
     if (receipt === null) {
-      // A reorganisation took it back; where it comes again, it is found again.
+      // A reorganisation took it back; if it is mined again, the scan finds it again.
       carried.delete(each.packet.guid);
       return;
     }

@@ -9,7 +9,7 @@ export const delivererFaultsSchema = z.strictObject({
   confirmations: z.int().min(1).max(1_000).default(1),
   /** false: packets are left alone. */
   verify: z.boolean().default(true),
-  /** false: packets are verified, and anybody else may deliver them. */
+  /** false: packets are only verified; any other account may deliver them. */
   deliver: z.boolean().default(true),
   /** Each delivered packet is delivered so many times more, which the endpoint refuses. */
   repeat: z.int().min(0).max(10).default(0),

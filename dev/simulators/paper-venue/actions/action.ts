@@ -1,6 +1,5 @@
 /**
- * What the venue must know about a kind of order. A new kind is one more of these in the server's
- * list.
+ * The rules of one kind of order. A new kind is one more of these in the server's list.
  */
 import type { ExecutionContext } from '../../../../domain/executor.ts';
 import type { JsonObject } from '../../../../domain/json.ts';
@@ -23,13 +22,13 @@ export interface OrderPlan {
 export interface VenueAction {
   readonly actionType: string;
   /**
-   * The order that `context` asks for, all fields normalised, or why it can never be carried out.
+   * The order that `context` requests, all fields normalised, or why it can never be carried out.
    */
   terms(context: ExecutionContext): Terms | Refusal;
   plan(terms: Terms): OrderPlan;
   /**
-   * Why the books refuse the order now, apart from a lack of funds. Called at preflight and again at
-   * submit.
+   * Why the books refuse the order now, apart from a lack of funds. Called at preflight and again
+   * at submit.
    */
   bar?(terms: Terms, book: Book): Refusal | null;
   /** The output of the completed order. */
