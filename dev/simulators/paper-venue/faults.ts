@@ -46,7 +46,7 @@ export const faultsSchema = z.strictObject({
 });
 export type Faults = z.infer<typeof faultsSchema>;
 
-/** What one call has to suffer. */
+/** The faults that one call suffers. */
 export interface Misfortune {
   readonly latency_ms: number;
   readonly hold_ms: number;
@@ -94,7 +94,7 @@ export function createFaultInjector(): FaultInjector {
       // Always two numbers a call, so that one rate does not shift the sequence of the other.
       const fails = random() < active.error_rate;
       const losesAnswer = random() < active.lose_answer_rate;
-      // A call that fails does nothing, so there is no answer of it to be lost.
+      // A call that fails does nothing, so it has no answer to lose.
       counts = {
         ...counts,
         failed: counts.failed + Number(fails),

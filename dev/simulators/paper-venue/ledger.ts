@@ -9,14 +9,13 @@ import { eventSchema, type Posting, type VenueEvent } from './events.ts';
  */
 const COUNTS: readonly VenueEvent['type'][] = ['called', 'transfer_called'];
 
-/** An event as it is handed in; the ledger adds when. */
+/** An event without its time, which the ledger adds. */
 type Unstamped<Event> = Event extends VenueEvent ? Omit<Event, 'at'> : never;
 
 export interface Ledger {
   readonly book: Book;
   /**
-   * Writes `event` through to the disk and applies it, in one synchronous step that nothing can
-   * interleave with.
+   * Writes `event` to the disk and applies it, in one synchronous step, so nothing interleaves.
    */
   record(event: Unstamped<VenueEvent>): void;
   close(): void;

@@ -1,9 +1,9 @@
-/** Bodies as the venue takes them. */
+/** Parses request bodies. */
 import type { z } from 'zod';
 import { issuesLine } from '../../../platform/issues.ts';
 import { VenueHttpError } from './http-error.ts';
 
-/** `body` as `schema` has it; throws VenueHttpError 422 INVALID_REQUEST. */
+/** Parses `body`; throws VenueHttpError 422 INVALID_REQUEST. */
 export function read<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;

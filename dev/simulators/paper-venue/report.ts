@@ -17,8 +17,8 @@ export const NEEDS_FINALITY: readonly CompletionAssurance[] = [
 export type Reporter = (order: Order, assurance: CompletionAssurance) => Promise<ExecutionResult>;
 
 /**
- * A reporter that never takes an earlier receipt for granted: a chain put back to an older state
- * has lost it, and then the order is on its way again.
+ * A reporter that reads the receipt each time: a chain restored to an older state has lost it, and
+ * then the order is under way again.
  */
 export function createReporter(parts: {
   readonly chain: VenueChain;

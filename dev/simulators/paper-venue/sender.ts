@@ -65,8 +65,8 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
 
   const pass = async (): Promise<void> => {
     const mined = await chain.minedCount();
-    // By the chain's own count and not by what was seen mined: a chain restored from an older state
-    // lost some.
+    // By the chain's own count and not by the journal: a chain restored to an older state lost
+    // some.
     for (const order of ledger.book.signedFrom(mined)) {
       if (Date.now() - (sentAt.get(order.order_id) ?? 0) >= REBROADCAST_MS) await broadcast(order);
     }

@@ -1,5 +1,5 @@
 /**
- * The venue over HTTP: the executor protocol, and beside it what an exchange and a test bench show.
+ * The venue over HTTP: the executor protocol, and the routes of an exchange and of a test bench.
  */
 import type { Express, Request, Response } from 'express';
 import type { ExecutionResult, ExecutorPhase } from '../../../domain/executor.ts';

@@ -35,8 +35,8 @@ const environmentSchema = z.object({
 });
 
 /**
- * Settings from the environment and the chain file. Throws with every fault of the part that is
- * wrong.
+ * Settings from the environment and the chain file. Throws an error that lists every fault of one
+ * of them.
  */
 export function readSettings(environment: NodeJS.ProcessEnv): VenueSettings {
   const read = environmentSchema.parse(environment);

@@ -54,7 +54,7 @@ async function open(settings: VenueSettings): Promise<Running> {
   return running;
 }
 
-/** What a ledger's nonces and signed bytes are tied to. */
+/** What the nonces and signed bytes of a ledger depend on. */
 function identityOf(chain: ChainSettings): string {
   const tokens = Object.entries(chain.tokens)
     .map(([symbol, { address }]) => `${symbol}=${getAddress(address)}`)

@@ -1,11 +1,11 @@
-/** One call with the faults that were drawn for it. */
+/** Answers one call with the faults that were drawn for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from 'express';
 import type { Misfortune } from './faults.ts';
 import { VenueHttpError } from './http-error.ts';
 
 /**
- * Waits and fails as drawn; else does `work` and has it answer, unless the answer is to be lost.
+ * Waits and fails as drawn; else does `work` and answers, unless the answer was drawn to be lost.
  */
 export async function suffer(
   misfortune: Misfortune,

@@ -1,6 +1,6 @@
 /**
- * Transfers between accounts over HTTP: what an exchange has, and how a test bench looks on and
- * steers.
+ * Transfers between accounts over HTTP: the routes of an exchange, and those with which a test
+ * bench reads and settles them.
  */
 import type { Express } from 'express';
 import { z } from 'zod';

@@ -22,7 +22,7 @@ export function transferUnits(terms: TransferTerms, chain: ChainSettings): bigin
   );
 }
 
-/** A refusal when `postings` would leave less than nothing of what `balance` tells. */
+/** A refusal when `postings` would make a balance negative; `balance` returns the present ones. */
 export function uncovered(
   postings: readonly Posting[],
   balance: (account: string, accountType: string, asset: string) => bigint,

@@ -29,8 +29,8 @@ export interface Transfers {
   /** Ends the oldest pending transfer of a reference. */
   settle(reference: string, outcome: EventOf<'transfer_settled'>['outcome']): TransferView;
   /**
-   * Ends what is due. Called before anybody looks at the books, so that no timer is needed and a
-   * restart forgets nothing.
+   * Ends what is due. Called before each read of the books, so there is no timer, and a restart
+   * forgets nothing.
    */
   settleDue(): void;
 }

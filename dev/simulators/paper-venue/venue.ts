@@ -39,7 +39,7 @@ export interface Venue {
 }
 
 /**
- * The venue's behaviour over its ledger. Results tell facts; a call that the venue cannot answer
+ * The venue's behaviour over its ledger. Results report facts; a call that the venue cannot answer
  * truthfully throws VenueHttpError: 409 IDEMPOTENCY_CONFLICT (this key holds another order), 404
  * ORDER_UNKNOWN, 409 CANCEL_NOT_POSSIBLE.
  */

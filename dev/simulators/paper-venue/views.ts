@@ -18,7 +18,7 @@ export interface LedgerEntry {
   readonly destination_address: string | null;
   readonly external_ref: string | null;
   readonly tx_hash: string | null;
-  /** Of every order that went out under this key. */
+  /** Hashes of every order that went out under this key. */
   readonly tx_hashes: readonly string[];
   readonly state: string;
   readonly error_code: string | null;

@@ -19,7 +19,7 @@ export interface ActionContext {
   readonly nonce: number;
   readonly now: number;
   readonly network: Network;
-  /** Names the action in the rows that it makes. */
+  /** The hash of the action in its rows. */
   readonly hash: Hex;
 }
 

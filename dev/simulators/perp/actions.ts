@@ -1,12 +1,12 @@
 /**
- * The actions of `POST /exchange` that are offered here, and what is around them. Shapes: DOC:
+ * The actions of `POST /exchange` that this venue has, and their envelope. Shapes: DOC:
  * exchange-endpoint, and `hyperliquid/utils/signing.py` of github.com/hyperliquid-dex/
  * hyperliquid-python-sdk; docs/perps-venue-facts.md 1.1 and 1.3. Fields beside these are ignored.
  */
 import { z } from 'zod';
 import { address, type Hex } from '../kit/hex.ts';
 
-/** An address as everything here is kept by. */
+/** An address in lower case, the form of all keys here. */
 export const addressSchema = address.transform(lower);
 const milliseconds = z.int().min(0);
 
@@ -14,9 +14,9 @@ export function lower(of: string): Hex {
   return of.toLowerCase() as Hex;
 }
 
-/** Part of every action that is signed as itself. */
+/** Part of every user-signed action. */
 const userSigned = {
-  /** Any chain: it is only the domain's, so that any wallet may sign. */
+  /** Any chain: it is only part of the signing domain, so that any wallet can sign. */
   signatureChainId: z.custom<Hex>(
     (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{1,12}$/.test(value),
   ),

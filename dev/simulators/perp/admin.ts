@@ -1,4 +1,4 @@
-/** What people and tests may see and do beside the venue's API. */
+/** The routes of people and tests, beside the venue's API. */
 import type { Express } from 'express';
 import { z } from 'zod';
 import { HttpError, addViews } from '../kit/http.ts';
@@ -22,8 +22,8 @@ const amount = z
 
 const wishSchema = z.union([
   /**
-   * `perp` and `spot` are added to what the account has. `volume` is what it has traded, by which
-   * it may create sub-accounts.
+   * `perp` and `spot` are added to the account's balances. `volume` is what it has traded, which
+   * decides whether it may create sub-accounts.
    */
   z.strictObject({ address: addressSchema, perp: amount, spot: amount, volume: amount }),
   /** A sub-account, whatever its master has traded. */
@@ -67,7 +67,7 @@ export function addAdminRoutes(app: Express, store: Store): void {
   });
 }
 
-/** The one of this name, made where there is none. */
+/** The sub-account of this name; makes it if there is none. */
 function subAccount(store: Store, { master, name }: { master: Hex; name: string }): Hex {
   const { book } = store;
   const known = subAccountsOf(book, master).find((each) => each.name === name);

@@ -20,14 +20,14 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const VOLUME_WANTED = 100_000_000_000n;
 const SUB_ACCOUNTS_AT_MOST = 10;
 
-/** Approves an agent; the zero address takes the one of that name away. */
+/** Approves an agent; the zero address removes the agent of that name. */
 export function performApproval(
   context: ActionContext,
   action: Of<'approveAgent'>,
 ): readonly Effect[] {
   const { book, user: master, now } = context;
   const { name, until } = readName(action.agentName ?? '');
-  // Source of all texts but this: facts, part 3. A name that is too long no client sends.
+  // Source of all texts but this: facts, part 3. No client sends a name that is too long.
   if (name.length > NAME_LENGTH) throw new Refused('Agent name is too long.');
   if (action.agentAddress === ZERO_ADDRESS) return [{ does: 'agent_gone', master, name }];
   const validUntil = until ?? now + VALID_MS;

@@ -1,11 +1,11 @@
-/** All that the venue knows, as the entries of its journal make it. */
+/** The state of the venue, folded from the entries of its journal. */
 import type { Hex } from '../kit/hex.ts';
 import type { Effect, Entry, Row } from './events.ts';
 
 interface Account {
   perp: bigint;
   spot: bigint;
-  /** What it has traded; sub-accounts go by it. */
+  /** What it has traded; it decides whether it may create sub-accounts. */
   volume: bigint;
 }
 
@@ -53,7 +53,7 @@ export interface Book {
   readonly subAccounts: Map<Hex, SubAccount>;
   /** By master and name. */
   readonly agents: Map<Hex, Map<string, Agent>>;
-  /** Every address that was ever somebody's agent. */
+  /** Every address that was ever an agent. */
   readonly agentsEver: Set<Hex>;
   /** When a master last took an agent away. */
   readonly agentGoneAt: Map<Hex, number>;

@@ -18,7 +18,7 @@ import type { PerpSettings } from './settings.ts';
 /** Tokens that were sent to the bridge. */
 export interface Arrival {
   readonly transaction: Hex;
-  /** Names it whatever block its transaction is in: which of the transaction's it is. */
+  /** `<transaction>:<index among its transfers>`, the same in whatever block it is mined. */
   readonly key: string;
   readonly from: Hex;
   readonly units: bigint;
@@ -34,7 +34,7 @@ export interface PerpChain {
   /** The lowest nonce of the bridge that no mined transaction has. */
   freeNonce(): Promise<number>;
   sign(payout: { to: Hex; units: bigint; nonce: number }): Promise<{ raw: Hex; hash: Hex }>;
-  /** Sending the same bytes again does no harm, so what the node says is left alone. */
+  /** Sending the same bytes again does no harm, so the node's errors are ignored. */
   send(raw: Hex): Promise<void>;
   receipt(hash: Hex): Promise<Mined | null>;
 }
@@ -72,7 +72,7 @@ export function connectPerpChain(settings: PerpSettings): PerpChain {
       }),
     freeNonce: async () => {
       const count = () => client.getTransactionCount({ address: account.address });
-      // The local chain lies on demand, and a wrong nonce would wait for good.
+      // A fault may falsify the count, and a payment with a wrong nonce would wait for good.
       let [one, two] = [await count(), await count()];
       while (one !== two) [one, two] = [two, await count()];
       return one;

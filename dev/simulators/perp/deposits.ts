@@ -7,7 +7,7 @@ import { venueNow, type PerpFaults } from './faults.ts';
 import { LEAST_DEPOSIT, writeUsd } from './money.ts';
 import { record, type Store } from './store.ts';
 
-/** Blocks that are looked at again, since the chain may have been another one then. */
+/** Blocks that are read again: a reorganisation may have changed them. */
 const OVERLAP = 32n;
 
 export interface DepositParts {
@@ -17,8 +17,8 @@ export interface DepositParts {
 }
 
 /**
- * Looks at the blocks that are deep enough and credits what is new there; an arrival that is taken
- * back before that was never seen. The first look is from the beginning of the chain.
+ * Reads the blocks that are deep enough and credits what is new there, so an arrival that is taken
+ * back earlier is never credited. The first call reads the whole chain.
  */
 export function createDepositWatch({ store, chain, faults }: DepositParts): () => Promise<void> {
   let next = 0n;

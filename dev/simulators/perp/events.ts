@@ -1,4 +1,4 @@
-/** What the journal holds: entries with all that they change, so that reading decides nothing. */
+/** The journal's entries, each with all its changes, so that a replay decides nothing. */
 import { z } from 'zod';
 import { hex } from '../kit/hex.ts';
 import { addressSchema } from './actions.ts';
@@ -79,7 +79,7 @@ export type Effect = z.infer<typeof effectSchema>;
 const effects = z.array(effectSchema);
 
 export const entrySchema = z.discriminatedUnion('kind', [
-  /** What came to `POST /exchange`, and what was made of it. */
+  /** A call of `POST /exchange`, and its effects. */
   z.strictObject({
     kind: z.literal('exchange'),
     at,

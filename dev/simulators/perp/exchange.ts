@@ -19,7 +19,7 @@ interface Parts {
   readonly store: Store;
   readonly network: Network;
   readonly faults: () => PerpFaults;
-  /** Takes the refusal that was ordered for the next action; null when there is none. */
+  /** Takes the refusal that a fault ordered for the next action; null without one. */
   readonly orderedRefusal: () => string | null;
 }
 
@@ -31,7 +31,7 @@ interface Outcome {
   readonly effects: readonly Effect[];
 }
 
-/** Carries out what a body asks for, writes it down, and answers it. */
+/** Carries out the request of a body, writes it to the journal, and answers it. */
 export async function takeAction(
   parts: Parts,
   call: { readonly body: string; readonly contentType: string; readonly answered: boolean },
@@ -42,7 +42,7 @@ export async function takeAction(
     return read.refusal;
   }
   const signer = await recoverSigner(read.value, parts.network);
-  // From here on nothing waits: what is looked at is what is changed.
+  // Nothing waits from here on, so no other call changes the books in between.
   const now = venueNow(parts.faults());
   const outcome = decide(parts, read.value, { signer, now });
   write(parts.store, call, outcome, now);
@@ -93,7 +93,7 @@ function refusalBefore(
   const { action, nonce, vaultAddress, expiresAfter } = envelope;
   const own = ownNonce(action);
   if (own !== null && own !== nonce) return 'Nonce mismatch.';
-  // How the venue words this is not known.
+  // The venue's own text is not known.
   if (isUserSigned(action) && action.hyperliquidChain !== network)
     return `This is ${network}, not ${action.hyperliquidChain}.`;
   if (signer === null) return 'Unable to recover signer.';

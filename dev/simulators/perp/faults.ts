@@ -27,7 +27,7 @@ export const perpFaultsSchema = z.strictObject({
     .default(null),
   /** The venue's clock is so far ahead of this machine's, or behind it. */
   clock_ahead_ms: z.int().min(-CLOCKS_APART_MS).max(CLOCKS_APART_MS).default(0),
-  /** Answers of /info are those of so long ago. */
+  /** /info answers as of so long ago. */
   stale_info_ms: milliseconds,
   /** Rows come into the ledgers so long after their time. */
   ledger_delay_ms: milliseconds,
@@ -35,7 +35,7 @@ export const perpFaultsSchema = z.strictObject({
   withdrawal_seconds: z.number().min(0).max(86_400).default(2),
   /** No withdrawal is paid while this holds. */
   hold_withdrawals: z.boolean().default(false),
-  /** What is deposited while this holds is lost. */
+  /** Deposits are lost while this holds. */
   swallow_deposits: z.boolean().default(false),
   /** Blocks, a transaction's own included, after which deposits and payouts count. */
   confirmations: z.int().min(1).max(1_000).default(3),

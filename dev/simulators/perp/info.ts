@@ -17,7 +17,7 @@ const milliseconds = z.int().min(0);
 const ROWS_AT_MOST = 500;
 
 const questionSchema = z.discriminatedUnion('type', [
-  /** Only the first perp dex is here. */
+  /** Only the first perp dex is simulated. */
   z.object({ type: z.literal('clearinghouseState'), user, dex: z.literal('').optional() }),
   z.object({ type: z.literal('spotClearinghouseState'), user }),
   z.object({
