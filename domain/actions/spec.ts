@@ -137,7 +137,7 @@ export const LANES = {
 } as const;
 export type BridgeLane = keyof typeof LANES;
 export type LanePaths = (typeof LANES)[BridgeLane]['paths'];
-export const BRIDGE_LANES: readonly BridgeLane[] = ['burn_and_mint', 'bridge_c'];
+export const BRIDGE_LANES = Object.keys(LANES) as readonly BridgeLane[];
 
 /** The first leg sends, the second brings: a mint by itself, an observe node by looking. */
 export type CrossingSpec =

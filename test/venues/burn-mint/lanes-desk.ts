@@ -7,6 +7,7 @@ import type {
   CallOptions,
   EvmUnsignedTransaction,
   ExecutionContext,
+  Executor,
   StoredTransaction,
   SubmitJournal,
 } from '../../../domain/executor.ts';
@@ -131,8 +132,18 @@ export async function burnt(
   lanes: TestLanes,
   { burn }: Pick<ReturnType<typeof executorsOf>, 'burn'>,
 ): Promise<Mined> {
-  const planned = burnContext(lanes);
-  const prepared = await burn.prepare(planned, call());
+  const { context, journal } = await mined(lanes, burn, burnContext(lanes));
+  const seen = await burn.recover(context, call(), journal);
+  return { context, journal, message: String(seen.output?.['message']) as Hex };
+}
+
+/** A send of the near chain that is prepared, signed and mined. */
+export async function mined(
+  lanes: TestLanes,
+  executor: Executor,
+  planned: ExecutionContext,
+): Promise<Omit<Mined, 'message'>> {
+  const prepared = await executor.prepare(planned, call());
   const unsigned = prepared.sign_request?.payload as unknown as EvmUnsignedTransaction;
   if (unsigned === undefined) throw new Error(String(prepared.error_message));
   const account = privateKeyToAccount(SIGNER.privateKey);
@@ -174,8 +185,7 @@ export async function burnt(
     held: () => Promise.resolve(null),
     accepted: () => Promise.resolve(),
   };
-  const seen = await burn.recover(context, call(), journal);
-  return { context, journal, message: String(seen.output?.['message']) as Hex };
+  return { context, journal };
 }
 
 export const nonceOf = (text: string): Hex => keccak256(Buffer.from(text));
