@@ -1,7 +1,7 @@
 /** What is to be said of a proposal: its plan, if there is one, and all that stands against it. */
 import canonicalize from 'canonicalize';
 import { beyondLimits, type AuthorityLimits } from '../../domain/agents/authority.ts';
-import { blueprintOf, type Blueprint } from '../../domain/agents/blueprint.ts';
+import { blueprintOf, type Blueprint } from '../../domain/actions/blueprints/index.ts';
 import { inTheirOrder, type Proposal, type ProposalReason } from '../../domain/agents/proposal.ts';
 import { questionOf } from '../../domain/allowlist/ask.ts';
 import { problemOf } from '../../domain/allowlist/match.ts';

@@ -1,8 +1,13 @@
 /** POST agent-authorities/{authority_key}/template-proposals, and the first half of an attempt. */
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { AuthorityLimits } from '../../domain/agents/authority.ts';
-import { templateKeyOf, type Blueprint } from '../../domain/agents/blueprint.ts';
-import type { PromotionMode, Proposal, ProposalReason } from '../../domain/agents/proposal.ts';
+import type { Blueprint } from '../../domain/actions/blueprints/index.ts';
+import {
+  templateKeyOf,
+  type PromotionMode,
+  type Proposal,
+  type ProposalReason,
+} from '../../domain/agents/proposal.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import type { JsonObject } from '../../domain/json.ts';

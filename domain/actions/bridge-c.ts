@@ -29,7 +29,6 @@ export const BRIDGE_C_ACTIONS = {
     transport: 'bridge',
     venue: 'source',
     usualSeconds: HOUR_SECONDS,
-    blueprints: ['bridge_c'],
   },
   bridge_c_observe: {
     signs: null,
@@ -53,6 +52,5 @@ export const BRIDGE_C_ACTIONS = {
     transport: null,
     venue: 'source',
     usualSeconds: HOUR_SECONDS,
-    blueprints: ['bridge_c'],
   },
 } as const satisfies Readonly<Record<Extract<ActionName, `bridge_c_${string}`>, ActionSpec>>;

@@ -17,9 +17,6 @@ export const BUILT_IN_ACTIONS = {
   ...CONTROL_ACTIONS,
 } as const satisfies Readonly<Record<ActionName, ActionSpec>>;
 
-/** What stands in the spec of one type. */
-export type SpecOf<Name extends ActionName> = (typeof BUILT_IN_ACTIONS)[Name];
-
 /** Whether the service itself knows what nodes of this action type do. */
 export function isBuiltIn(actionType: string): actionType is ActionName {
   return Object.hasOwn(BUILT_IN_ACTIONS, actionType);
@@ -54,7 +51,6 @@ const OWN: ActionSpec = {
   transport: null,
   venue: 'source',
   usualSeconds: HOUR_SECONDS,
-  blueprints: [],
 };
 
 /**

@@ -32,7 +32,6 @@ export const BURN_MINT_ACTIONS = {
     transport: 'bridge',
     venue: 'source',
     usualSeconds: 2 * HOUR_SECONDS,
-    blueprints: ['cctp'],
   },
   cctp_mint: {
     signs: 'transaction',
@@ -56,6 +55,5 @@ export const BURN_MINT_ACTIONS = {
     transport: 'bridge',
     venue: 'source',
     usualSeconds: HOUR_SECONDS,
-    blueprints: ['cctp'],
   },
 } as const satisfies Readonly<Record<Extract<ActionName, `cctp_${string}`>, ActionSpec>>;

@@ -24,7 +24,6 @@ export const CEX_ACTIONS = {
     transport: 'cex_withdrawal',
     venue: 'source',
     usualSeconds: 2 * HOUR_SECONDS,
-    blueprints: ['cex_withdrawal'],
   },
   cex_internal_transfer: {
     signs: null,
@@ -48,7 +47,6 @@ export const CEX_ACTIONS = {
     transport: null,
     venue: 'source',
     usualSeconds: TRANSFER_SECONDS,
-    blueprints: [],
   },
   cex_deposit_observe: {
     signs: null,
@@ -72,6 +70,5 @@ export const CEX_ACTIONS = {
     transport: null,
     venue: 'source',
     usualSeconds: HOUR_SECONDS,
-    blueprints: [],
   },
 } as const satisfies Readonly<Record<Extract<ActionName, `cex_${string}`>, ActionSpec>>;

@@ -24,7 +24,6 @@ export const CONTROL_ACTIONS = {
     transport: null,
     venue: 'source',
     usualSeconds: TRANSFER_SECONDS,
-    blueprints: [],
   },
   noop: {
     signs: null,
@@ -48,6 +47,5 @@ export const CONTROL_ACTIONS = {
     transport: null,
     venue: 'source',
     usualSeconds: TRANSFER_SECONDS,
-    blueprints: [],
   },
 } as const satisfies Readonly<Record<Extract<ActionName, 'manual_gate' | 'noop'>, ActionSpec>>;

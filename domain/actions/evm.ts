@@ -24,7 +24,6 @@ export const EVM_ACTIONS = {
     transport: 'onchain_transfer',
     venue: 'source',
     usualSeconds: TRANSFER_SECONDS,
-    blueprints: ['onchain_transfer'],
   },
   evm_erc20_transfer: {
     signs: 'transaction',
@@ -48,7 +47,6 @@ export const EVM_ACTIONS = {
     transport: 'onchain_transfer',
     venue: 'source',
     usualSeconds: TRANSFER_SECONDS,
-    blueprints: ['onchain_transfer'],
   },
   evm_erc20_approve: {
     signs: 'transaction',
@@ -72,7 +70,6 @@ export const EVM_ACTIONS = {
     transport: null,
     venue: 'source',
     usualSeconds: TRANSFER_SECONDS,
-    blueprints: ['cctp', 'bridge_c'],
   },
   evm_balance_observe: {
     signs: null,
@@ -96,6 +93,5 @@ export const EVM_ACTIONS = {
     transport: null,
     venue: 'source',
     usualSeconds: HOUR_SECONDS,
-    blueprints: [],
   },
 } as const satisfies Readonly<Record<Extract<ActionName, `evm_${string}`>, ActionSpec>>;

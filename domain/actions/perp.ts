@@ -27,7 +27,6 @@ export const PERP_ACTIONS = {
     transport: 'perp',
     venue: 'destination',
     usualSeconds: HOUR_SECONDS / 2,
-    blueprints: ['perp_deposit'],
   },
   perp_withdraw: {
     signs: 'venue_message',
@@ -51,7 +50,6 @@ export const PERP_ACTIONS = {
     transport: 'perp',
     venue: 'source',
     usualSeconds: HOUR_SECONDS,
-    blueprints: ['perp_withdraw'],
   },
   agent_wallet_top_up: {
     signs: 'venue_message',
@@ -75,7 +73,6 @@ export const PERP_ACTIONS = {
     transport: 'perp',
     venue: 'source',
     usualSeconds: TRANSFER_SECONDS,
-    blueprints: [],
   },
 } as const satisfies Readonly<
   Record<Extract<ActionName, `perp_${string}` | 'agent_wallet_top_up'>, ActionSpec>

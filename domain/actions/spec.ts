@@ -1,6 +1,6 @@
 /**
  * What everything here knows of an action type. One complete `ActionSpec` a type stands in
- * `domain/actions/<family>.ts`; guards, plans, routes and agents' blueprints only read it.
+ * `domain/actions/<family>.ts`; guards, plans and routes only read it.
  */
 
 /** The action types that the service itself serves; others are an executor team's own. */
@@ -74,8 +74,6 @@ export interface ActionSpec {
    * Whoever waits longer is shown to a person; it ends nothing.
    */
   readonly usualSeconds: number;
-  /** The families of agents' proposals whose blueprints are made with it. */
-  readonly blueprints: readonly ProtocolFamily[];
 }
 
 /**

@@ -2,7 +2,7 @@
 import { specOf } from '../actions/built-in.ts';
 import { compare } from '../money.ts';
 import { outflowIn } from '../plan/flow.ts';
-import type { ChainAssets } from '../plan/tokens.ts';
+import { chainNamed, type ChainAssets } from '../plan/tokens.ts';
 import type { CompiledNode, CompiledPlan } from '../plan/types.ts';
 import type { Proposal, ProposalReason } from './proposal.ts';
 
@@ -48,14 +48,6 @@ function allowsName(
 function aliasesOf(name: string, chains: ChainAssets): readonly string[] {
   const chain = chainNamed(chains, name);
   return chain === undefined ? [name] : namesOf(chain.chain_id, chains);
-}
-
-/** The bound chain of this venue key or decimal id. */
-export function chainNamed(chains: ChainAssets, name: string): ChainAssets[number] | undefined {
-  return (
-    chains.find(({ venue_key }) => venue_key === name) ??
-    chains.find(({ chain_id }) => String(chain_id) === name)
-  );
 }
 
 function namesOf(chainId: number, chains: ChainAssets): readonly string[] {

@@ -53,3 +53,9 @@ export function blocking(reasons: readonly ProposalReason[]): readonly ProposalR
 export function inTheirOrder(reasons: readonly ProposalReason[]): readonly ProposalReason[] {
   return PROPOSAL_REASONS.filter((reason) => reasons.includes(reason));
 }
+
+/** The key of the template that a proposal becomes a version of. */
+export function templateKeyOf(namespace: string, proposal: Proposal): string {
+  const { protocol_family, asset, source_chain, destination_chain } = proposal;
+  return `${namespace}/${protocol_family}-${asset}-${source_chain}-${destination_chain}`;
+}

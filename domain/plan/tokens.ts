@@ -71,6 +71,14 @@ export function assetOf(
   return chain.tokens.find((token) => token.address.toLowerCase() === wanted)?.asset ?? null;
 }
 
+/** The bound chain of this venue key or decimal id. */
+export function chainNamed(chains: ChainAssets, name: string): ChainEntry | undefined {
+  return (
+    chains.find(({ venue_key }) => venue_key === name) ??
+    chains.find(({ chain_id }) => String(chain_id) === name)
+  );
+}
+
 export interface OnChainPool {
   readonly venue_key: string;
   readonly account_type: 'SPOT';

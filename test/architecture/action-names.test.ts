@@ -15,8 +15,6 @@ const NAMES: Readonly<Record<string, string>> = {
   'api/movements/routes.ts': 'the documentation of a route',
   'api/templates/schema.ts': 'the example of a template',
   'domain/perps/deposit-address.ts': 'its refusal says which type deposits',
-  'domain/agents/blueprint.ts':
-    'makes the nodes of a proposal, each of a type whose spec allows it',
 };
 
 /** Also what a node's kind, a signer's backend or an outcome is called. */

@@ -49,8 +49,6 @@ const NAMES: Readonly<Record<string, string>> = {
   'clients/mcp/tools/proposals.ts': 'examples of families',
   'domain/chains/finality-table.ts': 'a source',
   'platform/config/names.ts': 'a setting of the embedded stack',
-  // Makes the nodes of a proposal, each of a type whose spec allows it.
-  'domain/agents/blueprint.ts': 'a blueprint a family',
 };
 
 /** In code, in any spelling: `perp`, `PerpVenue`, `bridge_c`, `burnMint`, `cctp`, `ccxt`. */

@@ -1037,7 +1037,7 @@ export const moneyRules: readonly Rule[] = [
       name: 'is held to what every template is held to',
     },
     broken: {
-      file: 'domain/agents/blueprint.ts',
+      file: 'domain/actions/blueprints/parts.ts',
       find: "config: { ...config, amount: '0' }",
       replace: "config: { ...config, amount: '1' }",
     },

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { PROTOCOL_FAMILIES } from '../../../domain/actions/spec.ts';
 import { uncoveredBy, type AuthorityLimits } from '../../../domain/agents/authority.ts';
-import { blueprintOf, templateKeyOf, type Blueprint } from '../../../domain/agents/blueprint.ts';
-import type { Proposal } from '../../../domain/agents/proposal.ts';
+import { blueprintOf, type Blueprint } from '../../../domain/actions/blueprints/index.ts';
+import { templateKeyOf, type Proposal } from '../../../domain/agents/proposal.ts';
 import { validateGraph } from '../../../domain/graph/validate.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { unsupportedAssurances } from '../../../domain/plan/assurance.ts';

@@ -1,6 +1,6 @@
 /** Two chains with every lane, an exchange's account and the perps venue, for proposals. */
 import { createNoopExecutor } from '../../../executors/local/noop.ts';
-import type { BoundVenues } from '../../../domain/agents/blueprint.ts';
+import type { BoundVenues } from '../../../domain/actions/blueprints/index.ts';
 import type { Proposal } from '../../../domain/agents/proposal.ts';
 import { LEAST_ASSURANCES, type ExecutorDescriptor } from '../../../domain/executor.ts';
 import type { ChainEntry } from '../../../domain/plan/tokens.ts';

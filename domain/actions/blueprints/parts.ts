@@ -1,0 +1,150 @@
+/** What the blueprints of all families are made of: chains found by name, nodes, and their order. */
+import type { Proposal } from '../../agents/proposal.ts';
+import type { CompletionAssurance } from '../../executor.ts';
+import type { GraphEdge } from '../../graph/types.ts';
+import type { JsonObject } from '../../json.ts';
+import { chainNamed, type ChainAssets, type ChainEntry } from '../../plan/tokens.ts';
+import type { TemplateNode } from '../../plan/types.ts';
+import { specOf } from '../built-in.ts';
+import type { ActionName } from '../spec.ts';
+
+/** The graph of a proposal's template. It draws the intent's amount once. */
+export interface Blueprint {
+  readonly nodes: readonly TemplateNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly completion_assurance: CompletionAssurance;
+  /** The ends of the bridge path that must be ready; null: no registered path is used. */
+  readonly path: { readonly source: string; readonly destination: string } | null;
+}
+
+/** Why a proposal has no blueprint, in a sentence. */
+export interface NoBlueprint {
+  readonly problem: string;
+}
+
+/** The chains and accounts that this service is bound to. */
+export interface BoundVenues {
+  readonly chains: ChainAssets;
+  /** Accounts of exchanges. */
+  readonly accounts: readonly { readonly venue_key: string; readonly provider: string }[];
+}
+
+/** Makes the blueprint of a proposal of one family, or says why there is none. */
+export type BlueprintMaker = (proposal: Proposal, bound: BoundVenues) => Blueprint | NoBlueprint;
+
+/** How long a node may take from its start to its send. */
+const EXECUTION_SECONDS = 3_600;
+
+export function none(problem: string): NoBlueprint {
+  return { problem };
+}
+
+/** The bound chain that the proposal both names and numbers as its destination. */
+export function destinationOf(proposal: Proposal, chains: ChainAssets): ChainEntry | NoBlueprint {
+  const { destination_chain: name, destination_chain_id: id } = proposal;
+  const chain = chainNamed(chains, name);
+  if (chain === undefined) return none(`no chain ${name} is bound here`);
+  return chain.chain_id === id
+    ? chain
+    : none(`destination_chain ${name} is chain ${String(chain.chain_id)}, not ${String(id)}`);
+}
+
+/** The two bound chains that a bridge joins. */
+export function endsOf(
+  proposal: Proposal,
+  chains: ChainAssets,
+): { readonly source: ChainEntry; readonly destination: ChainEntry } | NoBlueprint {
+  const destination = destinationOf(proposal, chains);
+  if ('problem' in destination) return destination;
+  const source = chainNamed(chains, proposal.source_chain);
+  if (source === undefined) return none(`no chain ${proposal.source_chain} is bound here`);
+  return source === destination
+    ? none('a bridge leads to another chain: source_chain and destination_chain are one')
+    : { source, destination };
+}
+
+/** The address of an asset's token on a chain; null where the chain lists none. */
+export function tokenOf({ tokens }: ChainEntry, asset: string): string | null {
+  return tokens.find((token) => token.asset === asset)?.address ?? null;
+}
+
+/** A node that lets a contract pull the intent's amount of a token. */
+export function allowing(
+  proposal: Proposal,
+  { chain_id }: ChainEntry,
+  { token: token_address, carrier: spender }: { readonly token: string; readonly carrier: string },
+): TemplateNode {
+  return signed(proposal, 'allow', 'evm_erc20_approve', { chain_id, token_address, spender });
+}
+
+/**
+ * A node of the proposal's signer that draws the intent's amount and nothing else. The template
+ * sets every field that decides amount, asset or payee, so a caller's config cannot.
+ */
+export function signed(
+  { asset, signer_profile: profile }: Proposal,
+  node_key: string,
+  action_type: ActionName,
+  config: JsonObject,
+  selected: { readonly provider?: string; readonly chain_family?: string } = {
+    chain_family: 'evm',
+  },
+): TemplateNode {
+  return {
+    ...sending(node_key, action_type, { asset, ...config, amount_ref: 'intent' }, selected),
+    signer_selector: { chain_family: 'evm', profile },
+  };
+}
+
+/** A node that sends, by the executor that is selected. */
+export function sending(
+  node_key: string,
+  action_type: ActionName,
+  config: JsonObject,
+  selected: { readonly provider?: string; readonly chain_family?: string },
+): TemplateNode {
+  return {
+    ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },
+    executor_selector: { action_type, ...selected },
+    config,
+    timeout_policy: { execution_seconds: EXECUTION_SECONDS },
+  };
+}
+
+/**
+ * The nodes one after the other. A cancel leads to a compensation that ends the movement: it takes
+ * an allowance back where the first node grants one, and else undoes nothing.
+ */
+export function inOneLine(
+  line: readonly TemplateNode[],
+  completion_assurance: CompletionAssurance,
+  path: Blueprint['path'] = null,
+): Blueprint {
+  const [first] = line;
+  const undo = first !== undefined && specOf(first.action_type).allowance ? resetOf(first) : STOP;
+  const edge = (from: string, to: string, edge_type: GraphEdge['edge_type']): GraphEdge => ({
+    ...{ from, to, edge_type, condition_expr: null, priority: 0, join_key: null },
+  });
+  const steps = line
+    .slice(1)
+    .map((node, before) => edge(line[before]?.node_key ?? '', node.node_key, 'on_success'));
+  const edges = [...steps, edge(first?.node_key ?? '', undo.node_key, 'on_cancel')];
+  return { nodes: [...line, undo], edges, completion_assurance, path };
+}
+
+const STOP: TemplateNode = {
+  ...{ node_key: 'stop', node_kind: 'compensation', action_type: 'noop' },
+  has_side_effect: false,
+};
+
+/**
+ * Takes an allowance back. After a failure it would leave the node that pulls by it without an
+ * allowance to retry with; after a cancel its nonce is above those of what is in flight.
+ */
+function resetOf(allow: TemplateNode): TemplateNode {
+  const { amount_ref: _drawn, ...config } = allow.config ?? {};
+  return {
+    ...allow,
+    ...{ node_key: 'reset', node_kind: 'compensation', config: { ...config, amount: '0' } },
+  };
+}
