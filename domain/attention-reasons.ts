@@ -29,13 +29,13 @@ export const LANE_STUCK = 'LANE_STUCK';
 export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
 
 /** What a run is told of it, and of which node; null: its state says all there is. */
-export type ToldAttention = {
+export type SignalledAttention = {
   readonly reason: AttentionReason;
   readonly node_key: string | null;
 } | null;
 
 /** Reads what came with the signal; what somebody sent by hand and does not fit is null. */
-export function readTold(value: unknown): ToldAttention {
+export function readSignal(value: unknown): SignalledAttention {
   if (!isObject(value)) return null;
   const { reason, node_key } = value;
   const known = ATTENTION_REASONS.find((each) => each === reason);
@@ -55,6 +55,6 @@ export const ATTENTION_OF_STATE: Readonly<Partial<Record<MovementState, Attentio
 };
 
 /** Reasons that no state gives, and that a run is told therefore. */
-export const TOLD_REASONS: readonly AttentionReason[] = ATTENTION_REASONS.filter(
+export const SIGNALLED_REASONS: readonly AttentionReason[] = ATTENTION_REASONS.filter(
   (reason) => !Object.values(ATTENTION_OF_STATE).includes(reason),
 );

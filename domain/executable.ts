@@ -33,10 +33,10 @@ export function nonExecutableReasons(plan: Plan): readonly string[] {
 export function* judgeInSteps(plan: Plan): Generator<undefined, readonly string[]> {
   // Edges of several types may join the same two nodes; their reason is told once.
   const reasons = new Set<string>();
-  const told = (more: readonly string[]): void => more.forEach((reason) => reasons.add(reason));
-  for (const node of plan.nodes) yield void told(nodeReasons(node, plan));
-  for (const edge of plan.edges) yield void told(edgeReasons(edge, plan));
-  for (const node of plan.nodes) yield void told(legReasons(node, plan));
+  const add = (more: readonly string[]): void => more.forEach((reason) => reasons.add(reason));
+  for (const node of plan.nodes) yield void add(nodeReasons(node, plan));
+  for (const edge of plan.edges) yield void add(edgeReasons(edge, plan));
+  for (const node of plan.nodes) yield void add(legReasons(node, plan));
   return [...reasons];
 }
 

@@ -59,7 +59,7 @@ export function signalFor(kind: CommandKind): SignalName {
 
 /**
  * The signal that tells a run why its movement needs a person where its state does not say so, with
- * a `ToldAttention` (attention-reasons.ts).
+ * a `SignalledAttention` (attention-reasons.ts).
  */
 export const ATTENTION_SIGNAL = 'attention';
 

@@ -198,20 +198,22 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
     // An allowance draws what its plan says, whatever it allows.
     const amount = (allowance ? (flow.amount ?? row.amount) : (row.amount ?? flow.amount)) ?? '0';
     const ended = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(row.state);
-    const begun =
+    const maySpend =
       ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(row.state) ||
       (row.state === 'READY' && row.recover_first);
-    const told = row.output?.[tells];
+    const reported = row.output?.[tells];
     const part =
-      typeof told === 'string' && isDecimal(told) && compare(told, amount) < 0 ? told : amount;
+      typeof reported === 'string' && isDecimal(reported) && compare(reported, amount) < 0
+        ? reported
+        : amount;
     const sent = row.state === 'COMPLETED' ? part : '0';
     return [
       {
         node,
         pool: drawnFrom(node, row),
-        open: ended || (over && !begun) ? '0' : amount,
+        open: ended || (over && !maySpend) ? '0' : amount,
         sent,
-        doubtful: begun ? amount : '0',
+        doubtful: maySpend ? amount : '0',
       },
     ];
   });

@@ -4,7 +4,7 @@
  * and by nothing else.
  */
 import type { RequirementKind } from './actions/terms.ts';
-import type { AskedAddress } from './allowlist/match.ts';
+import type { PayeeAddress } from './allowlist/match.ts';
 import type { Claim, ClaimHolder } from './claims.ts';
 import type { ConditionResult } from './conditions/scope.ts';
 import type { AuditAction, AuditOutcome, TimelineEventType } from './events.ts';
@@ -210,7 +210,7 @@ export interface Transition {
     readonly executors: readonly string[];
     readonly signers: readonly { readonly signer_key: string; readonly address?: string }[];
     /** On the allowlist and past their cooling. */
-    readonly addresses?: readonly AskedAddress[];
+    readonly addresses?: readonly PayeeAddress[];
     /** Within what was approved, and within what the node that it passes on from has sent. */
     readonly flow?: { readonly node_key: string; readonly amount: string };
     /** What a node needs of a venue; `requirement_problem` of the database knows each kind. */

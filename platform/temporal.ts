@@ -14,7 +14,7 @@ import {
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
-import { TOLD_REASONS, type ToldAttention } from '../domain/attention-reasons.ts';
+import { SIGNALLED_REASONS, type SignalledAttention } from '../domain/attention-reasons.ts';
 import {
   ATTENTION_SIGNAL,
   ATTENTION_WORKFLOW,
@@ -65,7 +65,7 @@ export interface Temporal {
   /** Signal-with-start: a running run looks again, a missing one is begun. */
   wake(wake: Wake): Promise<void>;
   /** Tells a run why its movement needs a person; one that is closed is told nothing. */
-  tell(workflowId: string, told: ToldAttention): Promise<void>;
+  tell(workflowId: string, told: SignalledAttention): Promise<void>;
   /** Starts the run that shows that a movement needs a person although its own run is closed. */
   showEnded(ended: EndedBadly): Promise<void>;
   /** What open runs were told and still show, by workflow id. */
@@ -192,7 +192,7 @@ export function connectTemporal(
         const shown = new Map<string, string>();
         // One reason at a time and nothing else: a server on SQL then finds them in the index of
         // the attribute, where it would look through all that runs.
-        for (const reason of TOLD_REASONS) {
+        for (const reason of SIGNALLED_REASONS) {
           const query = `${ATTENTION}="${reason}"`;
           const runs = client.workflow.list({ query, pageSize: PAGE_SIZE });
           for await (const { workflowId, type, status } of runs)

@@ -1,8 +1,8 @@
 /** Which movements need a person, and why: what `attention_of` (prisma/functions) says of them. */
 import {
-  TOLD_REASONS,
+  SIGNALLED_REASONS,
   type AttentionReason,
-  type ToldAttention,
+  type SignalledAttention,
 } from '../domain/attention-reasons.ts';
 import type { EndedBadly } from '../domain/messages.ts';
 import type { MovementState } from '../domain/states/movement.ts';
@@ -117,7 +117,7 @@ export async function readReasons(
 export async function readTold(
   db: Database,
   limit: number,
-): Promise<ReadonlyMap<string, NonNullable<ToldAttention>>> {
+): Promise<ReadonlyMap<string, NonNullable<SignalledAttention>>> {
   const rows = await run(
     () => db.sql<{ movement_id: string; reason: AttentionReason; node_key: string | null }>`
       SELECT movement_id, facts ->> 'reason' AS reason, facts ->> 'node_key' AS node_key FROM (
@@ -130,7 +130,7 @@ export async function readTold(
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.request_state = 'PENDING_APPROVAL'
           AND m.expires_at <= (SELECT svc_now()) + interval '15 minutes') looked
-      WHERE facts ->> 'reason' = ANY (${`{${TOLD_REASONS.join(',')}}`}::text[])
+      WHERE facts ->> 'reason' = ANY (${`{${SIGNALLED_REASONS.join(',')}}`}::text[])
       ORDER BY created_at, movement_id LIMIT ${limit}::integer`,
   );
   return new Map(
@@ -165,7 +165,7 @@ const MOST_NOTED = 200;
  */
 export async function noteAttention(
   db: Database,
-  needed: ReadonlyMap<string, NonNullable<ToldAttention>>,
+  needed: ReadonlyMap<string, NonNullable<SignalledAttention>>,
 ): Promise<void> {
   const known = JSON.stringify(
     [...needed].map(([movement_id, { reason }]) => ({ movement_id, reason })),
@@ -192,6 +192,6 @@ export async function noteAttention(
     await run(
       () => db.sql`
         SELECT note_attention(${movement_id}::uuid, ${newId()}::uuid,
-          ${`{${TOLD_REASONS.join(',')}}`}::text[], ${JSON.stringify(CALLBACK_EVENTS)}::jsonb)`,
+          ${`{${SIGNALLED_REASONS.join(',')}}`}::text[], ${JSON.stringify(CALLBACK_EVENTS)}::jsonb)`,
     );
 }

@@ -4,7 +4,7 @@
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { condition, defineSignal, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { readTold } from '../domain/attention-reasons.ts';
+import { readSignal } from '../domain/attention-reasons.ts';
 import { ATTENTION_SIGNAL, SEARCH_ATTRIBUTES } from '../domain/messages.ts';
 
 const key = defineSearchAttributeKey(SEARCH_ATTRIBUTES.attention, SearchAttributeType.KEYWORD);
@@ -16,7 +16,7 @@ const key = defineSearchAttributeKey(SEARCH_ATTRIBUTES.attention, SearchAttribut
 export async function attentionWorkflow(): Promise<void> {
   let needed = true;
   setHandler(defineSignal<[unknown]>(ATTENTION_SIGNAL), (told) => {
-    const next = readTold(told);
+    const next = readSignal(told);
     needed = next !== null;
     // The reason may be another by now; that which it was started with shows from the start.
     if (next !== null) upsertSearchAttributes([{ key, value: next.reason }]);

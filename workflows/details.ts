@@ -4,7 +4,7 @@ import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
 import {
   ATTENTION_OF_STATE,
   type AttentionReason,
-  type ToldAttention,
+  type SignalledAttention,
 } from '../domain/attention-reasons.ts';
 import { onCancelTargets } from '../domain/graph/edges.ts';
 import { SEARCH_ATTRIBUTES, type LoadedMovement, type LoadedNode } from '../domain/messages.ts';
@@ -27,7 +27,7 @@ export interface Shown {
  * Shows state and nodes; `told`: what was said of it from outside; `shown` is null before the first
  * time.
  */
-export function show(view: LoadedMovement, told: ToldAttention, shown: Shown | null): Shown {
+export function show(view: LoadedMovement, told: SignalledAttention, shown: Shown | null): Shown {
   const next = { state: view.state, attention: told?.reason ?? reasonOf(view) };
   const changed = [
     ...(next.state === shown?.state ? [] : [{ key: keys.state, value: next.state }]),
@@ -70,7 +70,7 @@ const LONGEST_NAME = 64;
  * The graph's state as Markdown, what somebody may look for first: the UI shows the first lines
  * until it is asked for more. Bounded, and cheap: it is made anew after every change.
  */
-export function currentDetails(view: LoadedMovement, told: ToldAttention = null): string {
+export function currentDetails(view: LoadedMovement, told: SignalledAttention = null): string {
   const head = `**${view.state}**${waits(view, told)} · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
   const wanted = view.nodes.filter(isOpen);
   const unknown = unknownLines(view);
@@ -118,7 +118,7 @@ function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[]
 }
 
 /** Whom or what a movement that needs a person waits for. */
-function waits(view: LoadedMovement, told: ToldAttention): string {
+function waits(view: LoadedMovement, told: SignalledAttention): string {
   const reason = told?.reason ?? ATTENTION_OF_STATE[view.state];
   const node = told === null ? waitedFor(view) : plain(told.node_key ?? 'a node');
   if (reason === undefined) return '';

@@ -11,7 +11,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { readTold } from '../domain/attention-reasons.ts';
+import { readSignal } from '../domain/attention-reasons.ts';
 import { decide, decided, nextOf } from '../domain/decision.ts';
 import { ATTENTION_SIGNAL, SIGNALS, type LoadedMovement } from '../domain/messages.ts';
 import { decideOptions, LOCAL_OPTIONS } from './activity-options.ts';
@@ -39,7 +39,7 @@ export function movementWorkflow(
 async function conduct(movementId: string, handed: HandedOn): Promise<MovementOutcome> {
   const run = new RunState(movementId, handed);
   for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => run.wake());
-  setHandler(defineSignal<[unknown]>(ATTENTION_SIGNAL), (told) => run.needs(readTold(told)));
+  setHandler(defineSignal<[unknown]>(ATTENTION_SIGNAL), (told) => run.needs(readSignal(told)));
   const follow = (): Promise<never> =>
     continueAsNew<typeof movementWorkflow>(movementId, run.handedOn());
 

@@ -4,7 +4,7 @@
  * loop of `movement.ts` makes the moves.
  */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import type { ToldAttention } from '../domain/attention-reasons.ts';
+import type { SignalledAttention } from '../domain/attention-reasons.ts';
 import { attemptOf, decided } from '../domain/decision.ts';
 import { onCancelTargets } from '../domain/graph/edges.ts';
 import type {
@@ -41,7 +41,7 @@ export class RunState {
   private known: LoadedMovement['state'] | null = null;
   private shown: Shown | null = null;
   /** What was told last of why a person is needed, and of which view of the movement. */
-  private told: ToldAttention = null;
+  private told: SignalledAttention = null;
   private view: LoadedMovement | null = null;
   /** Nodes at work. */
   private readonly running = new Set<string>();
@@ -146,7 +146,7 @@ export class RunState {
   }
 
   /** Shows why a person is needed where the state does not say so; decides nothing. */
-  needs(told: ToldAttention): void {
+  needs(told: SignalledAttention): void {
     // A run that an older worker may have conducted has a history without what this would write.
     if (this.view === null || this.shown === null || this.conduct < 3) return;
     this.told = told;

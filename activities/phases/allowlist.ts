@@ -6,7 +6,7 @@ import { questionOf } from '../../domain/allowlist/ask.ts';
 import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
 import type { Destination } from '../../domain/allowlist/destination.ts';
-import { problemOf, type AllowlistCode, type AskedAddress } from '../../domain/allowlist/match.ts';
+import { problemOf, type AllowlistCode, type PayeeAddress } from '../../domain/allowlist/match.ts';
 import { paysDepositAddress, type USE_PERP_DEPOSIT } from '../../domain/perps/deposit-address.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 import { signerAddresses } from '../../platform/signer-addresses.ts';
@@ -27,10 +27,10 @@ export async function askedBy(
   deps: AllowlistSources,
   row: PhaseRow,
 ): Promise<
-  | { readonly ok: true; readonly asked: readonly AskedAddress[] }
+  | { readonly ok: true; readonly asked: readonly PayeeAddress[] }
   | ({ readonly ok: false } & NotAllowed)
 > {
-  const asked: AskedAddress[] = [];
+  const asked: PayeeAddress[] = [];
   const paid = await paidBy(deps, row);
   const misdirected = paysDepositAddress(row.node.action_type, paid, deps.chains);
   if (misdirected !== null) return { ok: false, ...misdirected };
@@ -38,7 +38,7 @@ export async function askedBy(
     const question = questionOf(destination, readEvmAddress);
     if ('problem' in question)
       return { ok: false, code: 'ADDRESS_NOT_ALLOWLISTED', message: question.problem };
-    asked.push(question.asked);
+    asked.push(question.payee);
   }
   return { ok: true, asked };
 }

@@ -1,7 +1,7 @@
 /** The fence's one write. */
 import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
-import type { AskedAddress } from '../../domain/allowlist/match.ts';
+import type { PayeeAddress } from '../../domain/allowlist/match.ts';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { fenced } from '../../domain/send/epoch.ts';
@@ -17,7 +17,7 @@ interface Declared {
   /** Seconds in which it has to be sent. */
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
-  readonly addresses: readonly AskedAddress[];
+  readonly addresses: readonly PayeeAddress[];
   readonly requirements: Required['requirements'];
   /** What the phases before have found, where the fence records it; `row` is as that leaves it. */
   readonly found: readonly NodeWrite[];

@@ -2,7 +2,7 @@
  * submit: the only phase with a side effect. Fence, sign, send, record; on anything but a
  * well-formed answer it says "recover" and never tries again by itself.
  */
-import { payNobody } from '../../domain/allowlist/declared.ts';
+import { typesWithoutPayees } from '../../domain/allowlist/declared.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
@@ -106,7 +106,7 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
   const { passed, row } = await tryFence(deps.db, {
     ...{ ...args, executor_key, event_id },
     window_seconds: window,
-    pays_nobody: payNobody(descriptor),
+    pays_nobody: typesWithoutPayees(descriptor),
   }).catch(async (error: unknown) => {
     // Nothing was sent, which nobody but this process knows: it goes on where the fence is there.
     const found = mayBeWritten(error) ? await whileAway(() => findFence(deps.db, event_id)) : null;

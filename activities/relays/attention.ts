@@ -3,7 +3,7 @@
  * nearly over, an executor that is away, a lane that is blocked. The Temporal UI then finds them.
  */
 import type { Logger } from 'pino';
-import type { ToldAttention } from '../../domain/attention-reasons.ts';
+import type { SignalledAttention } from '../../domain/attention-reasons.ts';
 import { attentionWorkflowId, movementWorkflowId, type EndedBadly } from '../../domain/messages.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
@@ -90,11 +90,11 @@ export function startAttentionTeller(options: {
 }
 
 /** What a run is to show, and of a movement whose own run is closed what else is shown of it. */
-type Need = NonNullable<ToldAttention> & { readonly ended?: EndedBadly };
+type Need = NonNullable<SignalledAttention> & { readonly ended?: EndedBadly };
 
 /** By the id of the run that is to show it. */
 function neededOf(
-  open: ReadonlyMap<string, NonNullable<ToldAttention>>,
+  open: ReadonlyMap<string, NonNullable<SignalledAttention>>,
   ended: ReadonlyMap<string, EndedBadly>,
 ): ReadonlyMap<string, Need> {
   return new Map<string, Need>([

@@ -135,11 +135,11 @@ async function addressReasons(
 ): Promise<readonly ProposalReason[]> {
   const paid = (await paidBy(plan, deps)) ?? [];
   const questions = paid.map((destination) => questionOf(destination, readEvmAddress));
-  const asked = questions.flatMap((question) => ('asked' in question ? [question.asked] : []));
-  const unreadable = asked.length < questions.length;
+  const payees = questions.flatMap((question) => ('payee' in question ? [question.payee] : []));
+  const unreadable = payees.length < questions.length;
   const { now, rows } =
-    asked.length === 0 ? { now: 0, rows: [] } : await readListed(deps.db, asked);
-  const problems = asked.map((address) => problemOf(rows, address, now));
+    payees.length === 0 ? { now: 0, rows: [] } : await readListed(deps.db, payees);
+  const problems = payees.map((address) => problemOf(rows, address, now));
   const cooling = problems.includes('ADDRESS_IN_COOLING_PERIOD');
   const missing = problems.some(
     (problem) => problem !== null && problem !== 'ADDRESS_IN_COOLING_PERIOD',

@@ -46,9 +46,9 @@ export async function checkAddresses(
     destination,
     question: questionOf(destination, readEvmAddress),
   }));
-  const asked = found.flatMap(({ question }) => ('asked' in question ? [question.asked] : []));
+  const payees = found.flatMap(({ question }) => ('payee' in question ? [question.payee] : []));
   const { rows, now } =
-    asked.length === 0 ? { rows: [], now: 0 } : await readListed(deps.db, asked);
+    payees.length === 0 ? { rows: [], now: 0 } : await readListed(deps.db, payees);
   return found.map(
     ({
       destination: { node_key, chain_family, address, chain_id, problem },
@@ -64,14 +64,14 @@ export async function checkAddresses(
           problem: question.problem,
           code: 'ADDRESS_NOT_ALLOWLISTED',
         };
-      const usable = usableAfter(rows, question.asked);
+      const usable = usableAfter(rows, question.payee);
       const after = usable == null ? null : new Date(usable).toISOString();
       return {
         ...place,
-        address: question.asked.address,
+        address: question.payee.address,
         allowed: usable !== undefined,
         usable_after: after,
-        code: problemOf(rows, question.asked, now),
+        code: problemOf(rows, question.payee, now),
         problem: null,
       };
     },

@@ -38,7 +38,7 @@ export const BRIDGE_C_ACTIONS = {
     reserved: false,
     token: 'first_leg',
     pool: 'account',
-    payees: 'nobody',
+    payees: 'none',
     amount: 'plan',
     sent: 'submitted_amount',
     puller: null,

@@ -79,7 +79,7 @@ export const EVM_ACTIONS = {
     reserved: false,
     token: { chain: 'chain_id', named: 'optional' },
     pool: 'account',
-    payees: 'nobody',
+    payees: 'none',
     amount: 'plan',
     sent: 'submitted_amount',
     puller: null,

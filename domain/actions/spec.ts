@@ -116,7 +116,7 @@ export type RequirementSpec =
  * than it leaves from, and a row must say on which: that of this field.
  */
 export type PayeeSpec =
-  | 'nobody'
+  | 'none'
   | 'sub_account'
   | 'exchange'
   | 'chain'

@@ -115,8 +115,8 @@ function tooMuch(
 
   function limitOf(asset: string): { readonly limit: string } {
     const own = limits.max_notional ?? '0';
-    const given = grant?.asset === asset ? grant.amount : '0';
-    return { limit: compare(given, own) > 0 ? given : own };
+    const granted = grant?.asset === asset ? grant.amount : '0';
+    return { limit: compare(granted, own) > 0 ? granted : own };
   }
 }
 

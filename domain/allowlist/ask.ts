@@ -1,10 +1,10 @@
 /** From what a node pays to what is looked for on the list. */
 import { ADDRESS_PROBLEMS, normalAddress, type ReadEvmAddress } from './address.ts';
 import type { Destination } from './destination.ts';
-import type { AskedAddress } from './match.ts';
+import type { PayeeAddress } from './match.ts';
 
 /** `problem` where the address has no normal form: then no row can ever match it. */
-export type Question = { readonly asked: AskedAddress } | { readonly problem: string };
+export type Question = { readonly payee: PayeeAddress } | { readonly problem: string };
 
 export function questionOf(
   { chain_family, address, chain_id, strict, problem }: Destination,
@@ -14,5 +14,5 @@ export function questionOf(
   if (address === '') return { problem: 'no destination is named' };
   const normal = normalAddress(chain_family, address, readEvm);
   if (!normal.ok) return { problem: `${address} ${ADDRESS_PROBLEMS[normal.problem]}` };
-  return { asked: { chain_family, address: normal.address, chain_id, strict } };
+  return { payee: { chain_family, address: normal.address, chain_id, strict } };
 }

@@ -21,7 +21,11 @@ export type DeclaredPayees = Pick<DeclaredFacts, 'sends' | 'payees' | 'not_payee
  * The executor's own action types that pay nobody whom a plan can choose, as far as their fields
  * go.
  */
-export function payNobody({ sends, payees, action_types }: DeclaredPayees): readonly string[] {
+export function typesWithoutPayees({
+  sends,
+  payees,
+  action_types,
+}: DeclaredPayees): readonly string[] {
   return !sends || payees?.length === 0 ? action_types.filter((type) => !isBuiltIn(type)) : [];
 }
 
@@ -204,8 +208,8 @@ function chainsOf(
     ...declaredIn(intent, elsewhere),
     ...declaredIn(params, elsewhere),
   ];
-  const asked = planned.length > 0 ? planned : [...within(intent), ...within(params)];
-  return [...new Set([...asked, ...within(prepared ?? {})])];
+  const candidates = planned.length > 0 ? planned : [...within(intent), ...within(params)];
+  return [...new Set([...candidates, ...within(prepared ?? {})])];
 }
 
 function chainOf(value: JsonValue): number | undefined {
@@ -304,9 +308,9 @@ export function tokensOf(
   chains: ChainAssets,
 ): readonly string[] {
   const shared = inputParams['node_config'];
-  const given = isObject(shared) ? shared['token_address'] : undefined;
+  const sharedToken = isObject(shared) ? shared['token_address'] : undefined;
   return nodes.flatMap(({ config: { token_address: token } }) =>
-    typeof token === 'string' && (token !== given || isListed(token, chains)) ? [token] : [],
+    typeof token === 'string' && (token !== sharedToken || isListed(token, chains)) ? [token] : [],
   );
 }
 

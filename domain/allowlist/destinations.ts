@@ -84,7 +84,7 @@ function found(paying: Paying): readonly Destination[] {
 }
 
 function ofType(paying: Paying, payees: PayeeSpec): readonly Destination[] {
-  if (payees === 'nobody' || payees === 'sub_account' || takesBack(paying.node)) return [];
+  if (payees === 'none' || payees === 'sub_account' || takesBack(paying.node)) return [];
   return payees === 'exchange' ? ofWithdrawal(paying) : ofChain(paying, payees);
 }
 
@@ -103,10 +103,10 @@ function ofWithdrawal({
   const plain =
     typeof node.config['destination_address'] === 'string' &&
     node.config['destination_address'] !== '';
-  const asked = plain
+  const payees = plain
     ? own
     : [...own, ...payeesIn(intentOf(intent), 'any'), ...payeesIn(input_params, 'any')];
-  const named = asked.length > 0 ? asked : [''];
+  const named = payees.length > 0 ? payees : [''];
   const reported = [prepared_action, output].flatMap((each) => payeesIn(each ?? {}, 'any'));
   return [...named, ...reported].map((address) => ({
     node_key: node.node_key,
@@ -128,8 +128,8 @@ function ofChain(
   const arrival = typeof payees === 'object' ? payees.strict : null;
   const strict = arrival !== null;
   const own = chainsOf(node.config, arrival);
-  const asked = intent.chain_id === undefined ? [] : [intent.chain_id];
-  const chains = own.length > 0 ? own : asked;
+  const fromIntent = intent.chain_id === undefined ? [] : [intent.chain_id];
+  const chains = own.length > 0 ? own : fromIntent;
   const on = (addresses: readonly string[], ids: readonly number[]): readonly Destination[] =>
     addresses.flatMap((address) =>
       (ids.length === 0 ? [null] : ids).map((chain_id): Destination => ({
@@ -147,7 +147,7 @@ function ofChain(
   const signed = sign_request == null ? null : signedChain(sign_request);
   return [
     ...on([...allowed, ...payeesIn(node.config, 'any')], chains),
-    ...on(payeesIn(intentOf(intent), 'any'), [...asked, ...own]),
+    ...on(payeesIn(intentOf(intent), 'any'), [...fromIntent, ...own]),
     ...on(payeesIn(params, 'any'), chains),
     ...[prepared_action ?? {}, output ?? {}].flatMap((each) =>
       on(payeesIn(each, 'any'), [...chains, ...chainsOf(each, arrival)]),

@@ -16,7 +16,7 @@ export interface ListedAddress {
 }
 
 /** An address in normal form, and where it is to be paid. */
-export interface AskedAddress {
+export interface PayeeAddress {
   readonly chain_family: ChainFamily;
   readonly address: string;
   /** Null when no chain is named: only rows for every chain match then. */
@@ -34,9 +34,9 @@ export const ALLOWLIST_CODES = [
 export type AllowlistCode = (typeof ALLOWLIST_CODES)[number];
 
 /** Whether the row is about this address on this chain, in force or not. */
-export function isAbout(row: ListedAddress, asked: AskedAddress): boolean {
-  if (row.chain_family !== asked.chain_family || row.address !== asked.address) return false;
-  return row.chain_id === null || row.chain_id === asked.chain_id;
+export function isAbout(row: ListedAddress, payee: PayeeAddress): boolean {
+  if (row.chain_family !== payee.chain_family || row.address !== payee.address) return false;
+  return row.chain_id === null || row.chain_id === payee.chain_id;
 }
 
 /**
@@ -62,11 +62,11 @@ export function isLabelOf(
 /** Null when some row lets it be paid now, else why none does. */
 export function problemOf(
   rows: readonly ListedAddress[],
-  asked: AskedAddress,
+  payee: PayeeAddress,
   now: number,
 ): AllowlistCode | null {
-  const active = rows.filter((row) => row.active && isAbout(row, asked));
-  const serving = active.filter((row) => row.chain_id !== null || !asked.strict);
+  const active = rows.filter((row) => row.active && isAbout(row, payee));
+  const serving = active.filter((row) => row.chain_id !== null || !payee.strict);
   if (serving.some((row) => row.usable_after === null || row.usable_after <= now)) return null;
   if (serving.length > 0) return 'ADDRESS_IN_COOLING_PERIOD';
   return active.length > 0 ? 'ADDRESS_CHAIN_ID_REQUIRED' : 'ADDRESS_NOT_ALLOWLISTED';
@@ -78,10 +78,10 @@ export function problemOf(
  */
 export function usableAfter(
   rows: readonly ListedAddress[],
-  asked: AskedAddress,
+  payee: PayeeAddress,
 ): number | null | undefined {
   const times = rows
-    .filter((row) => row.active && isAbout(row, asked))
+    .filter((row) => row.active && isAbout(row, payee))
     .map((row) => row.usable_after);
   if (times.length === 0) return undefined;
   const later = times.filter((time) => time !== null);

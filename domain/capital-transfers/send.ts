@@ -37,7 +37,7 @@ export function afterTransferNotFound(
     never_sent: false,
     accepted: row.acknowledged,
     // A transfer has no retry: what its provider has shown is never sent again.
-    asked_again: false,
+    may_resend: false,
     sends: row.sends,
     most_sends: MOST_SENDS,
     is_late: (row.pending_left_ms ?? 0) <= 0,

@@ -102,7 +102,7 @@ export function submitting(
     to: 'SUBMITTING',
     fence: true,
     set: { ...fenced(row.epoch, windowSeconds), sends: row.sends + 1 },
-    event: told(
+    event: eventBy(
       'transfer_submitting',
       row.sends === 0 ? 'Sent to the provider' : 'Sent again under the same reference',
       row,
@@ -127,9 +127,13 @@ export function takenOver(
       ...takeOver(row.epoch, { is_over: isOver }),
       pending_until: { '@after_seconds': pendingSeconds },
     },
-    event: told('transfer_pending', 'No usable answer: the provider is asked what became of it', {
-      provider: null,
-    }),
+    event: eventBy(
+      'transfer_pending',
+      'No usable answer: the provider is asked what became of it',
+      {
+        provider: null,
+      },
+    ),
   };
 }
 
@@ -149,7 +153,7 @@ export function answered(
   switch (answer.status) {
     case 'completed':
       return completed(row, known, {
-        ...told('transfer_completed', 'Completed by the provider', row),
+        ...eventBy('transfer_completed', 'Completed by the provider', row),
         ...data,
       });
     case 'failed':
@@ -161,7 +165,7 @@ export function answered(
         ...(row.state === 'SUBMITTING' ? { to: PENDING } : {}),
         set: { ...known, pending_until: { '@after_seconds': pendingSeconds } },
         event: {
-          ...told(
+          ...eventBy(
             'transfer_pending',
             'Accepted by the provider, which has not confirmed it yet',
             row,
@@ -189,7 +193,7 @@ export function failed(
     set: { ...set, ...error },
     end_hold: 'released',
     event: {
-      ...told('transfer_failed', `Failed: ${error.error_message || error.error_code}`, by),
+      ...eventBy('transfer_failed', `Failed: ${error.error_message || error.error_code}`, by),
       data: { error_code: error.error_code },
     },
     audit: [systemAudit(row, 'capital_transfer.fail', 'failed', { error_code: error.error_code })],
@@ -205,7 +209,7 @@ export function attention(row: At, why: string): TransferStep {
       error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
       error_message: why.slice(0, LONGEST_MESSAGE),
     },
-    event: told('transfer_attention', why.slice(0, LONGEST_MESSAGE), { provider: null }),
+    event: eventBy('transfer_attention', why.slice(0, LONGEST_MESSAGE), { provider: null }),
   };
 }
 
@@ -277,7 +281,7 @@ function from(row: At): Pick<TransferStep, 'transfer_id' | 'from' | 'epoch'> {
 }
 
 /** An event that the provider has brought about, or the service itself. */
-function told(
+function eventBy(
   event_type: TransferEventType,
   message: string,
   by: { readonly provider: string | null },

@@ -29,10 +29,10 @@ export function takesNonce(nodeKey: string): string {
  */
 export function cancelTransaction(
   snapshot: MovementSnapshot,
-  asked: { readonly node_key: string; readonly reason: string },
+  request: { readonly node_key: string; readonly reason: string },
   requester: Requester,
 ): Transition | null {
-  const { node_key, reason } = asked;
+  const { node_key, reason } = request;
   const node = snapshot.nodes.find((each) => each.node_key === node_key);
   if (node === undefined || !CANCELLABLE.includes(node.state)) return null;
   return {

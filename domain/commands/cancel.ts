@@ -30,10 +30,10 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
       (node.state === 'READY' || (node.state === 'BLOCKED' && !compensating.has(node.node_key))),
   );
   const stopped = unsent.filter((node) => !mayHaveSent(node));
-  const asked = unsent.filter((node) => node.recover_first && node.state === 'BLOCKED');
+  const queried = unsent.filter((node) => node.recover_first && node.state === 'BLOCKED');
   const after = replace(snapshot, [
     ...stopped.map((node) => ({ ...node, state: 'CANCELLED' }) as const),
-    ...asked.map((node) => ({ ...node, state: 'READY' }) as const),
+    ...queried.map((node) => ({ ...node, state: 'READY' }) as const),
   ]);
   const keeps = spendsOrMaySpend(after);
   return {
@@ -53,7 +53,7 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
         ...changeOf(node, ['CANCELLED']),
         set: { completed_at: NOW },
       })),
-      ...asked.map(({ node_key }) => readied(snapshot, node_key)),
+      ...queried.map(({ node_key }) => readied(snapshot, node_key)),
     ],
     timeline: [
       {
@@ -66,7 +66,7 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
       ...stopped.map((node) =>
         nodeEvent('node_cancelled', node, 'CANCELLED', actor, 'Cancelled before it began'),
       ),
-      ...asked.map(({ node_key }) => readyEvent(snapshot, node_key)),
+      ...queried.map(({ node_key }) => readyEvent(snapshot, node_key)),
     ],
     ...movementAudit(requester, 'movement.cancel', snapshot.movement_id),
     command: 'cancel',

@@ -60,7 +60,7 @@ export function resolve(
   const wasUnknown = snapshot.state === 'MANUAL_INTERVENTION' && node.state === 'UNKNOWN';
   const conditions = settleIn(snapshot, { ...node, state, error_code, output });
   const { mint_tx_hashes } = resolution;
-  const given = {
+  const stated = {
     ...(resolution.output === undefined ? {} : { output: resolution.output }),
     ...(mint_tx_hashes === undefined ? {} : { mint_tx_hashes: [...mint_tx_hashes] }),
   };
@@ -93,7 +93,10 @@ export function resolve(
         },
         ...(landed ? { claims: claimsBy(snapshot, node_key, output) } : {}),
         artifacts: [
-          { kind: 'resolution', data: { outcome: resolution.outcome, reason, evidence, ...given } },
+          {
+            kind: 'resolution',
+            data: { outcome: resolution.outcome, reason, evidence, ...stated },
+          },
         ],
       },
     ],
@@ -123,7 +126,7 @@ export function resolve(
     ],
     ...movementAudit(requester, 'movement.resolve', snapshot.movement_id, {
       reason: reason.slice(0, 1_000),
-      details: { node_key, outcome: resolution.outcome, evidence, ...given },
+      details: { node_key, outcome: resolution.outcome, evidence, ...stated },
     }),
     command: 'resolve',
   };
@@ -167,7 +170,7 @@ function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string
  * What an executor told on the way of how much it has sent so far; who says "completed" says that
  * it was all.
  */
-const TOLD_AS_SENT: readonly string[] = ['submitted_amount', 'received_amount'];
+const SENT_FIELDS: readonly string[] = ['submitted_amount', 'received_amount'];
 
 /**
  * The node's amount in each field of its output from which a later node takes its own, or that says
@@ -183,6 +186,6 @@ function countedAsSent(
     const source = parseAmountSource(each.config);
     return source.kind === 'node' && source.node_key === node.node_key ? [source.field] : [];
   });
-  const told = TOLD_AS_SENT.filter((field) => Object.hasOwn(node.output ?? {}, field));
-  return Object.fromEntries([...named, ...told].map((field) => [field, amount]));
+  const reported = SENT_FIELDS.filter((field) => Object.hasOwn(node.output ?? {}, field));
+  return Object.fromEntries([...named, ...reported].map((field) => [field, amount]));
 }

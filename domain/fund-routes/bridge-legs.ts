@@ -71,8 +71,8 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   const source_chain_id = chainId(config['source_chain_id']);
   const destination_chain_id = chainId(config['destination_chain_id']);
   // Who leaves the chains to the caller leaves them the rest too: no default is what will be.
-  const told = source_chain_id !== null && destination_chain_id !== null;
-  const burns = LANES[lane].paths === 'attested' && told;
+  const hasBothChains = source_chain_id !== null && destination_chain_id !== null;
+  const burns = LANES[lane].paths === 'attested' && hasBothChains;
   return {
     ...{ node_key, lane, source_chain_id, destination_chain_id },
     asset: typeof asset === 'string' ? asset.toUpperCase() : null,

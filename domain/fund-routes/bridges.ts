@@ -67,12 +67,12 @@ export function routeBridge(
   world: BridgeWorld,
 ): RouteBridge | null {
   if (legs.length === 0) return null;
-  const told = legs.map((leg) => lookAt({ ...leg, asset: leg.asset ?? asset }, world));
+  const read = legs.map((leg) => lookAt({ ...leg, asset: leg.asset ?? asset }, world));
   const passed = legs.flatMap((leg, index) => {
-    const facts = told[index];
+    const facts = read[index];
     return leg.on_the_way && facts !== undefined ? [{ leg, facts }] : [];
   });
-  return { latency_baseline_seconds: longest(passed), max_fee: feeOf(passed), legs: told };
+  return { latency_baseline_seconds: longest(passed), max_fee: feeOf(passed), legs: read };
 }
 
 interface Passed {
@@ -84,8 +84,8 @@ function longest(passed: readonly Passed[]): number | null {
   const arrived = new Map<string, number>();
   for (const { leg, facts } of passed) {
     if (facts.latency_baseline_seconds === null) return null;
-    const begun = Math.max(0, ...leg.after.map((before) => arrived.get(before) ?? 0));
-    arrived.set(leg.node_key, begun + facts.latency_baseline_seconds);
+    const start = Math.max(0, ...leg.after.map((before) => arrived.get(before) ?? 0));
+    arrived.set(leg.node_key, start + facts.latency_baseline_seconds);
   }
   return arrived.size === 0 ? null : Math.max(...arrived.values());
 }

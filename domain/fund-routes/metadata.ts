@@ -14,9 +14,9 @@ export interface FundRouteMetadata {
 export function fundRouteMetadata(nodes: readonly TemplateNode[]): FundRouteMetadata {
   return {
     transport_family: transportFamily(nodes),
-    source_venue: nodes.map(sourceOf).find(isGiven) ?? null,
-    destination_venue: nodes.map(destinationOf).findLast(isGiven) ?? null,
-    asset: nodes.map(({ config }) => text(config?.['asset'])).find(isGiven) ?? null,
+    source_venue: nodes.map(sourceOf).find(isPresent) ?? null,
+    destination_venue: nodes.map(destinationOf).findLast(isPresent) ?? null,
+    asset: nodes.map(({ config }) => text(config?.['asset'])).find(isPresent) ?? null,
   };
 }
 
@@ -56,6 +56,6 @@ function text(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function isGiven(value: string | undefined): value is string {
+function isPresent(value: string | undefined): value is string {
   return value !== undefined;
 }

@@ -8,7 +8,7 @@ import { onCancelTargets, settleEdges, type EdgeStatus } from './edges.ts';
 import type { WalkInput } from './walk-types.ts';
 
 /** Nodes in these have not begun. */
-const NOT_BEGUN: readonly NodeState[] = ['BLOCKED', 'SKIPPED', 'CANCELLED'];
+const UNSTARTED: readonly NodeState[] = ['BLOCKED', 'SKIPPED', 'CANCELLED'];
 
 /** One status for each edge in plan order; null where what is stored does not tell. */
 export function edgeStatuses(input: WalkInput): readonly (EdgeStatus | null)[] {
@@ -36,13 +36,13 @@ function beforeCancel({ nodes, edges, state }: WalkInput): readonly EdgeStatus[]
 function afterCancel({ nodes, edges }: WalkInput): readonly (EdgeStatus | null)[] {
   const lane = settleEdges({ nodes, edges, cancelled: true });
   const main = settleEdges({ nodes, edges, cancelled: false });
-  const begun = new Set(
-    nodes.filter((node) => !NOT_BEGUN.includes(node.state)).map((node) => node.node_key),
+  const started = new Set(
+    nodes.filter((node) => !UNSTARTED.includes(node.state)).map((node) => node.node_key),
   );
   const byCancel = onCancelTargets(edges);
   return edges.map((edge) => {
     if (edge.edge_type === 'on_cancel') return lane.get(edge) ?? 'pending';
-    if (main.get(edge) !== 'fired' || !begun.has(edge.to)) return 'dead';
+    if (main.get(edge) !== 'fired' || !started.has(edge.to)) return 'dead';
     return byCancel.has(edge.to) ? null : 'fired';
   });
 }

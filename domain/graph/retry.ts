@@ -18,8 +18,8 @@ export function isRetryable(input: WalkInput, node: WalkNode): boolean {
   if (cancelled && node.brings == null && !isCompensation) return false;
   const statuses = settleEdges({ nodes: input.nodes, edges: input.edges, cancelled: false });
   const byKey = new Map(input.nodes.map((each) => [each.node_key, each]));
-  const begun = failureTargets(node, byKey, { edges: input.edges, statuses });
-  return begun.every(
+  const failurePath = failureTargets(node, byKey, { edges: input.edges, statuses });
+  return failurePath.every(
     (target) =>
       target.state === 'BLOCKED' ||
       target.state === 'SKIPPED' ||
@@ -52,7 +52,7 @@ export function closedAgain(input: WalkInput, retried: WalkNode): readonly strin
 export function reopened(input: WalkInput, retried: string): readonly string[] {
   // What its success has begun is not undone, so its other ways stay closed (an allowance that was
   // reset runs again behind nodes that have pulled by it).
-  const begun = input.nodes.some(({ node_key, state }) => {
+  const hasStartedOthers = input.nodes.some(({ node_key, state }) => {
     if (['BLOCKED', 'SKIPPED', 'CANCELLED'].includes(state)) return false;
     const into = input.edges.filter(({ to }) => to === node_key);
     return (
@@ -64,7 +64,7 @@ export function reopened(input: WalkInput, retried: string): readonly string[] {
     if (node.node_key === retried)
       return {
         ...node,
-        state: begun ? 'COMPLETED' : 'READY',
+        state: hasStartedOthers ? 'COMPLETED' : 'READY',
         resumed: false,
         timed_out: false,
         ended_by_stop: false,

@@ -57,7 +57,7 @@ export type PerpProblem = (typeof PERP_PROBLEMS)[number];
 /** Why the node may not be sent, with what it is about; null where nothing is in its way. */
 export function perpProblem(
   facts: PerpFacts,
-  asked: {
+  use: {
     readonly role: PerpRole;
     readonly signer: string;
     /** Of a top-up: whom its config pays. */
@@ -66,17 +66,17 @@ export function perpProblem(
 ): { readonly code: PerpProblem; readonly key: string } | null {
   const { master_address: master, strategy_id: strategy, paused_strategy: paused, binding } = facts;
   if (master === null) return { code: 'MASTER_ACCOUNT_MISSING', key: '' };
-  if (!isSame(master, asked.signer))
+  if (!isSame(master, use.signer))
     return {
-      code: asked.role === 'deposit' ? 'DEPOSITOR_NOT_MASTER' : 'MASTER_SIGNER_MISMATCH',
-      key: asked.signer,
+      code: use.role === 'deposit' ? 'DEPOSITOR_NOT_MASTER' : 'MASTER_SIGNER_MISMATCH',
+      key: use.signer,
     };
   if (strategy !== null && binding === null) return { code: 'STRATEGY_NOT_BOUND', key: strategy };
   if (paused !== null) return { code: 'STRATEGY_PAUSED', key: paused };
-  if (asked.role === 'top_up') {
+  if (use.role === 'top_up') {
     const own = strategy === null ? null : (binding?.sub_account_address ?? null);
-    if (own === null || !isSame(own, asked.sub_account ?? ''))
-      return { code: 'SUB_ACCOUNT_MISMATCH', key: asked.sub_account ?? '' };
+    if (own === null || !isSame(own, use.sub_account ?? ''))
+      return { code: 'SUB_ACCOUNT_MISMATCH', key: use.sub_account ?? '' };
   }
   return facts.equal_deposit === null
     ? null

@@ -24,15 +24,15 @@ interface Plan {
 const LEAST: CompletionAssurance = 'provider_completed';
 
 /** Whether what is shown is at or above what is asked. */
-export function suffices(shown: CompletionAssurance, asked: CompletionAssurance): boolean {
-  return COMPLETION_ASSURANCES.indexOf(shown) >= COMPLETION_ASSURANCES.indexOf(asked);
+export function suffices(shown: CompletionAssurance, required: CompletionAssurance): boolean {
+  return COMPLETION_ASSURANCES.indexOf(shown) >= COMPLETION_ASSURANCES.indexOf(required);
 }
 
 /**
  * What each node is asked for, by its key: the last nodes for what the plan promises, the others
  * for the provider's word or for what the template's `config.completion_assurance` says of them.
  */
-export function askedAssurances(plan: Plan): ReadonlyMap<string, CompletionAssurance> {
+export function requiredAssurances(plan: Plan): ReadonlyMap<string, CompletionAssurance> {
   const last = lastNodes(plan);
   return new Map(
     plan.nodes.map((node) => [
@@ -91,18 +91,18 @@ export function unsupportedAssurances(
   supportedBy: (executorKey: string) => readonly CompletionAssurance[],
 ): readonly UnsupportedAssurance[] {
   return nodes.flatMap(
-    ({ node_key, completion_assurance: asked = LEAST, executor_binding: { executor_key } }) => {
+    ({ node_key, completion_assurance: required = LEAST, executor_binding: { executor_key } }) => {
       const supported = supportedBy(executor_key);
-      return supported.some((shown) => suffices(shown, asked))
+      return supported.some((shown) => suffices(shown, required))
         ? []
-        : [{ node_key, executor_key, asked, supported }];
+        : [{ node_key, executor_key, asked: required, supported }];
     },
   );
 }
 
 /** An answer as it counts: COMPLETED with less than what is asked is still to be observed. */
-export function heldTo(asked: CompletionAssurance, answer: ExecutionResult): ExecutionResult {
-  if (answer.next_state !== 'COMPLETED' || suffices(answer.assurance ?? LEAST, asked))
+export function heldTo(required: CompletionAssurance, answer: ExecutionResult): ExecutionResult {
+  if (answer.next_state !== 'COMPLETED' || suffices(answer.assurance ?? LEAST, required))
     return answer;
   return { ...answer, next_state: 'OBSERVING' };
 }

@@ -2,7 +2,7 @@
 import canonicalize from 'canonicalize';
 import { isSending, specOf } from '../actions/built-in.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { askedAssurances } from './assurance.ts';
+import { requiredAssurances } from './assurance.ts';
 import type { NodeBindings } from './bindings.ts';
 import { outflowOf } from './flow.ts';
 import { firstLegOf, namedFirstLeg } from './legs.ts';
@@ -20,16 +20,16 @@ export function compilePlan(
   chains: ChainAssets = NO_CHAINS,
 ): CompiledPlan {
   const { intent, input_params } = request;
-  const asked = askedAssurances(template);
+  const required = requiredAssurances(template);
   const compiled = template.nodes.map((node) => ({
     ...withPuller(
       compileNode(node, { shared: sharedConfig(input_params), asset: intent.asset }, bindings),
       chains,
     ),
     completion_assurance:
-      asked.get(node.node_key) ?? template.completion_policy.completion_assurance,
+      required.get(node.node_key) ?? template.completion_policy.completion_assurance,
   }));
-  const nodes = compiled.map((node) => ofItsFirstLeg(node, compiled));
+  const nodes = compiled.map((node) => assetOfFirstLeg(node, compiled));
   const { edges, risk_controls } = template;
   return {
     template: {
@@ -49,7 +49,7 @@ export function compilePlan(
 
 function compileNode(
   node: TemplateNode,
-  given: { readonly shared: JsonObject; readonly asset: string },
+  from: { readonly shared: JsonObject; readonly asset: string },
   bindings: ReadonlyMap<string, NodeBindings>,
 ): CompiledNode {
   const bound = bindings.get(node.node_key);
@@ -60,7 +60,7 @@ function compileNode(
     config: own = {},
     ...kept
   } = node;
-  const config = { ...given.shared, ...own, ...broughtAmount(node) };
+  const config = { ...from.shared, ...own, ...broughtAmount(node) };
   // Where a template says what is passed on, a caller's amount would be another one.
   const passesOn = Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount');
   if (passesOn || specOf(node.action_type).amount === 'first_leg') delete config['amount'];
@@ -73,14 +73,14 @@ function compileNode(
     ...kept,
     has_side_effect: node.has_side_effect || sends,
     sends,
-    asset: assetOfConfig(config, given.asset),
+    asset: assetOfConfig(config, from.asset),
     config,
     ...binding,
   };
 }
 
 /** What the second leg of a bridge is of is its first leg's to say, whatever a config says. */
-function ofItsFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): CompiledNode {
+function assetOfFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): CompiledNode {
   const first = namedFirstLeg(node, nodes);
   return first === undefined ? node : { ...node, asset: first.asset };
 }

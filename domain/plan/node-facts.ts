@@ -32,7 +32,7 @@ export function nodeFacts({
   // The short fence asks for nothing that a venue requires.
   const isPlain = requires === null;
   return {
-    pays: isPlain || payees !== 'nobody' ? paysOf(payees) : 'chain',
+    pays: isPlain || payees !== 'none' ? paysOf(payees) : 'chain',
     claims_when: claimsWhen(claim),
     sent_field: sent,
     tied_by: signerTie ?? 'nothing',
@@ -41,6 +41,7 @@ export function nodeFacts({
 }
 
 function paysOf(payees: PayeeSpec): NodeFacts['pays'] {
+  if (payees === 'none') return 'nobody';
   return typeof payees === 'object' || payees === 'sub_account' ? 'chain' : payees;
 }
 

@@ -68,7 +68,7 @@ export function afterNodeNotFound(
     never_sent: row.state === 'READY' && row.restored,
     accepted: row.submitted_ms !== null || isAccepted(row.state),
     // An operator's retry makes an UNKNOWN node READY, to be asked about first.
-    asked_again: row.state === 'READY' && row.recover_first,
+    may_resend: row.state === 'READY' && row.recover_first,
     sends: row.error_count + 1,
     most_sends,
     is_late: isLate(row),

@@ -21,7 +21,7 @@ export interface Unfound {
   /** It was accepted once, so it exists: an index that lags hides it. */
   readonly accepted: boolean;
   /** A person has said that its key may be sent again although it was accepted once. */
-  readonly asked_again: boolean;
+  readonly may_resend: boolean;
   /** Sends that did not land, the last one included. */
   readonly sends: number;
   readonly most_sends: number;
@@ -63,7 +63,7 @@ export function afterNotFound(send: Unfound): AfterNotFound {
   if (!send.same_key_safe) return { next: 'person', why: 'unsafe_key' };
   if (send.never_sent) return { next: 'send', counts: false };
   const isLast = send.sends >= send.most_sends;
-  if (send.accepted && (!send.asked_again || isLast)) return { next: 'person', why: 'accepted' };
+  if (send.accepted && (!send.may_resend || isLast)) return { next: 'person', why: 'accepted' };
   // What was accepted once exists, however late it is.
   if (send.is_late && send.when_late === 'fail' && !send.accepted)
     return { next: 'fail', why: 'late' };

@@ -339,7 +339,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'workflows/movement.ts',
-      find: 'run.needs(readTold(told))',
+      find: 'run.needs(readSignal(told))',
       replace: 'run.needs(told as never)',
     },
   },

@@ -236,7 +236,7 @@ export const moneyRules: readonly Rule[] = [
     broken: {
       file: 'domain/send/not-found.ts',
       find: '  if (!send.same_key_safe) return',
-      replace: '  if (!send.same_key_safe && !send.asked_again) return',
+      replace: '  if (!send.same_key_safe && !send.may_resend) return',
     },
   },
   {

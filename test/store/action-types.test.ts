@@ -78,7 +78,7 @@ describe.each(TYPES)('of %s', (action_type) => {
   test('the short fence reads only payees that it surely knows', async () => {
     const { payees } = specOf(action_type);
     const plainly =
-      payees === 'nobody'
+      payees === 'none'
         ? []
         : payees === 'exchange'
           ? [{ chain_family: 'cex', address: 'bank' }]

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { problemOf, type AskedAddress } from '../../domain/allowlist/match.ts';
+import { problemOf, type PayeeAddress } from '../../domain/allowlist/match.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { nodeFacts } from '../../domain/plan/node-facts.ts';
 import {
@@ -28,7 +28,7 @@ const anyRow = fc.record({
   active: fc.boolean(),
   cools: fc.constantFrom(null, -60, 60),
 });
-const anyAsked = fc.record<AskedAddress>({
+const anyAsked = fc.record<PayeeAddress>({
   chain_family: fc.constantFrom('evm', 'cex'),
   address: fc.constantFrom(A, B),
   chain_id: fc.constantFrom(1, 2, null),

@@ -152,8 +152,8 @@ test('whom the short fence finds is whom the long one finds', async () => {
         const questions = new Set(
           found.map((each) =>
             JSON.stringify(
-              'asked' in each
-                ? { chain_family: each.asked.chain_family, address: each.asked.address }
+              'payee' in each
+                ? { chain_family: each.payee.chain_family, address: each.payee.address }
                 : each,
             ),
           ),

@@ -144,7 +144,7 @@ describe.each([...BUILT_IN, ...OWN])('%s', (_what, action_type, declared) => {
   });
 
   test('pays somebody who is asked for, or is known to pay nobody', () => {
-    if (!spec.sends || spec.payees === 'nobody' || spec.payees === 'sub_account') {
+    if (!spec.sends || spec.payees === 'none' || spec.payees === 'sub_account') {
       expect(paid).toEqual([]);
       return;
     }

@@ -51,7 +51,7 @@ test.each(ACTION_NAMES)('the members of %s that imply each other agree', (name) 
   // What signs moves a token that is compared.
   if (signs !== null) expect({ sends, token }).toEqual({ sends: true, token: expect.anything() });
   const quiet = {
-    payees: 'nobody',
+    payees: 'none',
     signerTie: null,
     transport: null,
     defaults: {},

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import {
-  payNobody,
+  typesWithoutPayees,
   tokensOf,
   withoutKnown,
   type DeclaredPayees,
@@ -383,11 +383,11 @@ describe('an executor', () => {
 
   test('pays nobody whom a plan can choose where it says so for its own types', () => {
     const of = (more: Partial<DeclaredPayees>) =>
-      payNobody(executor({ action_types: ['noop', 'a', 'b'], ...more }));
+      typesWithoutPayees(executor({ action_types: ['noop', 'a', 'b'], ...more }));
     expect(of({ payees: [] })).toEqual(['a', 'b']);
     expect(of({ sends: false })).toEqual(['a', 'b']);
     expect(of({})).toEqual([]);
-    expect(payNobody({ action_types: ['a'], sends: true, not_payees: [] })).toEqual([]);
+    expect(typesWithoutPayees({ action_types: ['a'], sends: true, not_payees: [] })).toEqual([]);
   });
 
   test('that watches pays nobody', () => {

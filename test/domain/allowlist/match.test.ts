@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import {
   problemOf,
   usableAfter,
-  type AskedAddress,
+  type PayeeAddress,
   type ListedAddress,
 } from '../../../domain/allowlist/match.ts';
 
 const NOW = 1_000;
 const A = '0xa';
-const asked: AskedAddress = { chain_family: 'evm', address: A, chain_id: 1, strict: false };
+const asked: PayeeAddress = { chain_family: 'evm', address: A, chain_id: 1, strict: false };
 const row = (more: Partial<ListedAddress> = {}): ListedAddress => ({
   chain_family: 'evm',
   address: A,
@@ -19,7 +19,7 @@ const row = (more: Partial<ListedAddress> = {}): ListedAddress => ({
 });
 
 describe('an address', () => {
-  test.each<[string, readonly ListedAddress[], Partial<AskedAddress>, string | null]>([
+  test.each<[string, readonly ListedAddress[], Partial<PayeeAddress>, string | null]>([
     ['nothing is listed', [], {}, 'ADDRESS_NOT_ALLOWLISTED'],
     ['its own row', [row()], {}, null],
     ['a row for every chain', [row({ chain_id: null })], {}, null],
@@ -62,7 +62,7 @@ const anyRow = fc.record<ListedAddress>({
   active: fc.boolean(),
   usable_after: fc.constantFrom(null, NOW - 1, NOW, NOW + 1),
 });
-const anyAsked = fc.record<AskedAddress>({
+const anyAsked = fc.record<PayeeAddress>({
   chain_family: fc.constantFrom('evm', 'cex'),
   address: fc.constantFrom(A, '0xb'),
   chain_id: fc.constantFrom(1, 2, null),

@@ -1,6 +1,6 @@
 /** What each node of a plan is asked to show. */
 import {
-  askedAssurances,
+  requiredAssurances,
   heldTo,
   suffices,
   unsupportedAssurances,
@@ -29,7 +29,7 @@ function asked(nodes: readonly TemplateNode[], ...edges: string[]): readonly str
     edges: edges.map((each) => edge(each)),
     completion_policy: { completion_assurance: 'destination_finalized' } as const,
   };
-  return [...askedAssurances(plan)].map(([key, rung]) =>
+  return [...requiredAssurances(plan)].map(([key, rung]) =>
     rung === 'destination_finalized' ? key : `${key} ${rung}`,
   );
 }
