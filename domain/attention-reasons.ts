@@ -28,7 +28,10 @@ export const LANE_STUCK = 'LANE_STUCK';
 /** On a node that looks for what a bridge should have brought; `attention_of` knows it by this. */
 export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
 
-/** What a run is told of it, and of which node; null: its state says all there is. */
+/**
+ * Payload of the attention signal: the reason, and the node that causes it. Null: the movement's
+ * state already says why.
+ */
 export type SignalledAttention = {
   readonly reason: AttentionReason;
   readonly node_key: string | null;
@@ -54,7 +57,7 @@ export const ATTENTION_OF_STATE: Readonly<Partial<Record<MovementState, Attentio
   FAILED: 'failed',
 };
 
-/** Reasons that no state gives, and that a run is told therefore. */
+/** Reasons that no state implies, so that the run learns of them by a signal. */
 export const SIGNALLED_REASONS: readonly AttentionReason[] = ATTENTION_REASONS.filter(
   (reason) => !Object.values(ATTENTION_OF_STATE).includes(reason),
 );

@@ -1,7 +1,8 @@
 /**
  * What a movement that needs a person asks of them: why, what was last said, and what may be done
- * with which consequence. Why it needs one is said by `attention_of` (prisma/functions), which
- * lists filter by; what may be done is asked of the same rules that the actions go through.
+ * with which consequence. The SQL function `attention_of` (prisma/functions), which lists filter
+ * by, decides why it needs one. What may be done follows from the rules that the commands
+ * themselves apply.
  */
 import { specOf } from './actions/built-in.ts';
 import { cancel, isCancellable } from './commands/cancel.ts';
@@ -44,7 +45,7 @@ export interface AttentionFacts {
   readonly stuck_at?: StuckLane | null;
 }
 
-/** The claim of an earlier transaction nonce that nobody can say the end of. */
+/** The claim of an earlier nonce, whose outcome is not known. */
 export interface LaneBlocker {
   readonly movement_id: string;
   readonly node_key: string;
@@ -87,7 +88,7 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
     case 'manual_gate':
       return `The gate ${node} waits for a person to resume it.`;
     case 'unknown_outcome':
-      return `Nobody can say whether ${node} has moved anything; it is asked again and again, and proof moves it.`;
+      return `Whether ${node} has moved anything is unknown; the service keeps asking its executor until there is proof.`;
     case 'failed':
       return facts.error_code === 'CONDITION_ERROR'
         ? `A condition behind ${node} could not be evaluated, and with it the movement failed.`
@@ -104,7 +105,7 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       return `${node} cannot go on before nonce ${String(at.nonce)} of ${at.address} on chain ${String(at.chain_id)} is used up, and the transaction that is to do it, which moves nothing, cannot be sent: ${at.why}. Send the account coins of the chain, raise the caps of its lane (fundctl signers raise-caps), or bring its signer back.`;
     }
     case 'delivery_late':
-      return `${node} waits longer than its path of the bridge allows: ${facts.error_message ?? 'it was not delivered'}. It is asked on, since tokens never return by themselves.`;
+      return `${node} waits longer than its path of the bridge allows: ${facts.error_message ?? 'it was not delivered'}. The service keeps looking, since tokens never return by themselves.`;
     case 'executor_unavailable':
       return `${node} does not go on: ${whyUnavailable(facts, executor)}.`;
     case 'observed_long':
@@ -122,8 +123,8 @@ function planAdvice({ error_code }: AttentionFacts): string {
 
 /** Codes by which `attention_of` (prisma/functions) knows that waiting changes nothing. */
 export const AMOUNTS_DIFFER: readonly string[] = [
-  ...['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH'],
-  ...['ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'],
+  'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH',
+  'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS',
 ];
 
 function since({ observed_since }: AttentionFacts): string {
@@ -135,7 +136,7 @@ function whyUnavailable(facts: AttentionFacts, executor: string): string {
     return 'its executor is not registered';
   if (facts.executor_status !== 'active') return `${executor} is ${facts.executor_status}`;
   if (facts.executor_health === 'down') return `${executor} is down`;
-  return `${executor} has told nothing about it for more than a minute`;
+  return `${executor} has not answered about it for more than a minute`;
 }
 
 /**
@@ -201,7 +202,7 @@ function executorOffers(facts: AttentionFacts): readonly Offer[] {
   return [
     {
       action: 'enable_executor',
-      consequence: `${executor_key ?? 'The executor'} may be given work again, by every movement; a node that was refused meanwhile fails and can be retried.`,
+      consequence: `${executor_key ?? 'The executor'} is used again by every movement; a node that was refused meanwhile fails and can be retried.`,
     },
   ];
 }
@@ -253,7 +254,7 @@ function retryOffers(snapshot: MovementSnapshot): readonly Offer[] {
       ...nameOf(chosen),
       consequence: failed
         ? `${node} runs again as a new attempt with a new key; what the failed one gave back is taken again.`
-        : `${node} is asked about under its old key first, and sent again only where it is proven that nothing landed.`,
+        : `${node} is looked up under its old key first, and is sent again only if it is proven that nothing landed.`,
     },
   ];
 }
@@ -272,7 +273,7 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
     return [
       {
         action: 'resolve',
-        consequence: `Where somebody has minted what ${node} burnt, a person names that transaction of the destination (mint_tx_hashes): it is read on the chain, and completes ${node}. What nobody has minted waits for its attestation; the chain has taken the burn, so it cannot be failed.`,
+        consequence: `If what ${node} burnt was minted, name the mint transaction on the destination chain (mint_tx_hashes): the service reads it there and completes ${node}. If it was not minted, it waits for its attestation; the burn is on the chain, so it cannot be resolved as failed.`,
       },
     ];
   return [
@@ -329,7 +330,7 @@ function acknowledgeOffers(snapshot: MovementSnapshot): readonly Offer[] {
     {
       action: 'acknowledge',
       consequence:
-        'It stays FAILED and needs no person any more, until it is retried; the reason is kept.',
+        'It stays FAILED and no longer needs a person, until it is retried; the reason is kept.',
     },
   ];
 }

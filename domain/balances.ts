@@ -3,8 +3,8 @@ import type { JsonObject } from './json.ts';
 import { subtract } from './money.ts';
 
 /**
- * One pool of a venue's account as a fetch told it; null for what the venue does not tell. Amounts
- * are decimal strings.
+ * One pool of a venue's account, as a fetch returned it; null for what the venue does not report.
+ * Amounts are decimal strings.
  */
 export interface PoolBalance {
   /** Upper case, for example SPOT. */

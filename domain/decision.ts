@@ -99,12 +99,12 @@ export function followsCompletion(
   return decision.to === 'EXECUTING' || decision.to === 'COMPLETED' ? decision : undefined;
 }
 
-/** Whether nothing but `node` is at work, so that nobody else can decide anything meanwhile. */
+/** Whether `node` alone is at work, so that no other node can cause a decision meanwhile. */
 export function isAlone(view: LoadedMovement, { node_key }: Pick<LoadedNode, 'node_key'>): boolean {
   return view.nodes.every((each) => each.node_key === node_key || !isAtWork(each));
 }
 
-/** Whether the node has begun and not come to its end. */
+/** Whether the node has started and not settled. */
 export function isAtWork({ state }: Pick<LoadedNode, 'state'>): boolean {
   return state !== 'BLOCKED' && !isSettled(state);
 }

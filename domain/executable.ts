@@ -31,7 +31,7 @@ export function nonExecutableReasons(plan: Plan): readonly string[] {
  * waiting.
  */
 export function* judgeInSteps(plan: Plan): Generator<undefined, readonly string[]> {
-  // Edges of several types may join the same two nodes; their reason is told once.
+  // Two nodes may share edges of several types; report their reason once.
   const reasons = new Set<string>();
   const add = (more: readonly string[]): void => more.forEach((reason) => reasons.add(reason));
   for (const node of plan.nodes) yield void add(nodeReasons(node, plan));

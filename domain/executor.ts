@@ -146,7 +146,7 @@ export interface JournaledTransaction {
   readonly raw_tx?: string;
 }
 
-/** `cancel` pays nobody: the account sends itself nothing, so that the nonce is used. */
+/** `cancel` pays no one: the account sends itself nothing, so that the nonce is used. */
 export type TransactionKind = 'payment' | 'cancel';
 
 /** A version whose bytes are stored, and so may have been sent. */
@@ -184,7 +184,7 @@ export interface SubmitJournal {
    */
   transactions(): Promise<readonly JournaledTransaction[]>;
   /**
-   * Signs and stores one more version of a nonce; only what is stored may be sent. Given where a
+   * Signs and stores one more version of a nonce; only what is stored may be sent. Present where a
    * signer is bound.
    */
   nextVersion?(version: NextVersion): Promise<VersionOutcome>;
@@ -194,9 +194,9 @@ export interface SubmitJournal {
     readonly from: string;
   }): Promise<RaisedCaps | null>;
   /**
-   * What holds back now what `address` signed; null where it may be sent (again). Asked right
-   * before each send but the first, which the fence is asked for, and again at each endpoint.
-   * `replaces`: they are new bytes, and `accepted` is of those that they take the place of.
+   * What now holds back what `address` signed; null where it may be sent (again). Checked right
+   * before each send but the first, for which the fence decides, and again at each endpoint.
+   * `replaces`: the bytes are new, and `accepted` refers to the bytes that they replace.
    */
   held(signed: {
     readonly address: string;
@@ -218,9 +218,9 @@ export interface SubmitJournal {
   /** What others claim of what arrives; absent where nothing is claimed. */
   arrivals?: Arrivals;
   /**
-   * Given only where the database was restored and may have forgotten transactions of this node:
-   * nonces of the account below `count` that no transaction of the database is known to have used
-   * (a few of them, the open ones last).
+   * Present only where the database was restored and may have forgotten transactions of this node:
+   * nonces of the account below `count` that no known transaction has used (a few of them, the open
+   * ones last).
    */
   unknownNonces?(
     account: { readonly chain_id: number; readonly from: string },
@@ -247,8 +247,8 @@ export interface Arrivals {
 }
 
 /**
- * `open`: a transaction that the database knows is signed for it, and nobody knows yet whether it
- * is the one that used it.
+ * `open`: a transaction that the database knows is signed for it, and may or may not be the one
+ * that used it.
  */
 export interface UnknownNonce {
   readonly nonce: number;
@@ -291,13 +291,13 @@ export interface PayeeField {
 /** What an executor says of its nodes, and what the service holds it to. */
 export interface DeclaredFacts {
   /**
-   * Its nodes move funds. Only asked of action types that are not built in: of those the service
-   * knows it.
+   * Its nodes move funds. Required only of action types that are not built in; the service knows
+   * this of its own.
    */
   readonly sends: boolean;
   /**
-   * Whom its nodes pay; empty: nobody whom a plan can choose. Undefined where all its action types
-   * are built in, or nothing is sent.
+   * Whom its nodes pay; empty: no payee that a plan can choose. Undefined where all its action
+   * types are built in, or nothing is sent.
    */
   readonly payees?: readonly PayeeField[];
   /** Fields whose value may be an EVM address without being paid. */
@@ -374,7 +374,8 @@ export interface Executor {
 /**
  * What the worker of an executor team registers, by these names, on the task queue that the
  * registry gives. An ApplicationFailure of type {@link REJECTED_FAILURE} is a refusal (a 4xx of the
- * HTTP protocol); every other failure and every time-out is a fault that is asked about again.
+ * HTTP protocol); every other failure and every time-out is a fault, after which the call is
+ * repeated.
  */
 export interface ExecutorActivities {
   preflight(context: ExecutionContext): Promise<ExecutionResult | null>;
@@ -402,7 +403,7 @@ export type ExecutorFaultKind =
 
 /**
  * A call that produced no usable result. `rejected` is a 4xx: preflight and prepare fail the node
- * on it; `not_yet` says that the world is not so far, and is asked again without being counted;
+ * on it; `not_yet` says that the time has not come, and is retried without being counted;
  * everything else is retried there. For submit every fault means "unknown": recover decides.
  */
 export class ExecutorFault extends Error {

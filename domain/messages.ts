@@ -117,7 +117,9 @@ export interface LoadedNode {
   readonly carried?: boolean;
   /** Its executor is a team's own worker, polling here. */
   readonly task_queue?: string;
-  /** Of such a node: a signer is bound to it, so that what it is asked may first take the chain. */
+  /**
+   * Of such a node: a signer is bound to it, so a call to it may first claim a nonce on the chain.
+   */
   readonly signs?: boolean;
 }
 
@@ -175,9 +177,7 @@ export interface DecideResult {
   /** False: somebody else decided first; load and walk again. */
   readonly applied: boolean;
   readonly version: number;
-  /**
-   * What came of the phases that `begin` asked for; absent where they did not come to an answer.
-   */
+  /** Result of the phases that `begin` started; absent where they came to no answer. */
   readonly begun?: PhaseResult;
 }
 
@@ -203,12 +203,12 @@ export interface PhaseArgs {
 }
 
 /**
- * What recover is told beside: the node is past its send, but its time is over or it cannot be
+ * Extra input of `recover`: the node is past its send, and its time is over or it cannot be
  * observed.
  */
 export interface RecoverArgs extends PhaseArgs {
   readonly from_observe?: boolean;
-  /** The node is UNKNOWN: it is asked about until proof moves it, and nothing is sent again. */
+  /** The node is UNKNOWN: recovery repeats until proof moves it, and nothing is sent again. */
   readonly from_unknown?: boolean;
 }
 
@@ -234,7 +234,7 @@ export type PhaseNext = (typeof PHASE_NEXT)[number];
 export interface PhaseResult {
   readonly state: NodeState;
   readonly next: PhaseNext;
-  /** The phase that says so, where it is not the one that was asked for but one chained to it. */
+  /** The phase that returned this, where a chained phase did and not the requested one. */
   readonly phase?: Phase;
   readonly error_code: string | null;
   /** FAILED because a stop ended its send: no failure edge fires. */
@@ -262,7 +262,7 @@ export interface CarriedResult {
 }
 
 /**
- * A phase of a task-queue executor, first half: what its worker is asked, or that nobody need be.
+ * A phase of a task-queue executor, first half: the input of its worker, or that no call is needed.
  */
 export interface AskArgs extends RecoverArgs {
   readonly phase: Phase | 'cancel';
@@ -270,12 +270,12 @@ export interface AskArgs extends RecoverArgs {
 
 export interface Ask {
   readonly input: ExecutionContext | TaskQueueSubmit;
-  /** Milliseconds that the team's worker has once it has begun. */
+  /** Milliseconds that the team's worker has once it has started. */
   readonly timeout_ms: number;
   /** The submit epoch under which the answer may be written. */
   readonly epoch: number;
   /**
-   * The node's count of errors when it was asked, so that one error is counted once; absent in
+   * The node's count of errors when the call was made, so that one error is counted once; absent in
    * histories before 0.3.0.
    */
   readonly errors?: number;

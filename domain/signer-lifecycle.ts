@@ -52,7 +52,7 @@ export interface ChainHolding {
   readonly asset: string;
   /** Null: the chain's own coin. */
   readonly token_address: string | null;
-  /** In units of the asset; null where it cannot be told, and `problem` says why. */
+  /** In units of the asset; null where it is unknown, and `problem` says why. */
   readonly amount: string | null;
   readonly problem: string | null;
 }

@@ -20,8 +20,8 @@ export interface SignedTransaction {
 }
 
 /**
- * Why a signer gave nothing that can be used: it did not answer in time or at all, it answered that
- * it will not, or its answer is not what was asked for.
+ * Why a signer returned nothing usable: it did not answer in time or at all, it refused, or its
+ * answer does not match the request.
  */
 export type SignerFaultCode = 'SIGNER_UNREACHABLE' | 'SIGNER_REFUSED' | 'SIGNER_ANSWER_INVALID';
 
@@ -47,26 +47,26 @@ export class IdentityFault extends SignerFault {
 export const RECENT_IDENTITY_MS = 10_000;
 
 /**
- * One key, wherever it is held. What is asked of it may throw {@link SignerFault}; a backend with a
- * connection answers or throws within a time of its own.
+ * One key, wherever it is held. Every call may throw {@link SignerFault}; a backend with a
+ * connection answers or throws within its own time limit.
  */
 export interface Signer {
   readonly descriptor: SignerDescriptor;
   /**
-   * The live identity, asked afresh at each call: the checksummed address for EVM, null where it
-   * does not apply. For whatever decides: the fence, pins, what is observed of a signer, whose
-   * address is spared by the allowlist, whose balances are read.
+   * The live identity, read anew at each call: the checksummed address for EVM, null where it does
+   * not apply. For every decision: the fence, pins, what is observed of a signer, whose address the
+   * allowlist spares, whose balances are read.
    */
   identity(): Promise<string | null>;
   /**
-   * The same, but perhaps as it was up to {@link RECENT_IDENTITY_MS} ago. For what only looks or
-   * prepares: the phases of a node save its fence, of which there are many more than sends.
+   * The same, but up to {@link RECENT_IDENTITY_MS} old. For reads and preparation: the phases of a
+   * node before its fence, which are far more frequent than sends.
    */
   recentIdentity(): Promise<string | null>;
   /**
-   * The transaction of exactly these fields and this nonce, signed by `address`; where none is
-   * given, by the key's present address. Backends that hold no key themselves verify what they are
-   * given; who stores the bytes verifies them once more (`signers/verify.ts`).
+   * The transaction of exactly these fields and this nonce, signed by `address`; without one, by
+   * the key's present address. Backends that hold no key themselves verify the transaction that
+   * they receive; who stores the bytes verifies them once more (`signers/verify.ts`).
    */
   signEvmTransaction(
     unsigned: EvmUnsignedTransaction,

@@ -46,7 +46,7 @@ export interface NodeFields {
   /** The attempt whose transaction a person wants cancelled. */
   readonly cancel_asked?: number;
   readonly error_count?: number;
-  /** Looks in a row that told nothing; the database keeps since when. */
+  /** Consecutive looks without an answer; the database keeps the time of the first. */
   readonly unanswered?: number;
   readonly external_ref?: string | null;
   readonly output?: JsonObject | null;
@@ -168,7 +168,7 @@ export interface SendOver {
   readonly nonces_closed: boolean;
 }
 
-/** Why nobody can know yet what became of a send. */
+/** Why the outcome of a send is not final yet. */
 export type SendObstacle =
   | { readonly reason: 'send_not_over'; readonly retry_after_seconds: number }
   | {
@@ -221,10 +221,7 @@ export interface Transition {
   readonly nodes?: readonly NodeChange[];
   /** Results of conditions by the edge's position; null removes one. */
   readonly conditions?: Readonly<Record<string, ConditionResult | null>>;
-  /**
-   * Given where somebody asks for what takes funds; holds and budgets follow from states by
-   * themselves.
-   */
+  /** Present where the request takes funds; holds and budgets follow from states by themselves. */
   readonly take?: Take;
   readonly timeline: readonly TimelineEntry[];
   readonly audit?: readonly AuditEntry[];
@@ -273,7 +270,7 @@ export interface BindingProblem {
   /** Only of `flow`: what may be moved in all, and what the other nodes have moved of it. */
   readonly limit?: string;
   readonly used?: string;
-  /** Only of `flow`: nodes that a restore brought back and that nobody has asked about yet. */
+  /** Only of `flow`: nodes that a restore brought back and that have not been looked up yet. */
   readonly nodes?: readonly string[];
 }
 

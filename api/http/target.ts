@@ -73,6 +73,6 @@ function decode(raw: string): string {
 
 function refused(why: string): ServiceError {
   return new ServiceError('invalid_path', {
-    message: `The request target is not in a form that has exactly one meaning: ${why}.`,
+    message: `The request target does not have exactly one meaning: ${why}.`,
   });
 }

@@ -17,7 +17,7 @@ export const BUILT_IN_ACTIONS = {
   ...CONTROL_ACTIONS,
 } as const satisfies Readonly<Record<ActionName, ActionSpec>>;
 
-/** Whether the service itself knows what nodes of this action type do. */
+/** Whether the service implements nodes of this action type itself. */
 export function isBuiltIn(actionType: string): actionType is ActionName {
   return Object.hasOwn(BUILT_IN_ACTIONS, actionType);
 }
@@ -54,8 +54,9 @@ const OWN: ActionSpec = {
 };
 
 /**
- * The spec of an action type. Of a built-in one nobody's declaration counts, and neither the
- * template's `has_side_effect` nor anything that a caller writes decides what a team's own sends.
+ * The spec of an action type. No declaration changes that of a built-in type. Whether a team's own
+ * type sends is decided by its executor's declaration, never by the template's `has_side_effect` or
+ * by anything that a caller writes.
  */
 export function specOf(
   actionType: string,

@@ -18,8 +18,8 @@ export const BURN_MINT_ACTIONS = {
       lane: 'burn_and_mint',
       leg: 1,
       records: [
-        ...['message', 'attested_message', 'attestation', 'submitted_amount'],
-        ...['source_chain_id', 'destination_chain_id', 'mint_recipient'],
+        'message', 'attested_message', 'attestation', 'submitted_amount',
+        'source_chain_id', 'destination_chain_id', 'mint_recipient',
       ],
       unbrought: 'mint_failure_pays',
     },

@@ -43,7 +43,7 @@ export interface ActionSpec {
   readonly token: TokenSpec | null;
   /** From where its funds leave, which is the pool that is held. */
   readonly pool: PoolSpec;
-  /** Whom it pays, which the allowlist is asked about. */
+  /** Whom it pays: the payees that the allowlist must hold. */
   readonly payees: PayeeSpec;
   /** Whether config, reference or intent say its amount, or what its first leg has sent. */
   readonly amount: 'plan' | 'first_leg';
@@ -110,10 +110,11 @@ export type RequirementSpec =
   | { readonly kind: 'perp'; readonly as: 'deposit' | 'withdrawal' | 'top_up' };
 
 /**
- * `exchange`: an address that an exchange pays. `chain`: every address that it is given. `spender`:
- * moreover who may pull. `sub_account`: the sub-account of the movement's strategy, which the fence
- * asks for. `declared`: what a team's executor declares. With `strict` it arrives on another chain
- * than it leaves from, and a row must say on which: that of this field.
+ * `exchange`: an address that an exchange pays. `chain`: every address that it receives. `spender`:
+ * also the contract that may pull. `sub_account`: the sub-account of the movement's strategy, which
+ * the fence requires. `declared`: what a team's executor declares. `strict`: it arrives on another
+ * chain than it leaves from, and the allowlist row must name that chain, which this field of the
+ * config holds.
  */
 export type PayeeSpec =
   | 'none'

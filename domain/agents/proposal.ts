@@ -22,7 +22,9 @@ export interface Proposal {
   readonly ttl_seconds: number;
 }
 
-/** Why a proposal is not promoted by the service itself, in the order in which they are told. */
+/**
+ * Why the service itself does not promote a proposal, in the order in which reasons are reported.
+ */
 export const PROPOSAL_REASONS = [
   'asset_not_allowed',
   'chain_not_allowed',
@@ -36,7 +38,9 @@ export const PROPOSAL_REASONS = [
 ] as const;
 export type ProposalReason = (typeof PROPOSAL_REASONS)[number];
 
-/** The authority's own limits, which an administrator may go beyond; the others nobody may. */
+/**
+ * The authority's own limits, which an administrator may exceed. Every other reason binds everyone.
+ */
 const WAIVED: readonly ProposalReason[] = [
   'asset_not_allowed',
   'chain_not_allowed',

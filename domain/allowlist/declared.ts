@@ -17,10 +17,7 @@ export type DeclaredPayees = Pick<DeclaredFacts, 'sends' | 'payees' | 'not_payee
   readonly action_types: readonly string[];
 };
 
-/**
- * The executor's own action types that pay nobody whom a plan can choose, as far as their fields
- * go.
- */
+/** The executor's own action types whose declared fields name no payee that a plan can choose. */
 export function typesWithoutPayees({
   sends,
   payees,
@@ -42,8 +39,8 @@ export interface OwnPaying {
 type Place = Omit<Destination, 'address' | 'chain_family' | 'chain_id'>;
 
 /**
- * Everything it pays. `aside` marks the addresses that no field declares: the plan's own tokens and
- * signers are none to be asked for.
+ * Everything it pays. `aside` marks addresses that no field declares; the caller drops those that
+ * are the plan's own tokens and signers.
  */
 export function ownDestinations(paying: OwnPaying): readonly Destination[] {
   const { node, executor } = paying;
@@ -66,9 +63,9 @@ export function ownDestinations(paying: OwnPaying): readonly Destination[] {
 }
 
 /**
- * Whom an executor says that it pays where it serves a built-in type, beside those that the type's
- * own rules find. Its entry may serve other types too, so a field that nobody fills is none of this
- * one's.
+ * The payees that an executor declares where it serves a built-in type, in addition to those that
+ * the type's own rules find. A field that no plan fills is ignored: the entry may serve other types
+ * too, and the field may belong to one of those.
  */
 export function declaredBeside(paying: OwnPaying): readonly Destination[] {
   const { node, executor } = paying;
@@ -130,7 +127,7 @@ function ofField(
     { ...place, chain_family: family, address: '', chain_id: null, problem },
   ];
   const planned = plannedAt(path, sources);
-  if (planned.length === 0) return refused(`${field} names nobody`);
+  if (planned.length === 0) return refused(`${field} names no payee`);
   if (!planned.every(isText)) return refused(`${field} is not text`);
   if (sources.prepared !== null) {
     const prepared = valuesAt(sources.prepared, path);
@@ -178,10 +175,7 @@ function keyOf(address: string): string {
 
 const CONVENTIONAL: readonly string[] = ['chain_id', 'destination_chain_id'];
 
-/**
- * Null: a chain that cannot be told, for which only an address that is allowed on every chain will
- * do.
- */
+/** Null: the chain is unknown, so only an address that is allowed on every chain will do. */
 type Chain = number | null;
 
 /**
@@ -242,8 +236,8 @@ function ofSignature(
 }
 
 /**
- * An EVM address from the first to the last character, also in 32 bytes; spaces around it stop
- * nobody from paying it.
+ * An EVM address from the first to the last character, also in 32 bytes. Spaces around it are
+ * allowed: an executor may still pay it.
  */
 const WHOLE = /^\s*(0x(?:0{24})?[0-9a-f]{40})\s*$/i;
 
@@ -254,7 +248,7 @@ function othersIn(
 ): readonly string[] {
   const inAnyCase = not_payees.map((field) => field.split('.'));
   const declared = payees.map(({ field }) => field.split('.'));
-  // Where the config names nobody in a field, the request was read instead.
+  // Where the config holds no payee in a field, the request was read instead.
   const readThere = declared.filter((path) => valuesAt(config, path).length === 0);
   const destination = intent['destination_address'];
   return [

@@ -28,7 +28,7 @@ export interface Paying {
   readonly sign_request?: SignRequest | null;
 }
 
-/** Everything the node pays, each once. Empty where it pays nobody. */
+/** Everything the node pays, each payee once. Empty where it pays no one. */
 export function destinationsOf(paying: Paying): readonly Destination[] {
   const { node } = paying;
   if (node.node_kind === 'observe' || node.node_kind === 'manual_gate') return [];
@@ -40,7 +40,7 @@ export function destinationsOf(paying: Paying): readonly Destination[] {
   });
 }
 
-/** Somebody else has minted what was burnt: nothing is sent any more, whoever received it. */
+/** Another sender has minted what was burnt, so this node sends nothing, whoever was paid. */
 function isMintedAlready({ node, prepared_action, sign_request }: Paying): boolean {
   if (specOf(node.action_type).amount !== 'first_leg' || sign_request != null) return false;
   return prepared_action != null && Object.hasOwn(prepared_action, 'minted_by');
@@ -48,8 +48,8 @@ function isMintedAlready({ node, prepared_action, sign_request }: Paying): boole
 
 /**
  * Whom the node pays, for people: the field that built-in executors read, whatever else there is
- * that looks like a payee; else as it was prepared, else as it is planned. Null where it pays
- * nobody, or cannot tell yet.
+ * that looks like a payee; else as it was prepared, else as it is planned. Null where it pays no
+ * one, or where its payee is not known yet.
  */
 export function shownDestination({
   node,
@@ -118,8 +118,8 @@ function ofWithdrawal({
 }
 
 /**
- * Executors are given all of these, so all of them have to be on the list, on every chain that is
- * named with them.
+ * An executor receives all of these, so the allowlist must hold each of them, on every chain that
+ * is named with it.
  */
 function ofChain(
   { node, intent, input_params, prepared_action, output, sign_request }: Paying,

@@ -31,7 +31,7 @@ export interface AutoApprovePolicy extends WindowCaps {
 
 /** The movement that asks. */
 export interface PolicyRequest {
-  /** Null where nobody is authenticated. */
+  /** Null where the request is not authenticated. */
   readonly client_id: string | null;
   /** The intent's. */
   readonly asset: string;
@@ -44,7 +44,7 @@ export interface PolicyRequest {
   readonly template_version: number;
 }
 
-/** What is known about the policy when it is asked. */
+/** What is known about the policy at the time of the decision. */
 export interface PolicyFacts {
   readonly at: string;
   readonly policy: AutoApprovePolicy | null;
@@ -68,7 +68,7 @@ const CHECK_OF: Partial<Record<LateReason, PolicyCheck>> = {
   binding_unavailable: 'binding_available',
 };
 
-/** The decision of the policy. In a dry run it is told and has no effect. */
+/** The decision of the policy. In a dry run the caller sees it, and it has no effect. */
 export function evaluatePolicy(
   request: PolicyRequest,
   facts: PolicyFacts,

@@ -10,7 +10,7 @@ export interface PathFacts {
   readonly baseline: BridgePath | null;
 }
 
-/** What a node of the lane is told of its path. */
+/** What a node of the bridge receives about its path. */
 export interface PathTerms extends Pick<
   BridgePath,
   'fee_native_budget' | 'expected_latency_seconds' | 'detection_latency_budget_seconds'

@@ -9,11 +9,11 @@ export interface BridgeChain {
   readonly finality_age_seconds: number;
   /** Grows whenever the endpoint tells other facts than before. */
   readonly snapshot_version: number;
-  /** The endpoint did not answer when it was last asked, or was not asked yet. */
+  /** The endpoint did not answer at the last refresh, or was never read. */
   readonly snapshot_stale: boolean;
   readonly stale_detected_at: string | null;
   readonly operator_label: string | null;
-  /** When the facts were asked for; null: not since the identity is this one. */
+  /** When the facts were read; null: not since the row has its present identity. */
   readonly snapshot_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;

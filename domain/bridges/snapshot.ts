@@ -1,4 +1,4 @@
-/** When what a chain of the bridge registry told is too old to go by. */
+/** When the facts of a chain of the bridge registry are too old to be used. */
 import type { BridgeChain } from './registry.ts';
 
 /** The database's clock (ISO 8601) and the age that a snapshot may have. */

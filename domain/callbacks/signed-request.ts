@@ -30,8 +30,8 @@ export interface CallbackSignatures {
 }
 
 /**
- * The headers of one attempt. Several secrets give several signatures; a receiver accepts any that
- * it can make itself.
+ * The headers of one attempt: one signature for each secret. The server that is called back accepts
+ * any signature that it can compute itself.
  */
 export function callbackHeaders(
   message: CallbackMessage,

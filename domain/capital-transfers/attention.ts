@@ -5,7 +5,7 @@ import type { TransferState } from '../states/capital-transfer.ts';
 export interface TransferAttention {
   readonly reason: AttentionReason;
   readonly message: string;
-  /** Why it was waited for; null where nobody said. */
+  /** Why it waited; null where the provider gave no reason. */
   readonly last_answer: string | null;
   readonly actions: readonly { readonly action: 'resolve'; readonly consequence: string }[];
 }
@@ -26,7 +26,7 @@ export function transferAttention({
   if (request_state !== 'MANUAL_INTERVENTION') return null;
   return {
     reason: 'observed_long',
-    message: `${provider} has not confirmed it for longer than usual. It is asked on; look at its records.`,
+    message: `${provider} has not confirmed it for longer than usual. The service keeps asking; look at the provider's records.`,
     last_answer: error_message,
     actions: [
       {

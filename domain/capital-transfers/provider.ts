@@ -11,7 +11,7 @@ export interface TransferEnd {
   readonly account_type: TransferAccountType;
 }
 
-/** What is to be moved. Both ends are accounts of the provider that is asked. */
+/** What to move. Both ends are accounts of the provider that is called. */
 export interface TransferOrder {
   /**
    * A UUID that the provider keeps with its record, and that finds the record when the answer was
@@ -27,7 +27,7 @@ export interface TransferOrder {
    * ISO 8601: nothing of this order can be older, for providers whose records are searched by time.
    */
   readonly created_at: string;
-  /** The provider's own id of its record, once it has told it. */
+  /** The provider's own id of its record, once it has reported it. */
   readonly provider_transfer_id?: string;
 }
 
@@ -61,9 +61,9 @@ export interface TransferProvider {
   /** Time-out of one call. */
   readonly timeout_seconds: number;
   /**
-   * Sends the order once. Throws `ExecutorFault` for everything but a proven answer: it is then
-   * unknown whether anything was moved, and `find` is asked. Must not repeat anything by itself,
-   * and must stop when `signal` aborts.
+   * Sends the order once. Throws `ExecutorFault` for everything but a proven answer: the caller
+   * then cannot know whether anything was moved, and calls `find`. Must not repeat anything by
+   * itself, and must stop when `signal` aborts.
    */
   submit(order: TransferOrder, call: CallOptions): Promise<TransferAnswer>;
   /**

@@ -32,8 +32,7 @@ export function afterTransferNotFound(
     settle_seconds: provider.settle_seconds,
     same_key_safe: provider.same_key_safe,
     with_person: row.state === 'MANUAL_INTERVENTION',
-    // A restore makes a transfer one that is asked about, with the sends that it is known to have
-    // had.
+    // After a restore a transfer is looked up first, with the count of sends that is known.
     never_sent: false,
     accepted: row.acknowledged,
     // A transfer has no retry: what its provider has shown is never sent again.
@@ -48,8 +47,8 @@ export function afterTransferNotFound(
 
 /**
  * Whether a transfer may pass its fence: for the first time, or again after a look under this
- * `epoch` found nothing. The look may be long ago, and others may have looked since: so what it
- * proved is asked again of the row as it is now.
+ * `epoch` found nothing. The look may be long ago, and others may have looked since: so its proof
+ * is checked again with the present row.
  */
 export function maySendTransfer(
   row: TransferSend,
@@ -63,8 +62,8 @@ export function maySendTransfer(
 }
 
 /**
- * Whole seconds until a person may say that nothing was moved. A record that the provider has shown
- * is not to appear any more, so only the send itself has to be over then.
+ * Whole seconds until a person may say that nothing was moved. After the provider has shown its
+ * record no other can appear, so only the send itself has to be over then.
  */
 export function undecidableSeconds(row: TransferSend, settle_seconds: number): number {
   return Math.ceil(

@@ -34,7 +34,7 @@ export interface TransferRow {
   readonly strategy_id: string | null;
   readonly provider: string;
   readonly provider_transfer_id: string | null;
-  /** The provider has shown its record once: "not found" proves nothing any more. */
+  /** The provider has shown its record once, so "not found" no longer proves anything. */
   readonly acknowledged: boolean;
   readonly epoch: number;
   readonly sends: number;
@@ -111,9 +111,8 @@ export function submitting(
 }
 
 /**
- * No usable answer came: whoever sent it can write nothing from here on, and the provider is asked
- * what became of it. With `isOver` the sender itself says so, and nothing of its call is under way
- * any more.
+ * No usable answer came: the sender can no longer write, and the service asks the provider for the
+ * outcome. With `isOver` the sender itself reports that its call has ended.
  */
 export function takenOver(
   row: At,
@@ -129,7 +128,7 @@ export function takenOver(
     },
     event: eventBy(
       'transfer_pending',
-      'No usable answer: the provider is asked what became of it',
+      'No usable answer: the service asks the provider for the outcome',
       {
         provider: null,
       },
@@ -200,7 +199,7 @@ export function failed(
   };
 }
 
-/** Waited for too long, or nobody can tell: a person decides. */
+/** It waited too long, or no record can prove the outcome: a person decides. */
 export function attention(row: At, why: string): TransferStep {
   return {
     ...from(row),

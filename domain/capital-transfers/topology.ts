@@ -33,9 +33,9 @@ export const TOPOLOGY_RULES = {
 export type TopologyRule = keyof typeof TOPOLOGY_RULES;
 
 /**
- * The rule that a transfer between two accounts of one scope breaks; null when it may be made. The
- * most specific one is named: what is one account is told before how the roles meet, and how they
- * meet before which pools they use. Rule 2 lists what is left, so nothing can break it alone.
+ * The rule that a transfer between two accounts of one scope breaks; null when it may be made.
+ * Reports the most specific rule: first whether the accounts are the same, then how their roles
+ * meet, then which pools they use. Rule 2 lists what is left, so nothing can break it alone.
  */
 export function brokenRule(source: TransferSide, destination: TransferSide): TopologyRule | null {
   const [from, to] = [source.account, destination.account];

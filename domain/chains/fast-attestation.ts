@@ -17,7 +17,7 @@ const SECONDS: Readonly<Record<number, number>> = {
   59_144: 8, // Linea
 };
 
-/** On average, from the burn's block; null for a chain of which nobody says so. */
+/** On average, from the burn's block; null for a chain that publishes no such time. */
 export function fastAttestationSeconds(chainId: number): number | null {
   return SECONDS[chainId] ?? null;
 }

@@ -1,4 +1,4 @@
-/** Acknowledge: a person has dealt with a failed movement, so that it needs none any more. */
+/** Acknowledge: a person has dealt with a failed movement, so that it no longer needs one. */
 import type { MovementSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
 import { NOW, type Transition } from '../transition.ts';

@@ -49,7 +49,7 @@ export function advance(
     ],
     timeline: [
       ...args.skip.map((node) =>
-        nodeEntry(node, 'node_skipped', 'BLOCKED', 'SKIPPED', 'No way leads here any more'),
+        nodeEntry(node, 'node_skipped', 'BLOCKED', 'SKIPPED', 'Skipped: unreachable'),
       ),
       ...args.stop.map((node) =>
         nodeEntry(node, 'node_cancelled', 'READY', 'CANCELLED', 'Cancelled before it was sent'),

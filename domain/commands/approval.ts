@@ -37,7 +37,9 @@ export function bindingsOf(
   };
 }
 
-/** By a person: the hash that was reviewed, the label given and the authenticated key. */
+/**
+ * By a person: records the hash that was reviewed, the person's label and the authenticated key.
+ */
 export function approve(
   snapshot: MovementSnapshot,
   request: { readonly compiled_plan_hash: string; readonly approver_id: string },
@@ -66,7 +68,7 @@ export function approve(
   };
 }
 
-/** By a rule, in the transaction of the create: the same, with nobody's name on it. */
+/** By a rule, in the transaction of the create: the same, without a person's name. */
 export function approveAutomatically(
   snapshot: MovementSnapshot,
   request: { readonly compiled_plan_hash: string; readonly result: AutoApproveResult },

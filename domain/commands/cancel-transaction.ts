@@ -9,7 +9,7 @@ import { actorOf, movementAudit, type Requester } from './context.ts';
 /** The states of a node whose transaction can be cancelled. */
 export const CANCELLABLE: readonly NodeState[] = ['UNKNOWN', 'OBSERVING'];
 
-/** Whether nothing that was signed for such a node can be kept from being mined any more. */
+/** Whether it is too late to keep what was signed for such a node from being mined. */
 export function isPastCancelling(actionType: string, state: NodeState): boolean {
   const { signs, crossing } = specOf(actionType);
   // A message to a venue is in no block; what crosses to another chain is observed there once its

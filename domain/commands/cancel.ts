@@ -1,4 +1,4 @@
-/** Cancel: what has not begun never will; what has runs to a proven end. */
+/** Cancel: what has not started never starts; what has started runs to a proven end. */
 import { onCancelTargets } from '../graph/edges.ts';
 import { firstLegOf } from '../plan/legs.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
@@ -15,10 +15,10 @@ export function isCancellable(snapshot: MovementSnapshot): boolean {
 
 /**
  * To CANCELLED. What has not passed its fence is cancelled at once; what has runs to a proven end,
- * and the nodes behind on_cancel edges stay BLOCKED for the walk to decide about. A second leg of a
- * bridge whose first was or may have been sent is part of that, and stays. Of a node that a
- * restored database may have forgotten a send of nothing is known yet: it is asked about, and sends
- * nothing any more.
+ * and the nodes behind on_cancel edges stay BLOCKED until the walk decides about them. A second leg
+ * of a bridge stays too where its first leg was or may have been sent. A node whose send a restored
+ * database may have forgotten becomes READY: its executor looks for that send, and sends nothing
+ * new.
  */
 export function cancel(snapshot: MovementSnapshot, requester: Requester): Transition {
   const actor = actorOf(requester);
@@ -73,7 +73,7 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
   };
 }
 
-/** Second legs of which nobody knows that the first was not sent. */
+/** Second legs whose first leg is not known to be unsent. */
 function owedLegs({ plan, nodes }: MovementSnapshot): ReadonlySet<string> {
   const byKey = new Map(nodes.map((node) => [node.node_key, node]));
   const sent = (key: string): boolean => {
@@ -105,8 +105,8 @@ export function spendsOrMaySpend(snapshot: MovementSnapshot): boolean {
 }
 
 /**
- * A READY node whose attempt was sent: to be asked about, or to be sent again since it cannot be
- * found.
+ * A READY node whose attempt was sent: its executor looks for that send, or sends it again when it
+ * cannot be found.
  */
 function mayHaveSent({ recover_first, accepted }: NodeSnapshot): boolean {
   return recover_first || accepted;

@@ -1,4 +1,4 @@
-/** Who asked for a change and how it is recorded. */
+/** Who requested a change, and how it is recorded. */
 import type { AuditAction } from '../events.ts';
 import type { JsonObject } from '../json.ts';
 import type { Actor, Caller } from '../roles.ts';

@@ -67,7 +67,7 @@ export function reassignable(snapshot: MovementSnapshot): readonly NodeSnapshot[
 /**
  * The two writes, which are made together or not at all. The holder waits for a payment of its own
  * again, and nothing behind it has started; the target is completed as by a person's `resolve`. The
- * caller has asked the states of both nodes.
+ * caller has checked the states of both nodes.
  */
 export function reassign(
   holding: MovementSnapshot,
@@ -86,7 +86,7 @@ export function reassign(
   if (started.length > 0) return { refused: 'passed_on', nodes: started };
   const data = { reason, evidence, payments: claims.map((claim) => ({ ...claim })) };
   const { transition: released, after } = release(holding, held.node, behind, {
-    ...{ reassignment, data, requester },
+    reassignment, data, requester,
   });
   const before = holding.movement_id === waiting.movement_id ? after : waiting;
   return { released, taken: take(before, reassignment, { claims, data, requester }) };
@@ -206,14 +206,14 @@ function take(
       : [];
   });
   const output: JsonObject = {
-    ...{ ...node.output, ...Object.fromEntries(passedOn), received_amount },
+    ...node.output, ...Object.fromEntries(passedOn), received_amount,
     payments: claims.map((claim) => ({ ...claim })),
   };
   // It need not be overdue: whatever passes the payment on meanwhile is not waited for.
   const resolved = resolve(
     replace(snapshot, [{ ...node, resolvable: true }]),
     {
-      ...{ node_key: node.node_key, outcome: 'completed', reason, evidence, output },
+      node_key: node.node_key, outcome: 'completed', reason, evidence, output,
       settle_seconds: 0,
     },
     requester,
@@ -279,7 +279,7 @@ function unpaid(output: JsonObject | null): JsonObject | null {
 
 /** What the executors of payments put out with a completion. */
 const OF_PAYMENTS: readonly string[] = [
-  ...['payments', 'received_amount', 'tx_hash', 'block_number', 'deposits', 'network'],
+  'payments', 'received_amount', 'tx_hash', 'block_number', 'deposits', 'network',
 ];
 
 function plannedNode({ plan, nodes }: MovementSnapshot, { node_key }: NodeRef) {

@@ -1,4 +1,4 @@
-/** Resolve: a person says what no venue can answer any more. */
+/** Resolve: a person states an outcome that no venue can report. */
 import { claimsOf, type Claim } from '../claims.ts';
 import type { JsonObject } from '../json.ts';
 import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
@@ -40,8 +40,8 @@ export function missingRecord(
 }
 
 /**
- * A person says what no venue can answer any more: an UNKNOWN node, or one that is observed for
- * longer than usual, landed or did not. Null for any other (the caller answers `invalid_state`).
+ * A person states what no venue can report: whether an UNKNOWN node, or one that is observed for
+ * longer than usual, landed. Null for any other node (the caller answers `invalid_state`).
  */
 export function resolve(
   snapshot: MovementSnapshot,
@@ -82,14 +82,12 @@ export function resolve(
           ...(landed
             ? { output, ...(node.amount === null && amount !== null ? { amount } : {}) }
             : {}),
-          ...{
-            error_code,
+          error_code,
             error_message: landed ? null : reason.slice(0, 1_000),
             completed_at: NOW,
             recover_first: false,
             restored: false,
             unanswered: 0,
-          },
         },
         ...(landed ? { claims: claimsBy(snapshot, node_key, output) } : {}),
         artifacts: [
@@ -167,8 +165,8 @@ function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string
 }
 
 /**
- * What an executor told on the way of how much it has sent so far; who says "completed" says that
- * it was all.
+ * Fields in which an executor reports how much it has sent so far. A person who resolves a node as
+ * completed says that all of it was sent.
  */
 const SENT_FIELDS: readonly string[] = ['submitted_amount', 'received_amount'];
 

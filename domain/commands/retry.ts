@@ -1,4 +1,4 @@
-/** Retry: a failed node runs again, an unknown one is asked about first. */
+/** Retry: a failed node runs again; of an unknown one the earlier attempt is looked up first. */
 import { add, compare } from '../money.ts';
 import { isReservedTemplate } from '../plan/template.ts';
 import { resolveAmount } from '../plan/amount.ts';
@@ -134,7 +134,7 @@ export function retry(
         event_type: 'request_retried',
         message: failed
           ? 'Retried: a new attempt'
-          : 'Retried: the earlier attempt is asked about first',
+          : 'Retried: the earlier attempt is looked up first',
         actor: actorOf(requester),
         node_key: node.node_key,
         from_state: snapshot.state,

@@ -1,5 +1,5 @@
 /**
- * Whether an edge's expression can be used at all; asked when a version is registered and when it
+ * Whether an edge's expression can be used at all; checked when a version is registered and when it
  * is read.
  */
 import type { GraphEdge } from '../graph/types.ts';

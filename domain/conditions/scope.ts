@@ -24,7 +24,9 @@ export interface ConditionPlan {
 /** The part of a plan that says which nodes lie before which. */
 export type PlanShape = Pick<ConditionPlan, 'nodes' | 'edges'>;
 
-/** Plans do not change, and a plan's conditions are asked about one after the other. */
+/**
+ * A cache by plan: plans do not change, and a plan's conditions are evaluated one after the other.
+ */
 const visibleOf = new WeakMap<readonly GraphEdge[], Map<string, ReadonlySet<string>>>();
 
 /**

@@ -24,7 +24,7 @@ export interface BridgeLeg {
   /** Of a burn, in units of the asset; null on another lane, whose price is the chain's coin. */
   readonly max_fee: string | null;
   readonly selector: ExecutorSelector;
-  /** Whether funds pass it where nothing fails and nobody cancels. */
+  /** Whether funds pass it when nothing fails and no one cancels. */
   readonly on_the_way: boolean;
   /** The legs on the way that come next before it. */
   readonly after: readonly string[];
@@ -74,7 +74,7 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   const hasBothChains = source_chain_id !== null && destination_chain_id !== null;
   const burns = LANES[lane].paths === 'attested' && hasBothChains;
   return {
-    ...{ node_key, lane, source_chain_id, destination_chain_id },
+    node_key, lane, source_chain_id, destination_chain_id,
     asset: typeof asset === 'string' ? asset.toUpperCase() : null,
     finality: burns ? (finality === 'fast' ? ('fast' as const) : ('standard' as const)) : null,
     max_fee: burns ? readDecimal(max_fee) : null,

@@ -34,7 +34,7 @@ export interface RouteBridgeLeg {
   /** At most, in `fee_native_asset`. */
   readonly fee_native_budget: string | null;
   readonly fee_native_asset: string | null;
-  /** Null: nobody here can say. */
+  /** Null: unknown to the service. */
   readonly usable: boolean | null;
   readonly problem: BridgeProblem | null;
 }
@@ -60,7 +60,9 @@ type BoundChain = Pick<
   'venue_key' | 'chain_id' | 'native_asset' | 'tokens' | 'bridges'
 >;
 
-/** Null for a route without bridges. `asset` is the movement's, null where nobody has said it. */
+/**
+ * Null for a route without bridges. `asset` is the movement's, null where the request names none.
+ */
 export function routeBridge(
   legs: readonly BridgeLeg[],
   asset: string | null,
@@ -102,8 +104,8 @@ function feeOf(passed: readonly Passed[]): string | null {
 function lookAt(leg: BridgeLeg, world: BridgeWorld): RouteBridgeLeg {
   const { selector: _, on_the_way: __, after: ___, ...said } = leg;
   const unknown = {
-    ...{ ...said, latency_baseline_seconds: null, latency_source: null },
-    ...{ fee_native_budget: null, fee_native_asset: null, usable: null, problem: null },
+    ...said, latency_baseline_seconds: null, latency_source: null,
+    fee_native_budget: null, fee_native_asset: null, usable: null, problem: null,
   };
   const { source_chain_id: from, destination_chain_id: to } = leg;
   if (from === null || to === null) return unknown;

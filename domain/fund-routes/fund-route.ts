@@ -33,9 +33,7 @@ export interface FundRoute {
   readonly graph_shape: GraphShape;
   readonly node_count: number;
   readonly executable: boolean;
-  /**
-   * Movements of it are made through a route of its own alone, so nobody can be advised to take it.
-   */
+  /** Movements of it are made through a route of its own only, so it is never recommended. */
   readonly reserved: boolean;
   /**
    * Whether any of its nodes pays. A team's own type counts as one that does: what its executor
@@ -78,7 +76,7 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
   const { template_id, template_key, version, name, graph_shape, nodes, edges } = source;
   const { risk_controls } = source;
   return {
-    ...{ template_id, template_key, version, name, graph_shape },
+    template_id, template_key, version, name, graph_shape,
     node_count: nodes.length,
     executable,
     reserved: nodes.some(({ action_type }) => specOf(action_type).reserved),

@@ -33,8 +33,8 @@ type Item = FundRouteHealth['executors'][number];
 
 /**
  * Answers the health of a route. Nodes select among the registered executors, as they do when a
- * movement is created; what is stored says how each one is. One that nobody has looked at yet is
- * `unknown`, one that is switched off counts as down.
+ * movement is created; what is stored says how each one is. An executor without a health check yet
+ * is `unknown`; one that is switched off counts as down.
  */
 export function healthOver(
   registered: readonly ExecutorDescriptor[],
@@ -84,7 +84,7 @@ function selectorName({ action_type, provider, chain_family }: ExecutorSelector)
 
 /**
  * The same, where some executors cannot work on this route for reasons of its own, by their keys:
- * they count as down. One that is missing or not to be told from others stays what it is.
+ * they count as down. One that is missing or ambiguous stays what it is.
  */
 export function withReasons(
   { executors, status }: FundRouteHealth,
@@ -102,7 +102,7 @@ export function withReasons(
 /**
  * Whether none of them is known to be unable to work: a route is walked to its end only with every
  * one of them, and one that is up does not stand in for another that is down, switched off, missing
- * or not to be told from others.
+ * or ambiguous.
  */
 export function canAllWork({ executors }: FundRouteHealth): boolean {
   return executors.every(({ health_state }) => health_state === 'up' || health_state === 'unknown');

@@ -34,7 +34,7 @@ export interface Candidate {
   readonly stats: FundRouteStats | null;
   /** Of all its executors, for people and for the score. */
   readonly health: FundRouteHealth;
-  /** Whether each executor that does its work could be asked now. */
+  /** Whether each executor that does its work can be called now. */
   readonly can_work: boolean;
   /** Null for a route without bridges. */
   readonly bridge: RouteBridge | null;
@@ -50,7 +50,7 @@ export interface Recommendation<C extends Candidate = Candidate> {
   readonly candidate: C;
 }
 
-/** What fees are held against when no amount is asked for. */
+/** What fees are compared with when the request names no amount. */
 export const REFERENCE_AMOUNT = '1000';
 
 /** Every candidate that serves the request, ranked. The order of the candidates does not matter. */
@@ -74,8 +74,7 @@ export function recommend<C extends Candidate>(
 
 /**
  * A plan that moves nothing serves no request. A route without an asset carries the movement's own,
- * whatever it is. A venue that is asked for must be the route's: one that names none may lead
- * anywhere.
+ * whatever it is. A requested venue must be the route's: a route that names none may lead anywhere.
  */
 export function serves(
   { metadata, reserved, moves_funds }: FundRoute,

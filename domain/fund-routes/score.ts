@@ -59,7 +59,7 @@ export interface ScoreParts {
 
 export interface ScoreInput {
   readonly stats: FundRouteStats | null;
-  /** Of the bridges that the route goes over; null where there are none, or nobody knows. */
+  /** Of the bridges that the route goes over; null where there are none, or where it is unknown. */
   readonly latency: number | null;
   readonly fee: FeeEstimate | null;
   /** What the fee is held against. */
@@ -69,8 +69,8 @@ export interface ScoreInput {
 }
 
 /**
- * What nobody knows is worth nothing; any known value is worth more. A latency that is said of a
- * bridge stands in for the duration until a movement has completed.
+ * What is unknown is worth nothing; any known value is worth more. A bridge's declared latency
+ * stands in for the duration until a movement has completed.
  */
 export function scoreParts(input: ScoreInput): ScoreParts {
   const { stats, latency, fee, amount, health, priority } = input;

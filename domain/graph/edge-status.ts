@@ -7,7 +7,7 @@ import type { NodeState } from '../states/node.ts';
 import { onCancelTargets, settleEdges, type EdgeStatus } from './edges.ts';
 import type { WalkInput } from './walk-types.ts';
 
-/** Nodes in these have not begun. */
+/** Nodes in these states have not started. */
 const UNSTARTED: readonly NodeState[] = ['BLOCKED', 'SKIPPED', 'CANCELLED'];
 
 /** One status for each edge in plan order; null where what is stored does not tell. */
@@ -29,9 +29,9 @@ function beforeCancel({ nodes, edges, state }: WalkInput): readonly EdgeStatus[]
 }
 
 /**
- * Which edges had fired before the cancel is not stored. One whose target had begun did; what
- * completed after the cancel started nothing. A target that the cancel itself may have started
- * tells nothing of its other edges.
+ * Which edges had fired before the cancel is not stored. An edge whose target had started did; what
+ * completed after the cancel started nothing. A target that the cancel itself may have started says
+ * nothing about its other edges.
  */
 function afterCancel({ nodes, edges }: WalkInput): readonly (EdgeStatus | null)[] {
   const lane = settleEdges({ nodes, edges, cancelled: true });

@@ -15,9 +15,7 @@ export interface SettleInput {
 
 export interface Settled {
   readonly statuses: Map<WalkEdge, EdgeStatus>;
-  /**
-   * BLOCKED nodes that no way of the present lane can reach any more, in the order of the graph.
-   */
+  /** BLOCKED nodes that became unreachable in the present branch, in the order of the graph. */
   readonly unreachable: readonly string[];
 }
 
@@ -63,7 +61,7 @@ export function settleGraph(input: SettleInput): Settled {
   return { statuses, unreachable };
 }
 
-/** Nobody can resume a cancelled movement, so a gate that only a cancel leads to is passed over. */
+/** A cancelled movement cannot be resumed, so a gate that only a cancel leads to is passed over. */
 function isOutOfReach(
   node: WalkNode,
   incoming: readonly WalkEdge[],

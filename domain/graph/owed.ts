@@ -1,6 +1,6 @@
 /**
- * Second legs of bridges: what the first has sent is on its way, so they run to their end also
- * where nothing else of the movement begins any more.
+ * Second legs of bridges: what the first leg has sent is on its way, so they run to their end even
+ * where nothing else of the movement starts.
  */
 import { isSettled } from '../states/node.ts';
 import type { WalkNode } from './walk-types.ts';
@@ -17,7 +17,7 @@ export function sentBefore(
   return state === undefined || state === 'BLOCKED' || isSettled(state) ? 'no' : 'open';
 }
 
-/** A second leg that has not begun, and whose first leg was or may have been sent. */
+/** A second leg that has not started, and whose first leg was or may have been sent. */
 export function isOwed(
   node: Leg,
   stateOf: (nodeKey: string) => WalkNode['state'] | undefined,

@@ -50,8 +50,8 @@ export function closedAgain(input: WalkInput, retried: WalkNode): readonly strin
  * skip anew if every skipped node were BLOCKED.
  */
 export function reopened(input: WalkInput, retried: string): readonly string[] {
-  // What its success has begun is not undone, so its other ways stay closed (an allowance that was
-  // reset runs again behind nodes that have pulled by it).
+  // What its success has started is not undone, so its other branches stay closed (an allowance
+  // that was reset runs again behind nodes that have pulled by it).
   const hasStartedOthers = input.nodes.some(({ node_key, state }) => {
     if (['BLOCKED', 'SKIPPED', 'CANCELLED'].includes(state)) return false;
     const into = input.edges.filter(({ to }) => to === node_key);

@@ -71,13 +71,13 @@ function hasRoot(keys: readonly string[], edges: readonly GraphEdge[]): boolean 
 }
 
 function findCycles(keys: readonly string[], edges: readonly GraphEdge[]): GraphProblem[] {
-  // Two edges between the same nodes are one way round: each cycle is told once.
+  // Two edges between the same nodes are one step: each cycle is reported once.
   const ways = new Map<string, Set<string>>(keys.map((key) => [key, new Set()]));
   for (const edge of edges) ways.get(edge.from)?.add(edge.to);
   const next = new Map([...ways].map(([key, targets]) => [key, [...targets]]));
   const done = new Set<string>();
   const problems: GraphProblem[] = [];
-  // An explicit stack: 200 nodes would not overflow recursion, but nobody should have to know that.
+  // An explicit stack, so that the depth of a plan never depends on the depth of recursion.
   for (const start of keys) {
     const path: { key: string; index: number }[] = done.has(start)
       ? []

@@ -14,12 +14,12 @@ import { keyOf, type WalkEdge, type WalkInput, type WalkNode } from './walk-type
 export interface WalkResult {
   /** BLOCKED nodes whose way is open. */
   readonly ready: readonly string[];
-  /** BLOCKED nodes that no way can reach any more. */
+  /** BLOCKED nodes that became unreachable. */
   readonly skip: readonly string[];
   /** Nodes that need a runner once `ready` is written: every open one but gates and UNKNOWN. */
   readonly run: readonly string[];
   /**
-   * The frontier once this is written: every node that has begun and not settled, in plan order.
+   * The frontier once this is written: every node that has started and not settled, in plan order.
    */
   readonly frontier: readonly string[];
   /** The movement's state once this is written. */
@@ -123,7 +123,7 @@ function walkCancelled(input: WalkInput): WalkResult {
   };
 }
 
-/** Second legs that have not begun, of what has been sent. */
+/** Second legs that have not started, and whose first leg was sent. */
 function owedLegs(nodes: readonly WalkNode[]): ReadonlySet<string> {
   const states = new Map(nodes.map((node) => [node.node_key, node.state]));
   const owed = nodes.filter(

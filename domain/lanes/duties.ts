@@ -1,11 +1,11 @@
 /**
- * What a lane of nonces needs that no run of a movement does: its nodes have ended, or nobody owns
- * the nonce at all. Pure; see activities/relays/lanes.ts for who does it.
+ * What a nonce lane needs that no run of a movement does, because the nodes have ended or no node
+ * owns the nonce. Pure; activities/relays/lanes.ts carries it out.
  */
 import { hasBytes, type JournaledTransaction, type StoredTransaction } from '../executor.ts';
 import type { NodeState } from '../states/node.ts';
 
-/** A nonce that was given away and that no final block was seen to have used. */
+/** A claimed nonce that no final block was seen to use. */
 export interface OpenClaim {
   readonly transaction_id: string;
   readonly nonce: number;
@@ -38,14 +38,14 @@ export type Duty =
   | { readonly kind: 'settle'; readonly claim: OpenClaim }
   /** Its payment was mined and its block is gone: it has to be mined again. */
   | { readonly kind: 'send_again'; readonly claim: OpenClaim; readonly newest: StoredTransaction }
-  /** Whatever was signed for it must not land any more. */
+  /** Nothing that was signed for it may land. */
   | { readonly kind: 'close'; readonly claim: OpenClaim; readonly newest: StoredTransaction }
   /** Never signed, or not even claimed, and later nonces wait behind it. */
   | { readonly kind: 'fill'; readonly nonce: number; readonly claim: OpenClaim | null };
 
 /**
- * The duties of a lane, lowest nonce first. `claims` are its lowest, in order. What a run still
- * works on is left to it, and a nonce that is only mined and not final is nobody's duty.
+ * The duties of a nonce lane, lowest nonce first. `claims` are its lowest, in order. What a run
+ * still works on is left to that run; a nonce that is mined but not final needs nothing.
  */
 export function dutiesOf(claims: readonly OpenClaim[], counted: Counted): readonly Duty[] {
   const settled = claims
@@ -57,10 +57,12 @@ export function dutiesOf(claims: readonly OpenClaim[], counted: Counted): readon
 
 /** How long a signed nonce waits before what is missing below it is filled. */
 const GAP_SECONDS = 30;
-/** Most nonces that are filled in one turn: a count that is told wrong must not cost thousands. */
+/**
+ * Most nonces that are filled in one turn: a wrong count of the endpoint must not cost thousands.
+ */
 const MOST_FILLED = 16;
 
-/** Nonces that nobody claims, below the lowest that somebody has signed for. */
+/** Unclaimed nonces below the lowest nonce that has a signed transaction. */
 function gapsBefore(waiting: readonly OpenClaim[], latest: number): readonly Duty[] {
   const claimed = new Set(waiting.map(({ nonce }) => nonce));
   const signed = waiting.find(({ versions }) => newestOf(versions) !== null);

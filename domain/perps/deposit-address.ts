@@ -8,7 +8,8 @@ export const USE_PERP_DEPOSIT = 'USE_PERP_DEPOSIT';
 
 /**
  * Why a node may not pay one of these, null where none is a deposit address. What arrives there by
- * itself is credited to whoever sent it, whatever its amount, and on another chain to nobody.
+ * itself is credited to whoever sent it, whatever its amount, and on another chain is credited to
+ * no one.
  */
 export function paysDepositAddress(
   actionType: string,

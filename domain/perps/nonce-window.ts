@@ -13,7 +13,7 @@ export const FIRST_SEND_MS = HOUR_MS;
 /** For so long the same bytes are sent again: well within what the venue takes. */
 export const REPEAT_MS = DAY_MS;
 
-/** Then no call with it can be carried out any more, and whatever was carried out is told. */
+/** After this the venue refuses every call with that nonce, and reports what it has carried out. */
 export const WINDOW_MS = 2 * DAY_MS + HOUR_MS;
 
 /** So long before the time that a nonce says a venue may have taken it, by its own clock. */

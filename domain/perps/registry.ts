@@ -47,7 +47,7 @@ export interface AgentWallet {
   readonly approved_at: string | null;
 }
 
-/** What an account of the venue had when it was asked. */
+/** What an account of the venue held when it was read. */
 export interface PerpAccount {
   readonly withdrawable: string;
   readonly account_value: string;

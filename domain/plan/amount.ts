@@ -52,7 +52,7 @@ export function resolveAmount(
 }
 
 /**
- * Whether a node allows 0: it takes an allowance back, draws nothing and pays nobody. A template's
+ * Whether a node allows 0: it takes an allowance back, draws nothing and pays no one. A template's
  * or a caller's `amount` says so; an output that comes to 0 is an allowance like any other.
  */
 export function takesBack({

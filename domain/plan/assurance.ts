@@ -23,14 +23,14 @@ interface Plan {
 
 const LEAST: CompletionAssurance = 'provider_completed';
 
-/** Whether what is shown is at or above what is asked. */
+/** Whether what was shown is at or above what is required. */
 export function suffices(shown: CompletionAssurance, required: CompletionAssurance): boolean {
   return COMPLETION_ASSURANCES.indexOf(shown) >= COMPLETION_ASSURANCES.indexOf(required);
 }
 
 /**
- * What each node is asked for, by its key: the last nodes for what the plan promises, the others
- * for the provider's word or for what the template's `config.completion_assurance` says of them.
+ * The assurance that each node must show, by its key: for the last nodes what the plan promises,
+ * for the others the provider's word or the template's `config.completion_assurance`.
  */
 export function requiredAssurances(plan: Plan): ReadonlyMap<string, CompletionAssurance> {
   const last = lastNodes(plan);
@@ -81,7 +81,7 @@ export interface UnsupportedAssurance {
   readonly supported: readonly CompletionAssurance[];
 }
 
-/** Every node that is asked for more than its executor can ever show. */
+/** Every node that must show more than its executor ever can. */
 export function unsupportedAssurances(
   nodes: readonly {
     readonly node_key: string;
@@ -100,7 +100,9 @@ export function unsupportedAssurances(
   );
 }
 
-/** An answer as it counts: COMPLETED with less than what is asked is still to be observed. */
+/**
+ * An answer as it counts: COMPLETED with less than the required assurance is still to be observed.
+ */
 export function heldTo(required: CompletionAssurance, answer: ExecutionResult): ExecutionResult {
   if (answer.next_state !== 'COMPLETED' || suffices(answer.assurance ?? LEAST, required))
     return answer;

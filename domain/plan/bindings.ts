@@ -58,8 +58,8 @@ export interface ReplacedSigner {
 }
 
 /**
- * Signers of the chain family, and of the profile when one is given. One that was replaced stands
- * for who signs in its place, so that the two are never two.
+ * Signers of the chain family, and of the profile when the selector names one. A replaced signer
+ * counts as the one that signs in its place, so that the two are never two matches.
  */
 export function matchSigners(
   selector: SignerSelector,

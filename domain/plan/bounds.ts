@@ -1,5 +1,5 @@
 /**
- * What a request may add to its template, and how large a plan may become; told before anything
+ * What a request may add to its template, and how large a plan may become; checked before anything
  * large is built.
  */
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -44,8 +44,8 @@ const EXCESS = {
 } as const satisfies Readonly<Record<string, Excess>>;
 
 /**
- * What is too large as surely as it can be told without building the plan, whose nodes each take
- * all of `node_config`; else null.
+ * What is certainly too large before the plan is built, whose nodes each copy all of `node_config`;
+ * else null.
  */
 export function excessBefore(template: PlanTemplate, inputParams: JsonObject): Excess | null {
   const shared = inputParams['node_config'];

@@ -85,7 +85,9 @@ function assetOfFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): Co
   return first === undefined ? node : { ...node, asset: first.asset };
 }
 
-/** Which contract pulls what is sent, so that allowances before it can be told from it. */
+/**
+ * Adds the contract that pulls what is sent, so that the allowances before it can be recognised.
+ */
 function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
   const { source_chain_id: chain } = node.config;
   const { puller, crossing } = specOf(node.action_type);
@@ -97,7 +99,7 @@ function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
     return burner === undefined ? node : { ...node, pulled_by: burner };
   }
   const carried = carriedToken(chains, lane, { chainId: chain, asset: node.asset });
-  // A token that sends itself needs nobody's allowance.
+  // A token that sends itself needs no allowance.
   if (carried === null || carried.carrier.toLowerCase() === carried.token.toLowerCase())
     return node;
   return { ...node, pulled_by: carried.carrier, pulled_token: carried.token };

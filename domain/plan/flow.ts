@@ -74,8 +74,8 @@ function wholeOf(node: CompiledNode, plan: PlanPart): string | null {
 
 /**
  * An allowance moves nothing by itself. It draws what it allows beyond what the nodes behind it
- * surely pull by it: so much may be pulled by nobody knows what. One that allows what an output
- * says draws nothing where such a node pulls what the same output says.
+ * surely pull: any contract may pull the rest. One that allows what an output says draws nothing
+ * where such a node pulls what the same output says.
  */
 function exceeding(node: CompiledNode, plan: PlanPart): string | null {
   const sure = surelyBehind(node.node_key, plan);
@@ -139,8 +139,8 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /**
- * The node that sent what this one spends, told by the template's `amount_ref` (or `burn_from`), of
- * the same asset; else null.
+ * The node that sent what this one spends, by the template's `amount_ref` (or `burn_from`), of the
+ * same asset; else null.
  */
 function passedOn(
   node: CompiledNode,
@@ -170,8 +170,8 @@ function matchOf(node: CompiledNode | undefined): string | null {
 }
 
 /**
- * How the plan's draws add up: the ways out of one node that exclude each other are told apart,
- * everything else is added.
+ * How the plan's draws add up: of branches out of one node that exclude each other the largest
+ * counts; everything else is added.
  */
 export function drawTerms(plan: PlanPart): readonly Term[] {
   const flows = flowsOf(plan);
@@ -214,8 +214,8 @@ export function limitAmount({
 }
 
 /**
- * The value of terms, given what each node draws; null (unknown) is larger than anything. Given
- * states too, ways that the outcome of their node has closed count nothing, as in `sum_of` of
+ * The value of terms, from what each node draws; null (unknown) is larger than anything. With
+ * states, branches that the outcome of their node has closed count nothing, as in `sum_of` of
  * prisma/functions/flow.sql.
  */
 export function sumOf(

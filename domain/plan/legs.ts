@@ -80,8 +80,8 @@ function unbrought(first: Leg, { nodes, edges }: Graph<Leg>): readonly GraphEdge
 /**
  * Whether a node may spend what another has sent: anything else has it at once, while what crosses
  * a bridge has to have been brought, whichever way led to the node. Ways around the first leg count
- * too: a join goes on with what has come. A mint that has brought nothing is nobody's source, which
- * the fence sees to; here it only tells what is paid in its place.
+ * too: a join goes on with what has come. A mint that has brought nothing is no source, which the
+ * fence enforces.
  */
 export function mayCountOn(source: Leg, node: Leg, plan: Graph<Leg>): boolean {
   const first =
@@ -95,7 +95,7 @@ export function mayCountOn(source: Leg, node: Leg, plan: Graph<Leg>): boolean {
 /**
  * The edges by which a plan pays without a person where something between the two legs has failed
  * or is late: what was sent may come all the same. The first leg's own are not among them, since
- * FAILED it has sent nothing; nor is a cancel, which a person asked for.
+ * FAILED it has sent nothing; nor is a cancel, which a person requested.
  */
 export function payingUnbrought(
   first: Leg,
@@ -119,7 +119,7 @@ export function payingUnbrought(
     .map((edge) => ({ reason: crossing.unbrought, edge }));
 }
 
-/** The nodes that send, or lead to one that does, before a person was asked. */
+/** The nodes that send, or that lead to one that sends without a person between. */
 function leadingToPay(
   nodes: readonly (Leg & Pick<TemplateNode, 'node_kind'>)[],
   edges: readonly GraphEdge[],

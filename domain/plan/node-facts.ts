@@ -9,9 +9,9 @@ import type { TemplateNode } from './types.ts';
 
 export interface NodeFacts {
   /**
-   * Whom it pays, for the short fence. `chain`: it signs, so its payees are looked for in what it
-   * signs; `spender`: it sets an allowance; `declared`: a team's own type, of which only its
-   * executor can say that it pays nobody.
+   * Whom it pays, for the short fence. `chain`: it signs, so its payees are read from what it
+   * signs; `spender`: it sets an allowance; `declared`: a team's own type, whose executor alone can
+   * say that it pays no one.
    */
   readonly pays: 'nobody' | 'exchange' | 'chain' | 'spender' | 'declared';
   /** When its completion needs a claim; `output.<field>`: once its output has this field. */
@@ -20,7 +20,10 @@ export interface NodeFacts {
   readonly sent_field: ActionSpec['sent'];
   /** Why it stays with a signer that was replaced, though it has sent nothing. */
   readonly tied_by: 'nothing' | NonNullable<ActionSpec['signerTie']>;
-  /** Whether anything of it can have been sent, whoever runs it: a restore has it asked about. */
+  /**
+   * Whether it can have sent anything, whoever runs it: after a restore its executor looks for
+   * that.
+   */
   readonly may_send: boolean;
 }
 

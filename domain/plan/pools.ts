@@ -26,8 +26,8 @@ export function accountTypeOf({
 }
 
 /**
- * The pool that the node's executor spends from, read from what that executor is given; null where
- * there is none.
+ * The pool that the node's executor spends from, read from that executor's input; null where there
+ * is none.
  */
 export function poolOf(
   node: Pick<CompiledNode, 'action_type' | 'config' | 'signer_binding'>,

@@ -1,4 +1,4 @@
-/** A template as it is asked for, brought to what a plan holds. */
+/** A requested template, brought to what a plan holds. */
 import type { GraphEdge } from '../graph/types.ts';
 import type { TemplateNode } from './types.ts';
 
@@ -22,7 +22,7 @@ export type RequestedEdge = Omit<GraphEdge, 'join_key' | 'condition_expr'> & {
   readonly condition_expr?: string | null | undefined;
 };
 
-/** A node as the plan holds it: what was not given, or given as null, is absent. */
+/** A node as the plan holds it: fields that are missing or null in the request are absent. */
 export function nodeOf(node: RequestedNode): TemplateNode {
   return {
     node_key: node.node_key,

@@ -148,7 +148,7 @@ export interface TokenMismatch {
 
 /**
  * Whether a built-in node on a chain moves what it says: null, or what is wrong. The config is the
- * one that its executor is given.
+ * one that its executor receives.
  */
 export function tokenMismatch(node: MovingNode, chains: ChainAssets): TokenMismatch | null {
   const { token: spec } = specOf(node.action_type);

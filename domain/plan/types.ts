@@ -11,7 +11,7 @@ export interface OutflowEntry {
   readonly amount: string | null;
 }
 
-/** `action_type` is required; each of the others narrows the choice when given. */
+/** `action_type` is required; each other field narrows the choice. */
 export interface ExecutorSelector {
   readonly action_type: string;
   readonly provider?: string;

@@ -15,10 +15,10 @@ export function fenced(
 }
 
 /**
- * What is written before anybody asks what became of a send: its sender can write nothing more.
+ * What is written before the outcome of a send is looked up: its sender can write nothing after it.
  * `is_over`: the sender itself says that its call has ended. Only what a module of this process
  * sends can say so (a transfer's provider): an executor may be a process of its own, which still
- * works on what its caller has given up, until its window ends.
+ * works until its window ends on a call that its caller has abandoned.
  */
 export function takenOver(
   epoch: number,

@@ -1,6 +1,6 @@
 /**
- * The key under which a node's executor is called, and asked, in one attempt: never built from
- * anything of Temporal's, which a reset would renew.
+ * The key under which a node's executor is called, and its send looked up, in one attempt: never
+ * built from anything of Temporal's, which a reset would renew.
  */
 export function sendKey(
   movementId: string,

@@ -13,7 +13,7 @@ import { windowSeconds } from './window.ts';
  */
 export interface NodeSend {
   readonly state: NodeState;
-  /** Its last send has to be asked about before anything else. */
+  /** Its last send has to be looked up before anything else. */
   readonly recover_first: boolean;
   /** It came out of a restored database, which may have forgotten sends of it. */
   readonly restored: boolean;
@@ -67,7 +67,7 @@ export function afterNodeNotFound(
     with_person: row.state === 'UNKNOWN',
     never_sent: row.state === 'READY' && row.restored,
     accepted: row.submitted_ms !== null || isAccepted(row.state),
-    // An operator's retry makes an UNKNOWN node READY, to be asked about first.
+    // An operator's retry makes an UNKNOWN node READY; its send is looked up first.
     may_resend: row.state === 'READY' && row.recover_first,
     sends: row.error_count + 1,
     most_sends,

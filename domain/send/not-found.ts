@@ -25,7 +25,7 @@ export interface Unfound {
   /** Sends that did not land, the last one included. */
   readonly sends: number;
   readonly most_sends: number;
-  /** Nobody waits for it any more. */
+  /** Its time is over: the plan no longer waits for it. */
   readonly is_late: boolean;
   /** What is late and proven not to have landed fails, or is left to a person. */
   readonly when_late: 'fail' | 'person';
@@ -39,14 +39,14 @@ export type AfterNotFound =
    * may take.
    */
   | { readonly next: 'send'; readonly counts: boolean }
-  /** Proven that nothing landed, and nothing is sent any more. */
+  /** Proven that nothing landed, and nothing is sent again. */
   | { readonly next: 'fail'; readonly why: 'late' | 'last' }
   /** It will never prove anything, or what follows is not for a machine to say. */
   | { readonly next: 'person'; readonly why: 'decides' | 'unsafe_key' | 'accepted' | 'late' };
 
 /**
- * Seconds until nobody has to reckon with an effect of the last send any more; zero when that time
- * has come. Stated again by the SQL function `unsettled_send`, for a person's word about a node.
+ * Seconds until the last send can no longer have an effect; zero when that time has come. The SQL
+ * function `unsettled_send` holds the same rule, for a person's word about a node.
  */
 export function unsettledSeconds({
   send_left_ms,

@@ -30,7 +30,10 @@ export interface PlannedSend {
   readonly terms: SendTerms;
 }
 
-/** A payee with what the service says of it: `unseen` where it says nothing; null: not asked. */
+/**
+ * A payee with its standing at the service: `unseen` where the service does not report it; null
+ * without a service.
+ */
 export type Standing<Seen extends PlannedPayee> = PlannedPayee & {
   readonly standing: Seen | 'unseen' | null;
 };
@@ -40,7 +43,7 @@ export function plannedSends(plan: CompiledPlan): readonly PlannedSend[] {
   return plan.nodes
     .filter((node) => node.sends)
     .map((node) => ({
-      ...{ node_key: node.node_key, action_type: node.action_type, asset: node.asset },
+      node_key: node.node_key, action_type: node.action_type, asset: node.asset,
       ...amountOf(node, plan),
       payees: payeesOf(node, plan),
       terms: sendTerms(node),
@@ -49,8 +52,8 @@ export function plannedSends(plan: CompiledPlan): readonly PlannedSend[] {
 
 /**
  * Payees by the plan's bytes and by the service. Neither leaves out what the other names: a service
- * that is silent of one hides nothing. `seen` is undefined where the service was not asked; `shown`
- * is whom its node then pays by the service.
+ * that omits a payee hides nothing. `seen` is undefined without a service; `shown` is whom its node
+ * then pays by the service.
  */
 export function withStandings<Seen extends PlannedPayee>(
   own: readonly PlannedPayee[],

@@ -53,8 +53,8 @@ export const WAYS = [
 export type Way = (typeof WAYS)[number];
 
 /**
- * `waits`: nothing leaves now, and it is asked again. `ends`: it never leaves; the nonce is used up
- * by a transaction that moves nothing. `refused`: this way never sends.
+ * `waits`: nothing leaves now, and it is tried again. `ends`: it never leaves; a transaction that
+ * moves nothing uses up the nonce. `refused`: this way never sends.
  */
 export type Effect = 'passes' | 'waits' | 'ends' | 'refused';
 
@@ -119,7 +119,7 @@ export interface Stopped {
 
 /** What keeps something from leaving. */
 export interface Held {
-  /** It never leaves any more. */
+  /** It will never leave. */
   readonly ends: boolean;
   /** Only a person's retry goes on. */
   readonly needs_retry: boolean;

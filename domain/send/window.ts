@@ -35,7 +35,7 @@ export function deadlineOf(now_ms: number, window_seconds: number): number {
   return now_ms + window_seconds * 1000;
 }
 
-/** Whole milliseconds left to send; null once nothing may be sent any more. */
+/** Whole milliseconds left to send; null once nothing may be sent. */
 export function leftToSend(deadline_ms: number, now_ms: number): number | null {
   const left = deadline_ms - now_ms;
   return left > 0 ? Math.ceil(left) : null;

@@ -14,7 +14,7 @@ export type TransferState = (typeof TRANSFER_STATES)[number];
 export const TRANSFER_TABLE: TransitionTable<TransferState> = {
   entity: 'capital transfer',
   moves: {
-    // FAILED before anything was sent: nobody here knows its accounts any more.
+    // FAILED before anything was sent: the service has lost its accounts from its configuration.
     CREATED: ['SUBMITTING', 'FAILED'],
     SUBMITTING: ['PENDING_PROVIDER_CONFIRMATION', 'COMPLETED', 'FAILED'],
     // Back to SUBMITTING only when it is proven that nothing landed, with the same reference.
@@ -30,7 +30,7 @@ export const TRANSFER_RESOLUTIONS = ['completed', 'failed', 'manual_intervention
 export type TransferResolution = (typeof TRANSFER_RESOLUTIONS)[number];
 
 /**
- * The states that an operator may resolve; in every other the machine knows what to do, or it is
+ * The states that an operator may resolve; in every other the service itself goes on, or it is
  * over.
  */
 export const RESOLVABLE_STATES: readonly TransferState[] = [

@@ -75,7 +75,7 @@ test('an operation shows its own errors, and those of every operation folded bel
   );
   expect(await common.locator('dl').isVisible()).toBe(false);
   await common.locator('summary').click();
-  await common.getByText('The request is not authenticated.').waitFor();
+  await common.getByText('The request has no valid credentials').waitFor();
 });
 
 test('the page asked this origin alone, and only to read', () => {

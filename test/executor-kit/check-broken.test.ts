@@ -323,7 +323,7 @@ describe('whom it pays', () => {
       await told(sound, { config: { id: EVIL }, payees: [] }),
     ];
     expect(reasons).toEqual([
-      ['payees: the config: to.account names nobody'],
+      ['payees: the config: to.account names no payee'],
       ['payees: alice is declared as family evm, and is no address of such a chain'],
       [
         `payees: the config: ${EVIL} is an EVM address, and no declared field names it: the service takes it for a payee`,

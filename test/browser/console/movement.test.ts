@@ -129,7 +129,7 @@ test('the whole life: approved by its hash, a gate, an outcome that is unknown, 
   await decides(page, 'Resume look');
   expect(bodyOf(lastWrite()?.body)).toEqual({ node_key: 'look', attempt: 1, state: 'READY' });
   await page
-    .getByText('Nobody can say whether pay has moved anything')
+    .getByText('Whether pay has moved anything is unknown')
     .first()
     .waitFor({ timeout: PATIENCE });
   await accessible(page);

@@ -126,16 +126,16 @@ describe('a declared field', () => {
       {},
       [`evm ${A}`, 'cex desk'],
     ],
-    ['that nobody fills', executor(), { wallet_name: 'x' }, {}, ['to names nobody']],
+    ['that no plan fills', executor(), { wallet_name: 'x' }, {}, ['to names no payee']],
     [
       'that only one of two fills',
       executor({ payees: [evm, { field: 'fee_to', family: 'cex' }] }),
       { to: A },
       {},
-      [`evm ${A}`, 'fee_to names nobody'],
+      [`evm ${A}`, 'fee_to names no payee'],
     ],
-    ['that is null', executor(), { to: null }, {}, ['to names nobody']],
-    ['that is an empty list', executor(), { to: [] }, {}, ['to names nobody']],
+    ['that is null', executor(), { to: null }, {}, ['to names no payee']],
+    ['that is an empty list', executor(), { to: [] }, {}, ['to names no payee']],
     ['that is empty', executor(), { to: '' }, {}, ['to is not text']],
     ['that is a number', executor(), { to: 7 }, {}, ['to is not text']],
     ['that is an object', executor(), { to: { address: A } }, {}, ['to is not text']],
@@ -145,7 +145,7 @@ describe('a declared field', () => {
       executor({ payees: [{ field: 'constructor.name', family: 'cex' }] }),
       {},
       {},
-      ['constructor.name names nobody'],
+      ['constructor.name names no payee'],
     ],
   ])('%s', (_name, of, config, more, expected) => {
     expect(paid(of, config, more)).toEqual(expected);
@@ -222,7 +222,7 @@ describe('an executor that serves a built-in type', () => {
     ['that pays nobody', 'cex_internal_transfer', { account: 'iban' }, {}, ['cex iban']],
     ['that does nothing', 'noop', { account: 'iban' }, {}, ['cex iban']],
     [
-      'with a field that nobody fills',
+      'with a field that no plan fills',
       'cex_withdrawal',
       { destination_address: 'desk' },
       {},
@@ -240,7 +240,7 @@ describe('an executor that serves a built-in type', () => {
       'noop',
       {},
       { prepared_action: { account: 'iban' } },
-      ['account names nobody'],
+      ['account names no payee'],
     ],
     [
       'with a field that is prepared otherwise',
