@@ -26,7 +26,7 @@ export interface ApiOptions {
   readonly checkHost?: HostCheck;
   /** Without it there is no dashboard. */
   readonly dashboard?: DashboardOptions;
-  /** Without one, nobody passes while authentication is on. */
+  /** Without one, no request passes while authentication is on. */
   readonly guard?: Guard;
   /** The operators' page; without it there is none. */
   readonly console?: ServeConsole | undefined;

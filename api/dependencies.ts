@@ -1,4 +1,4 @@
-/** What the API is given by the composition root. It makes none of this itself. */
+/** What the API receives from the composition root. It makes none of this itself. */
 import type { Logger } from 'pino';
 import type { RequirementSpec } from '../domain/actions/spec.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
@@ -50,7 +50,7 @@ export interface ApiDependencies {
     command?: {
       readonly kind: CommandKind;
       readonly command_id: string | null;
-      /** What it is about, for the name of a run that is begun. */
+      /** What the movement is about, for the name of a run that is started. */
       readonly plan: Pick<CompiledPlan, 'intent' | 'template'>;
     },
   ) => void;
@@ -59,7 +59,7 @@ export interface ApiDependencies {
     readonly accounts: readonly TransferAccount[];
     /**
      * How long after a send the record of this transfer may still appear at its provider; undefined
-     * where no venue of it is bound any more.
+     * where none of its venues is bound.
      */
     readonly settleSeconds: (row: TransferRow) => number | undefined;
     /** Wakes a transfer's run in the background, like `handOver`. */

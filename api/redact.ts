@@ -1,5 +1,5 @@
 /**
- * Views of what callers and executors told: secrets and raw signed payloads never appear in them,
+ * Views of what callers and executors sent: secrets and raw signed payloads never appear in them,
  * as they never do in logs.
  */
 import type { JsonObject, JsonValue } from '../domain/json.ts';

@@ -31,7 +31,7 @@ export interface Judgement {
   readonly problem: string | null;
 }
 
-/** Looks at everything that can be told of a proposal without writing. */
+/** Judges everything about a proposal that can be known without writing. */
 export async function judge(
   proposal: Proposal,
   limits: AuthorityLimits,
@@ -63,7 +63,7 @@ export async function judge(
   return { reasons: inTheirOrder(reasons), blueprint, problem: null };
 }
 
-/** By which versions of one key are told apart: the plan without its limit. */
+/** What distinguishes the versions of one key: the plan without its limit. */
 export function digestOf({ nodes, edges, completion_assurance }: Blueprint): string {
   const text = canonicalize({ nodes, edges, completion_assurance });
   if (text === undefined) throw new Error('a blueprint has no canonical form');
@@ -77,7 +77,7 @@ function unbound({ unresolved }: ResolvedBindings): string | null {
     : `node ${found.node_key} finds ${found.reason === 'missing' ? 'no executor' : 'several executors'} here`;
 }
 
-/** What a registered template and its movement are asked too; a blueprint of ours passes. */
+/** What a registered template and its movement must satisfy too; a blueprint of ours passes. */
 function unfit(
   proposal: Proposal,
   blueprint: Blueprint,

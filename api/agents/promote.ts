@@ -30,7 +30,7 @@ interface OfProposal {
   readonly requester: Requester;
 }
 
-/** An agent is told of another's proposal what it would be told of none. */
+/** An agent sees another's proposal as one that does not exist. */
 export async function readOne(
   { params: { proposal_id }, requester: { caller } }: OfProposal,
   { db }: ApiDependencies,
@@ -52,9 +52,9 @@ export async function listAll(
   { db }: ApiDependencies,
 ): Promise<Reply<z.input<typeof proposalList>>> {
   const only = agentOf(namespaceOf(caller));
-  const [asked, filter] = splitPage(query);
+  const [pageQuery, filter] = splitPage(query);
   const { items, next_cursor } = await fetchPage(
-    asked,
+    pageQuery,
     (page) => listProposals(db, { ...filter, only }, page),
     (row) => ({ created_at: row.created_at, id: row.proposal_id }),
   );
@@ -62,8 +62,8 @@ export async function listAll(
 }
 
 /**
- * Makes a version of a submitted proposal whatever the authority's limits say; whom it would pay,
- * who would sign and which path it would take are asked anew, and nobody gets past these.
+ * Makes a version of a submitted proposal whatever the authority's limits say. Whom it would pay,
+ * who would sign and which path it would take are checked again, and bind everyone.
  */
 export async function promote(
   { params: { proposal_id }, requester }: OfProposal,

@@ -49,7 +49,7 @@ export async function propose(
   return { status: 200, ...(repeated ? REPLAYED : {}), body: proposalView(row) };
 }
 
-/** The caller as who it acts for: with authentication switched off, nobody has said that. */
+/** The caller as who it acts for: with authentication switched off, the request does not say it. */
 export function asAgent(requester: Requester, authorityKey: string): Requester {
   const { caller } = requester;
   return caller.role === 'agent'
@@ -135,7 +135,7 @@ function repeat(
 ): { readonly row: ProposalRecord; readonly repeated: true } {
   const fields = differingFields(used.request, request);
   if (fields.length === 0) return { row: used, repeated: true };
-  // A client's keys are shared by its agents, and nobody is told of another's proposal.
+  // A client's keys are shared by its agents, and no agent learns of another's proposal.
   const own = !fields.includes('authority_key');
   throw new ServiceError('idempotency_conflict', {
     context: own ? { proposal_id: used.proposal_id, fields } : { fields: ['authority_key'] },

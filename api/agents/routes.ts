@@ -151,7 +151,7 @@ export const agentRoutes: readonly Route[] = [
     summary: 'Promote a submitted proposal',
     description:
       "Waives the authority's limits on asset, chain, notional and time, for this version and its notional. Whether its destination is on the allowlist and " +
-      'past cooling, its signer profile resolves and its bridge path is ready is asked anew, and `promotion_blocked` otherwise.',
+      'past cooling, its signer profile resolves and its bridge path is ready is checked again; if not, the answer is `promotion_blocked`.',
     response: proposalResponse,
     errors: [
       'template_proposal_not_found',

@@ -10,14 +10,14 @@ export interface Subject {
   readonly action: AuditAction;
   readonly entity_type: string;
   readonly entity_key: string;
-  /** What was asked for. */
+  /** The request. */
   readonly details?: JsonObject;
 }
 
 /**
  * Runs `work`; a guarded refusal that it throws is recorded as denied before it is answered: its
- * code is the reason, and the details are what was asked for and what the caller is told. The row
- * is committed in a transaction of its own, since whatever `work` had begun is gone by then.
+ * code is the reason, and the details are the request and what the caller sees. The row is
+ * committed in its own transaction, since whatever `work` had started is rolled back by then.
  */
 export async function auditedRefusal<T>(
   deps: Pick<ApiDependencies, 'db'>,
@@ -29,7 +29,7 @@ export async function auditedRefusal<T>(
     return await work();
   } catch (error) {
     if (error instanceof ServiceError && isGuarded(error)) {
-      const details = { ...subject.details, ...told(error) };
+      const details = { ...subject.details, ...contextOf(error) };
       const row = {
         ...subject,
         outcome: 'denied',
@@ -56,6 +56,6 @@ function isGuarded({ status, code }: ServiceError): boolean {
   return status === 403 || status === 409 || GUARDED_INVALID.includes(code);
 }
 
-function told({ context }: ServiceError): JsonObject {
+function contextOf({ context }: ServiceError): JsonObject {
   return JSON.parse(JSON.stringify(context)) as JsonObject;
 }

@@ -49,6 +49,6 @@ export function refusalOf(
   if (route.roles.length === 0) return new ServiceError('route_role_unmapped');
   if (!mayCall(caller.role, route)) return new ServiceError('forbidden');
   if (route.namespaceParam === undefined || caller.role !== 'agent') return null;
-  const asked = agentNamespace(params[route.namespaceParam] ?? '');
-  return asked === caller.namespace ? null : otherNamespace(caller, asked);
+  const requested = agentNamespace(params[route.namespaceParam] ?? '');
+  return requested === caller.namespace ? null : otherNamespace(caller, requested);
 }

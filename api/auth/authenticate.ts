@@ -16,7 +16,7 @@ import { assertKnown, assertSigned } from './verify.ts';
 export interface AuthenticatorOptions {
   readonly keys: KeyRing;
   readonly nonces: NonceDesk;
-  /** Is told where the request is in its key's rate window, where that was counted. */
+  /** Called with the request's place in its key's rate window, where that was counted. */
   readonly counted?: (caller: Caller, window: RateWindow) => void;
   /** How far a timestamp may be from this process's clock, either way, in seconds. */
   readonly maxSkewSeconds: number;

@@ -21,11 +21,11 @@ import { AuthenticationError } from './refusal.ts';
 
 export interface Guard {
   /**
-   * Throws `unauthenticated` for a request that cannot be a signed one whatever its body is; asked
-   * before that is read.
+   * Throws `unauthenticated` for a request that cannot be a signed one whatever its body is; called
+   * before the body is read.
    */
   recognise(request: Pick<SignedRequest, 'headers' | 'request_id'>): Promise<void>;
-  /** Tells the caller, or throws `unauthenticated`. */
+  /** Returns the caller, or throws `unauthenticated`. */
   authenticate(request: SignedRequest): Promise<Caller>;
   /** After how many seconds the caller may come again; null when it may now. */
   limit(caller: Caller): Promise<number | null>;
@@ -70,7 +70,7 @@ export function createGuard({
   const take = shared === null ? takeNonces : takeCountedNonces;
   const authenticate = createAuthenticator({
     keys,
-    nonces: createNonceDesk((asked) => take(db, asked)),
+    nonces: createNonceDesk((nonces) => take(db, nonces)),
     ...(shared === null ? {} : { counted: shared.note }),
     maxSkewSeconds,
   });

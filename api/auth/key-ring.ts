@@ -1,6 +1,6 @@
 /**
  * HMAC secrets by key id, opened once and kept. A key id never changes its secret, so nothing here
- * goes stale; whether a key may still be used is asked with every request, in the statement that
+ * goes stale; whether a key may still be used is checked at every request, in the statement that
  * takes its nonce.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';

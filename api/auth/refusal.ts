@@ -1,6 +1,6 @@
 /**
- * Why a request is not authenticated. Callers are told only that; log, metric and audit have the
- * reason.
+ * Why a request is not authenticated. Callers learn only that it is not; log, metric and audit have
+ * the reason.
  */
 import { ServiceError } from '../../domain/errors.ts';
 

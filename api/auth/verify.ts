@@ -5,8 +5,8 @@ import { createSecretKey, randomBytes, timingSafeEqual, type KeyObject } from 'n
 import { hmacOf } from './canonical.ts';
 import { AuthenticationError } from './refusal.ts';
 
-/** An unknown key costs what a known one does, so that time does not tell them apart. */
-const NOBODY = createSecretKey(randomBytes(32));
+/** An unknown key costs what a known one does, so that time does not reveal which it is. */
+const UNKNOWN_KEY = createSecretKey(randomBytes(32));
 
 export interface Signed {
   /** As log and audit name the key. */
@@ -31,7 +31,7 @@ export function assertSigned(
   { keyId, secret, text, signature, timestamp }: Signed,
   { maxSkewSeconds, now }: Clock,
 ): void {
-  const fits = timingSafeEqual(hmacOf(secret ?? NOBODY, text), signature);
+  const fits = timingSafeEqual(hmacOf(secret ?? UNKNOWN_KEY, text), signature);
   assertKnown({ keyId, secret, timestamp }, { maxSkewSeconds, now });
   if (!fits) throw new AuthenticationError('signature_mismatch', keyId);
 }

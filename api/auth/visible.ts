@@ -1,6 +1,5 @@
 /**
- * What a caller may see. An agent is told of another's movement or template what it would be told
- * of none.
+ * What a caller may see. An agent sees another's movement or template as one that does not exist.
  */
 import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';

@@ -24,7 +24,7 @@ export async function create(
   const about = {
     action: 'auto_approve_policy.create',
     entity_type: 'auto_approve_policy',
-    details: asked(body),
+    details: bodyOf(body),
   } as const;
   const subject = { ...about, entity_key: `${body.client_id}/${body.strategy_id}` };
   return auditedRefusal(deps, requester, subject, async () => {
@@ -51,7 +51,7 @@ export async function update(
     action: 'auto_approve_policy.update',
     entity_type: 'auto_approve_policy',
     entity_key: policy_id,
-    details: asked(body),
+    details: bodyOf(body),
   } as const;
   return auditedRefusal(deps, requester, subject, async () => {
     const outcome = await updatePolicy(deps.db, policy_id, body, [auditOf(requester, subject)]);
@@ -67,6 +67,6 @@ function capsIncomplete(context: Readonly<Record<string, string>> = {}): Service
 }
 
 /** The body as it was sent, for the audit. */
-function asked(body: object): JsonObject {
+function bodyOf(body: object): JsonObject {
   return JSON.parse(JSON.stringify(body)) as JsonObject;
 }

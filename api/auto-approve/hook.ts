@@ -10,7 +10,7 @@ import type { Database } from '../../prisma/client.ts';
 
 /** A movement that is about to be created. */
 export interface Candidate {
-  /** Null where nobody is authenticated. */
+  /** Null where the request is not authenticated. */
   readonly client_id: string | null;
   readonly strategy_id: string;
   readonly plan: CompiledPlan;

@@ -5,7 +5,7 @@ import { onlyObserves } from '../../domain/plan/amount.ts';
 import { readPolicyFacts } from '../../store/auto-approve.ts';
 import type { AutoApproveHook } from './hook.ts';
 
-/** In a dry run the decision is told and logged, and the movement waits for a person. */
+/** In a dry run the decision is reported and logged, and the movement waits for a person. */
 export function policyHook({ dryRun }: { readonly dryRun: boolean }): AutoApproveHook {
   return async ({ client_id, strategy_id, plan, required, missing }, { db, log }) => {
     const { switched_off, ...facts } = await readPolicyFacts(

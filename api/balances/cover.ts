@@ -1,6 +1,6 @@
 /**
- * Holds against what venues have: asked for where balances are fetched, and asked again when a
- * snapshot is too old.
+ * Compares holds with what venues have. Balances are fetched where they are required, and again
+ * when a snapshot is too old.
  */
 import { ServiceError } from '../../domain/errors.ts';
 import type { Take, UncoveredHold } from '../../domain/transition.ts';
@@ -29,12 +29,12 @@ export async function refreshBefore(
 ): Promise<boolean> {
   if (uncovered === null) return false;
   try {
-    const asked = balances.refresh(
+    const refreshing = balances.refresh(
       uncovered.venue_key,
       uncovered.effective_withdrawable === null ? { anew: true } : { since },
     );
-    await asked;
-    return asked !== null;
+    await refreshing;
+    return refreshing !== null;
   } catch (error) {
     log.warn(
       { err: error, venue_key: uncovered.venue_key },

@@ -90,10 +90,10 @@ export async function deleteChain(
 
 function replyOf(
   change: ChainChange | null,
-  asked: { readonly chain: string; readonly endpoint_identity?: string },
+  request: { readonly chain: string; readonly endpoint_identity?: string },
   { settings }: ApiDependencies,
 ): Reply<ChainResponse> {
-  const { chain, endpoint_identity } = asked;
+  const { chain, endpoint_identity } = request;
   if (change === null) throw notFound(chain);
   switch (change.outcome) {
     case 'done':

@@ -92,13 +92,13 @@ export async function noteDrill(
   return replyOf(await noteBridgeDrill(deps.db, params, drill, audit), params);
 }
 
-function replyOf(change: PathChange | null, asked: BridgePathKey): Reply<PathResponse> {
-  if (change === null) throw notFound(asked);
+function replyOf(change: PathChange | null, key: BridgePathKey): Reply<PathResponse> {
+  if (change === null) throw notFound(key);
   switch (change.outcome) {
     case 'done':
       return { status: 200, body: change.row };
     case 'path_baseline_exists':
-      throw new ServiceError('path_baseline_exists', { context: keyOf(asked) });
+      throw new ServiceError('path_baseline_exists', { context: keyOf(key) });
     case 'chain_not_found':
       throw new ServiceError('chain_not_found', { context: { chain: change.chain } });
   }

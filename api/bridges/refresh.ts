@@ -1,4 +1,7 @@
-/** POST /executors/bridge-c/refresh-registry: every chain of the bridge is asked what it is. */
+/**
+ * POST /executors/bridge-c/refresh-registry: reads the identity and facts of every chain of the
+ * bridge.
+ */
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { NO_BRIDGE_CHAINS, type BridgeChain } from '../../domain/bridges/registry.ts';
@@ -27,8 +30,8 @@ export async function refresh(
     entity_type: 'bridge_registry',
     entity_key: 'bridge-c',
   });
-  const told = await askEach(chains, deps);
-  const { now, row, changed } = await refreshBridgeChains(deps.db, told, { askedAt, audit });
+  const readings = await readEach(chains, deps);
+  const { now, row, changed } = await refreshBridgeChains(deps.db, readings, { askedAt, audit });
   const views = row.map((each) => chainView({ row: each, now }, deps.settings));
   return {
     status: 200,
@@ -42,7 +45,7 @@ export async function refresh(
 }
 
 /** A reader that fails is a chain that did not answer. */
-async function askEach(
+async function readEach(
   chains: readonly BridgeChain[],
   { bridge = NO_BRIDGE_CHAINS, log }: ApiDependencies,
 ): Promise<readonly ToldChain[]> {
@@ -52,7 +55,7 @@ async function askEach(
     const answer = answers[index];
     if (answer?.status === 'rejected')
       log.warn({ chain, err: answer.reason as unknown }, 'a chain of the bridge was not read');
-    const told = answer?.status === 'fulfilled' ? answer.value : { ok: false as const };
-    return { chain, endpoint_identity, facts: told.ok ? told.facts : null };
+    const reading = answer?.status === 'fulfilled' ? answer.value : { ok: false as const };
+    return { chain, endpoint_identity, facts: reading.ok ? reading.facts : null };
   });
 }

@@ -75,7 +75,7 @@ export const bridgeRegistryRoutes: readonly Route[] = [
     id: 'createBridgeChain',
     method: 'POST',
     summary: 'Add a chain of the bridge',
-    description: 'Its snapshot is stale until a refresh has asked its endpoint.',
+    description: 'Its snapshot is stale until a refresh has read its endpoint.',
     params: noParams,
     body: chainCreate,
     response: chainResponse,
@@ -98,8 +98,8 @@ export const bridgeRegistryRoutes: readonly Route[] = [
     method: 'PUT',
     summary: 'Replace a chain of the bridge',
     description:
-      'All that may be written is replaced. Another `endpoint_identity` makes the snapshot stale until a refresh has asked the new ' +
-      'endpoint, and clears the drill passes of the paths that begin or end there.',
+      'Replaces every writable field. Another `endpoint_identity` makes the snapshot stale until a refresh has read the new ' +
+      'endpoint, and clears the drill passes of the paths that start or end there.',
     body: chainReplace,
     errors: ['chain_not_found', 'endpoint_identity_conflict'],
     handler: replaceChain,
@@ -191,10 +191,10 @@ export const bridgeRefreshRoute = defineRoute({
   id: 'refreshBridgeRegistry',
   method: 'POST',
   path: '/executors/bridge-c/refresh-registry',
-  summary: 'Ask every chain of the bridge what it is',
+  summary: 'Read every chain of the bridge again',
   description:
-    'Each endpoint is asked through the venue whose key or chain id is the name of the chain. What tells other facts than before ' +
-    'gets a new `snapshot_version`; what does not answer, or is not what its identity says, is stale.',
+    'Reads each endpoint through the venue whose key or chain id is the name of the chain. A chain whose facts changed ' +
+    'gets a new `snapshot_version`; one that does not answer, or is not what its identity says, is stale.',
   params: noParams,
   body: noBody,
   response: refreshResponse,

@@ -60,16 +60,16 @@ export const chainResponse = z
     endpoint_identity: z.string(),
     finality_age_seconds: z.int(),
     snapshot_version: z.int().meta({
-      description: 'Grows whenever the endpoint tells other facts than before; 0 before the first.',
+      description: 'Grows whenever the facts of the endpoint change; 0 before the first.',
     }),
     snapshot_stale: z.boolean().meta({
       description:
-        'The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago.',
+        'The endpoint did not answer the last refresh, was never read, or was read too long ago.',
     }),
     stale_detected_at: timestamp.nullable(),
     operator_label: z.string().nullable(),
     snapshot_at: timestamp.nullable().meta({
-      description: 'When the endpoint of this identity was last asked and answered.',
+      description: 'When the endpoint of this identity last answered.',
     }),
     created_at: timestamp,
     updated_at: timestamp,
@@ -184,7 +184,7 @@ export const refreshResponse = z
   .object({
     refreshed_at: timestamp,
     changed: listOf(z.string()).meta({
-      description: 'Chains whose endpoints told other facts than before.',
+      description: 'Chains whose facts changed.',
     }),
     stale: listOf(z.string()).meta({ description: 'Chains whose snapshots are stale now.' }),
     chains: chainList,

@@ -10,25 +10,25 @@ import { invalidRequest } from '../http/issues.ts';
 type Verb<Entity extends string> =
   Extract<AuditAction, `${Entity}.${string}`> extends `${Entity}.${infer Name}` ? Name : never;
 
-export function chainSubject(verb: Verb<'bridge_chain'>, chain: string, asked: object): Subject {
+export function chainSubject(verb: Verb<'bridge_chain'>, chain: string, body: object): Subject {
   return {
     action: `bridge_chain.${verb}`,
     entity_type: 'bridge_chain',
     entity_key: chain,
-    details: detailsOf(asked),
+    details: detailsOf(body),
   };
 }
 
 export function pathSubject(
   verb: Verb<'bridge_path'>,
   { src_chain, dst_chain, asset }: BridgePathKey,
-  asked: object,
+  body: object,
 ): Subject {
   return {
     action: `bridge_path.${verb}`,
     entity_type: 'bridge_path',
     entity_key: `${src_chain}/${dst_chain}/${asset}`,
-    details: detailsOf(asked),
+    details: detailsOf(body),
   };
 }
 
@@ -51,6 +51,6 @@ export function assertSame<Key extends string>(
 }
 
 /** As it was sent. */
-function detailsOf(asked: object): JsonObject {
-  return JSON.parse(JSON.stringify(asked)) as JsonObject;
+function detailsOf(body: object): JsonObject {
+  return JSON.parse(JSON.stringify(body)) as JsonObject;
 }

@@ -75,10 +75,10 @@ export const budgetRoutes: readonly Route[] = [
   }),
 ];
 
-/** Whose budgets are asked for; null for everybody's. */
-function clientOf({ caller }: Requester, asked: string | undefined): string | null {
-  if (caller.role !== 'agent') return asked ?? null;
-  if (caller.client_id !== null && (asked === undefined || asked === caller.client_id))
+/** Whose budgets to show; null for everybody's. */
+function clientOf({ caller }: Requester, requested: string | undefined): string | null {
+  if (caller.role !== 'agent') return requested ?? null;
+  if (caller.client_id !== null && (requested === undefined || requested === caller.client_id))
     return caller.client_id;
   throw new ServiceError('forbidden', {
     message: 'An agent reads the budgets of its own client only.',

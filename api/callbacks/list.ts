@@ -11,9 +11,9 @@ export async function list(
   input: { readonly query: z.output<typeof listQuery> },
   { db }: Pick<ApiDependencies, 'db'>,
 ): Promise<Reply<z.input<typeof listResponse>>> {
-  const [asked, filter] = splitPage(input.query);
+  const [pageQuery, filter] = splitPage(input.query);
   const page = await fetchPage(
-    asked,
+    pageQuery,
     (at) => listCallbacks(db, filter, at),
     (row) => ({ created_at: row.created_at, id: row.event_id }),
   );

@@ -17,7 +17,7 @@ export const callbackRoutes: readonly Route[] = [
     path: '/callbacks',
     summary: 'List callbacks',
     description:
-      'Newest first. `status=dead_letter` shows those that nobody will send unless they are redelivered.',
+      'Newest first. `status=dead_letter` shows those that are sent only after a redelivery.',
     params: noParams,
     query: listQuery,
     response: listResponse,

@@ -125,7 +125,7 @@ async function stored(
   return createTransfer(deps.db, transfer, about);
 }
 
-/** Why no provider would make this transfer is told before anything is held for it. */
+/** Throws why no provider would make this transfer, before anything is held for it. */
 function permit(body: TransferCreateBody, { transfers }: ApiDependencies): Permitted {
   const source_account_type = accountType('source_account_type', body.source_account_type);
   const destination_account_type = accountType(

@@ -19,9 +19,9 @@ export async function list(
   input: { readonly query: z.output<typeof transferQuery> },
   { db, redact }: ApiDependencies,
 ): Promise<Reply<z.input<typeof transferList>>> {
-  const [asked, filter] = splitPage(input.query);
+  const [pageQuery, filter] = splitPage(input.query);
   const page = await fetchPage(
-    asked,
+    pageQuery,
     (at) => listTransfers(db, filter, at),
     (row) => ({ created_at: row.created_at, id: row.transfer_id }),
   );

@@ -47,7 +47,7 @@ async function settle(
     if (row === null)
       throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
     if (!RESOLVABLE_STATES.includes(row.state) || attempt > TRIES) throw invalidState(row);
-    // Of a provider that is not known here any more nobody knows it, so the longest is waited for.
+    // Of a provider that is no longer bound the time is unknown, so the longest counts.
     const seconds = undecidableSeconds(
       row,
       transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS,
@@ -65,7 +65,7 @@ function invalidState(row: TransferRow): ServiceError {
   });
 }
 
-/** Nobody can know yet that nothing was moved. */
+/** The refusal while the last send may still move funds. */
 function underWay(row: TransferRow, seconds: number): ServiceError {
   return new ServiceError('invalid_state', {
     message: `The last send may still be under way; it can be resolved as failed in ${String(seconds)} s.`,

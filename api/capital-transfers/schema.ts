@@ -81,7 +81,7 @@ export const transferView = z
     provider_transfer_id: z
       .string()
       .nullable()
-      .meta({ description: "The provider's own id of its record, once it has told it." }),
+      .meta({ description: "The provider's own id of its record, once it has reported it." }),
     error_code: z.string().nullable(),
     error_message: z.string().nullable(),
     attention: z
@@ -93,7 +93,7 @@ export const transferView = z
       })
       .meta({ id: 'CapitalTransferAttention' })
       .nullable()
-      .meta({ description: 'What a person is asked for; null while none is needed.' }),
+      .meta({ description: 'What a person should do; null while none is needed.' }),
     created_at: timestamp,
     updated_at: timestamp,
   })

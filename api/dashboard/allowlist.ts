@@ -23,14 +23,14 @@ type Deps = Pick<ApiDependencies, 'db'>;
 /** As the audit has had it since before operators had roles. */
 const WRITER_ROLE = 'dashboard';
 
-/** A page of rows, newest first; those in force unless all are asked for. */
+/** A page of rows, newest first; only those in force unless the query includes the others. */
 export async function list(
   { query }: { readonly query: z.output<typeof listQuery> },
   { db }: Deps,
 ): Promise<Reply<z.input<typeof listResponse>>> {
-  const [asked, filter] = splitPage(query);
+  const [pageQuery, filter] = splitPage(query);
   const { items, next_cursor } = await fetchPage(
-    asked,
+    pageQuery,
     (page) => listAllowed(db, filter, page),
     ({ created_at, id }) => ({ created_at, id }),
   );

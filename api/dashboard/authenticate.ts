@@ -53,7 +53,8 @@ export interface Authenticated {
  */
 export interface OperatorAuthentication {
   /**
-   * Refuses a request that cannot be a signed one whatever its body is; asked before that is read.
+   * Refuses a request that cannot be a signed one whatever its body is; called before the body is
+   * read.
    */
   recognise(request: Pick<SignedRequest, 'method' | 'headers' | 'request_id'>): Promise<void>;
   /**

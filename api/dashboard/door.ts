@@ -35,7 +35,7 @@ export interface DashboardOptions {
 export interface DashboardDoor {
   /** Refuses a request that names another host than the console's. */
   readonly checkOrigin: OriginCheck;
-  /** Refuses what cannot be taken whatever its body is; asked before that is read. */
+  /** Refuses what is unacceptable whatever its body is; called before the body is read. */
   recognise(request: Request, target: Target, follows: boolean): Promise<void>;
   answer(
     request: Request,
@@ -44,7 +44,7 @@ export interface DashboardDoor {
   ): Promise<Reply<unknown> | TextReply>;
 }
 
-/** Requests a second of one operator in this process. The rest is asked to come again. */
+/** Requests a second of one operator in this process. The rest is answered 429. */
 const A_SECOND = 20;
 
 /** `find` finds routes of the API's table. */

@@ -24,7 +24,7 @@ export const ENROLLING = 'enrol';
 /** Stores the secret, or answers again what it answered; else `enrolment_refused`. */
 export type Enrol = (
   db: Database,
-  asked: EnrolBody & {
+  enrolment: EnrolBody & {
     /** The operator that the request, signed by the secret, names. */
     readonly signer: string;
     readonly request_id: string;
@@ -75,8 +75,8 @@ export function createEnrol({
     if (row.expired) return 'expired';
     return !row.replaces && (await file.find(row.operator)) !== null ? 'in_file' : null;
   };
-  return async (db, asked) => {
-    const { code, secret, request_id } = asked;
+  return async (db, enrolment) => {
+    const { code, secret, request_id } = enrolment;
     const entry = (row: EnrolledKey | null): Omit<AuditEntry, 'outcome' | 'reason'> => ({
       action: 'dashboard_key.fill',
       entity_type: 'dashboard_key',
@@ -87,7 +87,7 @@ export function createEnrol({
     // Twice: whoever lost to another page reads what that one handed over.
     for (let look = 0; look < 2; look += 1) {
       const row = await readEnrolment(db, tokenHash(code));
-      const refusal = await refusalOf(row, asked);
+      const refusal = await refusalOf(row, enrolment);
       if (refusal !== null || row === null) {
         const reason = refusal ?? 'unknown';
         auditMinutely(`enrol ${reason} ${row?.key_id ?? ''}`, {

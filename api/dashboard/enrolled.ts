@@ -6,7 +6,7 @@ import { hasConfirmedKey, readOperatorKey } from '../../store/dashboard-keys.ts'
 import type { OperatorKeys } from './operators.ts';
 
 /**
- * Asked anew at each request, by an index, so that a key that ends is refused from then on. An
+ * Read again at each request, by an index, so that a key that ends is refused from then on. An
  * operator who has ever enrolled signs with no key of the file.
  */
 export function enrolledKeys(

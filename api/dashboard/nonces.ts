@@ -1,7 +1,7 @@
 /**
  * Nonces that the service issues, so that nothing can be signed ahead: each is a time and random
  * bits under a MAC. Every process of the service knows the MACs of all, since their key is derived
- * from a secret that they share. Whether a nonce was used is asked of the database.
+ * from a secret that they share. The database knows whether a nonce was used.
  */
 import { randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { hmacOf } from '../auth/canonical.ts';

@@ -9,7 +9,7 @@ import { ServiceError } from '../../domain/errors.ts';
 /** Throws `forbidden` unless the request names the host and port of the console's origin. */
 export type OriginCheck = (request: Pick<IncomingMessage, 'headers'>) => void;
 
-/** `origin` answers e.g. `https://console.example`; asked anew each time. */
+/** `origin` answers e.g. `https://console.example`; called at each request. */
 export function createOriginCheck(origin: () => string): OriginCheck {
   return ({ headers: { host } }) => {
     const expected = origin();

@@ -107,8 +107,8 @@ function valuesOf(headers: readonly string[], name: string): readonly string[] {
 }
 
 /**
- * Whether the browser says that a page of the console's own origin asks. One that does not say so
- * sends another header of ours only with leave, which no other origin is given.
+ * Whether the browser says that a page of the console's own origin asks. A browser that does not
+ * say so sends our other header only with leave, which no other origin has.
  */
 function isSameOrigin(headers: SignedRequest['headers']): boolean {
   const site = headers['sec-fetch-site'];

@@ -12,7 +12,7 @@ import type { ConsoleFeed } from './console-feed.ts';
 import type { OperatorKeys } from './operators.ts';
 
 /** So that a stream ends within five seconds of its session, or key. */
-const ASKED_AGAIN_MS = 4_000;
+const CHECK_EVERY_MS = 4_000;
 
 /** Whose streams are open, and whether they may stay so. */
 export interface StreamDoor {
@@ -22,12 +22,12 @@ export interface StreamDoor {
   mayStay(caller: Caller): Promise<boolean>;
 }
 
-/** A session is asked for again as it was sent; of a key it counts that it is there, unchanged. */
+/** A session is checked again as it was sent; an operator's key must still exist, unchanged. */
 export function createStreamDoor(
   authentication: Pick<OperatorAuthentication, 'known'>,
   keys: OperatorKeys,
 ): StreamDoor {
-  const asked = new WeakMap<Caller, () => Promise<boolean>>();
+  const recheckOf = new WeakMap<Caller, () => Promise<boolean>>();
   // No one looks at a page because its stream is open, or because its browser opens it again.
   const known = (request: SignedRequest) => authentication.known(request, { isUse: false });
   const sessionStays = async (request: SignedRequest, operator: unknown): Promise<boolean> => {
@@ -49,12 +49,12 @@ export function createStreamDoor(
   return {
     authenticate: async (request) => {
       const opener = await known(request);
-      asked.set(opener.caller, await againOf(request, opener));
+      recheckOf.set(opener.caller, await againOf(request, opener));
       return opener.caller;
     },
     mayStay: async (caller) => {
       try {
-        return (await asked.get(caller)?.()) === true;
+        return (await recheckOf.get(caller)?.()) === true;
       } catch (error) {
         // A database that is away ends streams by itself; no session is over by that.
         return !(error instanceof AuthenticationError);
@@ -87,13 +87,13 @@ export function streamRoute({ feed, mayStay, most }: StreamOptions): Route {
       status: 200,
       type: EVENT_STREAM,
       text,
-      goesOn: (begun) => {
-        stream = begun;
+      goesOn: (opened) => {
+        stream = opened;
         const asking = setInterval(() => {
           void mayStay(caller).then((stays) => {
-            if (!stays) begun.end();
+            if (!stays) opened.end();
           });
-        }, ASKED_AGAIN_MS);
+        }, CHECK_EVERY_MS);
         return () => {
           clearInterval(asking);
           leave();

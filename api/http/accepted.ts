@@ -2,9 +2,9 @@
 import { ServiceError } from '../../domain/errors.ts';
 
 /**
- * Reads what an accepted request is answered with. When the database cannot be read just then,
- * nobody may be told that nothing was accepted: the outcome is there, and a repeat with the same
- * key tells it.
+ * Reads the answer to an accepted request. When the database cannot be read just then, the error
+ * must not say that nothing was accepted: the outcome is stored, and a repeat with the same key
+ * returns it.
  */
 export async function afterAccepting<T>(read: () => Promise<T>): Promise<T> {
   try {

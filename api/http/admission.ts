@@ -1,7 +1,7 @@
 /**
- * How many requests are worked on at once. What comes beyond that waits for a while, and is told
- * 503 `overloaded` when there is no room to wait or its time is over: before it was authenticated,
- * and so before anything of it was accepted.
+ * How many requests are worked on at once. The rest waits for a while, and gets 503 `overloaded`
+ * when there is no room to wait or its time is over: before it was authenticated, and so before
+ * anything of it was accepted.
  */
 import { Counter, Gauge } from 'prom-client';
 import type { Logger } from 'pino';

@@ -76,8 +76,8 @@ export async function answer(
 }
 
 /**
- * Whoever asked for a write is told that nothing was accepted only where that is known: of a
- * statement whose answer was lost it is not.
+ * A write is answered "nothing was accepted" only where that is known, which it is not for a
+ * statement whose answer was lost.
  */
 function leaveOpen(error: unknown): never {
   const isDoubtful =

@@ -12,8 +12,8 @@ import { ServiceError } from '../../domain/errors.ts';
 export type HostCheck = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => void;
 
 /**
- * Names of ours: loopback ones, the address that was connected to, and those given: what is
- * listened on and what is configured.
+ * Names of ours: loopback names, the address of the connection, and `names`: those that the server
+ * listens on and those that are configured.
  */
 export function createHostCheck(names: readonly string[]): HostCheck {
   const known = new Set(names.map(normalHost));

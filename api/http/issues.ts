@@ -19,8 +19,8 @@ export function pathText(path: readonly PropertyKey[]): string {
 }
 
 /**
- * The issues of a failed parse; every unknown field is one of its own. `known`: the names that
- * there are at the top, where they are few enough to be told.
+ * The issues of a failed parse, one for each unknown field. `known`: the top-level names, where
+ * they are few enough to list.
  */
 export function toIssues(error: z.ZodError, known?: readonly string[]): readonly Issue[] {
   return error.issues.flatMap((issue): Issue[] => {

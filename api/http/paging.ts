@@ -83,7 +83,7 @@ export const pageParameters = {
   cursor: cursorParameter,
 } as const;
 
-/** What a list's page is asked by. */
+/** The paging part of a list's query. */
 export interface PageQuery {
   readonly limit: number;
   readonly cursor?: Position | undefined;
@@ -115,11 +115,11 @@ function beginning({ cursor, created_to }: PageQuery): Position | null {
 export const nextCursor = z
   .string()
   .nullable()
-  .meta({ description: 'Give it as `cursor` for the next page; null on the last.' });
+  .meta({ description: 'Send it as `cursor` for the next page; null on the last.' });
 
 /**
- * Fetches one row more than asked for, to tell whether there is a next page. Lists are newest
- * first: what is before `created_from` is behind all that is wanted, and the first of it ends the
+ * Fetches one row more than the limit, which says whether there is a next page. Lists are newest
+ * first: a row before `created_from` is behind all that is wanted, and the first such row ends the
  * list.
  */
 export async function fetchPage<T>(

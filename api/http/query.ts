@@ -1,4 +1,4 @@
-/** The query string as parameters, each given once. */
+/** The query string as parameters, each at most once. */
 import { stringFault } from './body.ts';
 import type { Issue } from './issues.ts';
 
@@ -25,7 +25,7 @@ export function parseQuery(query: string): ParsedQuery {
     } else if (name === '' || name === '__proto__') {
       issues.push({ path: name, code: 'unknown_field', message: 'is not a known parameter' });
     } else if (values.has(name)) {
-      issues.push({ path: name, code: 'repeated', message: 'is given more than once' });
+      issues.push({ path: name, code: 'repeated', message: 'appears more than once' });
     } else {
       values.set(name, value);
     }

@@ -150,7 +150,7 @@ export function defineRoute<
     // An unknown parameter is never ignored, whatever the schema was made with.
     query: query instanceof z.ZodObject ? query.strict() : query,
     errors: rest.method === 'GET' ? errors : [...errors, 'outcome_unknown'],
-    // Asked with the query that the schema gave.
+    // Called with the query that the schema returned.
     acts: (acts ?? 'always') as Acts<unknown>,
     description,
     preview,

@@ -49,9 +49,9 @@ export const LIMITS = {
 } satisfies ServerOptions;
 
 /**
- * How long callers are told that an idle connection is kept: less than it is, so that who believes
- * it never sends on a connection that is being closed. Longer than the 60 s after which common
- * proxies close theirs.
+ * How long the header says that an idle connection is kept: less than it really is, so that a
+ * caller who believes it never sends on a connection that is being closed. Longer than the 60 s
+ * after which common proxies close theirs.
  */
 export const KEPT_SECONDS = 65;
 

@@ -1,7 +1,7 @@
 /** An answer that goes on: server-sent events, for as long as their reader takes them. */
 import type { ServerResponse } from 'node:http';
 
-/** What is written to a reader after the answer has begun. */
+/** What is written to a reader after the answer has started. */
 export interface EventStream {
   /** Whole events. A reader who does not read is cut at {@link UNREAD_BYTES}. */
   write(text: string): void;
@@ -15,8 +15,8 @@ export const EVENT_STREAM = 'text/event-stream';
 export const UNREAD_BYTES = 1_048_576;
 
 /**
- * Begins an answer of events. `goesOn` is given the stream, and returns what is to be done once it
- * is over, whoever ended it; that is called at once where the reader has already gone.
+ * Starts an answer of events. `goesOn` receives the stream, and returns what to do once it is over,
+ * whoever ended it; that is called at once where the reader has already gone.
  */
 export function sendStream(
   response: ServerResponse,

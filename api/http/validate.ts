@@ -1,4 +1,4 @@
-/** A request against its route's schemas: everything that does not fit is told at once. */
+/** A request against its route's schemas: every fault is reported at once. */
 import { z } from 'zod';
 import { invalidRequest, toIssues, type Issue } from './issues.ts';
 import { parseQuery } from './query.ts';
@@ -19,7 +19,7 @@ export interface RawInput {
   readonly dryRun: string | undefined;
 }
 
-/** Headers that have a meaning only when they are given once. */
+/** Headers that have a meaning only when they appear once. */
 const SINGLE_HEADERS = ['idempotency-key', 'dry-run', 'content-type', 'content-encoding'];
 
 /** The header values that routes see; one that must be single and is not is refused. */
@@ -32,7 +32,7 @@ export function singleHeaders(
       repeated.map((name) => ({
         path: name,
         code: 'repeated',
-        message: 'is given more than once',
+        message: 'appears more than once',
       })),
     );
   }
@@ -57,7 +57,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   issues.push(...parsedQuery.issues);
   const known = new Set(parsedQuery.issues.map((issue) => issue.path));
   const { dry_run: dryRunParameter, ...own } = parsedQuery.values;
-  const asked = { header: raw.dryRun, parameter: dryRunParameter };
+  const dryRun = { header: raw.dryRun, parameter: dryRunParameter };
   // Without a preview the parameter is unknown, as any other.
   const query = check(
     route.query,
@@ -71,7 +71,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   } else {
     body = check(route.body, raw.body);
   }
-  issues.push(...dryRunIssues(route, asked));
+  issues.push(...dryRunIssues(route, dryRun));
   if (issues.length > 0)
     throw invalidRequest(
       issues.filter(
@@ -79,7 +79,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
           !(known.has(issue.path) && issues.findIndex((each) => each.path === issue.path) < at),
       ),
     );
-  return { params, query, body, dryRun: Object.values(asked).includes('true') };
+  return { params, query, body, dryRun: Object.values(dryRun).includes('true') };
 }
 
 function namesOf(schema: z.ZodType): readonly string[] | undefined {

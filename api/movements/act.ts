@@ -24,8 +24,8 @@ type Refused = Extract<TransitionOutcome, { ok: false }>;
 const TAKING: readonly MovementAction[] = ['approve', 'resume', 'retry'];
 
 /**
- * An approval after a restore that may have forgotten an earlier one has what was sent asked about:
- * the balance from which it was paid may cover it no more.
+ * An approval after a restore that may have forgotten an earlier one first looks up what was sent:
+ * the balance may no longer cover it, since it may have been paid from it.
  */
 function takes(action: MovementAction, { nodes }: MovementSnapshot): boolean {
   const asks = action === 'approve' && nodes.some(({ recover_first }) => recover_first);
@@ -159,8 +159,8 @@ function notAllowed(
 }
 
 /**
- * Throws `node_differs` where a person named another node than the one that would go on, or another
- * attempt or state of it. Asked anew for each decision, so whatever came first counts.
+ * Throws `node_differs` where a person named another node than the one that would run, or another
+ * attempt or state of it. Checked at each decision, so whatever came first counts.
  */
 export function refuseOther(named: NamedNode, chosen: NodeSnapshot | undefined): void {
   if (chosen !== undefined && differs(named, chosen))

@@ -16,7 +16,7 @@ export interface AddressCheck extends Pick<
   Destination,
   'node_key' | 'chain_family' | 'address' | 'chain_id'
 > {
-  /** An active row is about it; whether it cools is asked when it is paid. */
+  /** An active row is about it; whether it cools is checked when it is paid. */
   readonly allowed: boolean;
   readonly usable_after: string | null;
   /** With what the fence would refuse it now; null where it may be paid. */
@@ -28,8 +28,8 @@ export interface AddressCheck extends Pick<
 }
 
 /**
- * Far more than a plan of the most nodes needs. Parameters that name thousands would each be asked
- * about for every node.
+ * Upper bound; the largest allowed plan needs far less. Parameters that name thousands would be
+ * checked for every node.
  */
 export const MOST_DESTINATIONS = 5_000;
 
@@ -118,9 +118,9 @@ function* destinationsInSteps(
 }
 
 /**
- * One refusal with everything on-chain that is not allowed. What exchanges are asked to pay does
- * not hinder a create, but for a field of a team's own executor that says nothing that could be
- * paid: no list will ever have that.
+ * One refusal with every on-chain payee that is not allowed. A payee of an exchange does not hinder
+ * a create, unless it is a field of a team's own executor with a value that could never be paid: no
+ * list will ever have that.
  */
 export function addressRefusals(checks: readonly AddressCheck[]): readonly ServiceError[] {
   const refused = checks

@@ -59,7 +59,7 @@ export function gateDescription({
   return node_kind === 'manual_gate' && typeof description === 'string' ? description : null;
 }
 
-/** An agent is not told of movements that it may not see. */
+/** An agent does not learn of movements that it may not see. */
 function visibleFacts(facts: AttentionFacts, { caller }: Requester): AttentionFacts {
   return caller.role === 'agent' ? { ...facts, blocked_by: null } : facts;
 }

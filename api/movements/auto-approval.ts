@@ -27,7 +27,7 @@ export interface Question {
   readonly requester: Requester;
 }
 
-/** The decision as things stand now; null where nobody is asked. */
+/** The decision as things stand now; null where no policy applies. */
 export async function evaluate(
   { compiled, strategy_id, requester }: Question,
   deps: ApiDependencies,
@@ -71,7 +71,7 @@ export async function createDecided(
       approvalOf(movement, evaluation, requester, deps),
     );
     if (outcome.created !== null) return outcome;
-    // Somebody changed the policy or the template in between, so it is asked again.
+    // The policy or the template changed in between, so evaluate again.
     if (
       outcome.uncovered === null ||
       (!refreshed && (await refreshBefore(outcome.uncovered, since, deps)))

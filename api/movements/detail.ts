@@ -67,7 +67,7 @@ function withSigners(plan: CompiledPlan, nodes: readonly NodeRecord[]): Compiled
   };
 }
 
-/** Limits of an agent are asked when it creates a movement, and may have been lowered since. */
+/** Limits of an agent are checked when it creates a movement, and may have been lowered since. */
 async function authorityOf(
   { template_key, created_by }: MovementDetail,
   plan: CompiledPlan,

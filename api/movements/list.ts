@@ -15,10 +15,10 @@ export async function list(
   input: { readonly query: z.output<typeof listQuery>; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof listResponse>>> {
-  const [asked, filter] = splitPage(input.query);
+  const [pageQuery, filter] = splitPage(input.query);
   const namespace = namespaceOf(input.requester.caller);
   const page = await fetchPage(
-    asked,
+    pageQuery,
     (at) => listMovements(deps.db, { ...filter, namespace }, at),
     (row) => ({ created_at: row.created_at, id: row.movement_id }),
   );

@@ -56,7 +56,7 @@ export type PlanRequest = Pick<
 >;
 
 export interface AssessOptions {
-  /** The service itself creates from what nobody else may. */
+  /** The service itself may create from reserved templates. */
   readonly reserved?: boolean;
   /** An agent creates only what its authority covers. */
   readonly caller?: Caller;
@@ -65,8 +65,7 @@ export interface AssessOptions {
 }
 
 /**
- * Looks at everything that can be told without writing; throws only when the version does not
- * exist.
+ * Judges everything that can be known without writing; throws only when the version does not exist.
  */
 export async function assess(
   body: PlanRequest,
@@ -129,7 +128,7 @@ export async function planOf(
   return { ...compiled, addresses };
 }
 
-/** One refusal with every node that could never show what it is asked for. */
+/** One refusal with every node whose executor can never show the required assurance. */
 function assuranceRefusals(
   { nodes }: CompiledPlan,
   deps: Pick<ApiDependencies, 'executors'>,

@@ -63,7 +63,7 @@ export const previewResponse = z
     allowlist: listOf(addressPreview).meta({
       description:
         'Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); ' +
-        'those of withdrawals do not, but are asked again, as all are, before anything is sent.',
+        'those of withdrawals do not. All are checked again before anything is sent.',
     }),
     ...naming,
     sends,

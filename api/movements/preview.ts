@@ -127,7 +127,7 @@ function keyReason(used: KeyUse, body: CreateBody, { caller }: Requester): Block
 }
 
 /**
- * What is bound comes from the registry in memory; the database knows what operators have switched
+ * What is bound comes from the registry in memory; the database holds what operators have switched
  * off.
  */
 function bindingOf(

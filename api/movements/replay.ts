@@ -28,8 +28,8 @@ export async function keyUseOf(
 
 /**
  * The conflict with the fields that differ, or null when the request is the one that used the key.
- * A client's keys are shared by its operators and agents: an agent whose namespace the first
- * movement is not in is told that, and neither which movement it is nor what else it has in common.
+ * A client's keys are shared by its operators and agents: an agent outside the first movement's
+ * namespace learns of the conflict, and neither which movement it is nor what else is equal.
  */
 export function conflictOf(
   { movement_id, request: first }: KeyUse,

@@ -7,10 +7,10 @@ import { idempotencyKey, type CreateBody } from './schema.ts';
 /** The intent without fields that were not sent. */
 export function intentOf(body: Pick<CreateBody, 'intent'>): Intent {
   const { asset, amount, ...optional } = body.intent;
-  return { asset, amount, ...given(optional) };
+  return { asset, amount, ...withoutUndefined(optional) };
 }
 
-function given<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
@@ -41,7 +41,7 @@ export function normalForm(body: CreateBody): JsonObject {
     callback_url: body.callback_url ?? null,
     labels: body.labels,
     // Only what was sent: what is stored of requests before these fields came has none of them.
-    ...given({ external_reference: body.external_reference }),
+    ...withoutUndefined({ external_reference: body.external_reference }),
     ...(body.unique_reference ? { unique_reference: true } : {}),
     ...(Object.keys(body.metadata).length === 0 ? {} : { metadata: body.metadata }),
   };

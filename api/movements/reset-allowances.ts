@@ -169,7 +169,7 @@ function nodeOf(
   };
 }
 
-/** Approved by whoever asked for it; a repeat finds one that was made and not approved. */
+/** Approved by the requester; a repeat finds one that was made and not approved. */
 async function approved(
   { movement_id, request_state, compiled_plan_hash }: Made,
   requester: Requester,

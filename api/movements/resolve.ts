@@ -37,8 +37,8 @@ export const resolve = verb<ResolveBody, NodeRef>(
 );
 
 /**
- * How long the node's executor may keep an effect to itself; the longest for one that is not known
- * here any more.
+ * How long the node's executor may keep an effect to itself; the longest time for an executor that
+ * is no longer registered.
  */
 function settleSeconds(
   { plan }: MovementSnapshot,
@@ -60,7 +60,7 @@ function withoutRecord(
   field: string,
 ): ServiceError {
   return new ServiceError('resolution_incomplete', {
-    message: `the next leg of the bridge goes by output.${field} of ${node_key}, which nobody has recorded. Retry ${node_key}, which asks the chain for it, or say it in output.`,
+    message: `The next leg of the bridge needs output.${field} of ${node_key}, which is not recorded. Retry ${node_key}, which reads it from the chain, or send it in output.`,
     context: { movement_id, node_key, missing: `output.${field}` },
   });
 }
@@ -68,7 +68,7 @@ function withoutRecord(
 /** Says that there is no such node, or that the action is not for its state. */
 export function wrongNode(
   { movement_id, nodes }: MovementSnapshot,
-  asked: {
+  named: {
     readonly node_key: string;
     readonly action: string;
     readonly allowed: readonly NodeState[];
@@ -76,7 +76,7 @@ export function wrongNode(
     readonly besides?: string;
   },
 ): never {
-  const { node_key, action, allowed, besides = '' } = asked;
+  const { node_key, action, allowed, besides = '' } = named;
   const node = nodes.find((each) => each.node_key === node_key);
   if (node === undefined)
     throw new ServiceError('node_not_found', { context: { movement_id, node_key } });

@@ -117,7 +117,7 @@ const nodeView = z
       description: 'Of a gate: what its template says that a person is to look at.',
     }),
     idempotency_key: z.string().meta({
-      description: 'Under which its executor is called, and can be asked about, in this attempt.',
+      description: 'The key under which its executor is called in this attempt, and by which its send can be looked up.',
     }),
     destination: text.meta({
       description: 'Whom it pays: by its plan before it runs, as it was prepared after.',
@@ -153,7 +153,7 @@ const attention = z
       description: 'Of a gate that waits: what its template says that a person is to look at.',
     }),
     idempotency_key: text.meta({
-      description: 'Of an unknown outcome: the key by which its executor or venue can be asked.',
+      description: 'Of an unknown outcome: the key by which its executor or venue can look it up.',
     }),
     last_answer: text.meta({
       description: 'What was last said about the node, by its executor or on its way there.',
@@ -164,10 +164,10 @@ const attention = z
         'Errors before a send after which the attempt gives up. Looks at what became of a send have no such end.',
     }),
     errors: z.int().nullable().meta({
-      description: 'Errors of the attempt so far, and looks in a row that told nothing.',
+      description: 'Errors of the attempt so far, and consecutive looks without an answer.',
     }),
     next_look_at: timestamp.nullable().meta({
-      description: 'When it is asked again what became of it, if it is.',
+      description: 'When its outcome is looked up again; null: never.',
     }),
     actions: listOf(
       z.object({
@@ -237,7 +237,7 @@ export const detailResponse = z
     input_params: jsonObject,
     labels: jsonObject,
     created_by: jsonObject,
-    approver_id: text.meta({ description: 'The label given with the decision.' }),
+    approver_id: text.meta({ description: 'The label that was sent with the decision.' }),
     approved_by: text.meta({ description: 'The authenticated key that approved.' }),
     auto_approve_result: jsonObject.nullable(),
     error_message: text,

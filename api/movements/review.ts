@@ -179,7 +179,7 @@ function drawnFrom(plan: CompiledPlan, chains: ApiDependencies['chains']): reado
   }));
 }
 
-/** A venue that was asked and did not name a pool has nothing in it, as `check_covered` says. */
+/** A venue that answered without naming a pool has nothing in it, as `check_covered` says. */
 function standingOf(draw: Drawn, pools: readonly PoolRow[]): Draw {
   const own = pools.filter(({ venue_key }) => venue_key === draw.venue_key);
   const pool = own.find(

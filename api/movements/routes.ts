@@ -244,12 +244,12 @@ export const movementRoutes: readonly Route[] = [
     ...action,
     id: 'resolveMovementNode',
     path: '/movements/{movement_id}/nodes/{node_key}/actions/resolve',
-    summary: 'Resolve a node that nobody can answer for',
+    summary: 'Resolve a node whose outcome no venue can report',
     description:
-      'For a node in UNKNOWN whose venue cannot tell any more what became of its send, or one that is observed for longer than usual ' +
-      '(attention `observed_long`). `completed` goes on along its success path, ' +
-      '`failed` along its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact. Nobody can tell ' +
-      'before the send and the time in which its effect may appear are over, nor that it failed while what it signed may still be mined. ' +
+      'For a node in UNKNOWN whose venue can no longer report the outcome of its send, or one that is observed for longer than usual ' +
+      '(attention `observed_long`). `completed` continues on its success path, ' +
+      '`failed` on its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact. Refused ' +
+      'until the send and the time in which its effect may appear are over; `failed` also while what it signed may still be mined. ' +
       'A burn that no attester signs for, or its mint, is completed by the transaction that minted it (`mint_tx_hashes`): the chain is read ' +
       'within the request, and what it does not show is `mint_not_proven` with `reason` and `tx_hash`. Where other burns of the same terms are ' +
       'open nothing tells whose a mint is (`ambiguous`, with their `nodes`), until as many mints are named.',
@@ -299,7 +299,7 @@ export const movementRoutes: readonly Route[] = [
     description:
       'For a node in UNKNOWN or OBSERVING whose transaction is signed and not mined for good. A transaction with the same nonce that ' +
       'moves nothing is signed and sent; whichever of the two is mined decides. When it is this one, in a finalized block, the node is ' +
-      'FAILED with `TRANSACTION_CANCELLED`; otherwise it goes on as if nobody had asked. A node in UNKNOWN is looked at within a minute.',
+      'FAILED with `TRANSACTION_CANCELLED`; otherwise it continues as before. A node in UNKNOWN is looked at within a minute.',
     params: nodeParams,
     body: cancelTransactionBody,
     errors: ['movement_not_found', 'node_not_found', 'invalid_state', 'nothing_signed'],

@@ -97,12 +97,12 @@ export const callbackUrl = text(1, 2048)
   .overwrite((address) => (URL.canParse(address) ? new URL(address).href : address));
 
 const inputParams = jsonObject
-  .superRefine((given, context) => {
-    for (const key of foreignKeys(given)) {
+  .superRefine((params, context) => {
+    for (const key of foreignKeys(params)) {
       context.addIssue({
         code: 'custom',
         path: ['node_config', key],
-        message: 'is said by the template alone',
+        message: 'is set by the template only',
       });
     }
   })
@@ -206,7 +206,7 @@ export const resolveBody = z
     }),
     output: jsonObject.optional().meta({
       description:
-        "Only with `completed`: the node's output, as its executor would have told it. Without it the node's amount counts as sent, " +
+        "Only with `completed`: the node's output, as its executor would have returned it. Without it the node's amount counts as sent, " +
         'and fills each output field that an `amount_ref` names.',
     }),
     mint_tx_hashes: z
@@ -302,7 +302,7 @@ export const namedNodeBody = z
   .default({})
   .meta({
     id: 'NamedNode',
-    description: 'What is given must be of the node that would go on, else `node_differs`.',
+    description: 'Each field must match the node that would run, else `node_differs`.',
     examples: [{ node_key: 'check', attempt: 1, state: 'READY' }],
   });
 

@@ -91,15 +91,15 @@ export const cancel = verb('cancel', ({ requester }) => (snapshot) => {
 });
 
 /**
- * A cancel leaves nodes to be asked about that a restored database may have forgotten a send of,
- * and none is asked about without an approval.
+ * A cancel keeps nodes whose send a restored database may have forgotten, so that the send is
+ * looked up; that happens only in an approved movement.
  */
 function assertAskable({ movement_id, state, nodes }: MovementSnapshot): void {
   const unasked = nodes.filter(({ recover_first }) => recover_first);
   if (state !== 'PENDING_APPROVAL' || unasked.length === 0) return;
   throw new ServiceError('invalid_state', {
     message:
-      'A restored database may have forgotten its approval and what it sent. Approve it while the cutover switch is frozen, so that its nodes are asked about and nothing is sent, and cancel it then; or reject it, if it was never approved.',
+      'A restored database may have forgotten its approval and what it sent. Approve it while the cutover switch is frozen, so that its sends are looked up and nothing is sent, and then cancel it; or reject it, if it was never approved.',
     context: {
       movement_id,
       current_state: state,

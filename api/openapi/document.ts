@@ -68,7 +68,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Callbacks: 'What is sent to callers when a movement changes, and what could not be sent.',
   'Signer lifecycle': 'Rotation and retirement of signers, with what was seen of their accounts.',
   'Bridge registry':
-    'Which chains a bridge joins, and what is asked of a path before funds take it.',
+    'Which chains a bridge joins, and what a path needs before funds take it.',
   'Perp venue':
     'The account that the perps venue is paid from, the strategies that trade there, and their agents.',
   Audit: 'Who did what, when, and what was refused.',
@@ -144,7 +144,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
           in: 'header',
           required: false,
           description:
-            'Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given.',
+            'Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one.',
           schema: { type: 'string', examples: ['rebalance-2026-11-21.1'] },
         },
         IdempotencyKey: {
@@ -152,7 +152,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
           in: 'header',
           required: false,
           description:
-            'Stands for `idempotency_key` of the body; where both are given they are equal.',
+            'Replaces `idempotency_key` of the body; where both are sent they must be equal.',
           schema: { type: 'string', minLength: 1, maxLength: 128 },
         },
         DryRunQuery: {

@@ -12,7 +12,7 @@ const BEFORE_ROUTE: readonly ErrorCode[] = [
   'headers_too_large',
   'internal_error',
 ];
-/** What every route may answer; a path or a method that is none is told by the same address. */
+/** What every route may answer; an unknown path or method is answered at the same address. */
 const EVERY_ROUTE: readonly ErrorCode[] = [
   ...BEFORE_ROUTE,
   'route_not_found',
@@ -116,10 +116,10 @@ export function commonResponses(options: ErrorOptions): JsonSchema {
 
 /** The examples of errors that responses refer to, by code; `own` are the codes of all routes. */
 export function errorExamples(own: readonly ErrorCode[], options: ErrorOptions): JsonSchema {
-  const told = new Set([...own, ...commonCodes(options)]);
+  const listed = new Set([...own, ...commonCodes(options)]);
   return Object.fromEntries(
     Object.entries(SEEN.refusals)
-      .filter(([code]) => told.has(code as ErrorCode))
+      .filter(([code]) => listed.has(code as ErrorCode))
       .map(([code, value]) => [code, { summary: code, value }]),
   );
 }
@@ -184,14 +184,16 @@ function withStatus(codes: readonly ErrorCode[], status: number): readonly Error
   return [...new Set(codes.filter((code) => ERROR_TABLE[code].status === status))].sort();
 }
 
-/** OpenAPI has one response for each status, so its codes are told in words and as examples. */
+/**
+ * OpenAPI has one response for each status, so its codes stand in its description and as examples.
+ */
 function failure(
   status: number,
   codes: { readonly mine: readonly ErrorCode[]; readonly shared: readonly ErrorCode[] },
   schema: JsonSchema,
 ): JsonSchema {
   const { mine, shared } = codes;
-  const told = mine.map(
+  const lines = mine.map(
     (code) => `\`${code}\` (retry: ${ERROR_TABLE[code].retry}): ${ERROR_TABLE[code].message}`,
   );
   const also =
@@ -204,7 +206,7 @@ function failure(
     seen.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
   );
   return {
-    description: [...told, ...also].join('\n\n'),
+    description: [...lines, ...also].join('\n\n'),
     headers: { ...REQUEST_ID, ...headersOf(status) },
     content: {
       'application/json': {

@@ -1,5 +1,5 @@
 /**
- * The rendered API reference, served whole from this machine: no other host is asked for anything.
+ * The rendered API reference, served whole from this machine: it loads nothing from another host.
  */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';

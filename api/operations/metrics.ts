@@ -1,6 +1,6 @@
 /**
- * The part of the metrics page that is read when it is asked for: what waits, what is held, what
- * signers have.
+ * The part of the metrics page that is read when the page is requested: what waits, what is held,
+ * what signers have.
  */
 import { Gauge, Registry } from 'prom-client';
 import { within } from '../../platform/time-limit.ts';
@@ -96,11 +96,11 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
   lag.set({ relay: 'callbacks' }, read.oldest_callback);
   gauge(
     'svc_nodes_unanswered',
-    'Nodes of which the last look at what became of them told nothing.',
+    'Nodes whose last look returned no answer.',
   ).set(read.unanswered);
   gauge(
     'svc_nodes_unanswered_oldest_seconds',
-    'For how long one of them has been looked at in vain; 0 when none is.',
+    'For how long the oldest of them has had no answer; 0 when there is none.',
   ).set(read.oldest_unanswered);
   const held = gauge('svc_reservations_held', `Amount that movements hold of a pool. ${DISPLAY}`, [
     'venue',
@@ -120,7 +120,7 @@ function showLanes({ lanes }: OperationFigures, gauge: MakeGauge): void {
   const labels = ['signer_key', 'address', 'chain_id'];
   const open = gauge(
     'svc_lane_open_nonces',
-    'Nonces of an account that were given away and are in no block that was seen.',
+    'Claimed nonces of an account that are in no block that was seen.',
     labels,
   );
   const oldest = gauge(
@@ -155,10 +155,10 @@ function remembered<T>(read: () => Promise<T>, now: () => number): () => Promise
   return () => {
     if (last !== null && now() < last.until) return Promise.resolve(last.value);
     if (current !== null) return current;
-    const begun = now();
+    const started = now();
     current = read()
       .then((value) => {
-        last = { value, until: now() + Math.max(FRESH_MS, (now() - begun) / SHARE) };
+        last = { value, until: now() + Math.max(FRESH_MS, (now() - started) / SHARE) };
         return value;
       })
       .finally(() => {

@@ -1,4 +1,4 @@
-/** What a signer says that it is, asked afresh and outside of any transaction. */
+/** A signer's identity, read again and outside of any transaction. */
 import { IdentityFault, type Signer } from '../../domain/signer.ts';
 import { within } from '../../platform/time-limit.ts';
 import { readIdentity } from '../../signers/identity.ts';
@@ -29,9 +29,9 @@ export async function liveIdentity(signer: Signer | undefined): Promise<LiveIden
   });
   if (signer === undefined) return unavailable(false);
   try {
-    const told = await within(signer.identity(), ANSWER_LIMIT_MS);
-    if (told === null) return unavailable(true);
-    const reading = readIdentity(told);
+    const identity = await within(signer.identity(), ANSWER_LIMIT_MS);
+    if (identity === null) return unavailable(true);
+    const reading = readIdentity(identity);
     return reading.ok ? { address: reading.address, problem: null } : INVALID;
   } catch (error) {
     return error instanceof IdentityFault ? INVALID : unavailable(false);

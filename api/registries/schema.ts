@@ -55,13 +55,13 @@ export const laneView = z
   .object({
     chain_id: z.int(),
     address: z.string(),
-    next_nonce: z.int().meta({ description: 'The nonce that is given away next.' }),
+    next_nonce: z.int().meta({ description: 'The nonce that is claimed next.' }),
     mined_nonce: z.int().nullable().meta({
       description: 'How many transactions its newest block counts, as last seen; null before that.',
     }),
     final_nonce: z.int().nullable().meta({ description: 'The same of its newest final block.' }),
     seen_at: timestamp.nullable(),
-    open_nonces: z.int().meta({ description: 'Given away, and in no block that was seen.' }),
+    open_nonces: z.int().meta({ description: 'Claimed, and in no block that was seen.' }),
     oldest_open_seconds: z.int().nullable(),
     unfinal_nonces: z.int().meta({ description: 'Mined, and not final yet.' }),
     stuck: z.object({ nonce: z.int(), why: z.string(), since: timestamp }).nullable().meta({

@@ -63,13 +63,13 @@ export const updateSignerRoute = defineRoute({
       entity_key: key,
     } as const;
     const { status, reason } = body;
-    const given = reason === undefined ? {} : { reason };
+    const stated = reason === undefined ? {} : { reason };
     return auditedRefusal(
       deps,
       requester,
-      { ...about, details: { status, ...given } },
+      { ...about, details: { status, ...stated } },
       async () => {
-        const audit = [auditOf(requester, { ...about, ...given, details: { status } })];
+        const audit = [auditOf(requester, { ...about, ...stated, details: { status } })];
         const outcome = await setSignerStatus(deps.db, { key, declared, status, audit });
         if (outcome === null)
           throw new ServiceError('signer_not_found', { context: { signer_key: key } });

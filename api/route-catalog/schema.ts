@@ -68,7 +68,7 @@ const bridgeLeg = z
     source_chain_id: z.int().nullable().meta({ description: 'Null: left to the caller.' }),
     destination_chain_id: z.int().nullable(),
     asset: z.string().nullable().meta({
-      description: "The node's, else the one that was asked for; null: the movement's.",
+      description: "The node's, else the requested one; null: the movement's.",
     }),
     finality: oneOf(BURN_FINALITIES).nullable(),
     latency_baseline_seconds: z.int().nullable(),
@@ -80,7 +80,7 @@ const bridgeLeg = z
       description: 'The most that a send over the path may cost, in `fee_native_asset`.',
     }),
     fee_native_asset: z.string().nullable().meta({ description: 'The coin of the source chain.' }),
-    usable: z.boolean().nullable().meta({ description: 'Null: nobody here can say.' }),
+    usable: z.boolean().nullable().meta({ description: 'Null: unknown.' }),
     problem: z
       .object({
         error_code: z.string().meta({ example: 'BRIDGE_PATH_NOT_READY' }),
@@ -124,9 +124,9 @@ export const routeView = z
     stats: stats.nullable().meta({ description: 'Null when no movement ended in that time.' }),
     fee_policy: jsonObject.meta({
       description:
-        'expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where given.',
+        'expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where present.',
     }),
-    risk_controls: jsonObject.meta({ description: 'max_amount and min_amount, where given.' }),
+    risk_controls: jsonObject.meta({ description: 'max_amount and min_amount, where present.' }),
     health: health.exactOptional().meta({ description: 'Only with `include_health=true`.' }),
   })
   .meta({ id: 'RouteView' });

@@ -89,7 +89,7 @@ function unusable(
   return reasons;
 }
 
-/** What keeps all sends of a kind from leaving; asked where a route needs it. */
+/** What keeps all sends of a kind from leaving; read where a route needs it. */
 async function problemsOf(
   routes: readonly FundRoute[],
   { db, requirements = [] }: ApiDependencies,
@@ -121,7 +121,7 @@ function unmet(
   });
 }
 
-/** A route as it is shown; its health only where that was asked for. */
+/** A route as it is shown; its health only where the query includes it. */
 export function routeViewOf(
   { route, stats, health, bridge }: Candidate,
   withHealth: boolean,

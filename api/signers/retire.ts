@@ -18,7 +18,7 @@ interface Input {
   readonly requester: Requester;
 }
 
-/** Retires a deprecated signer that nothing needs any more, and that has nothing left. */
+/** Retires a deprecated signer that is no longer needed and holds nothing. */
 export function retire(
   { params: { signer_key }, body, requester }: Input,
   deps: ApiDependencies,
@@ -63,7 +63,7 @@ export function retire(
 
 /**
  * What stands on every bound chain about each address that the signer has or had. `unavailable` is
- * why it cannot be told; a signer that is not deprecated is not looked at.
+ * why it is unknown; a signer that is not deprecated is not looked at.
  */
 async function lookedUp(
   signer: FoundSigner,

@@ -91,7 +91,7 @@ function declared(
   };
 }
 
-/** The address of the replacement, in the order in which its refusals are told. */
+/** The address of the replacement, in the order in which its refusals are reported. */
 async function identityOf(
   key: string,
   { pin }: RotationStart,
@@ -120,7 +120,7 @@ async function refreshPools(key: string, { balances }: ApiDependencies): Promise
   );
 }
 
-/** Every address that the old signer is known by; what it sent from where nobody knows one. */
+/** Every address that the old signer is known by; without one, those that it sent from. */
 async function addressesOf(
   key: string,
   { known_addresses }: RotationStart,

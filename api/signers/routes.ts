@@ -47,7 +47,7 @@ export const signerLifecycleRoutes: readonly Route[] = [
     description:
       'What was not sent yet is signed by the replacement and prepared anew; plan and hash stay what was approved. Nodes that are ' +
       'tied to the old address stay with the old signer, which is `deprecated` from then on and signs nothing else. The replacement ' +
-      'must be pinned, and is asked afresh for its address. A drill does all of it and takes it back. Checked in this order: the ' +
+      'must be pinned, and its address is read again. A drill does all of it and rolls it back. Checked in this order: the ' +
       'keys, `ack_impact`, `validation_failed` by its `cause`, then health, pin and identity of the replacement.',
     body: rotateRequest,
     response: rotateResponse,

@@ -61,7 +61,7 @@ export const holding = z
     asset: z.string(),
     token_address: z.string().nullable().meta({ description: "Null: the chain's own coin." }),
     amount: z.string().nullable(),
-    problem: z.string().nullable().meta({ description: 'Why the amount cannot be told.' }),
+    problem: z.string().nullable().meta({ description: 'Why the amount is unknown.' }),
   })
   .meta({ id: 'SignerHolding' });
 

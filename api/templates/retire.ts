@@ -19,7 +19,7 @@ export const retireTemplateRoute = defineRoute({
   tag: 'Plan templates',
   summary: 'Retire a plan template version',
   description:
-    'For good: no movement, preview or proposal is made from it any more, and the route catalog leaves it out. Movements that it made go on unchanged. ' +
+    'For good: no new movement, preview or proposal is made from it, and the route catalog leaves it out. Movements that it made continue unchanged. ' +
     'An agent retires only versions of its own namespace. A repeat answers the first retirement.',
   params: z.strictObject({ template_id: uuid }),
   query: noQuery,

@@ -248,7 +248,7 @@ const summaryFields = {
   created_by: z.string().nullable().meta({ description: 'The client that registered it.' }),
   created_at: timestamp,
   status: oneOf(TEMPLATE_STATUSES).meta({
-    description: '`retired`: nothing is made from it any more; movements that it made go on.',
+    description: '`retired`: nothing new is made from it; movements that it made continue.',
   }),
   retired_at: timestamp.nullable(),
   retired_by: z.string().nullable().meta({ description: 'The client that retired it.' }),

@@ -7,7 +7,7 @@ export interface BridgeChain {
   /** `<eid>:<address>`, the bridge's id of the chain and its endpoint's address there. */
   readonly endpoint_identity: string;
   readonly finality_age_seconds: number;
-  /** Grows whenever the endpoint tells other facts than before. */
+  /** Grows whenever the facts of the endpoint change. */
   readonly snapshot_version: number;
   /** The endpoint did not answer at the last refresh, or was never read. */
   readonly snapshot_stale: boolean;

@@ -41,7 +41,7 @@ export const consoleStreamRules: readonly Rule[] = [
     },
     broken: {
       file: 'api/dashboard/stream.ts',
-      find: 'if (!stays) begun.end();',
+      find: 'if (!stays) opened.end();',
       replace: 'if (!stays) return;',
     },
   },

@@ -140,7 +140,7 @@ export const lockRules: readonly Rule[] = [
     test: { file: REFERENCES, name: 'a repeat with' },
     broken: {
       file: 'api/movements/request.ts',
-      find: '    ...given({ external_reference: body.external_reference }),\n',
+      find: '    ...withoutUndefined({ external_reference: body.external_reference }),\n',
       replace: '',
     },
   },
