@@ -1,4 +1,4 @@
-/** What an address of a database may say, and what it is told where it says too little. */
+/** What an address of a database may say, and the error where it says too little. */
 import { readDatabaseAddress } from '../../domain/database-address.ts';
 
 const read = (rest: string) => readDatabaseAddress(`postgresql://u:p%40s@${rest}`);

@@ -76,7 +76,7 @@ describe('nonExecutableReasons', () => {
     expect(reasons(nodes, ...edges)).toEqual([reason]);
   });
 
-  it('lets nobody but a person pay in the place of a mint', () => {
+  it('lets only a person pay in the place of a mint', () => {
     const plan = [burn('a'), mint('b', { burn_from: 'a' })];
     const pays = node('c', { action_type: 'cex_withdrawal', node_kind: 'compensation' });
     expect(reasons([...plan, pays], 'a>b', 'b>c:on_failure')).toEqual(['mint_failure_pays:b->c']);
@@ -88,7 +88,7 @@ describe('nonExecutableReasons', () => {
     expect(reasons([...plan, gate], 'a>b', 'b>c:on_failure')).toEqual([]);
   });
 
-  it('lets nobody but a person pay in the place of what a bridge has not brought', () => {
+  it('lets only a person pay in the place of what a bridge has not brought', () => {
     const send = node('a', {
       action_type: 'bridge_c_send',
       signer_selector: { chain_family: 'evm' },
@@ -115,7 +115,7 @@ describe('nonExecutableReasons', () => {
     ['another look', { node_kind: 'observe', action_type: 'evm_balance_observe' }, 'on_success'],
     ['nothing', { action_type: 'noop' }, 'on_success'],
     ['a failed nothing', { action_type: 'noop' }, 'on_failure'],
-  ] as const)('lets nobody pay for a mint behind %s', (_what, hop, edge) => {
+  ] as const)('lets nothing pay for a mint behind %s', (_what, hop, edge) => {
     const idle = node('c', { ...hop, has_side_effect: false });
     const pays = node('d', { action_type: 'cex_withdrawal' });
     const plan = [burn('a'), mint('b', { burn_from: 'a' }), idle, pays];
@@ -127,8 +127,8 @@ describe('nonExecutableReasons', () => {
       node_kind: 'manual_gate',
       has_side_effect: false,
     });
-    const asked = [...plan.slice(0, 2), gate, pays];
-    expect(reasons(asked, 'a>b', 'b>c:on_failure', 'c>d:on_manual_resume')).toEqual([]);
+    const gated = [...plan.slice(0, 2), gate, pays];
+    expect(reasons(gated, 'a>b', 'b>c:on_failure', 'c>d:on_manual_resume')).toEqual([]);
   });
 
   describe('between the legs of a bridge', () => {

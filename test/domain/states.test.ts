@@ -55,7 +55,7 @@ describe('the tables', () => {
     ]);
   });
 
-  it('never cancel or fail a movement that nobody approved', () => {
+  it('never cancel or fail an unapproved movement', () => {
     expect(MOVEMENT_TABLE.moves.PENDING_APPROVAL).toEqual([
       'APPROVED',
       'REJECTED',

@@ -26,7 +26,7 @@ export const bridgeRules: readonly Rule[] = [
     id: 'a-cancel-stops-no-second-leg',
     section,
     rule: "A cancel leaves a bridge's second leg to run whose first was or may have been sent.",
-    test: { file: ACTED, name: 'leaves a mint alone that has begun to be prepared' },
+    test: { file: ACTED, name: 'leaves a mint alone whose preparation has started' },
     broken: {
       file: 'domain/commands/cancel.ts',
       find: '!owed.has(node.node_key) &&',
@@ -169,7 +169,7 @@ export const bridgeRules: readonly Rule[] = [
     rule: 'Nothing pays in the place of what a bridge has not brought before a person was asked.',
     test: {
       file: 'test/domain/executable.test.ts',
-      name: 'lets nobody pay for a mint behind %s',
+      name: 'lets nothing pay for a mint behind %s',
     },
     broken: {
       file: 'domain/plan/legs.ts',

@@ -143,7 +143,7 @@ describe.each([...BUILT_IN, ...OWN])('%s', (_what, action_type, declared) => {
     if (spec.allowance) expect(resets).toEqual([{ asset, amount: '0' }]);
   });
 
-  test('pays somebody who is asked for, or is known to pay nobody', () => {
+  test('pays a payee that is checked, or is known to pay no one', () => {
     if (!spec.sends || spec.payees === 'none' || spec.payees === 'sub_account') {
       expect(paid).toEqual([]);
       return;

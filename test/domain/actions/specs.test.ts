@@ -60,7 +60,7 @@ test.each(ACTION_NAMES)('the members of %s that imply each other agree', (name) 
   if (!sends) expect(spec).toMatchObject(quiet);
   if (spec.idle) expect(spec).toMatchObject({ sends, claim: null, watches: null, crossing: null });
   if (spec.allowance) expect(spec).toMatchObject({ sends: true, payees: 'spender', claim: null });
-  // An address of its own pays nobody else, and what declares is a team's own.
+  // An address of its own pays no one else, and `declared` is for a team's own types.
   expect([payees, pool]).not.toContain('declared');
   expect(pool).not.toBe('own');
 

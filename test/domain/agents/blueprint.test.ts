@@ -184,7 +184,7 @@ describe('what is covered', () => {
     node_kind: 'action' as const,
     has_side_effect: true,
   });
-  /** What nobody would register for an agent: every value is left to whoever creates. */
+  /** What would never be registered for an agent: every value is left to whoever creates. */
   const open = (nodes: ReturnType<typeof node>[], input: JsonObject, amount: string) => {
     const bindings = new Map(
       nodes.map(({ node_key }) => [
@@ -276,8 +276,8 @@ describe('what is covered', () => {
     const none = { ...LIMITS, max_notional: '1', allowed_assets: [], allowed_chains: [] };
     const plan = compiled(PROPOSALS[2] as Proposal, '5');
     const grant = { asset: 'USDC', amount: '5', chains: [NEAR.venue_key, FAR.venue_key] };
-    const codes = (given: typeof grant) =>
-      uncoveredBy(plan, none, given, BOUND.chains).map(({ code }) => code);
+    => const codes = (of: typeof grant) => =>
+      uncoveredBy(plan, none, of, BOUND.chains).map(({ code }) => code);
     expect(codes(grant)).toEqual([]);
     expect(codes({ ...grant, amount: '4.99' })).toEqual(['max_notional_exceeded']);
     expect(codes({ ...grant, chains: ['near'] })).toEqual(['chain_not_allowed']);

@@ -74,7 +74,7 @@ describe('a declared field', () => {
       [`evm 1 ${A}`, `evm 137 ${A}`],
     ],
     [
-      'on no chain that can be told',
+      'on an unknown chain',
       executor({ payees: [{ ...evm, chain_id_field: 'target' }] }),
       { to: A, chain_id: 1, target: 'polygon' },
       {},
@@ -178,7 +178,7 @@ describe('a declared field', () => {
       ['what was prepared does not name exactly the same in to as the plan'],
     ],
     [
-      'nobody',
+      'no payee',
       { amount: '1' },
       ['what was prepared does not name exactly the same in to as the plan'],
     ],
@@ -197,7 +197,7 @@ describe('a declared field', () => {
     ).toEqual([`cex ${A}`]);
   });
 
-  test('is asked for on the chain that was prepared as well', () => {
+  test('must be listed on the chain that was prepared as well', () => {
     expect(
       paid(executor(), { to: A, chain_id: 1 }, { prepared_action: { to: A, chain_id: 5 } }),
     ).toEqual([`evm 1 ${A}`, `evm 5 ${A}`]);
@@ -219,7 +219,7 @@ describe('an executor that serves a built-in type', () => {
       {},
       ['cex desk', 'cex iban'],
     ],
-    ['that pays nobody', 'cex_internal_transfer', { account: 'iban' }, {}, ['cex iban']],
+    ['that pays no one', 'cex_internal_transfer', { account: 'iban' }, {}, ['cex iban']],
     ['that does nothing', 'noop', { account: 'iban' }, {}, ['cex iban']],
     [
       'with a field that no plan fills',
@@ -326,7 +326,7 @@ describe('an address that no field declares', () => {
         ({ address }) => address,
       ),
     ).toEqual([A]);
-    // A declared payee is asked for even then.
+    // A declared payee must be listed even then.
     expect(
       withoutKnown(destinations(executor(), { to: TOKEN }), [TOKEN]).map(({ address }) => address),
     ).toEqual([TOKEN]);
@@ -354,7 +354,7 @@ test('a plan’s tokens are those of its template and of the venues, not what a 
 });
 
 describe('an executor', () => {
-  test('that sends nothing pays nobody', () => {
+  test('that sends nothing pays no one', () => {
     expect(paid(executor({ sends: false }), { to: A })).toEqual([]);
   });
 
@@ -370,7 +370,7 @@ describe('an executor', () => {
     expect(paid(of, {})).toEqual(['its executor does not declare whom acme_payout pays']);
   });
 
-  test('is not asked of built-in types', () => {
+  test('does not decide for built-in types', () => {
     const node = {
       node_key: 'n',
       node_kind: 'action',
@@ -381,7 +381,7 @@ describe('an executor', () => {
     expect(paid(executor({ sends: false }), {}, { node })).toEqual([`evm ${A}`]);
   });
 
-  test('pays nobody whom a plan can choose where it says so for its own types', () => {
+  test('pays no one whom a plan can choose where it says so for its own types', () => {
     const of = (more: Partial<DeclaredPayees>) =>
       typesWithoutPayees(executor({ action_types: ['noop', 'a', 'b'], ...more }));
     expect(of({ payees: [] })).toEqual(['a', 'b']);
@@ -390,7 +390,7 @@ describe('an executor', () => {
     expect(typesWithoutPayees({ action_types: ['a'], sends: true, not_payees: [] })).toEqual([]);
   });
 
-  test('that watches pays nobody', () => {
+  test('that watches pays no one', () => {
     const node = {
       node_key: 'n',
       node_kind: 'observe',

@@ -97,7 +97,7 @@ describe('a node on a chain', () => {
       [`1:${A}`, `1:${B}`],
     ],
     [
-      'one that is told twice',
+      'one that appears twice',
       erc20({ destination_address: A }, { prepared_action: { destination_address: A } }),
       [`1:${A}`],
     ],
@@ -119,7 +119,7 @@ describe('a node on a chain', () => {
     ['a list', erc20({ recipients: [A, B] }), [`1:${A}`, `1:${B}`]],
     ['32 bytes', erc20({ mint_recipient: `0x${'0'.repeat(24)}${A.slice(2)}` }), [`1:${A}`]],
     ['something that is no address', erc20({ destination_address: 7 }), ['1:7']],
-    ['nobody', erc20({ destination: 'arbitrum' }), []],
+    ['no one', erc20({ destination: 'arbitrum' }), []],
   ])('pays %s', (_name, found, expected) => {
     expect(found).toEqual(expected);
   });
@@ -192,7 +192,7 @@ describe('a withdrawal', () => {
       withdrawal({ destination_address: A }, { prepared_action: { destination_address: B } }),
       [A, B],
     ],
-    ['nobody, which is no reason to pay', withdrawal({}), ['']],
+    ['no one, which is no reason to pay', withdrawal({}), ['']],
   ])('pays %s', (_name, found, expected) => {
     expect(found).toEqual(expected);
   });
@@ -205,7 +205,7 @@ test.each([
   'cex_deposit_observe',
   'evm_balance_observe',
   'bridge_c_observe',
-])('%s pays nobody', (action_type) => {
+])('%s pays no one', (action_type) => {
   expect(
     destinationsOf(
       paying(
@@ -216,7 +216,7 @@ test.each([
     ),
   ).toEqual([]);
 });
-test('observing pays nobody, whatever is observed', () => {
+test('observing pays no one, whatever is observed', () => {
   const { node, ...rest } = paying('evm_erc20_transfer', { destination_address: A });
   expect(destinationsOf({ ...rest, node: { ...node, node_kind: 'observe' } })).toEqual([]);
 });
@@ -269,7 +269,7 @@ test.each(['cex_withdrawal', 'evm_erc20_transfer', 'evm_native_transfer'])(
   },
 );
 
-test('a mint that somebody else has made pays nobody any more', () => {
+test('a mint that was made elsewhere pays no one', () => {
   const prepared_action = { mint_recipient: A, chain_id: 1 };
   expect(paid(paying('cctp_mint', {}, { prepared_action }))).toEqual([`1:${A}`]);
   for (const minted_by of ['0xaa', null]) {

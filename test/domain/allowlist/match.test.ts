@@ -8,7 +8,7 @@ import {
 
 const NOW = 1_000;
 const A = '0xa';
-const asked: PayeeAddress = { chain_family: 'evm', address: A, chain_id: 1, strict: false };
+const payee: PayeeAddress = { chain_family: 'evm', address: A, chain_id: 1, strict: false };
 const row = (more: Partial<ListedAddress> = {}): ListedAddress => ({
   chain_family: 'evm',
   address: A,
@@ -51,7 +51,7 @@ describe('an address', () => {
       'ADDRESS_CHAIN_ID_REQUIRED',
     ],
   ])('%s', (_name, rows, more, problem) => {
-    expect(problemOf(rows, { ...asked, ...more }, NOW)).toBe(problem);
+    expect(problemOf(rows, { ...payee, ...more }, NOW)).toBe(problem);
   });
 });
 
@@ -62,7 +62,7 @@ const anyRow = fc.record<ListedAddress>({
   active: fc.boolean(),
   usable_after: fc.constantFrom(null, NOW - 1, NOW, NOW + 1),
 });
-const anyAsked = fc.record<PayeeAddress>({
+const anyPayee = fc.record<PayeeAddress>({
   chain_family: fc.constantFrom('evm', 'cex'),
   address: fc.constantFrom(A, '0xb'),
   chain_id: fc.constantFrom(1, 2, null),
@@ -71,7 +71,7 @@ const anyAsked = fc.record<PayeeAddress>({
 
 test('only an active row of the same family and address, for its chain or all, usable by now, lets it be paid', () => {
   fc.assert(
-    fc.property(fc.array(anyRow, { maxLength: 6 }), anyAsked, (rows, of) => {
+    fc.property(fc.array(anyRow, { maxLength: 6 }), anyPayee, (rows, of) => {
       const serves = rows.some(
         (each) =>
           each.active &&
@@ -89,7 +89,7 @@ test('revoking a row never lets more be paid, and time never less', () => {
   fc.assert(
     fc.property(
       fc.array(anyRow, { minLength: 1, maxLength: 6 }),
-      anyAsked,
+      anyPayee,
       fc.nat(),
       (rows, of, pick) => {
         const revoked = rows.map((each, at) =>
@@ -103,7 +103,7 @@ test('revoking a row never lets more be paid, and time never less', () => {
 });
 
 test('says when it may be paid', () => {
-  expect(usableAfter([], asked)).toBeUndefined();
-  expect(usableAfter([row({ usable_after: 5 }), row({ usable_after: 3 })], asked)).toBe(3);
-  expect(usableAfter([row({ usable_after: 5 }), row()], asked)).toBeNull();
+  expect(usableAfter([], payee)).toBeUndefined();
+  expect(usableAfter([row({ usable_after: 5 }), row({ usable_after: 3 })], payee)).toBe(3);
+  expect(usableAfter([row({ usable_after: 5 }), row()], payee)).toBeNull();
 });

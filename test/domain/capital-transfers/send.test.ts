@@ -32,7 +32,7 @@ describe('a transfer may not be sent', () => {
     ['that its provider has shown since', { ...LOST, acknowledged: true }],
     ['whose time is over since', { ...LOST, pending_left_ms: 0 }],
     ['whose last send may still come to be seen', { ...LOST, send_left_ms: -4_999 }],
-    ['that a person is asked about', { ...LOST, state: 'MANUAL_INTERVENTION' }],
+    ['that a person decides about', { ...LOST, state: 'MANUAL_INTERVENTION' }],
     ['that is being sent', { ...LOST, state: 'SUBMITTING' }],
     ['that has been sent often enough', { ...LOST, sends: 5 }],
     ['that has ended', { ...LOST, state: 'COMPLETED' }],

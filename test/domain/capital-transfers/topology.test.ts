@@ -1,6 +1,4 @@
-/**
- * The whole space of transfers between two masters and two subs, told by the specification's words.
- */
+/** The whole space of transfers between two masters and two subs, in the specification's words. */
 import {
   brokenRule,
   TRANSFER_ACCOUNT_TYPES,

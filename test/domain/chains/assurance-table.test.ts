@@ -3,9 +3,9 @@ import { COMPLETION_ASSURANCES } from '../../../domain/executor.ts';
 import { suffices } from '../../../domain/plan/assurance.ts';
 
 test('a block as deep as a rung asks shows that rung', () => {
-  for (const asked of COMPLETION_ASSURANCES)
-    expect([asked, suffices(shownAt(depthFor(asked), COMPLETION_ASSURANCES), asked)]).toEqual([
-      asked,
+  for (const rung of COMPLETION_ASSURANCES)
+    expect([rung, suffices(shownAt(depthFor(rung), COMPLETION_ASSURANCES), rung)]).toEqual([
+      rung,
       true,
     ]);
 });
@@ -17,7 +17,7 @@ test('a block that is only confirmed shows no rung of finality', () => {
   expect(depthFor('protocol_finalized')).toBe('final');
 });
 
-test('nobody shows what it cannot show', () => {
+test('an executor shows only what it can show', () => {
   const watching = COMPLETION_ASSURANCES.filter((rung) => rung !== 'protocol_finalized');
   expect(shownAt('final', watching)).toBe('destination_finalized');
   expect(shownAt('final', ['provider_completed'])).toBe('provider_completed');

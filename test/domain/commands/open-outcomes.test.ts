@@ -1,5 +1,5 @@
 /**
- * What a person says of nodes whose outcome nobody knows: a resolve that counts all as sent, a
+ * What a person decides about nodes whose outcome is unknown: a resolve that counts all as sent, a
  * cancel after a restore.
  */
 import { cancel } from '../../../domain/commands/cancel.ts';
@@ -100,14 +100,14 @@ describe('a resolve as completed without an output', () => {
       requester,
     )?.nodes?.find(({ node_key }) => node_key === 'pay')?.set;
 
-  test('counts the whole amount as sent, whatever the executor told on its way', () => {
-    const told = {
+  test('counts the whole amount as sent, whatever the executor reported on its way', () => {
+    const reported = {
       submitted_amount: '30',
       received_amount: '29',
       arrived: '5',
       note: 'first part',
     };
-    expect(resolved(node('pay', 'UNKNOWN', { output: told }))?.output).toEqual({
+    expect(resolved(node('pay', 'UNKNOWN', { output: reported }))?.output).toEqual({
       submitted_amount: '100',
       received_amount: '100',
       arrived: '100',
@@ -115,7 +115,7 @@ describe('a resolve as completed without an output', () => {
     });
   });
 
-  test('invents no field that nobody reads', () => {
+  test('invents no field without a reader', () => {
     expect(resolved(node('pay', 'UNKNOWN'))?.output).toEqual({ arrived: '100' });
   });
 
@@ -163,7 +163,7 @@ describe('a cancel after a restore', () => {
     expect(walk(toWalk(after))).toMatchObject({ run: ['a', 'b'], skip: [], ended: false });
   });
 
-  test('without one calls off what has not begun', () => {
+  test('without one cancels what has not started', () => {
     const plain = [node('a', 'READY'), node('b', 'BLOCKED'), node('undo', 'BLOCKED')];
     const transition = cancel({ ...movement(plan, plain), state: 'EXECUTING' }, requester);
     expect(transition.nodes?.map(({ node_key, moves }) => [node_key, ...moves])).toEqual([

@@ -84,19 +84,19 @@ test('every node that a retry moves is moved on the timeline too', () => {
     ['second', 'SKIPPED', 'BLOCKED'],
     ['third', 'SKIPPED', 'BLOCKED'],
   ]);
-  const told = transition?.timeline.filter(({ event_type }) => event_type === 'node_requeued');
+  const requeued = transition?.timeline.filter(({ event_type }) => event_type === 'node_requeued');
   expect(
-    told?.map(({ node_key, from_state, to_state }) => [node_key, from_state, to_state]),
+    requeued?.map(({ node_key, from_state, to_state }) => [node_key, from_state, to_state]),
   ).toEqual(moves);
-  expect(told?.map(({ attempt }) => attempt)).toEqual([2, 1, 1]);
+  expect(requeued?.map(({ attempt }) => attempt)).toEqual([2, 1, 1]);
 });
 
-test('a node that is within reach again has no time of completion any more', () => {
+test('a node that is within reach again loses its time of completion', () => {
   const reopened = retry(failed, requester)?.nodes?.filter(({ from }) => from === 'SKIPPED');
   expect(reopened?.map(({ set }) => set?.completed_at)).toEqual([null, null]);
 });
 
-test('what was made by a route of its own and has failed is asked for there again', () => {
+test('what was made by a route of its own and has failed is requested there again', () => {
   expect(retry(failed, requester)).not.toBeNull();
   const { template } = failed.plan;
   const made = (state: MovementSnapshot['state']): MovementSnapshot => ({

@@ -81,7 +81,7 @@ describe('a cancel', () => {
     expect(ended).toEqual(stopped);
   });
 
-  test('leaves a mint alone that has begun to be prepared', () => {
+  test('leaves a mint alone whose preparation has started', () => {
     const at = snapshot('EXECUTING', { burn: 'COMPLETED', wait: 'COMPLETED', mint: 'READY' });
     expect(Object.keys(changes(cancel(at, requester)))).toEqual([]);
   });
@@ -108,28 +108,28 @@ describe('to resolve a burn as completed', () => {
     mint_recipient: '0x04',
   };
   const at = snapshot('MANUAL_INTERVENTION', { burn: 'UNKNOWN' }, { output });
-  const asked = { node_key: 'burn', outcome: 'completed' } as const;
+  const claim = { node_key: 'burn', outcome: 'completed' } as const;
   const unrecorded = snapshot('MANUAL_INTERVENTION', { burn: 'UNKNOWN' });
 
   test('takes the message that its mint goes by, recorded or said', () => {
-    expect(missingRecord(at, asked)).toBeNull();
-    expect(missingRecord(unrecorded, { ...asked, output })).toBeNull();
-    expect(missingRecord(unrecorded, asked)).toBe('message');
-    expect(missingRecord(at, { ...asked, output: { tx_hash: '0x02' } })).toBe('message');
+    expect(missingRecord(at, claim)).toBeNull();
+    expect(missingRecord(unrecorded, { ...claim, output })).toBeNull();
+    expect(missingRecord(unrecorded, claim)).toBe('message');
+    expect(missingRecord(at, { ...claim, output: { tx_hash: '0x02' } })).toBe('message');
   });
 
   test('takes each field of it, whether recorded or said', () => {
     for (const field of Object.keys(output)) {
       const left = Object.fromEntries(Object.entries(output).filter(([name]) => name !== field));
       const without = snapshot('MANUAL_INTERVENTION', { burn: 'UNKNOWN' }, { output: left });
-      expect(missingRecord(without, asked)).toBe(field);
-      expect(missingRecord(at, { ...asked, output: left })).toBe(field);
+      expect(missingRecord(without, claim)).toBe(field);
+      expect(missingRecord(at, { ...claim, output: left })).toBe(field);
     }
   });
 
   test('takes none where it failed, or where nothing goes by it', () => {
-    expect(missingRecord(unrecorded, { ...asked, outcome: 'failed' })).toBeNull();
+    expect(missingRecord(unrecorded, { ...claim, outcome: 'failed' })).toBeNull();
     const alone = { ...unrecorded, plan: { ...PLAN, nodes: [BURN] } };
-    expect(missingRecord(alone, asked)).toBeNull();
+    expect(missingRecord(alone, claim)).toBeNull();
   });
 });

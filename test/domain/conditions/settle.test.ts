@@ -104,7 +104,7 @@ describe('names that mean something in JavaScript', () => {
     expect(Object.hasOwn(Object.prototype, 'p')).toBe(false);
   });
 
-  it('are not found where nobody sent them', () => {
+  it('are not found where the request lacks them', () => {
     expect(outcome('input_params.constructor.name == "Object"')).toEqual([
       'error',
       'No such key: constructor',
@@ -162,7 +162,7 @@ describe('what is evaluated', () => {
     expect(settleConditions(planWith('true'), source, NODES)).toEqual({ results: {}, errors: [] });
   });
 
-  it('tells why by the position of the edge, and reads no node that was not given', () => {
+  it('tells why by the position of the edge, and reads no other node', () => {
     const source = {
       node_key: 'a-1',
       state: 'COMPLETED',

@@ -148,7 +148,7 @@ describe('a burn', () => {
   test.each([
     [ETHEREUM, 20, 'fast_attestation'],
     [OPTIMISM, 8, 'fast_attestation'],
-    // Nobody says how soon a burn there is signed for before it is final.
+    // How soon a burn there is signed for before it is final is not published.
     [LOCAL, null, null],
   ])('that is fast from chain %d takes %p s (%p)', (source_chain_id, seconds, from) => {
     expect(leg(burn('burn', { source_chain_id, finality: 'fast' }))).toMatchObject({
@@ -159,7 +159,7 @@ describe('a burn', () => {
     });
   });
 
-  test('from a chain of which nobody knows how it becomes final has no baseline', () => {
+  test('from a chain of unknown finality has no baseline', () => {
     expect(leg(burn('burn', { source_chain_id: LOCAL }))).toMatchObject({
       latency_baseline_seconds: null,
       latency_source: null,

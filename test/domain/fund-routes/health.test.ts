@@ -37,7 +37,7 @@ const stored: readonly StoredHealth[] = [
   { executor_key: 'x.unknown', status: 'active', health_state: 'unknown' },
   { executor_key: 'x.disabled', status: 'disabled', health_state: 'up' },
   { executor_key: 'x.twin-a', status: 'active', health_state: 'up' },
-  // Nobody has it any more, so no node can be bound to it.
+  // No longer registered, so no node can be bound to it.
   { executor_key: 'x.gone', status: 'active', health_state: 'up' },
 ];
 const healthOf = healthOver(registered, stored);

@@ -82,8 +82,8 @@ const shuffled = <T>(all: readonly T[], hand: readonly number[]): T[] =>
     .map(({ each }) => each);
 const names = (ranked: ReturnType<typeof recommend>): string[] =>
   ranked.map(({ candidate: { route } }) => `${route.template_key}@${String(route.version)}`);
-const before = (first: Candidate, second: Candidate, asked: FundRouteRequest): boolean =>
-  recommend([second, first], asked)[0]?.candidate === first;
+const before = (first: Candidate, second: Candidate, request: FundRouteRequest): boolean =>
+  recommend([second, first], request)[0]?.candidate === first;
 
 const RUNS = { numRuns: 300 };
 
@@ -91,8 +91,8 @@ describe('every ranking', () => {
   it('is the same in whichever order the routes come', () => {
     const hands = fc.array(fc.nat(), { minLength: 12, maxLength: 12 });
     fc.assert(
-      fc.property(routes, requests, hands, (all, asked, hand) => {
-        expect(names(recommend(shuffled(all, hand), asked))).toEqual(names(recommend(all, asked)));
+      fc.property(routes, requests, hands, (all, request, hand) => {
+        expect(names(recommend(shuffled(all, hand), request))).toEqual(names(recommend(all, request)));
       }),
       RUNS,
     );
@@ -100,11 +100,11 @@ describe('every ranking', () => {
 
   it('is a total order: it follows from pairs, so no third route turns two around', () => {
     fc.assert(
-      fc.property(routes, requests, (all, asked) => {
-        const ranked = recommend(all, asked).map(({ candidate: each }) => each);
+      fc.property(routes, requests, (all, request) => {
+        const ranked = recommend(all, request).map(({ candidate: each }) => each);
         for (const [index, first] of ranked.entries())
           for (const second of ranked.slice(index + 1))
-            expect([before(first, second, asked), before(second, first, asked)]).toEqual([
+            expect([before(first, second, request), before(second, first, request)]).toEqual([
               true,
               false,
             ]);
@@ -115,8 +115,8 @@ describe('every ranking', () => {
 
   it('has what is feasible first, ranks from 1, and scores that never rise', () => {
     fc.assert(
-      fc.property(routes, requests, (all, asked) => {
-        const ranked = recommend(all, asked);
+      fc.property(routes, requests, (all, request) => {
+        const ranked = recommend(all, request);
         expect(ranked.map(({ rank }) => rank)).toEqual(ranked.map((_, index) => index + 1));
         const feasible = ranked.map(({ feasibility }) => feasibility === 'feasible');
         expect(feasible).toEqual([...feasible].sort((a, b) => Number(b) - Number(a)));
@@ -143,9 +143,9 @@ describe('of two routes that are equal otherwise', () => {
     better: CandidateFields,
     worse: CandidateFields,
     [mine = '', other = '']: readonly string[],
-    asked: FundRouteRequest,
+    request: FundRouteRequest,
   ): boolean =>
-    before(candidate({ ...better, key: mine }), candidate({ ...worse, key: other }), asked);
+    before(candidate({ ...better, key: mine }), candidate({ ...worse, key: other }), request);
 
   it('the faster is first, by however little', () => {
     fc.assert(
@@ -153,7 +153,7 @@ describe('of two routes that are equal otherwise', () => {
         pair,
         fc.nat(3),
         fc.tuple(seconds, seconds),
-        ([one, asked, keys], failed, times) => {
+        ([one, request, keys], failed, times) => {
           const [quick, slow] = [...times].sort((a, b) => a - b) as [number, number];
           fc.pre(quick < slow);
           expect(
@@ -161,7 +161,7 @@ describe('of two routes that are equal otherwise', () => {
               { ...one, stats: statsOf(2, failed, quick) },
               { ...one, stats: statsOf(2, failed, slow) },
               keys,
-              asked,
+              request,
             ),
           ).toBe(true);
         },
@@ -175,12 +175,12 @@ describe('of two routes that are equal otherwise', () => {
       fc.property(
         pair,
         fc.bigInt({ min: 0n, max: 10n ** 38n - 2n }),
-        ([one, asked, keys], units) => {
+        ([one, request, keys], units) => {
           const costing = (fee: bigint) => ({
             ...one,
             controls: { ...one.controls, expected_fee: fromBaseUnits(fee, 18) },
           });
-          expect(first(costing(units), costing(units + 1n), keys, asked)).toBe(true);
+          expect(first(costing(units), costing(units + 1n), keys, request)).toBe(true);
         },
       ),
       RUNS,
@@ -189,9 +189,9 @@ describe('of two routes that are equal otherwise', () => {
 
   it('one with a known duration, fee or better health is first', () => {
     fc.assert(
-      fc.property(pair, money, ([one, asked, keys], fee) => {
+      fc.property(pair, money, ([one, request, keys], fee) => {
         expect(
-          first({ ...one, health: 'healthy' }, { ...one, health: 'degraded' }, keys, asked),
+          first({ ...one, health: 'healthy' }, { ...one, health: 'degraded' }, keys, request),
         ).toBe(true);
         const {
           expected_fee: _,
@@ -206,7 +206,7 @@ describe('of two routes that are equal otherwise', () => {
             { ...one, controls: { ...limits, max_fee_abs: fee } },
             { ...one, controls: limits },
             keys,
-            asked,
+            request,
           ),
         ).toBe(true);
       }),
@@ -220,9 +220,9 @@ describe('of two routes that are equal otherwise', () => {
         pair,
         fc.nat(50),
         fc.integer({ min: 1, max: 50 }),
-        ([one, asked, keys], failed, more) => {
+        ([one, request, keys], failed, more) => {
           const having = (failures: number) => ({ ...one, stats: statsOf(3, failures, 60) });
-          expect(first(having(failed), having(failed + more), keys, asked)).toBe(true);
+          expect(first(having(failed), having(failed + more), keys, request)).toBe(true);
         },
       ),
       RUNS,

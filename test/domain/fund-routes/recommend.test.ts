@@ -2,8 +2,8 @@
 import { infeasibleReasons, recommend, serves } from '../../../domain/fund-routes/recommend.ts';
 import { candidate, node, request, statsOf } from './build.ts';
 
-const serving = (config: Record<string, string>, asked: Parameters<typeof request>[0]) =>
-  serves(candidate({ nodes: [node('cex_internal_transfer', { config })] }).route, request(asked));
+const serving = (config: Record<string, string>, wanted: Parameters<typeof request>[0]) =>
+  serves(candidate({ nodes: [node('cex_internal_transfer', { config })] }).route, request(wanted));
 
 describe('a route serves', () => {
   test.each([
@@ -19,8 +19,8 @@ describe('a route serves', () => {
     [false, { destination_venue: 'w' }, { destination_venue: 'v' }],
     [false, {}, { destination_venue: 'v' }],
     [false, { venue: 'v', destination_venue: 'w' }, { source_venue: 'v', destination_venue: 'x' }],
-  ])('%s: %j asked for %j', (answer, config, asked) => {
-    expect(serving(config, asked)).toBe(answer);
+  ])('%s: %j for the request %j', (answer, config, wanted) => {
+    expect(serving(config, wanted)).toBe(answer);
   });
 
   test('not one that movements may not be made of', () => {
@@ -128,7 +128,7 @@ describe('the score', () => {
     expect(partsOf({ stats: statsOf(1, 0, 300) })).toMatchObject({
       speed: { value: 0.5, latency_baseline_seconds: 900, basis: 'avg_duration' },
     });
-    // What else moves the funds has a price too, and nobody said which.
+    // What else moves the funds has a price too, which is unknown.
     const mixed = [node('cex_withdrawal'), ...nodes];
     expect(partsOf({ nodes: mixed })?.cost).toMatchObject({ value: 0, fee: null, basis: null });
   });
@@ -156,7 +156,7 @@ describe('the score', () => {
   });
 });
 
-test('of two bridges that nobody has taken the faster is first, by however little', () => {
+test('of two bridges without a completed movement the faster is first, by however little', () => {
   const over = (key: string, latency_baseline_seconds: number | null) =>
     candidate({ key, bridge: { latency_baseline_seconds, max_fee: null, legs: [] } });
   const far = Number.MAX_SAFE_INTEGER;

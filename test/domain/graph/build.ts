@@ -103,7 +103,7 @@ export class Run {
     return { state: this.state, nodes: this.nodes, results: this.results };
   }
 
-  /** Walks until nothing changes any more; what then runs is returned. */
+  /** Walks until nothing changes; returns what then runs. */
   step(): readonly string[] {
     const before = this.recorded;
     for (let rounds = 0; rounds <= this.nodes.length + 3; rounds += 1) {
@@ -154,7 +154,7 @@ export class Run {
   }
 
   /**
-   * What the operator's cancel writes: nothing that has not begun will, but for the cancel lane.
+   * What the operator's cancel writes: what has not started never will, but for the cancel branch.
    */
   cancel(): readonly string[] {
     const lane = new Set(

@@ -14,9 +14,7 @@ export interface Driven {
   readonly cancelled: boolean;
 }
 
-/**
- * Plays turns until the movement has ended and nobody retries it; then everything open completes.
- */
+/** Plays turns until the movement has ended without a retry; then everything open completes. */
 export function drive(
   run: Run,
   turns: readonly Turn[],

@@ -45,7 +45,7 @@ describe('the edges of a movement', () => {
     ]);
   });
 
-  it('are known of a cancelled movement by what had begun', () => {
+  it('are known of a cancelled movement by what had started', () => {
     const after = (b: 'CANCELLED' | 'COMPLETED') => [
       node('a', { state: 'COMPLETED' }),
       node('b', { state: b }),
@@ -64,7 +64,7 @@ describe('the edges of a movement', () => {
     ]);
   });
 
-  it('are not told where both a cancel and another edge lead to what has begun', () => {
+  it('are unknown where both a cancel and another edge lead to what has started', () => {
     const both = [edge('a>undo'), edge('a>undo:on_cancel')];
     const after = [
       node('a', { state: 'COMPLETED' }),
@@ -75,7 +75,7 @@ describe('the edges of a movement', () => {
 });
 
 describe('the edges of any plan with any outcomes', () => {
-  it('have one that fired into every node that has begun, none from what has not settled, and none open at the end', () => {
+  it('have one that fired into every node that has started, none from what has not settled, and none open at the end', () => {
     fc.assert(
       fc.property(plans('none'), turns, (plan, hand) => {
         const run = new Run(plan.nodes, plan.edges);
@@ -86,9 +86,9 @@ describe('the edges of any plan with any outcomes', () => {
             const into = plan.edges.flatMap((one, at) =>
               one.to === each.node_key ? [seen[at]] : [],
             );
-            const begun = !['BLOCKED', 'SKIPPED', 'CANCELLED'].includes(each.state);
+            const started = !['BLOCKED', 'SKIPPED', 'CANCELLED'].includes(each.state);
             return (
-              begun &&
+              started &&
               !roots.includes(each.node_key) &&
               !into.some((one) => one === 'fired' || one === null)
             );

@@ -138,7 +138,7 @@ function allLost(input: WalkInput, node: WalkNode): boolean {
   return ways.length > 0 && ways.every((edge) => lost(input, edge));
 }
 
-/** No way leads here in the main lane, and none would after a cancel. */
+/** Unreachable in the main branch, and after a cancel. */
 function dead(input: WalkInput, node: WalkNode): boolean {
   return (
     allLost(input, node) &&

@@ -1,7 +1,4 @@
-/**
- * A run that begins anew knows what is recorded and nothing else; it must decide what the live one
- * did.
- */
+/** A new run sees only what is recorded; it must decide what the live one did. */
 import fc from 'fast-check';
 import { withConditions } from '../../../domain/conditions/apply.ts';
 import type { WalkEdge, WalkNode } from '../../../domain/graph/walk-types.ts';

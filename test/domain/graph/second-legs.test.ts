@@ -1,4 +1,4 @@
-/** What a bridge owes is brought: the second leg goes on where nothing else begins any more. */
+/** What a bridge owes is brought: the second leg goes on where nothing else starts. */
 import { isRetryable } from '../../../domain/graph/retry.ts';
 import type { WalkNode } from '../../../domain/graph/walk-types.ts';
 import { edge, node, Run } from './build.ts';
@@ -45,7 +45,7 @@ describe('after a cancel', () => {
     },
   );
 
-  test('a burn that a person has asked about once more is waited for, too', () => {
+  test('a burn that a person has looked up once more is waited for, too', () => {
     const made = run(['burn', 'wait:manual_gate', MINT, 'refund:compensation'], GATED);
     made.set('burn', { state: 'UNKNOWN' });
     cancelled(made);
@@ -72,7 +72,7 @@ describe('after a cancel', () => {
   });
 });
 
-describe('beside a failure that nobody takes care of', () => {
+describe('beside a failure without a failure path', () => {
   const FORK = ['start>burn', 'burn>mint', 'start>other', 'mint>on'];
 
   test('what is burnt later is minted, and nothing behind it begins', () => {
@@ -122,7 +122,7 @@ describe('a second leg that fails', () => {
     const made = failed();
     expect(made.at('ask').state).toBe('READY');
     expect(isRetryable(made.input, made.at('mint'))).toBe(true);
-    // Of anything else the way out of its failure has begun.
+    // For any other node the path out of its failure has started.
     expect(isRetryable(made.input, { ...made.at('mint'), brings: null })).toBe(false);
   });
 

@@ -123,7 +123,7 @@ describe('any plan with any outcomes', () => {
     );
   });
 
-  it('gives the same answer when asked again, and nothing once it has ended', () => {
+  it('gives the same answer when called again, and nothing once it has ended', () => {
     fc.assert(
       fc.property(either, turns, (drawn, hand) => {
         const run = runOf(drawn);

@@ -150,7 +150,7 @@ describe('gates', () => {
     expect(plan.state).toBe('WAITING_MANUAL_ACTION');
   });
 
-  it('leave on_manual_resume dead when nobody resumed', () => {
+  it('leave on_manual_resume dead without a resume', () => {
     const plan = run('a b', ['a>b:on_manual_resume']);
     plan.settle('a', 'COMPLETED');
     expect([plan.state, plan.states()['b']]).toEqual(['COMPLETED', 'SKIPPED']);
@@ -199,7 +199,7 @@ describe('cancel', () => {
     expect(plan.states()).toMatchObject({ b: 'SKIPPED', c: 'SKIPPED', d: 'SKIPPED' });
   });
 
-  it('passes over a gate that nobody could resume any more', () => {
+  it('passes over a gate that can no longer be resumed', () => {
     const plan = run('a g:manual_gate', ['a>g:on_cancel']);
     plan.set('a', { state: 'COMPLETED' });
     plan.cancel();

@@ -29,20 +29,20 @@ test('a cap that the chain has not cannot be raised', () => {
   expect(capsInForce(chain, raise)).toEqual(chain);
 });
 
-test('what is within its bounds is in force as it was asked for, and nothing goes beyond them', () => {
+test('what is within its bounds is in force as it was requested, and nothing goes beyond them', () => {
   const wei = fc.bigInt({ min: 1n, max: 10n ** 29n });
   let refused = 0;
   fc.assert(
     fc.property(wei, fc.bigInt({ min: 0n, max: 30n }), wei, (own, times, rest) => {
-      const asked = own * times + (rest % own) + 1n;
+      const raised = own * times + (rest % own) + 1n;
       const chain = { max_gas_cost_wei: String(own), max_fee_per_gas_gwei: null };
-      const raise = { max_gas_cost_wei: String(asked), max_fee_per_gas_gwei: null };
-      const within = asked <= 10n * own;
+      const raise = { max_gas_cost_wei: String(raised), max_fee_per_gas_gwei: null };
+      const within = raised <= 10n * own;
       if (!within) refused += 1;
       expect(isWithinBounds(chain, raise)).toBe(within);
       expect(mostOf(String(own))).toBe(String(10n * own));
       const inForce = BigInt(capsInForce(chain, raise).max_gas_cost_wei);
-      expect(inForce).toBe(asked < own ? own : within ? asked : 10n * own);
+      expect(inForce).toBe(raised < own ? own : within ? raised : 10n * own);
     }),
     { numRuns: 500 },
   );

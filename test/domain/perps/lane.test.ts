@@ -77,7 +77,7 @@ describe('whom a node pays', () => {
     expect(paid('perp_deposit', deposit)).toEqual([[DEPOSITS, 7, false]]);
   });
 
-  test('a top-up pays nobody whom a plan can choose', () => {
+  test('a top-up pays no one whom a plan can choose', () => {
     expect(paid('agent_wallet_top_up', { venue: 'perp', sub_account_address: PAID })).toEqual([]);
   });
 });

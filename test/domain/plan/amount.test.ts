@@ -147,7 +147,7 @@ describe('any output that an amount refers to', () => {
           const config = { amount_ref: `nodes.${node}.output.${name}` };
           const output = Object.fromEntries([[name, value]]);
           const expected = typeof value === 'string' && isDecimal(value) ? normalize(value) : null;
-          expect(resolveAmount(config, intent, (asked) => (asked === node ? output : null))).toBe(
+          expect(resolveAmount(config, intent, (key) => (key === node ? output : null))).toBe(
             expected,
           );
           // Never the intent's amount instead, and nothing that objects inherit.
@@ -159,7 +159,7 @@ describe('any output that an amount refers to', () => {
     );
   });
 
-  it('is asked from the node that is named, also where keys hold dots', () => {
+  it('is read from the node that is named, also where keys hold dots', () => {
     fc.assert(
       fc.property(key, field, (node, name) => {
         expect(parseAmountSource({ amount_ref: `nodes.${node}.output.${name}` })).toEqual({

@@ -1,4 +1,4 @@
-/** What each node of a plan is asked to show. */
+/** What each node of a plan is required to show. */
 import {
   requiredAssurances,
   heldTo,
@@ -22,8 +22,8 @@ const node = (node_key: string, more: Partial<TemplateNode> = {}): TemplateNode 
 });
 const weaker = (completion_assurance: string) => ({ config: { completion_assurance } });
 
-/** The nodes that are asked for what the plan promises, and what the others are asked for. */
-function asked(nodes: readonly TemplateNode[], ...edges: string[]): readonly string[] {
+/** The nodes that must show what the plan promises, and what the others must show. */
+function required(nodes: readonly TemplateNode[], ...edges: string[]): readonly string[] {
   const plan = {
     nodes,
     edges: edges.map((each) => edge(each)),
@@ -35,7 +35,7 @@ function asked(nodes: readonly TemplateNode[], ...edges: string[]): readonly str
 }
 const LEAST = 'provider_completed';
 
-describe('the plan’s promise is asked of', () => {
+describe('the plan’s promise is required of', () => {
   test.each<[string, readonly TemplateNode[], readonly string[], readonly string[]]>([
     ['the only node', [node('a')], [], ['a']],
     ['the end of a line', [node('a'), node('b')], ['a>b'], [`a ${LEAST}`, 'b']],
@@ -100,13 +100,13 @@ describe('the plan’s promise is asked of', () => {
       ['a destination_credited', 'b'],
     ],
     [
-      'nobody by a word that is none',
+      'no node by an unknown word',
       [node('a', weaker('perhaps')), node('b')],
       ['a>b'],
       [`a ${LEAST}`, 'b'],
     ],
   ])('%s', (_name, nodes, edges, expected) => {
-    expect(asked(nodes, ...edges)).toEqual(expected);
+    expect(required(nodes, ...edges)).toEqual(expected);
   });
 });
 
@@ -123,8 +123,8 @@ test('an answer that shows less is still to be observed', () => {
     external_ref: 'r',
     ...(assurance === undefined ? {} : { assurance }),
   });
-  const held = (wanted: CompletionAssurance, given: ExecutionResult) =>
-    heldTo(wanted, given).next_state;
+  const held = (wanted: CompletionAssurance, result: ExecutionResult) =>
+    heldTo(wanted, result).next_state;
   expect(held('provider_completed', answer())).toBe('COMPLETED');
   expect(held('destination_observed', answer())).toBe('OBSERVING');
   expect(held('destination_credited', answer('destination_observed'))).toBe('OBSERVING');
@@ -135,7 +135,7 @@ test('an answer that shows less is still to be observed', () => {
   });
 });
 
-test('what an executor can never show is told', () => {
+test('what an executor can never show is reported', () => {
   const bound = (
     node_key: string,
     executor_key: string,

@@ -73,7 +73,7 @@ describe('resolveBindings', () => {
   it('tells what is missing', () => {
     const { unresolved } = resolve(
       node('unheard_of'),
-      node('noop', { executor_selector: { action_type: 'noop', provider: 'nobody' } }),
+      node('noop', { executor_selector: { action_type: 'noop', provider: 'unknown' } }),
     );
     expect(unresolved).toEqual([
       { node_key: 'n', binding: 'executor', reason: 'missing', candidates: [] },
@@ -111,7 +111,7 @@ describe('resolveBindings', () => {
     const bound = (selector: TemplateNode['signer_selector']) =>
       resolveBindings([pay(selector)], { executors, signers, replaced }).bindings.get('n')
         ?.signer_binding;
-    // `gone` is in no process's memory any more.
+    // `gone` is no longer in any process's memory.
     for (const selector of [
       { chain_family: 'evm', profile: 'old' },
       { chain_family: 'evm', profile: 'hot' },

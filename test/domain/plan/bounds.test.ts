@@ -1,6 +1,4 @@
-/**
- * Plans that would be large are refused by what they are made of: nobody waits while one is made.
- */
+/** Plans that would be large are refused by what they are made of, before any is made. */
 import {
   excessBefore,
   foreignKeys,

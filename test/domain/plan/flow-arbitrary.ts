@@ -48,8 +48,8 @@ const drawnEdge = fc.record({
 });
 
 /**
- * A plan of up to `size` nodes; `tree`: each node but the first has one edge into it, and nobody
- * cancels.
+ * A plan of up to `size` nodes; `tree`: each node but the first has one edge into it, and no edge
+ * is on_cancel.
  */
 export function plans(size: number, tree = false): fc.Arbitrary<CompiledPlan> {
   return fc

@@ -6,7 +6,7 @@ import { flowsOf, limitAmount } from '../../../domain/plan/flow.ts';
 import type { ChainAssets } from '../../../domain/plan/tokens.ts';
 import type { OutflowEntry, CompiledPlan, TemplateNode } from '../../../domain/plan/types.ts';
 
-interface Given {
+interface Parts {
   readonly edges?: readonly GraphEdge[];
   readonly node_config?: JsonObject;
   readonly risk_controls?: JsonObject;
@@ -42,7 +42,7 @@ const way = (text: string, edge_type: EdgeType = 'on_success', priority = 0): Gr
 
 function compiled(
   nodes: readonly TemplateNode[],
-  { edges = [], node_config, risk_controls = {}, amount = '10', silent = [] }: Given = {},
+  { edges = [], node_config, risk_controls = {}, amount = '10', silent = [] }: Parts = {},
 ): CompiledPlan {
   return compilePlan(
     {
@@ -70,8 +70,8 @@ function compiled(
     ),
   );
 }
-const outflow = (nodes: readonly TemplateNode[], given: Given = {}): readonly OutflowEntry[] =>
-  compiled(nodes, given).outflow;
+const outflow = (nodes: readonly TemplateNode[], parts: Parts = {}): readonly OutflowEntry[] =>
+  compiled(nodes, parts).outflow;
 const usdc = (amount: string | null): readonly OutflowEntry[] => [{ asset: 'USDC', amount }];
 
 describe('a node that passes on draws nothing of its own', () => {
@@ -188,15 +188,15 @@ describe('what is paid in the place of what a bridge has not brought', () => {
     );
     const edges = [way('burn>look'), way('look>gate', 'on_failure')];
     const resumed = way('gate>paid', 'on_manual_resume');
-    const asked = [...edges, resumed];
-    expect(outflow([send, look, gate, paid], { edges: asked, ...bounded })).toEqual(usdc('20'));
+    const gated = [...edges, resumed];
+    expect(outflow([send, look, gate, paid], { edges: gated, ...bounded })).toEqual(usdc('20'));
     expect(outflow([send, look, paid], { edges: [way('burn>look'), way('look>paid')] })).toEqual(
       usdc('10'),
     );
   });
 });
 
-describe('what a bridge was given may be passed on once it has brought it', () => {
+describe('what a bridge took may be passed on once it has brought it', () => {
   const send = pays('send', {}, { action_type: 'bridge_c_send' });
   const burn = pays('send', {}, { action_type: 'cctp_burn' });
   const looks = (key: string, action_type: string): TemplateNode =>
@@ -373,7 +373,7 @@ describe('what a node may move', () => {
     ]);
   });
 
-  it('is nothing of what nobody sends, and limits count at least the intent', () => {
+  it('is nothing of what is not sent, and limits count at least the intent', () => {
     const gate = pays('g', {}, { node_kind: 'manual_gate', action_type: 'manual_gate' });
     expect(outflow([gate])).toEqual([]);
     expect(limitAmount(compiled([gate]))).toBe('10');

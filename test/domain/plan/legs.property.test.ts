@@ -1,4 +1,4 @@
-/** What a bridge was given is passed on in no run of a plan before a second leg has brought it. */
+/** What a bridge took is passed on in no run of a plan before a second leg has brought it. */
 import fc from 'fast-check';
 import type { EdgeType } from '../../../domain/graph/types.ts';
 import { walk } from '../../../domain/graph/walk.ts';
@@ -137,7 +137,7 @@ test('no run spends as passed on what no second leg has brought', () => {
       for (const [key, done] of ranAfter(run, edges)) {
         const from = flows.get(key)?.from ?? null;
         const source = nodes.find(({ node_key }) => node_key === from);
-        // The fence lets nobody spend what is not completed.
+        // The fence lets no node spend what is not completed.
         if (source?.action_type !== 'bridge_c_send' || !done.has(source.node_key)) continue;
         passed += 1;
         const brought = nodes.filter(

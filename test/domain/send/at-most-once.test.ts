@@ -121,7 +121,7 @@ describe.each(['node', 'transfer'] as const)('the send of a %s', (kind) => {
         const isLost = !world.hasLanded();
         if (!isLost) expect(end).toBe('completed');
         else expect(['failed', 'person']).toContain(end);
-        // Whom a person is asked about is what no machine may decide, and a person can decide it.
+        // A case for a person is one that no machine may decide, and that a person can decide.
         if (end === 'person') expect(!contract.same_key_safe || kind === 'transfer').toBe(true);
         if (end === 'person') expect(caller.mayBeSaidToHaveFailed()).toBe(true);
       }),
@@ -171,7 +171,7 @@ describe.each(['node', 'transfer'] as const)('by hand, a %s', (caller) => {
     { do: 'send', which: 0, lands: true, lasts: 0, shows: 0 },
   ];
 
-  test('whose answer was lost is sent again once nothing can land any more, and not before', () => {
+  test('whose answer was lost is sent again once nothing more can land, and not before', () => {
     expect(sends(after([...SENT_AND_LOST, TOO_SOON, ...LOOKED, ...again]))).toBe(1);
     expect(sends(after([...SENT_AND_LOST, LATER, ...LOOKED, ...again]))).toBe(2);
   });

@@ -36,7 +36,10 @@ import type { Stamp } from '../../../domain/transition.ts';
 import type { Contract, World } from './model.ts';
 
 export type Answer = 'accepted' | 'completed' | 'failed' | 'lost';
-/** What a look comes to; `silence`: the venue cannot be asked for so long that a person is. */
+/**
+ * What a look comes to; `silence`: the venue has been unreachable for so long that a person
+ * decides.
+ */
 export type Seen = 'accepted' | 'completed' | 'nothing' | 'silence';
 export type Stand =
   'unsent' | 'sending' | 'asking' | 'accepted' | 'person' | 'completed' | 'failed';
@@ -50,9 +53,7 @@ export interface Caller {
   read(): Row;
   /** Seconds; what the fence is to write. */
   window(): number;
-  /**
-   * Whether whoever has read this row, and was told to send under this epoch, goes to the fence.
-   */
+  /** Whether a process that has read this row, and may send under this epoch, goes to the fence. */
   wouldSend(row: Row, epoch: number): boolean;
   /** The row behind the fence; null when it is refused. */
   fence(row: Row): Row | null;
@@ -230,11 +231,11 @@ function transferCaller(world: World): Caller {
     if (to === 'FAILED') world.failed();
     return true;
   };
-  const told = (from: Known, answer: TransferAnswer): boolean => {
+  const write = (from: Known, answer: TransferAnswer): boolean => {
     const step = answered(from, answer, contract.pending_seconds);
     return step !== null && apply(step);
   };
-  /** As `unanswered` of the look: a person is asked once it has taken too long. */
+  /** As `unanswered` of the look: a person decides once it has taken too long. */
   const nothingNew = (from: Known): void => {
     if (from.state !== 'MANUAL_INTERVENTION' && (from.pending_left_ms ?? 0) <= 0)
       apply(attention(from, 'too long'));
@@ -258,8 +259,8 @@ function transferCaller(world: World): Caller {
       if (answer === 'lost')
         return apply(stepTakenOver(from, contract.pending_seconds, { isOver: true }));
       if (answer === 'failed')
-        return told(from, { status: 'failed', error_code: 'NO', error_message: 'no' });
-      return told(from, { status: answer === 'accepted' ? 'pending' : 'completed' });
+        return write(from, { status: 'failed', error_code: 'NO', error_message: 'no' });
+      return write(from, { status: answer === 'accepted' ? 'pending' : 'completed' });
     },
     begin: () => {
       if (['CREATED', 'COMPLETED', 'FAILED'].includes(row.state)) return null;
@@ -273,8 +274,8 @@ function transferCaller(world: World): Caller {
     knowsAccepted: () => row.acknowledged,
     found: (each, seen) => {
       const from = mine(each);
-      if (seen === 'completed') told(from, { status: 'completed' });
-      if ((seen === 'accepted' && !told(from, { status: 'pending' })) || seen === 'silence')
+      if (seen === 'completed') write(from, { status: 'completed' });
+      if ((seen === 'accepted' && !write(from, { status: 'pending' })) || seen === 'silence')
         nothingNew(from);
       if (seen !== 'nothing') return false;
       const follows = afterTransferNotFound(from, contract);

@@ -6,14 +6,14 @@ import { callerOf, type Answer, type Caller, type Row, type Seen, type Stand } f
 import { World, type Contract, type Fence } from './model.ts';
 
 /**
- * One thing that happens. Of several processes at the same point `which` says who goes on; where
- * nobody is, nothing does.
+ * One thing that happens. Of several processes at the same point `which` selects one; without any,
+ * nothing happens.
  */
 export type Step =
   | { readonly do: 'pass'; readonly ms: number }
   /**
-   * Reads the row on the way to the fence, as somebody was told at first or by a look; 0 was told
-   * last.
+   * Reads the row on the way to the fence, under an epoch that a process may send with; 0 is the
+   * latest.
    */
   | { readonly do: 'read'; readonly which: number }
   | { readonly do: 'fence'; readonly which: number; readonly slow_ms: number }
@@ -42,7 +42,7 @@ export type Step =
   | { readonly do: 'retry' };
 
 interface Process {
-  at: 'read' | 'fenced' | 'sent' | 'looking' | 'asked';
+  at: 'read' | 'fenced' | 'sent' | 'looking' | 'answered';
   readonly row: Row;
   readonly read_at: number;
   readonly fence?: Fence;
@@ -58,8 +58,8 @@ export class History {
   readonly world: World;
   readonly caller: Caller;
   private processes: Process[] = [];
-  /** Epochs under which somebody was told to send. */
-  private told: number[] = [0];
+  /** Epochs under which a process may send. */
+  private epochs: number[] = [0];
 
   constructor(contract: Contract) {
     this.world = new World(contract);
@@ -73,7 +73,7 @@ export class History {
         world.now += step.ms;
         return;
       case 'read': {
-        const epoch = this.told.at(-1 - (step.which % this.told.length)) ?? 0;
+        const epoch = this.epochs.at(-1 - (step.which % this.epochs.length)) ?? 0;
         const row = caller.read();
         if (caller.wouldSend(row, epoch))
           this.processes.push({ at: 'read', row, read_at: world.now });
@@ -116,11 +116,11 @@ export class History {
               : world.isSeen() && !(step.blind && world.accepted)
                 ? step.sees
                 : 'nothing';
-          return { ...process, at: 'asked', seen };
+          return { ...process, at: 'answered', seen };
         });
       case 'write':
-        return this.next('asked', step.which, ({ row, seen = 'nothing' }) => {
-          if (caller.found(row, seen)) this.told.push(row.epoch);
+        return this.next('answered', step.which, ({ row, seen = 'nothing' }) => {
+          if (caller.found(row, seen)) this.epochs.push(row.epoch);
           this.note();
           return null;
         });
@@ -150,7 +150,7 @@ export class History {
       }
       // A retry is a person's way on, where the key is safe.
       if (world.contract.same_key_safe) this.take({ do: 'retry' });
-      const before = this.told.length;
+      const before = this.epochs.length;
       if (caller.stand() === 'accepted' && world.contract.caller === 'node') {
         // What is accepted is observed until it has arrived.
         caller.found(caller.read(), 'completed');
@@ -159,7 +159,7 @@ export class History {
       this.take({ do: 'look' });
       this.take({ do: 'ask', which: 0, sees: 'completed', blind: false });
       this.take({ do: 'write', which: 0 });
-      if (this.told.length === before || world.contract.caller === 'node') continue;
+      if (this.epochs.length === before || world.contract.caller === 'node') continue;
       this.take({ do: 'read', which: 0 });
       this.take({ do: 'fence', which: 0, slow_ms: 5 });
       this.take({ do: 'send', which: 0, lands: false, lasts: 0, shows: 0 });

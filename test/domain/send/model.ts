@@ -1,6 +1,6 @@
 /**
  * What the contract says of one key that is sent, in words of its own: nothing here comes from the
- * product. The world knows what really lands and when, which no process does, and throws when a
+ * product. The world records what really lands and when, which no process sees, and throws when a
  * send or an end breaks the contract. Times are milliseconds, but for the contract's own numbers,
  * which are seconds.
  */
@@ -20,7 +20,7 @@ export interface Contract extends Venue {
   readonly queued: boolean;
   /** Sends that may be lost, each proven, before it fails. */
   readonly most_sends: number;
-  /** A transfer: from the first wait on, after so long nothing is sent any more. */
+  /** A transfer: so long after the first wait nothing is sent. */
   readonly pending_seconds: number;
   /** A node: after so long an accepted send is late, or one that was never accepted a time-out. */
   readonly observe_seconds: number | undefined;
@@ -32,10 +32,10 @@ export interface Contract extends Venue {
  */
 export interface Fence {
   readonly at: number;
-  /** When nothing of it is under way any more; earlier once its sender has said so. */
+  /** When nothing of it is under way; earlier once its sender has said so. */
   over_at: number;
   sent: boolean;
-  /** Somebody asks what became of it, so its sender has no say any more. */
+  /** Its outcome is being looked up, so its sender can no longer write. */
   taken_over: boolean;
   /** When its effect is to be seen; null when it has none. */
   shows_at: number | null;
@@ -97,7 +97,7 @@ export class World {
     const late = this.waitsSince !== null && decided >= this.waitsSince + pending_seconds * 1000;
     this.must(
       caller === 'node' || fence === this.fences[0] || !late,
-      'a transfer is not sent again when a person should be asked',
+      'a transfer is not sent again when a person should decide',
     );
     this.word = false;
     fence.sent = true;
@@ -128,7 +128,7 @@ export class World {
     this.must(this.hasLanded(), 'what has not landed is not done');
   }
 
-  /** The venue says that it has it: what a person said before speaks of nothing any more. */
+  /** The venue shows the transfer: an earlier statement of a person no longer applies. */
   shown(): void {
     this.accepted = true;
     this.word = false;

@@ -5,7 +5,7 @@ import { EFFECTS, heldBy, STOPS, WAYS, type Stop } from '../../../domain/send/st
 const on = (...stops: readonly Stop[]) => stops.map((stop) => ({ stop, why: stop }));
 
 describe('what is stopped', () => {
-  test.each(STOPS)('by %s is sent by no way while nobody took it', (stop) => {
+  test.each(STOPS)('by %s is sent in no way before it was accepted', (stop) => {
     for (const way of ['send', 'repeat_unaccepted', 'replace_unaccepted'] as const)
       expect(heldBy(way, on(stop))).not.toBeNull();
     for (const way of ['resume', 'resolve'] as const) expect(heldBy(way, on(stop))).not.toBeNull();
