@@ -98,7 +98,10 @@ export function notLanded(): NotLanded {
   return { next_state: 'READY' };
 }
 
-/** recover only: it cannot be told now. Asked again a few times, and then a person decides. */
+/**
+ * recover only: the outcome is not known now. The service calls again a few times, and then a
+ * person decides.
+ */
 export function unknown(message: string): Unknown {
   return { next_state: 'UNKNOWN', error_message: message };
 }

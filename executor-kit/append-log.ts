@@ -24,11 +24,11 @@ export interface AppendLog {
 }
 
 /**
- * Opens `file`, creating it and its folder. A last line without an end was cut off by a crash;
- * nobody was ever told of it, so it is dropped.
+ * Opens `file`, creating it and its folder. A last line without an end was cut off by a crash; no
+ * caller ever saw it, so it is dropped.
  *
  * @throws Error when a whole line is not JSON: something else has written there, and the rest
- *   cannot be trusted.
+ * cannot be trusted.
  */
 export function openAppendLog(file: string): AppendLog {
   const folder = dirname(resolve(file));

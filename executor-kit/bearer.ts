@@ -12,11 +12,11 @@ import { readFileSync } from 'node:fs';
 export function bearerCheck(file: string): (header: string | undefined) => boolean {
   readToken(file);
   return (header) => {
-    const given = /^Bearer +([\x21-\x7e]+) *$/i.exec(header ?? '')?.[1];
+    const sent = /^Bearer +([\x21-\x7e]+) *$/i.exec(header ?? '')?.[1];
     const token = readToken(file);
     // Digests have one length, so neither the length nor the first differing byte shows in the time
     // it takes.
-    return given !== undefined && timingSafeEqual(digest(given), digest(token));
+    return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
   };
 }
 

@@ -28,7 +28,7 @@ export interface Submission<P extends JsonObject> {
   readonly context: ExecutionContext;
   /** What prepare answered, checked against the definition's schema. */
   readonly prepared: P;
-  /** The signer's answer, when prepare asked for a signature. */
+  /** The signer's answer, when prepare requested a signature. */
   readonly sign_result?: JsonObject;
 }
 

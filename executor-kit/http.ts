@@ -104,7 +104,7 @@ async function respond(
     reply = await route(server, request, gone.signal);
   } catch (error) {
     reply = refusal(error);
-    // Only here the words of an unexpected error are told: they may name hosts and accounts.
+    // The words of an unexpected error stay in this log: they may name hosts and accounts.
     if (reply.status >= 500 && !gone.signal.aborted)
       server.log(`${request.method} ${request.url}: ${String(error)}`);
   }

@@ -1,8 +1,7 @@
 /**
- * The memory of an executor: which keys it was given and what became of them. What makes an
- * executor safe is the order:
- * first the key is written down, then the money moves, then the reference is written down. Whatever
- * is interrupted, the journal then says for which keys something may have happened.
+ * The memory of an executor: which keys it received and what became of them. The order makes an
+ * executor safe: first the key is written down, then the money moves, then the reference is written
+ * down. Whatever is interrupted, the journal then says for which keys something may have happened.
  */
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
@@ -22,7 +21,7 @@ export interface JournalEntry {
    * FAILED are final.
    */
   readonly state: (typeof STATES)[number];
-  /** What begin was given. */
+  /** What `begin` received. */
   readonly intention: JsonObject;
   readonly external_ref?: string;
   readonly note?: string;
@@ -43,8 +42,8 @@ const entrySchema = z.object({
 export interface Journal {
   get(key: string): JournalEntry | undefined;
   /**
-   * Writes `key` and what is to be done down, before anything is done; a key that is known is given
-   * back as it stands.
+   * Writes `key` and what is to be done down, before anything is done; a known key is returned as
+   * it stands.
    *
    * @throws Rejected (409) when the key is known for something else.
    */
@@ -103,7 +102,7 @@ function journalOver(log: AppendLog, unlock: () => void): Journal {
     },
     update: (key, change) => {
       const known = entries.get(key);
-      if (known === undefined) throw new Error('a key must be begun before it is updated');
+      if (known === undefined) throw new Error('call begin for a key before update');
       mustBeLegal(known, change);
       return write({ ...known, ...change, at: new Date().toISOString() });
     },

@@ -143,7 +143,7 @@ export function executorActivities(
   return activities;
 }
 
-/** The key of what was asked, which the executor has checked by now. */
+/** The key of the request, which the executor has checked by now. */
 function keyOf(request: unknown): string {
   const { context = request } = request as { readonly context?: unknown };
   return (context as ExecutionContext).idempotency_key;

@@ -6,7 +6,7 @@ const RETRY_AFTER_LIMIT_SECONDS = 3_600;
 const DETAIL_LIMIT = 300;
 
 /**
- * The fault for an answer outside 2xx: 429 and 5xx may be asked again, 408 timed out, other 4xx are
+ * The fault for an answer outside 2xx: 429 and 5xx may be repeated, 408 timed out, other 4xx are
  * refusals.
  */
 export function statusFault(answer: RemoteAnswer): ExecutorFault {

@@ -46,9 +46,9 @@ export interface RemoteExecutor extends Executor {
  */
 export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteExecutor {
   const kept = new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 4_000 });
-  // A reused connection may be closed by the other side just as the request leaves, and then nobody
-  // knows whether it arrived. That is a retry for a question, but a case for recovery for a submit:
-  // it gets a connection of its own.
+  // A reused connection may be closed by the other side just as the request leaves, and then it is
+  // unknown whether it arrived. That is a retry for a question, but a case for recovery for a
+  // submit: it gets a connection of its own.
   const fresh = new Agent({ connect: { timeout: 10_000 }, pipelining: 0 });
   const base = settings.url.replace(/\/+$/, '');
   const auth =
@@ -151,7 +151,7 @@ async function readHealth(ask: () => Promise<RemoteAnswer>): Promise<ExecutorHea
   } catch (error) {
     return {
       state: 'down',
-      detail: error instanceof ExecutorFault ? error.message : 'health could not be asked',
+      detail: error instanceof ExecutorFault ? error.message : 'the health check failed',
     };
   }
 }

@@ -102,7 +102,7 @@ export class Bench {
     return this.target.submitUnheard(this.#input(action), lost);
   }
 
-  /** Asks observe as often as the executor wants to be asked, until the end. */
+  /** Calls observe as often as the executor wants, until the end. */
   async observeToEnd(action: Action, answer: ExecutionResult): Promise<ExecutionResult> {
     const until = Date.now() + this.options.completeWithin * 1000;
     for (let last = answer; ;) {
@@ -133,7 +133,7 @@ export class Bench {
     );
   }
 
-  /** How many effects the key has had; undefined when nobody counts them. */
+  /** How many effects the key has had; undefined without an effects URL. */
   async effects({ context }: Action): Promise<number | undefined> {
     const { effectsUrl, tokenFile } = this.options;
     return effectsUrl === undefined
@@ -159,12 +159,12 @@ export class Bench {
   async start(): Promise<void> {
     if (this.#process === null) return;
     this.#process.start();
-    for (const begun = Date.now(); ; await sleep(50)) {
+    for (const started = Date.now(); ; await sleep(50)) {
       const ended = this.#process.ended();
       if (ended !== null)
         throw new Broken(ended, 'Run the command by hand and see why it does not stay.');
       if (await this.#answers()) return;
-      if (Date.now() - begun > this.options.startTimeout * 1000) {
+      if (Date.now() - started > this.options.startTimeout * 1000) {
         throw new Broken(
           `the executor did not answer within ${this.options.startTimeout} s of its start`,
           'Raise --start-timeout if it may take longer.',

@@ -1,4 +1,4 @@
-/** The check as a command: reads what was asked, runs it, and says the verdict. */
+/** The check as a command: reads the options, runs it, and prints the verdict. */
 import { CommanderError, InvalidArgumentError } from 'commander';
 import { request } from 'undici';
 import { Bench } from './bench.ts';
@@ -12,7 +12,7 @@ import { Broken } from './broken.ts';
 
 const USAGE = 2;
 
-/** The check could not be run as asked: no verdict about the executor. */
+/** The check could not be run with these options: no verdict about the executor. */
 class NotRunnable extends Error {}
 
 async function check(options: CheckOptions): Promise<number> {
@@ -44,19 +44,19 @@ async function queueTarget(options: CheckOptions): Promise<Target> {
 async function judge(bench: Bench): Promise<number> {
   const { options } = bench;
   const report = options.json ? null : createReport(process.stdout);
-  const begun = performance.now();
+  const started = performance.now();
   report?.begin(options);
   const results = await runChecks(bench, (result) => report?.result(result));
-  const milliseconds = performance.now() - begun;
+  const milliseconds = performance.now() - started;
   report?.end(options, results, milliseconds);
   if (report === null) process.stdout.write(`${jsonVerdict(options, results, milliseconds)}\n`);
   return results.some((result) => result.status === 'failed') ? 1 : 0;
 }
 
-/** Who is there and answers wrongly, or not in time, is judged by the checks. */
-const NOBODY = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+/** An executor that answers wrongly, or not in time, is judged by the checks. */
+const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** Where there is nobody, nothing can be said about anybody. */
+/** Throws when no executor answers: then nothing can be judged. */
 async function mustBeThere(bench: Bench): Promise<void> {
   const { target, options } = bench;
   if (target.kind === 'http') {
@@ -67,7 +67,7 @@ async function mustBeThere(bench: Bench): Promise<void> {
       },
       (error: unknown) => (error instanceof Error && 'code' in error ? error.code : null),
     );
-    if (NOBODY.some((each) => each === code))
+    if (UNREACHABLE.some((each) => each === code))
       throw new NotRunnable(
         `nothing answers at ${options.target} (${String(code)}); start the executor, or let --command do so`,
       );

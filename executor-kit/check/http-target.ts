@@ -80,7 +80,7 @@ async function statusOf(url: string, call: RawCall): Promise<number | null> {
 }
 
 /**
- * A server may refuse a body that is too long by hanging up; whether it lives on is asked
+ * A server may refuse a body that is too long by hanging up; whether it lives on is checked
  * separately.
  */
 function refusalOf(status: number | null): MalformedOutcome {

@@ -49,7 +49,7 @@ Examples:
       --effects-url 'http://127.0.0.1:8300/effects/{idempotency_key}' --command 'python3 executor.py --port 8300'
 
 It moves real amounts of whatever the executor moves: point it at a test account.
-Exit status: 0 every guarantee that was checked holds, 1 one does not, 2 the check could not be run as asked.
+Exit status: 0 every guarantee that was checked holds, 1 one does not, 2 the check could not be run.
 What each guarantee means: docs/executors.md`;
 
 /**

@@ -1,4 +1,7 @@
-/** The heart of the check: after a submit whose outcome is open, what is true, and is it told? */
+/**
+ * The heart of the check: after a submit whose outcome is open, does the executor report what is
+ * true?
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { wordsOf, type Action, type Bench } from './bench.ts';
@@ -71,7 +74,7 @@ async function findOrRepeat(
 
 /**
  * Submits again; a refusal (4xx) of the repeat is as good as the first answer, since recover would
- * be asked next.
+ * be called next.
  */
 export async function repeat(bench: Bench, action: Action, first: ExecutionResult): Promise<void> {
   const again = await bench.submit(action).catch((error: unknown) => {

@@ -67,7 +67,7 @@ export function createOwnProcess(command: string): OwnProcess {
   };
 }
 
-/** The shell may be gone before what it started has given its port back. */
+/** The shell may end before the processes that it started have released their port. */
 async function groupGone(pid: number | undefined): Promise<void> {
   for (let left = 50; pid !== undefined && left > 0; left -= 1) {
     try {

@@ -14,7 +14,7 @@ export interface QueueCaller {
   call(call: QueueCall, signal?: AbortSignal): Promise<QueueOutcome>;
   /** Starts a call and takes the run that waits for its answer away after `ms`. */
   abandon(call: QueueCall, ms: number): Promise<void>;
-  /** Whether a worker asked the queue for work lately. */
+  /** Whether a worker polled the queue lately. */
   hasWorker(taskQueue: string): Promise<boolean>;
   close(): Promise<void>;
 }

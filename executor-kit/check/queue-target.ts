@@ -128,6 +128,6 @@ function refusalOf(outcome: QueueOutcome): MalformedOutcome {
   if (outcome.ok) return { instead: `it answered ${JSON.stringify(outcome.answer).slice(0, 200)}` };
   if (outcome.type === REJECTED_FAILURE) return 'refused';
   return {
-    instead: `it failed with type "${outcome.type}" (${outcome.message}), which is asked again without end`,
+    instead: `it failed with type "${outcome.type}" (${outcome.message}), which is repeated without end`,
   };
 }

@@ -14,8 +14,9 @@ export interface Report {
 }
 
 /**
- * Lines as they come, with colours where the terminal has them. One cause is told once: a failure
- * for the reason of an earlier one names that one, and what was not run stands at the end, by why.
+ * Lines as they come, with colours where the terminal has them. One cause is reported once: a
+ * failure for the reason of an earlier one names that one, and what was not run stands at the end,
+ * by why.
  */
 export function createReport(output: Output): Report {
   const colours = output.isTTY === true && output.hasColors?.() === true;

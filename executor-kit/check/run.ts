@@ -31,7 +31,7 @@ const FAULT_ADVICE: Record<ExecutorFault['kind'], string> = {
   rejected:
     'A 4xx (or EXECUTOR_REJECTED) is for requests that can never be served; this one should be.',
   server_error:
-    'Look at the log of the executor; a 5xx (or failed activity) is asked again, so it must not be the normal answer.',
+    'Look at the log of the executor; a 5xx (or failed activity) is repeated, so it must not be the normal answer.',
   not_yet: 'Only executors of the service itself say so; a team’s answers are what it serves.',
   protocol: 'docs/executors.md lists the fields and which next_state each phase may answer.',
 };
@@ -63,8 +63,8 @@ async function one(bench: Bench, check: Check, stopped: boolean): Promise<CheckR
         ? LEFT_OUT
         : null));
   if (reason !== null) return { id, guarantee, status: 'not_run', milliseconds: 0, reason };
-  const begun = performance.now();
-  const milliseconds = (): number => Math.round(performance.now() - begun);
+  const started = performance.now();
+  const milliseconds = (): number => Math.round(performance.now() - started);
   try {
     const remark = await check.run(bench);
     return {

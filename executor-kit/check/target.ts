@@ -18,7 +18,7 @@ export type LossPoint = number | 'answered';
 export interface Target {
   readonly kind: 'http' | 'task_queue';
   readonly executor: Executor;
-  /** Sends a submit whose answer nobody hears. */
+  /** Sends a submit whose answer is lost. */
   submitUnheard(input: SubmitInput, lost: LossPoint): Promise<void>;
   /** Sends `body` as it is and says how it was taken. */
   sendMalformed(phase: ExecutorPhase, body: string | Buffer): Promise<MalformedOutcome>;

@@ -177,8 +177,8 @@ describe('caught, by the guarantee that is broken:', () => {
     expect(failed(await checkServed(executor, { only: ['cancel'] }))).toEqual(['cancel']);
   });
 
-  test('a server that asks nobody for the token', async () => {
-    const tokenFile = join(folder, 'unasked');
+  test('a server that does not check the token', async () => {
+    const tokenFile = join(folder, 'unchecked');
     writeFileSync(tokenFile, 'secret');
     expect(troubles(await checkServed(memoryExecutor(), { tokenFile, only: ['token'] }))).toEqual([
       'token: preflight with no token answered 204',
@@ -228,7 +228,7 @@ describe('caught, by the guarantee that is broken:', () => {
     const careless = memoryExecutor();
     const answer: typeof careless.answer = async (phase, request, call) =>
       careless.answer(phase, request, call).catch(() => {
-        throw new Error('a body that nobody checked');
+        throw new Error('an unchecked body');
       });
     expect(troubles(await checkServed({ ...careless, answer }, { only: ['malformed'] }))).toEqual([
       'malformed: preflight with an array: it answered 500',
@@ -256,21 +256,19 @@ describe('whom it pays', () => {
   const EVIL = `0x${'e1'.repeat(20)}`;
   const config = { id: 'alice' };
   const payees: PayeeField[] = [{ field: 'id', family: 'cex' }];
-  /**
-   * Prepares whom it is told, in the field that the config has it in, unless `id` says otherwise.
-   */
-  const naming = (id: (asked: string) => string | undefined) =>
+  /** Prepares the payee of the config, in the same field, unless `id` says otherwise. */
+  const naming = (id: (payee: string) => string | undefined) =>
     memoryExecutor(() => ({
-      prepare: async ({ amount, config: { id: asked } }) => {
-        const named = id(String(asked));
+      prepare: async ({ amount, config: { id: payee } }) => {
+        const named = id(String(payee));
         return prepared(named === undefined ? { amount } : { amount, id: named });
       },
     }));
-  const told = async (
+  const troublesOf = async (
     executor: ReturnType<typeof naming>,
     changes: Parameters<typeof checkServed>[1] = {},
   ) => troubles(await checkServed(executor, { config, payees, only: ['payees'], ...changes }));
-  const sound = naming((asked) => asked);
+  const sound = naming((payee) => payee);
 
   test('passes where prepare names the declared field’s payee, and where it serves no other', async () => {
     const results = await checkServed(sound, { config, payees, only: ['payees'] });
@@ -279,21 +277,21 @@ describe('whom it pays', () => {
       prepare: async ({ amount, config: { id } }) =>
         id === 'alice' ? prepared({ amount, id: 'alice' }) : failedAnswer('NOT_SERVED', 'no'),
     }));
-    expect(await told(closed)).toEqual([]);
+    expect(await troublesOf(closed)).toEqual([]);
     expect(
-      await told(sound, { config: { id: EVIL }, payees: [{ field: 'id', family: 'evm' }] }),
+      await troublesOf(sound, { config: { id: EVIL }, payees: [{ field: 'id', family: 'evm' }] }),
     ).toEqual([]);
-    expect(await told(sound, { config: { id: EVIL }, payees: [], notPayees: ['id'] })).toEqual([]);
+    expect(await troublesOf(sound, { config: { id: EVIL }, payees: [], notPayees: ['id'] })).toEqual([]);
   });
 
-  test.each<[string, (asked: string) => string | undefined, RegExp]>([
+  test.each<[string, (payee: string) => string | undefined, RegExp]>([
     [
       'somebody else',
       () => 'bob',
       /^payees: prepare: what was prepared does not name exactly the same in id/,
     ],
     [
-      'nobody',
+      'no payee',
       () => undefined,
       /^payees: prepare: what was prepared does not name exactly the same in id/,
     ],
@@ -303,13 +301,13 @@ describe('whom it pays', () => {
       /^payees: prepare for somebody else in id: what was prepared does not name exactly the same/,
     ],
   ])('is caught where prepare names %s', async (_what, id, reason) => {
-    expect(await told(naming(id))).toEqual([expect.stringMatching(reason)]);
+    expect(await troublesOf(naming(id))).toEqual([expect.stringMatching(reason)]);
   });
 
   test('is caught where an address is named that is not declared', async () => {
     const reason = `payees: prepare: ${EVIL} is an EVM address, and no declared field names it: the service takes it for a payee`;
     expect(
-      await told(
+      await troublesOf(
         naming(() => EVIL),
         { payees: [] },
       ),
@@ -318,9 +316,9 @@ describe('whom it pays', () => {
 
   test('is caught where the declaration does not fit the config', async () => {
     const reasons = [
-      await told(sound, { payees: [{ field: 'to.account', family: 'cex' }] }),
-      await told(sound, { payees: [{ field: 'id', family: 'evm' }] }),
-      await told(sound, { config: { id: EVIL }, payees: [] }),
+      await troublesOf(sound, { payees: [{ field: 'to.account', family: 'cex' }] }),
+      await troublesOf(sound, { payees: [{ field: 'id', family: 'evm' }] }),
+      await troublesOf(sound, { config: { id: EVIL }, payees: [] }),
     ];
     expect(reasons).toEqual([
       ['payees: the config: to.account names no payee'],
@@ -336,7 +334,7 @@ describe('whom it pays', () => {
     effects: async () => 0,
   }));
 
-  test('is not asked of what the service knows by itself, and of what sends nothing', async () => {
+  test('is skipped for what the service knows by itself, and for what sends nothing', async () => {
     const reason = async (
       executor: ReturnType<typeof naming>,
       changes: Parameters<typeof checkServed>[1],

@@ -77,7 +77,9 @@ async function send(what: string, request: unknown): Promise<Answer> {
   return { status: answer.status, answer: text === '' ? null : (JSON.parse(text) as unknown) };
 }
 
-/** A payment clears after a while: asked until it says what the guide says it ends with. */
+/**
+ * A payment clears after a while: observe is called until it says what the guide says it ends with.
+ */
 async function sendUntil(what: string, request: unknown, shown: Answer): Promise<Answer> {
   const stateOf = ({ answer }: Answer): unknown =>
     typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'next_state') : null;

@@ -224,7 +224,7 @@ test('a phase learns that its caller has gone', async () => {
   const { url } = await serve(
     memoryExecutor(() => ({
       submit: async (_, { signal }) => {
-        // Not earlier: a request that never arrived would tell nobody anything.
+        // Not earlier: a request that never arrived would show nothing.
         caller.abort(new DOMException('waited long enough', 'TimeoutError'));
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
         reason = signal.reason;
@@ -243,12 +243,12 @@ test('a phase learns that its caller has gone', async () => {
 });
 
 test('stop lets a running call finish and takes no new one', async () => {
-  let begun = (): void => undefined;
-  const running = new Promise<void>((resolve) => (begun = resolve));
+  let started = (): void => undefined;
+  const running = new Promise<void>((resolve) => (started = resolve));
   const server = await serve(
     memoryExecutor(() => ({
       submit: async () => {
-        begun();
+        started();
         await sleep(150);
         return accepted('late');
       },

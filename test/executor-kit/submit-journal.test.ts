@@ -47,7 +47,7 @@ test('the key is on disk before begin returns', async () => {
   journal.close();
 });
 
-test('a known key is given back as it stands, whatever the order of its fields, and refused for anything else', async () => {
+test('a known key is returned as it stands, whatever the order of its fields, and refused for anything else', async () => {
   const journal = await openJournal(file);
   journal.begin('a', { amount: '1', to: 'x' });
   journal.update('a', { state: 'ACCEPTED', external_ref: 'r1' });
@@ -67,7 +67,7 @@ test('final states and references do not change, and no state goes back', async 
   expect(() => journal.update('a', { state: 'INTENDED' })).toThrow('cannot become INTENDED');
   journal.update('a', { state: 'COMPLETED' });
   expect(() => journal.update('a', { state: 'FAILED' })).toThrow('cannot become FAILED');
-  expect(() => journal.update('b', { state: 'FAILED' })).toThrow('begun before');
+  expect(() => journal.update('b', { state: 'FAILED' })).toThrow('call begin');
   expect(journal.get('a')?.state).toBe('COMPLETED');
   journal.close();
 });
@@ -93,7 +93,7 @@ test('a damaged line stops the start, and leaves the file free for the next', as
   await expect(openJournal(file, { lockWaitMs: 0 })).rejects.toThrow('line 1 is not JSON');
 });
 
-test('work for one key runs one after the other, for different keys at once, and a failure holds nobody up', async () => {
+test('work for one key runs one after the other, for different keys at once, and a failure blocks no other work', async () => {
   const journal = await openJournal(file);
   const order: string[] = [];
   const work = (key: string, name: string, ms: number) =>

@@ -1,4 +1,4 @@
-/** A real HTTP server that answers as a test tells it to and remembers what it was asked. */
+/** A real HTTP server that answers as a test says and records its requests. */
 import { once } from 'node:events';
 import {
   createServer,

@@ -71,7 +71,7 @@ test('an empty file declares nothing', () => {
   expect(read({})).toEqual({ executors: [], signers: [], folder });
 });
 
-test('all faults are told together, each with its place', () => {
+test('all faults are reported together, each with its place', () => {
   const found = problems({
     executors: [
       { ...minimal, url: 'ftp://a' },
@@ -173,7 +173,7 @@ describe('what an entry says of its nodes', () => {
         ],
       },
     ],
-    ['nobody', { payees: [] }],
+    ['no payee', { payees: [] }],
     ['nothing is moved', { sends: false }],
     [
       'what else may be an address, and what it can show',
@@ -185,7 +185,7 @@ describe('what an entry says of its nodes', () => {
     ]);
   });
 
-  test('faults are told with their place', () => {
+  test('faults are reported with their place', () => {
     const facts = [
       { payees: [{ field: 'a..b', family: 'evm' }] },
       { payees: [{ field: 'to', family: 'tron' }] },

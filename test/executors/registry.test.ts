@@ -21,7 +21,7 @@ test('local and remote executors stand in one list and are found by key', async 
     'team.withdrawals remote',
   ]);
   expect(registry.get('team.withdrawals')?.descriptor.endpoint).toBe('http://a.example');
-  expect(registry.get('nobody')).toBeUndefined();
+  expect(registry.get('unknown')).toBeUndefined();
   await registry.close();
 });
 
@@ -46,7 +46,7 @@ test('a task-queue executor is listed and described, and cannot be called from h
   });
   expect(registry.get('team.queue')).toBeUndefined();
   expect(registry.describe('builtin.noop')?.kind).toBe('local');
-  expect(registry.describe('nobody')).toBeUndefined();
+  expect(registry.describe('unknown')).toBeUndefined();
   await registry.close();
 });
 

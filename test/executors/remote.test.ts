@@ -260,7 +260,7 @@ describe('a fault', () => {
     await expect(slow).rejects.toMatchObject({ kind: 'timeout' });
   });
 
-  test("the caller's signal ends the call, also when it was given before", async () => {
+  test("the caller's signal ends the call, also when it was aborted before", async () => {
     const controller = new AbortController();
     server.answer = () => controller.abort();
     await expect(

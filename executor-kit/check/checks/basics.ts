@@ -1,6 +1,6 @@
 /**
- * The ordinary way of an action, and that the executor is there at all. Without these nothing else
- * can be asked.
+ * The ordinary course of an action, and that the executor is reachable at all. Without these
+ * nothing else can be checked.
  */
 import { wordsOf } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
@@ -63,15 +63,15 @@ export const BASICS: readonly Check[] = [
     guarantee: 'A submitted action is observed to COMPLETED, with one effect.',
     run: async (bench) => {
       const action = await bench.prepare();
-      const begun = performance.now();
+      const started = performance.now();
       const answer = await bench.submit(action);
-      bench.submitMs = performance.now() - begun;
+      bench.submitMs = performance.now() - started;
       mustComplete(await bench.observeToEnd(action, answer));
       await mustHaveOneEffect(bench, action);
       if (bench.options.effectsUrl !== undefined) return;
       return answer.external_ref === undefined
         ? 'neither external_ref nor --effects-url: a second effect would not be seen by any check'
-        : 'effects are told apart by external_ref only; --effects-url would count them';
+        : 'effects are distinguished by external_ref only; --effects-url would count them';
     },
   },
 ];

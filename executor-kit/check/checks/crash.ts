@@ -9,7 +9,7 @@ import type { Check } from '../verdict.ts';
 
 const ROUNDS = 2;
 
-interface Begun {
+interface RunningSubmit {
   readonly action: Action;
   readonly answer: Promise<ExecutionResult | null>;
 }
@@ -19,15 +19,15 @@ function needsCommand({ ownsProcess }: Bench): string | null {
 }
 
 /** Begins submits at several moments before the kill, so that it finds them at different points. */
-async function killDuringSubmits(bench: Bench): Promise<readonly Begun[]> {
+async function killDuringSubmits(bench: Bench): Promise<readonly RunningSubmit[]> {
   const actions = await Promise.all(Array.from({ length: 4 }, () => bench.prepare()));
-  const begun: Begun[] = [];
+  const running: RunningSubmit[] = [];
   for (const action of actions) {
-    begun.push({ action, answer: bench.submit(action).catch(noAnswer) });
+    running.push({ action, answer: bench.submit(action).catch(noAnswer) });
     await sleep(bench.submitMs / actions.length);
   }
   await bench.killAndRestart();
-  return begun;
+  return running;
 }
 
 export const CRASH: readonly Check[] = [

@@ -12,7 +12,7 @@ import type { Check } from '../verdict.ts';
 import { Broken } from '../broken.ts';
 
 const DECLARE =
-  'Name its field in payees when it is paid, in not_payees when it is not; prepare adds nobody whom the plan does not name.';
+  'Name its field in payees when it is paid, in not_payees when it is not; prepare adds no payee that the plan does not name.';
 const FOLLOW =
   'Give config and prepared_action the same fields, and take payees from the context alone.';
 const EVM = /^0x[0-9a-f]{40}$/i;
@@ -41,7 +41,7 @@ function paid(
   ]);
 }
 
-/** Fails unless each declared field names somebody, and nobody else is named. */
+/** Fails unless each declared field names a payee, and no other payee is named. */
 function mustBeDeclared(destinations: readonly Destination[], where: string, advice: string): void {
   const refused = destinations.find(({ problem }) => problem !== undefined);
   if (refused?.problem !== undefined) throw new Broken(`${where}: ${refused.problem}`, advice);
@@ -119,7 +119,7 @@ export const PAYEES: readonly Check[] = [
     guarantee:
       'What prepare answers names exactly whom the declared fields name, and no other address.',
     notHere: ({ options: { sends, actionType, payees } }) => {
-      if (!sends) return 'declared as sends: false, so it pays nobody';
+      if (!sends) return 'declared as sends: false, so it pays no one';
       if (isBuiltIn(actionType)) return `the service knows by itself whom ${actionType} pays`;
       return payees === undefined
         ? 'no --payees: give them as the registry entry will have them, [] when a plan cannot choose whom'

@@ -86,7 +86,7 @@ export const REQUESTS: readonly Check[] = [
           const outcome = await bench.target.sendMalformed(phase, body);
           if (outcome === 'refused') continue;
           const advice =
-            'Check the whole request before you use it, and answer 422 (400 when it is no JSON); 5xx is asked again without end.';
+            'Check the whole request before you use it, and answer 422 (400 when it is no JSON); a 5xx is repeated without end.';
           throw new Broken(`${phase} with ${what}: ${outcome.instead}`, advice);
         }
       }

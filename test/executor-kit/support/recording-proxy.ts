@@ -14,7 +14,7 @@ export interface Exchange {
 export interface RecordingProxy {
   readonly url: string;
   readonly exchanges: Exchange[];
-  /** Of these phases the next answer is lost, after the executor has given it. */
+  /** Of these phases the next answer is lost, after the executor has sent it. */
   readonly losing: Set<string>;
   close(): Promise<void>;
 }
