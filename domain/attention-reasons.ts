@@ -16,16 +16,19 @@ export const ATTENTION_REASONS = [
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
-/** On a node that waits before its fence; `lane_blocker` in prisma/functions knows it by this. */
+/** Marks a node that waits before its fence; the SQL function `lane_blocker` reads this code. */
 export const LANE_BLOCKED = 'LANE_BLOCKED';
 
 /**
- * On a node whose nonce is to be used up by what moves nothing, and that cannot be signed or paid
- * for; `take_lanes` in prisma/functions knows it by this.
+ * Marks a node whose nonce must be used up by a zero-value transaction that cannot be signed or
+ * paid for; the SQL function `take_lanes` reads this code.
  */
 export const LANE_STUCK = 'LANE_STUCK';
 
-/** On a node that looks for what a bridge should have brought; `attention_of` knows it by this. */
+/**
+ * Marks a node that looks for a late delivery of a bridge; the SQL function `attention_of` reads
+ * this code.
+ */
 export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
 
 /**
@@ -37,7 +40,10 @@ export type SignalledAttention = {
   readonly node_key: string | null;
 } | null;
 
-/** Reads what came with the signal; what somebody sent by hand and does not fit is null. */
+/**
+ * Reads the signal's payload; null for anything malformed, since anyone with access to Temporal can
+ * send it.
+ */
 export function readSignal(value: unknown): SignalledAttention {
   if (!isObject(value)) return null;
   const { reason, node_key } = value;

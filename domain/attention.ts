@@ -54,7 +54,7 @@ export interface LaneBlocker {
   readonly nonce: number;
 }
 
-/** A nonce that is to be used up by a transaction that moves nothing, which cannot be sent. */
+/** A nonce that must be used up by a zero-value transaction, which cannot be sent. */
 export interface StuckLane {
   readonly chain_id: number;
   readonly address: string;
@@ -63,7 +63,7 @@ export interface StuckLane {
   readonly signer_key: string | null;
 }
 
-/** Something a person may do: an action of the API, and what comes of it. */
+/** A command that a person may send, and its consequence. */
 export interface Offer extends NamedNode {
   readonly action: string;
   readonly consequence: string;
@@ -72,7 +72,7 @@ export interface Offer extends NamedNode {
 /** What is looked at of a movement before its approval. */
 export interface Waiting {
   readonly outflow: readonly OutflowEntry[];
-  /** Its plan has a way out by cancel. */
+  /** The plan has an on_cancel edge. */
   readonly cancellable: boolean;
 }
 
@@ -121,7 +121,7 @@ function planAdvice({ error_code }: AttentionFacts): string {
     : '';
 }
 
-/** Codes by which `attention_of` (prisma/functions) knows that waiting changes nothing. */
+/** Codes by which the SQL function `attention_of` knows that waiting changes nothing. */
 export const AMOUNTS_DIFFER: readonly string[] = [
   'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH',
   'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS',
@@ -207,7 +207,10 @@ function executorOffers(facts: AttentionFacts): readonly Offer[] {
   ];
 }
 
-/** What waits before its fence in a stuck lane was never signed: another may sign for it. */
+/**
+ * A node that waits before its fence in a stuck lane was never signed, so another signer may take
+ * it.
+ */
 function rotateOffers(
   { reason, stuck_at, node_key }: AttentionFacts,
   { nodes }: MovementSnapshot,
@@ -300,7 +303,7 @@ function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonl
   ];
 }
 
-/** While no one can say whether what was signed is mined, its nonce can be used up. */
+/** While it is unknown whether what was signed is mined, its nonce can be used up. */
 function cancelTransactionOffers(
   { reason, node_key, error_code }: AttentionFacts,
   snapshot: MovementSnapshot,

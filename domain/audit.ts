@@ -1,4 +1,4 @@
-/** What an audit row says, as it is shown, sealed and exported. */
+/** The content of an audit row, as it is shown, sealed and exported. */
 import canonicalize from 'canonicalize';
 import type { JsonObject } from './json.ts';
 
@@ -20,8 +20,8 @@ export interface AuditRecord {
 }
 
 /**
- * What the writing process knows of a row and vouches for. The time and some details are known only
- * to the database function that writes it; the chain of seals covers those.
+ * The fields that the writing process vouches for. The database function that writes the row alone
+ * knows the time and some details; the chain of seals covers those.
  */
 export const VOUCHED_FIELDS = [
   'event_id',

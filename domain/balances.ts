@@ -28,8 +28,8 @@ export interface BalanceFetcher {
 }
 
 /**
- * What may still be taken: exact, and negative when more is promised than is there. Null when the
- * venue does not tell.
+ * What may still be taken: exact, and negative when more is held than is there. Null when the venue
+ * does not report it.
  */
 export function effectiveWithdrawable(
   withdrawable: string | null,
@@ -38,7 +38,7 @@ export function effectiveWithdrawable(
   return withdrawable === null ? null : subtract(withdrawable, pendingOutflow);
 }
 
-/** Why less may be taken than the venue says, by what holds it. */
+/** Why less may be taken than the venue reports, by what holds it. */
 export function effectiveReason(holders: {
   readonly movements: number;
   readonly transfers: number;

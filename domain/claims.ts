@@ -1,7 +1,7 @@
 /**
  * What a node's completion rests on, where that is something that arrived: a bridge's message, its
- * delivery, a payment. It answers for one node alone, so the node claims it in the write that
- * completes it, whoever says that it is completed.
+ * delivery, a payment. One arrival completes one node, so the node claims it in the write that
+ * completes it, whoever reports the completion.
  */
 import { specOf } from './actions/built-in.ts';
 import type { ClaimName } from './actions/spec.ts';
@@ -9,16 +9,16 @@ import { isObject, type JsonObject } from './json.ts';
 import { compare, isDecimal, isPositive } from './money.ts';
 
 export interface Claim {
-  /** What it is and where it is known. */
+  /** What kind of arrival it is, and at which place. */
   readonly source: string;
-  /** Which one of these. */
+  /** Which arrival at that place. */
   readonly reference: string;
-  /** What the node takes of it, and all of it; a message and a delivery are one, taken whole. */
+  /** How much of it the node takes, and its total; messages and deliveries are taken whole. */
   readonly amount: string;
   readonly total: string;
   /**
-   * Of a chain's own coin, which shows as a balance alone: the blocks between which `total` came to
-   * the address. What others claimed of a time that reaches into it is part of that.
+   * Only for a chain's own coin, which shows as a balance alone: the blocks between which `total`
+   * came to the address. Earlier claims of blocks in that span are part of the total.
    */
   readonly since?: string;
   readonly until?: string;
@@ -41,18 +41,18 @@ export interface ClaimHolder {
   readonly node_key: string;
 }
 
-/** What a node says when it is completed. */
+/** What a node reports when it is completed. */
 export interface Completed {
   readonly action_type: string;
   readonly output: JsonObject | null;
   readonly external_ref?: string | null;
-  /** What the node recorded that this one names (`match_from`, `burn_from`). */
+  /** The record of the node that this one names (`match_from`, `burn_from`). */
   readonly matched: JsonObject | null;
 }
 
 /**
- * What the node claims; empty where it says of nothing what could be claimed. Whether it is
- * completed without a claim the write says (`needs_claim` in prisma/functions).
+ * The node's claims; empty where it reports nothing that could be claimed. The write decides
+ * whether it may be completed without one (SQL function `needs_claim`).
  */
 export function claimsOf(completed: Completed): readonly Claim[] {
   const payments = completed.output?.['payments'];
@@ -77,12 +77,12 @@ function takenWhole(kind: string, { place = '', reference }: Named): readonly Cl
     : [];
 }
 
-/** Whether it says in its output `payments` what it is completed with. */
+/** Whether its output names the payments that complete it (`payments`). */
 export function namesPayments(actionType: string): boolean {
   return specOf(actionType).claim?.named.includes('payments') ?? false;
 }
 
-/** What of a plan's node says what it looks at. */
+/** The fields of a plan's node that say what it looks at. */
 interface Watch {
   readonly node_kind: string;
   readonly action_type: string;
@@ -91,8 +91,8 @@ interface Watch {
 }
 
 /**
- * Whether the node only looks, and claimed payments. The reference of a team's executor that names
- * no `payments` is one of one, which says nothing of an amount.
+ * Whether the node only looks, and claimed payments. A team's executor that names no `payments`
+ * claims one reference without an amount.
  */
 export const arePayments = (claims: readonly HeldClaim[], of: Watch): boolean =>
   of.node_kind === 'observe' &&
@@ -100,13 +100,13 @@ export const arePayments = (claims: readonly HeldClaim[], of: Watch): boolean =>
   claims.length > 0 &&
   claims.every(({ source }) => source !== of.action_type);
 
-/** Whether a payment that arrived for one of these nodes may as well have been for the other. */
+/** Whether a payment that arrived for one of these nodes may have been meant for the other. */
 export function arrivesAtSamePlace(one: Watch, other: Watch): boolean {
   const place = placeOf(one);
   return place !== null && place === placeOf(other);
 }
 
-/** Where it looks; null where a team's executor has a name of its own for that. */
+/** Where it looks; null where a team's executor names its place differently. */
 function placeOf({ node_kind, action_type, asset, config }: Watch): string | null {
   const { chain_id, address, token_address, venue } = config;
   const named =
@@ -118,14 +118,14 @@ function placeOf({ node_kind, action_type, asset, config }: Watch): string | nul
 }
 
 interface Named {
-  /** Where it is known, behind the action type. */
+  /** The place, after the action type. */
   readonly place?: string;
   readonly reference: unknown;
 }
 
-/** What a completion says by each name; null where it says nothing. */
+/** What a completion reports under each name; null where it reports nothing. */
 const NAMED: Readonly<Record<ClaimName, (of: Completed) => Named | null>> = {
-  // A list, which `claimsOf` has read before.
+  // A list; `claimsOf` has read it before.
   payments: () => null,
   message: ({ output }) => messageOf(output),
   matched_message: ({ matched }) => messageOf(matched),
@@ -148,7 +148,7 @@ function isClaim(value: unknown): value is JsonObject & Claim {
     isPositive(amount) &&
     compare(amount, total) <= 0 &&
     [since, until].every((each) => typeof each === 'string' && /^[0-9]{1,30}$/.test(each)) &&
-    // Of a chain's own coin, and of nothing else, a time is claimed.
+    // Only a chain's own coin has a span of blocks.
     ['since', 'until'].every((name) => name in value === /^evm:\d+:coin$/i.test(source)) &&
     (!/^evm:\d+$/i.test(source) || /^0x[0-9a-f]{64}#\d{1,9}$/i.test(reference))
   );

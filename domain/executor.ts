@@ -203,19 +203,23 @@ export interface SubmitJournal {
     readonly accepted: boolean;
     readonly replaces?: boolean;
   }): Promise<Held | null>;
-  /** Keeps that something outside has taken these bytes: an endpoint, or the chain shows them. */
+  /**
+   * Records that something outside has taken these bytes: an endpoint took them, or the chain shows
+   * them.
+   */
   accepted(tx_hash: string): Promise<void>;
   /**
    * Drops the node's claim on a nonce that another, finalized transaction has used. False when
-   * `transaction` is no longer its newest version, or a recovery took over: it is looked again.
+   * `transaction` is no longer its newest version, or a recovery took over; the caller then looks
+   * again.
    */
   releaseNonce(transaction: JournaledTransaction): Promise<boolean>;
   /**
-   * Whether bytes of this attempt were signed for a nonce that was dropped so. They may have been
-   * handed over before.
+   * Whether bytes of this attempt were signed for a nonce that was dropped this way. A team's
+   * executor may have received them before.
    */
   displaced(): Promise<boolean>;
-  /** What others claim of what arrives; absent where nothing is claimed. */
+  /** Claims of other nodes on what arrives; absent where nothing is claimed. */
   arrivals?: Arrivals;
   /**
    * Present only where the database was restored and may have forgotten transactions of this node:
@@ -230,12 +234,12 @@ export interface SubmitJournal {
 
 /** What has arrived, as far as nodes of this service have claimed it or wait for it. */
 export interface Arrivals {
-  /** What is claimed of these. `own`: by the node that asks. */
+  /** The claims on these. `own`: of the calling node. */
   claimed(
     source: string,
     references: readonly string[],
   ): Promise<readonly (Pick<Claim, 'reference' | 'amount' | 'until'> & { own: boolean })[]>;
-  /** Other nodes that wait for something at this place, by what they have put out as `awaits`. */
+  /** Other nodes that wait for something at this place, by the `awaits` of their outputs. */
   waiting(place: string): Promise<
     readonly {
       readonly amount: string;
@@ -270,7 +274,7 @@ export interface SubmitInput {
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly requestId?: string;
-  /** What continues the trace of the call with whoever is called. */
+  /** Headers that continue the trace of the call at the called side. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
@@ -288,7 +292,7 @@ export interface PayeeField {
   readonly chain_id_field?: string;
 }
 
-/** What an executor says of its nodes, and what the service holds it to. */
+/** What an executor declares about its nodes, and what the service relies on. */
 export interface DeclaredFacts {
   /**
    * Its nodes move funds. Required only of action types that are not built in; the service knows
@@ -302,7 +306,7 @@ export interface DeclaredFacts {
   readonly payees?: readonly PayeeField[];
   /** Fields whose value may be an EVM address without being paid. */
   readonly not_payees: readonly string[];
-  /** What it can show of a completed node. */
+  /** The assurances that it can show of a completed node. */
   readonly completion_assurances: readonly CompletionAssurance[];
 }
 
@@ -329,8 +333,8 @@ export interface ExecutorDescriptor extends DeclaredFacts {
   /** For kind `task_queue`: where the team's own worker polls for {@link ExecutorActivities}. */
   readonly task_queue?: string;
   /**
-   * For kind `task_queue`: the file of the secret with which its worker signs what it answers.
-   * Without a signature it is not believed that a submit which began has failed.
+   * For kind `task_queue`: the file of the secret with which its worker signs its answers. Without
+   * a signature the service does not believe that a started submit has failed.
    */
   readonly result_secret_file?: string;
   /** May a submit with the same key be repeated without a second effect? */
@@ -338,8 +342,8 @@ export interface ExecutorDescriptor extends DeclaredFacts {
   /** How long after a send its effect may still appear in recover. */
   readonly settle_seconds: number;
   /**
-   * How long its nodes are usually observed, for action types that are not built in: one that is
-   * for longer is shown to a person. Undefined: the default of domain/send/usual-time.ts.
+   * How long its nodes are usually observed, for action types that are not built in: a node that is
+   * observed for longer is shown to a person. Undefined: the default of domain/send/usual-time.ts.
    */
   readonly usual_seconds?: number;
   /** Time-out of one call. */

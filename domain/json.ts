@@ -1,4 +1,4 @@
-/** JSON values as types, and what tells them apart. */
+/** JSON values as types, and how to distinguish them. */
 
 export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };

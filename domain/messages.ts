@@ -27,12 +27,12 @@ export function movementWorkflowId(movementId: string): string {
   return `movement/${movementId}`;
 }
 
-/** The other way round. */
+/** The reverse of `movementWorkflowId`. */
 export function movementOfWorkflow(workflowId: string): string {
   return workflowId.slice(movementWorkflowId('').length);
 }
 
-/** Its run is open for as long as a movement whose own run is closed needs a person. */
+/** Its run stays open while a movement with a closed run needs a person. */
 export const ATTENTION_WORKFLOW = 'attentionWorkflow';
 
 export function attentionWorkflowId(movementId: string): string {
@@ -58,19 +58,19 @@ export function signalFor(kind: CommandKind): SignalName {
 }
 
 /**
- * The signal that tells a run why its movement needs a person where its state does not say so, with
- * a `SignalledAttention` (attention-reasons.ts).
+ * The signal that sends a run the reason why its movement needs a person, where its state does not
+ * imply it; the payload is a `SignalledAttention` (attention-reasons.ts).
  */
 export const ATTENTION_SIGNAL = 'attention';
 
-/** What the Temporal UI calls a movement's run. */
+/** The facts from which the Temporal UI names a movement's run. */
 export interface About {
   readonly amount: string;
   readonly asset: string;
   readonly template_key: string;
 }
 
-/** A movement that ended and needs a person still: what {@link ATTENTION_WORKFLOW} shows. */
+/** An ended movement that still needs a person: what {@link ATTENTION_WORKFLOW} shows. */
 export interface EndedBadly extends About {
   readonly movement_id: string;
   readonly state: MovementState;
@@ -113,7 +113,7 @@ export interface LoadedNode {
    * carried out in one activity for as long as they are quick.
    */
   readonly chained?: boolean;
-  /** Its executor answers at once: the activity of the node before may go on to it. */
+  /** Its executor answers at once: the activity of the node before may continue with it. */
   readonly carried?: boolean;
   /** Its executor is a team's own worker, polling here. */
   readonly task_queue?: string;
@@ -142,7 +142,7 @@ export interface LoadedMovement {
   /** Results of conditions, by the edge's position. */
   readonly conditions?: ConditionResults;
   readonly nodes: readonly LoadedNode[];
-  /** Nodes that wait at their fence are to try it again. */
+  /** Nodes that wait at their fence should try it again. */
   readonly woken?: true;
   /**
    * The conduct of the workflow that goes with this load; absent in histories of 0.1.0, 1 in those
@@ -174,7 +174,7 @@ export interface DecideArgs {
 }
 
 export interface DecideResult {
-  /** False: somebody else decided first; load and walk again. */
+  /** False: another process decided first; load and walk again. */
   readonly applied: boolean;
   readonly version: number;
   /** Result of the phases that `begin` started; absent where they came to no answer. */
@@ -188,17 +188,16 @@ export interface PhaseArgs {
   /** The executor the node was bound to when the run loaded it; the database has the last word. */
   readonly executor_key?: string;
   /**
-   * The phase that comes next is carried out in the same activity: prepare after preflight, a first
-   * look after submit.
+   * The next phase runs in the same activity: prepare after preflight, a first look after submit.
    */
   readonly chained?: boolean;
   /** Every phase of the node, from preflight on, for as long as they are quick. */
   readonly whole?: boolean;
   /** The decision that follows from the node's completion is written with it. */
   readonly decides?: boolean;
-  /** That decision, where the run could tell it before: nothing else was at work then. */
+  /** That decision, where the run could make it before: nothing else was at work then. */
   readonly then?: DecideArgs;
-  /** The nodes, one after the other, that the same activity may go on to while it is quick. */
+  /** The nodes, one after the other, that the same activity may continue with while it is quick. */
   readonly onward?: readonly PhaseArgs[];
 }
 
@@ -245,7 +244,7 @@ export interface PhaseResult {
   readonly conditions?: ConditionResults;
   /** The decision that was written with the completion. */
   readonly advance?: Advance;
-  /** What came of the nodes that the activity went on to. */
+  /** Results of the nodes that the activity continued with. */
   readonly carried?: readonly CarriedResult[];
 }
 
@@ -303,7 +302,10 @@ export interface RecordArgs extends AskArgs {
 export interface LoadArgs {
   readonly movement_id: string;
   readonly run_id: string;
-  /** What follows from the load is written in the same activity; the answer is as it is then. */
+  /**
+   * Decisions that follow from the load are written in the same activity; the answer is the state
+   * after them.
+   */
   readonly decides?: true;
 }
 
@@ -317,7 +319,7 @@ export interface MovementActivities {
   submit(args: PhaseArgs): Promise<PhaseResult>;
   observe(args: PhaseArgs): Promise<PhaseResult>;
   recover(args: RecoverArgs): Promise<PhaseResult>;
-  /** Asks the executor of a node in flight to end it; what becomes of it is observed. */
+  /** Asks the executor of a node in flight to end it; the outcome is observed. */
   cancel(args: PhaseArgs): Promise<void>;
   ask(args: AskArgs): Promise<AskResult>;
   record(args: RecordArgs): Promise<PhaseResult>;
@@ -360,13 +362,13 @@ export interface CapitalTransferActivities {
     readonly transfer_id: string;
     readonly run_id: string;
   }): Promise<LoadedTransfer | null>;
-  /** Fence, send once, record. Whatever goes wrong, `lookTransfer` finds out what became of it. */
+  /** Fence, send once, record. Whatever goes wrong, `lookTransfer` finds the outcome. */
   submitTransfer(args: SubmitTransferArgs): Promise<void>;
   /** Asks the provider until its record says something that changes the transfer. */
   lookTransfer(args: { readonly transfer_id: string }): Promise<LookTransferResult>;
 }
 
-/** What a process asks of the workflows that it loads. */
+/** What a process requires of the workflows that it loads. */
 export interface WorkflowSettings {
   /** Put message and stack of failures into payloads, for a codec to encrypt. */
   readonly encodeFailures: boolean;

@@ -22,7 +22,7 @@ export function normalize(amount: string): string {
   return new Exact(amount).toFixed();
 }
 
-/** What another party says is an amount, without trailing zeros; null when it is none. */
+/** An amount in another party's answer, without trailing zeros; null when it is no amount. */
 export function readDecimal(value: unknown): string | null {
   return typeof value === 'string' && isDecimal(value) ? normalize(value) : null;
 }

@@ -1,4 +1,4 @@
-/** What a movement that has ended still allows others to pull. */
+/** What an ended movement still allows others to pull. */
 export interface Allowance {
   /** In units of the asset. */
   readonly amount: string;
@@ -6,7 +6,7 @@ export interface Allowance {
   readonly spender: string;
 }
 
-/** What comes of taking them back, in a sentence. */
+/** The consequence of taking them back, in a sentence. */
 export function setsToZero(open: readonly Allowance[]): string {
   const of = open.map(({ amount, asset, spender }) => `${amount} ${asset} for ${spender}`);
   return `A movement of its own sets each of these allowances to 0: ${of.join('; ')}.`;

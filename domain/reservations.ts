@@ -1,8 +1,8 @@
 /**
- * Whether a movement holds what it should, and uses up what it should of its policy's budget,
- * computed anew for `fundadmin reservations verify`: from the plan that was approved, by the sums
- * that decide (domain/plan/flow.ts), and from node states. What was stored beside a node is not
- * read. That the sums are right is for the models in test/ to say.
+ * Whether a movement's holds and its part of its policy's budget are right, computed anew for
+ * `fundadmin reservations verify` from the approved plan, by the deciding sums
+ * (domain/plan/flow.ts), and from node states. It reads nothing that was stored next to a node. The
+ * models in test/ check the sums themselves.
  */
 import { specOf } from './actions/built-in.ts';
 import type { JsonObject } from './json.ts';
@@ -15,7 +15,7 @@ import type { ApprovalStatus, MovementState } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';
 import type { Hold } from './transition.ts';
 
-/** A movement with its nodes and all that is written of its reservations. */
+/** A movement with its nodes and all its stored reservations. */
 export interface ReservingMovement {
   readonly movement_id: string;
   readonly request_state: MovementState;
@@ -23,7 +23,7 @@ export interface ReservingMovement {
   readonly plan: CompiledPlan;
   readonly nodes: readonly ReservingNode[];
   readonly rows: readonly ReservationRow[];
-  /** Whether a policy approved it, of whose budget it uses up a part. */
+  /** Whether a policy approved it and it uses that policy's budget. */
   readonly by_policy: boolean;
   readonly budget: readonly BudgetRow[];
 }
@@ -34,17 +34,17 @@ export interface ReservingNode {
   readonly recover_first: boolean;
   readonly amount: string | null;
   readonly output: JsonObject | null;
-  /** Where a node that is signed pays from, which the plan alone does not tell. */
+  /** The pool that a signed node pays from, which the plan alone does not say. */
   readonly signer_pool: Pool | null;
 }
 
-/** A hold, or with a node what that node was proven to send. */
+/** A hold, or with a node what that node is proven to have sent. */
 export interface ReservationRow extends Hold {
   readonly node_key: string | null;
   readonly status: 'held' | 'consumed';
 }
 
-/** What a movement uses up of its policy's budget: not what was released. */
+/** What a movement uses of its policy's budget: what was not released. */
 export interface BudgetRow {
   readonly amount: string;
   readonly status: 'reserved' | 'consumed';
@@ -70,8 +70,8 @@ export interface HoldFault {
 }
 
 /**
- * Pools that hold something else than may still be drawn, nodes whose sending is noted otherwise
- * than it was, and a budget of which something else is used up.
+ * Pools whose holds differ from what may still be drawn, nodes whose recorded sending differs, and
+ * a budget whose use differs.
  */
 export function reservationFaults(movement: ReservingMovement): readonly HoldFault[] {
   const drawing = drawingNodes(movement);
@@ -156,7 +156,7 @@ function budgetDue(
   return compare(due, most) < 0 ? due : most;
 }
 
-/** What nodes draw together by the plan's own terms, in the states that they are in. */
+/** What nodes draw together by the plan's own terms, in their present states. */
 function drawnBy(
   drawing: readonly Drawing[],
   plan: CompiledPlan,
@@ -176,7 +176,7 @@ function drawnBy(
 
 interface Drawing {
   readonly node: CompiledNode;
-  /** Where it draws from; null where balances are not known of. */
+  /** The pool that it draws from; null where balances are not known. */
   readonly pool: string | null;
   /** What it may still draw. */
   readonly open: string;
@@ -219,7 +219,7 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
   });
 }
 
-/** Which signer pays, and what it has on a chain, stands beside the node alone. */
+/** Only the stored node says which signer pays and from which pool. */
 function drawnFrom(node: CompiledNode, { signer_pool }: ReservingNode): string | null {
   const pool = signer_pool ?? poolOf(node, NO_CHAINS);
   return pool === null ? null : poolName({ ...pool, asset: node.asset });

@@ -6,10 +6,12 @@ export const ALL_ROLES: readonly Role[] = ROLES;
 export const OPS_ROLES: readonly Role[] = ['admin', 'operator'];
 export const ADMIN_ROLES: readonly Role[] = ['admin'];
 export const AGENT_ROLES: readonly Role[] = ['agent'];
-/** Who retires versions of templates; an agent in its namespace. */
+/** The roles that retire template versions; an agent in its namespace. */
 export const RETIRE_ROLES: readonly Role[] = ['admin', 'agent'];
 
-/** What an operator of the dashboard may be; `allowlist` reads, and writes the allowlist alone. */
+/**
+ * The roles of a dashboard operator; `allowlist` reads everything, and writes the allowlist alone.
+ */
 export const OPERATOR_ROLES = ['allowlist', 'operator', 'admin'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
@@ -43,12 +45,12 @@ export function operatorCaller(role: OperatorRole, dashboard: DashboardRights): 
   return { client_id: id, key_id: id, role, dashboard };
 }
 
-/** As which client and key an operator of the dashboard is recorded. */
+/** The client and key under which a dashboard operator is recorded. */
 export function dashboardId(operator: string): string {
   return DASHBOARD_PREFIX + operator;
 }
 
-/** What is kept of a caller beside what it did. */
+/** What is stored of a caller with its actions. */
 export function identityOf({
   client_id,
   key_id,
@@ -58,14 +60,14 @@ export function identityOf({
   return { client_id, key_id, role, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** Whether a client id is an operator of the dashboard, for whom no row of a client exists. */
+/** Whether a client id is a dashboard operator, for whom no client row exists. */
 export function isDashboardId(clientId: string): boolean {
   return clientId.startsWith(DASHBOARD_PREFIX);
 }
 
 /**
- * Whether a caller of this role may call a route of these roles. Who has the allowlist alone reads
- * what an operator reads.
+ * Whether a caller of this role may call a route with these roles. The role `allowlist` reads what
+ * an operator reads.
  */
 export function mayCall(
   role: CallerRole,
@@ -76,7 +78,7 @@ export function mayCall(
     : roles.includes(role);
 }
 
-/** Whether anything that is done to movements may be offered to a caller. */
+/** Whether the caller may be offered commands on movements. */
 export function mayDecide({ role }: Caller): boolean {
   return role === 'operator' || role === 'admin';
 }
@@ -89,7 +91,7 @@ export function agentNamespace(authorityKey: string): string {
   return AGENT_PREFIX + authorityKey;
 }
 
-/** Whether an agent makes the versions of this template key, as many as it likes. */
+/** Whether agents create the versions of this template key, as many as they like. */
 export function isAgentsTemplate(templateKey: string): boolean {
   return templateKey.startsWith(AGENT_PREFIX);
 }
@@ -107,7 +109,7 @@ export function isInNamespace(templateKey: string, namespace: string): boolean {
 
 /** The namespace that bounds what the caller sees; undefined for callers who see everything. */
 export function namespaceOf(caller: Caller): string | undefined {
-  // A bound agent always has one; without it nothing may be seen.
+  // A bound agent always has one; without it the agent sees nothing.
   return caller.role === 'agent' ? (caller.namespace ?? AGENT_PREFIX) : undefined;
 }
 

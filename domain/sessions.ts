@@ -1,8 +1,8 @@
-/** How long what the console is let in by holds good, in seconds. */
+/** How long the console's sessions and links are valid, in seconds. */
 
 /** A session from its start on, however much it is used. */
 export const SESSION_SECONDS = 12 * 3_600;
-/** A session that is not used. */
+/** A session without use. */
 export const SESSION_IDLE_SECONDS = 30 * 60;
 /** How often at most a session's last use is written. */
 export const SESSION_NOTED_SECONDS = 60;

@@ -1,4 +1,4 @@
-/** What a rotation or a retirement of a signer says: the words of its answers and refusals. */
+/** The vocabulary of signer rotations and retirements: reasons, causes and gates. */
 
 /** Why a node stays with the signer that was rotated (prisma/functions/signer-lifecycle.sql). */
 export const KEPT_REASONS = [
@@ -45,7 +45,7 @@ export const SIGNER_EVENTS = [
 ] as const;
 export type SignerEventType = (typeof SIGNER_EVENTS)[number];
 
-/** What of a signer's account stands on one chain. */
+/** What a signer's account holds on one chain. */
 export interface ChainHolding {
   /** Decimal chain id. */
   readonly chain: string;
@@ -79,7 +79,7 @@ export interface Allowance {
 export interface AllowanceScan {
   /** None of them zero. */
   readonly allowances: readonly Allowance[];
-  /** Some spenders could not be looked for, or some allowance not be read. */
+  /** Some spenders could not be searched for, or some allowance not be read. */
   readonly unsupported_spender_not_checked: boolean;
 }
 
@@ -90,7 +90,7 @@ export interface KnownSpender {
   readonly spender: string;
 }
 
-/** Looks at what accounts have and gave away on the chains that this process is bound to. */
+/** Reads what accounts hold and allow on the chains that this process is bound to. */
 export interface AccountReader {
   chainIds(): readonly number[];
   holdings(address: string, chainIds: readonly number[]): Promise<ChainHoldings>;

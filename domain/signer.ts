@@ -1,4 +1,4 @@
-/** The contract between the service and whatever holds a key. Keys never leave a signer. */
+/** The contract between the service and a signer, which holds a key. Keys never leave a signer. */
 import type { EvmUnsignedTransaction } from './executor.ts';
 import type { JsonObject } from './json.ts';
 
@@ -35,7 +35,7 @@ export class SignerFault extends Error {
   }
 }
 
-/** It answered who it is, and that is no address. */
+/** It returned an identity that is no address. */
 export class IdentityFault extends SignerFault {
   override readonly name = 'IdentityFault';
   constructor(message: string) {

@@ -1,4 +1,7 @@
-/** The spec of every action type: a built-in one as it stands, a team’s own as it is declared. */
+/**
+ * The spec of every action type: built-in types as listed here, a team's own type as its executor
+ * declares it.
+ */
 import { BRIDGE_C_ACTIONS } from './bridge-c.ts';
 import { BURN_MINT_ACTIONS } from './burn-mint.ts';
 import { CEX_ACTIONS } from './cex.ts';
@@ -28,7 +31,7 @@ export interface DeclaredAction {
   readonly usual_seconds?: number | undefined;
 }
 
-/** Of a team's own action type whose executor declares nothing; so it is held to send. */
+/** The spec of a team's own action type whose executor declares nothing: it counts as sending. */
 const OWN: ActionSpec = {
   signs: null,
   sends: true,
@@ -66,8 +69,8 @@ export function specOf(
 }
 
 /**
- * Whether a node moves funds: what its kind only looks at or waits for it does not, else its type's
- * spec says it.
+ * Whether a node moves funds: never when its kind only looks or waits, else as its type's spec
+ * says.
  */
 export function isSending(
   { node_kind, action_type }: { readonly node_kind: NodeKind; readonly action_type: string },

@@ -1,4 +1,4 @@
-/** What centralized exchanges do for us. */
+/** Action types of centralized exchanges. */
 import { HOUR_SECONDS, TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 export const CEX_ACTIONS = {

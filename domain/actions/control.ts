@@ -1,4 +1,4 @@
-/** What only waits or does nothing. */
+/** Action types that only wait or do nothing. */
 import { TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 export const CONTROL_ACTIONS = {

@@ -1,4 +1,4 @@
-/** What a signer does on one chain, and what is seen there. */
+/** Action types of a signer on one chain, and of observing that chain. */
 import { HOUR_SECONDS, TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 export const EVM_ACTIONS = {

@@ -1,4 +1,4 @@
-/** What moves funds into the perps venue, out of it, and between its accounts. */
+/** Action types that move funds into the perps venue, out of it, and between its accounts. */
 import { HOUR_SECONDS, TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 /** The account type under which balances of the perps venue are reported and held. */

@@ -1,9 +1,9 @@
 /**
- * What everything here knows of an action type. One complete `ActionSpec` a type stands in
+ * The facts of an action type. Each type has one complete `ActionSpec` in
  * `domain/actions/<family>.ts`; guards, plans and routes only read it.
  */
 
-/** The action types that the service itself serves; others are an executor team's own. */
+/** The built-in action types; all others are an executor team's own. */
 export const ACTION_NAMES = [
   'cex_withdrawal',
   'cex_internal_transfer',
@@ -25,35 +25,35 @@ export const ACTION_NAMES = [
 export type ActionName = (typeof ACTION_NAMES)[number];
 
 /**
- * The facts of one action type. None is optional: a type of which one is missing does not compile,
- * since a guard that knows nothing of a type would let it pass.
+ * The facts of one action type. No field is optional, so a type with a missing fact does not
+ * compile: a guard without that fact would let the type pass.
  */
 export interface ActionSpec {
   /** What its nodes sign: a transaction of their chain, or a message to the perps venue. */
   readonly signs: 'transaction' | 'venue_message' | null;
   /** Whether its nodes move funds. */
   readonly sends: boolean;
-  /** Whether its nodes only wait or do nothing, whoever runs them. */
+  /** Whether its nodes only wait or do nothing, whatever their executor. */
   readonly idle: boolean;
   /** Whether it lets a contract pull, and moves nothing by itself. */
   readonly allowance: boolean;
-  /** Whether movements with it are made through a route of its own alone. */
+  /** Whether only a route of its own makes movements with it. */
   readonly reserved: boolean;
-  /** What says which token its nodes move, to be compared with their asset; null: no token. */
+  /** Which token its nodes move, to be compared with their asset; null: no token. */
   readonly token: TokenSpec | null;
-  /** From where its funds leave, which is the pool that is held. */
+  /** The pool that its funds leave, on which they are held. */
   readonly pool: PoolSpec;
   /** Whom it pays: the payees that the allowlist must hold. */
   readonly payees: PayeeSpec;
-  /** Whether config, reference or intent say its amount, or what its first leg has sent. */
+  /** Where its amount comes from: config, reference or intent, or what its first leg has sent. */
   readonly amount: 'plan' | 'first_leg';
   /** The field of its output that says how much of its amount was sent. */
   readonly sent: 'submitted_amount' | 'received_amount';
-  /** Which contract pulls what it sends: what burns on its chain, or what carries its asset. */
+  /** Which contract pulls what it sends: the burner on its chain, or the carrier of its asset. */
   readonly puller: 'burner' | 'carrier' | null;
   /** Its part in a crossing between chains. */
   readonly crossing: CrossingSpec | null;
-  /** What a plan with it has to hold to beside what holds of every node. */
+  /** Rules for a plan with it, in addition to those for every node. */
   readonly checks: readonly PlanCheck[];
   /** What its completion rests on, where that is something that arrived. */
   readonly claim: ClaimSpec | null;
@@ -63,7 +63,7 @@ export interface ActionSpec {
   readonly signerTie: 'perp_master' | 'allowance' | null;
   /** What a send of it needs beyond its plan (activities/requirements); null: nothing. */
   readonly requires: RequirementSpec | null;
-  /** The value that its executor acts on where the config is silent. */
+  /** Values that its executor uses where the config has none. */
   readonly defaults: Readonly<Partial<Record<DefaultField, string>>>;
   /** Its part in a route's transport; null: it carries nothing out of its venue. */
   readonly transport: TransportFamily | null;
@@ -71,15 +71,15 @@ export interface ActionSpec {
   readonly venue: 'source' | 'destination';
   /**
    * Seconds from the send, or from the first look of a node that sends nothing, to the proven end.
-   * Whoever waits longer is shown to a person; it ends nothing.
+   * A node that takes longer is shown to a person; nothing ends it.
    */
   readonly usualSeconds: number;
 }
 
 /**
- * The config's token on the chain of a field (`native`: the chain's own coin; `optional`: that coin
- * where no token is named), or the token of the venue entry of a bridge or of a venue that is paid
- * into from a chain.
+ * Which token the node moves: the config's token on the chain that the field `chain` names
+ * (`native`: the chain's own coin; `optional`: that coin where the config names no token); or the
+ * token of the venue entry of a bridge, or of a venue that is paid into from a chain.
  */
 export type TokenSpec =
   | {
@@ -93,16 +93,16 @@ export type TokenSpec =
 /**
  * `account`: the venue's account of the config's type. `exchange`: the account that an exchange
  * withdraws from. An object: the account of this type at a venue that is paid into from a chain.
- * `own`: as a team's executor reads it, the
- * venue's account where the config names one, else what the signer has on the config's chain. Else
- * what the signer has on the chain of this field.
+ * `own`: for a team's executor, the venue's account where the config names one, else the signer's
+ * holdings on the config's chain. Otherwise the signer's holdings on the chain that this field
+ * names.
  */
 export type PoolSpec =
   'account' | 'exchange' | { readonly account: string } | 'own' | 'chain_id' | 'source_chain_id';
 
 /**
- * `bridge_path`: the bridge registry holds its path usable. `minter`: who signs the mint of its
- * burn is known. `perp`: the perps venue's account may do this.
+ * `bridge_path`: the bridge registry must hold its path as usable. `minter`: the signer of its
+ * burn's mint must be known. `perp`: the perps venue must allow this to the account.
  */
 export type RequirementSpec =
   | { readonly kind: 'bridge_path' }
@@ -126,7 +126,7 @@ export type PayeeSpec =
   | { readonly strict: 'chain_id' | 'destination_chain_id' };
 
 /**
- * What is known of each lane. `entry`: what a chain's entry in the venues file calls its part.
+ * The bridges. `entry`: the name of the bridge's part in a chain's entry of the venues file.
  * `paths`: an attester signs what crosses between any two chains that have it (`attested`), or the
  * bridge registry says which paths may be used (`registered`).
  */
@@ -138,14 +138,23 @@ export type BridgeLane = keyof typeof LANES;
 export type LanePaths = (typeof LANES)[BridgeLane]['paths'];
 export const BRIDGE_LANES = Object.keys(LANES) as readonly BridgeLane[];
 
-/** The first leg sends, the second brings: a mint by itself, an observe node by looking. */
+/**
+ * The first leg sends; the second brings it to the other chain, as a mint by sending, as an observe
+ * node by looking.
+ */
 export type CrossingSpec =
   | {
       readonly lane: BridgeLane;
       readonly leg: 1;
-      /** What of its output the second leg goes by: without any of it, that brings nothing. */
+      /**
+       * Fields of its output that the second leg needs: without any one of them the second leg
+       * brings nothing.
+       */
       readonly records: readonly string[];
-      /** What is said of an edge that pays although nothing says that it was brought. */
+      /**
+       * The reason reported for an edge that pays although nothing proves that the bridge brought
+       * the funds.
+       */
       readonly unbrought: 'mint_failure_pays' | 'delivery_failure_pays';
     }
   | {
@@ -155,19 +164,22 @@ export type CrossingSpec =
       readonly names: 'burn_from' | 'match_from';
     };
 
-/** Rules that `domain/executable.ts` has for a type. */
+/** Checks that `domain/executable.ts` implements. */
 export type PlanCheck =
   'caller_has_second_leg' | 'first_leg_known' | 'amount_of_first_leg' | 'no_time_out';
 
-/** What a completion is said to rest on, and by what it is known. */
+/** What a completion rests on, and how that is identified. */
 export interface ClaimSpec {
-  /** Where what has arrived is named: the first of these that says anything counts. */
+  /** Where the arrival is named; the first of these that is present counts. */
   readonly named: readonly ClaimName[];
-  /** Without a claim no completion counts, or none whose output has this field. */
+  /** When a completion needs a claim: always, or once its output has this field. */
   readonly required: 'always' | 'attested_message' | 'packet' | 'payments';
 }
 
-/** Of the output, of what the node recorded that this one names (`matched_`), or beside both. */
+/**
+ * Where the arrival is named: in the node's output; `matched_`: in the record of the node that this
+ * one names; `external_ref`: in the node's own reference.
+ */
 export type ClaimName =
   | 'payments'
   | 'message'
@@ -190,7 +202,7 @@ export const TRANSPORT_FAMILIES = [
 ] as const;
 export type TransportFamily = (typeof TRANSPORT_FAMILIES)[number];
 
-/** The families of agents' proposals that there are blueprints for. */
+/** The families of agents' proposals that have blueprints. */
 export const PROTOCOL_FAMILIES = [
   'onchain_transfer',
   'cctp',

@@ -1,12 +1,14 @@
-/** What a node's context says of what its send requires (`requires` of its action type). */
+/**
+ * What a node's context says about the requirements of its send (`requires` of its action type).
+ */
 import type { PathTerms } from '../bridges/path-ready.ts';
 import type { RequirementSpec } from './spec.ts';
 
-/** What a send may require that the database has to find again when it leaves. */
+/** Requirements that the database checks again when the send leaves. */
 export type RequirementKind = Exclude<RequirementSpec['kind'], 'minter'>;
 
 export interface RequirementTerms {
-  /** Of a node of a lane whose paths are in the bridge registry: what it says of its path. */
+  /** For a node of a bridge whose paths are in the bridge registry: its path. */
   readonly bridge_path?: PathTerms;
   /** Of a node of the perps venue. */
   readonly perp?: PerpTerms;
@@ -26,7 +28,7 @@ export function termsIn({ bridge_path, perp, minter }: RequirementTerms): Requir
   };
 }
 
-/** What the context of a node of the perps venue has of it. Addresses are in lower case. */
+/** The perps venue's part in a node's context. Addresses are in lower case. */
 export interface PerpTerms {
   /** Null where no venue is bound to a chain of this worker. */
   readonly venue_key: string | null;
@@ -42,6 +44,9 @@ export interface PerpTerms {
   readonly account_bound?: string;
   /** The service's clock, in milliseconds since 1970. */
   readonly now_ms: number;
-  /** Of what is signed for the venue: the attempt's nonce, and what was signed first with it. */
+  /**
+   * For an action that is signed for the venue: the attempt's nonce, and the first signature with
+   * it.
+   */
   readonly action?: { readonly nonce: number; readonly signature?: string };
 }

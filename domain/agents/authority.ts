@@ -1,4 +1,4 @@
-/** What an agent's authority covers. A limit that is not set covers nothing of what it is about. */
+/** What an agent's authority covers. A limit that is not set covers nothing. */
 import { specOf } from '../actions/built-in.ts';
 import { compare } from '../money.ts';
 import { outflowIn } from '../plan/flow.ts';
@@ -55,7 +55,7 @@ function namesOf(chainId: number, chains: ChainAssets): readonly string[] {
   return [String(chainId), ...bound.map(({ venue_key }) => venue_key)];
 }
 
-/** What an administrator has promoted beyond the limits, by the version that came of it. */
+/** What an administrator has promoted beyond the limits, by the version that it became. */
 export interface Grant {
   readonly asset: string;
   /** The largest amount that was promoted. */
@@ -74,7 +74,7 @@ export type Uncovered =
   | {
       readonly code: 'max_notional_exceeded';
       readonly max_notional: string | null;
-      /** What is too much, with the limit of each; null amounts are bounded by nothing. */
+      /** Assets that exceed their limit; a null amount is unbounded. */
       readonly exceeded: readonly {
         readonly asset: string;
         readonly amount: string | null;

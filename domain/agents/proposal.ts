@@ -48,7 +48,7 @@ const WAIVED: readonly ProposalReason[] = [
   'ttl_exceeded',
 ];
 
-/** What an administrator's promotion does not get past. */
+/** The reasons that an administrator's promotion cannot waive. */
 export function blocking(reasons: readonly ProposalReason[]): readonly ProposalReason[] {
   return reasons.filter((reason) => !WAIVED.includes(reason));
 }

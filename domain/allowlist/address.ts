@@ -1,6 +1,6 @@
 /**
- * Addresses as the allowlist keeps and compares them: one text for each address, and none for what
- * is no payee.
+ * Addresses as the allowlist stores and compares them: one text for each address, none for what
+ * cannot be paid.
  */
 
 export const CHAIN_FAMILIES = ['evm', 'cex'] as const;
@@ -12,8 +12,8 @@ export type NormalAddress =
   | { readonly ok: false; readonly problem: AddressProblem };
 
 /**
- * Reads an EVM address and holds mixed case against its EIP-55 checksum, which takes a hash that is
- * not this folder's.
+ * Reads an EVM address and checks mixed case against its EIP-55 checksum. The hash comes from
+ * outside of this folder, which stays pure.
  */
 export type ReadEvmAddress = (
   text: string,
@@ -21,7 +21,7 @@ export type ReadEvmAddress = (
   | { readonly ok: true; readonly address: string }
   | { readonly ok: false; readonly problem: 'malformed' | 'checksum' | 'zero' };
 
-/** What is wrong with an address, after "the address". */
+/** What is wrong with an address, to follow "the address". */
 export const ADDRESS_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
   malformed: 'is not of a form that can be paid to',
   checksum: 'has letters of both cases that are not its checksum; one of its characters is wrong',
@@ -29,14 +29,14 @@ export const ADDRESS_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
   reserved: 'is reserved for precompiled contracts; what is sent there is lost',
 };
 
-/** Up to here addresses belong to the chain itself; see EIP-1352. */
+/** Addresses up to this one are reserved for the chain itself; see EIP-1352. */
 const RESERVED = /^0x0{36}[0-9a-f]{4}$/;
 const EVM_LIKE = /^0x[0-9a-f]{40}$/i;
 const HEX = /^0x[0-9a-f]{40,64}$/i;
-/** Other families' addresses mean something else in another case, so they are taken as they are. */
+/** Addresses of other families are case-sensitive, so they are kept as they are. */
 const OTHER = /^[\x21-\x7e]{1,256}$/;
 
-/** The one text of an address, or why it has none. EVM addresses come out in lower case. */
+/** The normal text of an address, or why it has none. EVM addresses are in lower case. */
 export function normalAddress(
   family: ChainFamily,
   text: string,
@@ -55,10 +55,10 @@ function evmAddress(text: string, readEvm: ReadEvmAddress): NormalAddress {
   return RESERVED.test(address) ? { ok: false, problem: 'reserved' } : { ok: true, address };
 }
 
-/** Characters at either end that people compare, and that others therefore make alike. */
+/** Characters at either end that people compare, and that attackers therefore imitate. */
 const SEEN = 4;
 
-/** Whether two different addresses look alike to somebody who compares only their ends. */
+/** Whether two different addresses look alike to a person who compares only their ends. */
 export function looksLike(a: string, b: string): boolean {
   const ends = (address: string): string => {
     const bare = address.replace(/^0x/i, '').toLowerCase();
@@ -72,7 +72,7 @@ export function sameAddress(one: string, other: string): boolean {
   return sameCase(one) === sameCase(other);
 }
 
-/** Only of addresses in hex the case says nothing; another family's is another address. */
+/** Hex addresses are equal in any case; those of other families are not. */
 function sameCase(address: string): string {
   return /^0x/i.test(address) ? address.toLowerCase() : address;
 }

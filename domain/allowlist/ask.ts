@@ -1,4 +1,4 @@
-/** From what a node pays to what is looked for on the list. */
+/** Brings what a node pays to the form that is looked up on the allowlist. */
 import { ADDRESS_PROBLEMS, normalAddress, type ReadEvmAddress } from './address.ts';
 import type { Destination } from './destination.ts';
 import type { PayeeAddress } from './match.ts';

@@ -1,7 +1,7 @@
 /**
- * Whom a node of an executor team's own action type pays: the fields that its executor declares,
- * and whatever else is an EVM address and not declared to be none of that. Nothing is known here of
- * what such an executor reads, so what it says of itself is what it is held to.
+ * The payees of an executor team's own action type: the fields that its executor declares, and
+ * every other EVM address that it does not declare as no payee. The service does not know what such
+ * an executor reads, so it relies on the declaration.
  */
 import type { DeclaredFacts, PayeeField, SignRequest } from '../executor.ts';
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -26,7 +26,7 @@ export function typesWithoutPayees({
   return !sends || payees?.length === 0 ? action_types.filter((type) => !isBuiltIn(type)) : [];
 }
 
-/** What is known of such a node; before it runs there is nothing but its plan. */
+/** What is known of such a node; before it runs, only its plan. */
 export interface OwnPaying {
   readonly node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config'>;
   readonly executor: DeclaredPayees | undefined;
@@ -89,7 +89,7 @@ export function declaredBeside(paying: OwnPaying): readonly Destination[] {
 }
 
 /**
- * Where values stand. Shared config is merged into `config` already, where the template's value
+ * Where values are read. Shared config is already merged into `config`, where the template's value
  * wins.
  */
 interface Sources {
@@ -97,8 +97,7 @@ interface Sources {
   readonly intent: JsonObject;
   readonly params: JsonObject;
   /**
-   * Null until there is something prepared: an executor that prepares nothing is held to the
-   * config.
+   * Null until something is prepared; an executor that prepares nothing is checked by the config.
    */
   readonly prepared: JsonObject | null;
 }
@@ -115,7 +114,7 @@ function sourcesOf({ node, intent, input_params, prepared_action }: OwnPaying): 
   };
 }
 
-/** Each value of one declared field, which what was prepared must name exactly the same. */
+/** Each value of one declared field; what was prepared must name exactly the same values. */
 function ofField(
   { field, family }: PayeeField,
   sources: Sources,
@@ -139,7 +138,7 @@ function ofField(
   return planned.map((address) => ({ ...place, chain_family: family, address, chain_id: null }));
 }
 
-/** The config's values, else those of the request beside it. */
+/** The values of the config, else those of the request. */
 function plannedAt(
   path: readonly string[],
   { config, intent, params }: Sources,
@@ -148,7 +147,7 @@ function plannedAt(
   return own.length > 0 ? own : [...valuesAt(intent, path), ...valuesAt(params, path)];
 }
 
-/** What stands at a path, each element of a list by itself. Null is nothing. */
+/** The values at a path, each element of a list by itself. Null counts as absent. */
 function valuesAt(value: JsonValue, path: readonly string[]): readonly JsonValue[] {
   if (value === null) return [];
   if (Array.isArray(value))
@@ -168,7 +167,7 @@ function sameNames(planned: readonly string[], prepared: readonly string[]): boo
   return a.size === b.size && [...a].every((key) => b.has(key));
 }
 
-/** Equal for the same address; text that is none of an EVM chain stands for itself. */
+/** Equal for the same address; text that is no EVM address is its own key. */
 function keyOf(address: string): string {
   return /^0x/i.test(address) ? unpadded(address).toLowerCase() : address;
 }
@@ -241,7 +240,7 @@ function ofSignature(
  */
 const WHOLE = /^\s*(0x(?:0{24})?[0-9a-f]{40})\s*$/i;
 
-/** Every EVM address that stands anywhere but in a declared field, names of fields included. */
+/** Every EVM address outside of declared fields, names of fields included. */
 function othersIn(
   { config, intent, params, prepared }: Sources,
   { payees = [], not_payees }: DeclaredPayees,
@@ -283,7 +282,7 @@ function wholeAddress(text: string): readonly string[] {
   return address === undefined ? [] : [address];
 }
 
-/** Without the plan's own tokens and signers among what no field declares. */
+/** Drops the plan's own tokens and signers from the undeclared addresses. */
 export function withoutKnown(
   destinations: readonly Destination[],
   known: readonly string[],
@@ -293,8 +292,8 @@ export function withoutKnown(
 }
 
 /**
- * The tokens of a plan: those that the venues list, and those that its template names. What a
- * caller alone calls a token may be anybody's address.
+ * The tokens of a plan: those that the venues list, and those that its template names. A token that
+ * only the caller names may be any address.
  */
 export function tokensOf(
   nodes: readonly Pick<CompiledNode, 'config'>[],

@@ -1,8 +1,8 @@
 /**
  * Which addresses a node pays, wherever they come from: its config (which holds
  * `input_params.node_config` already), the intent, the input parameters, what its executor prepared
- * or reported, and what it asks to be signed. Addresses are as written; whoever compares them
- * brings them to their normal form first.
+ * or reported, and what it asks to be signed. Addresses are as written; normalise them before
+ * comparing.
  */
 import { isBuiltIn, specOf } from '../actions/built-in.ts';
 import type { PayeeSpec } from '../actions/spec.ts';
@@ -16,10 +16,10 @@ import { payeesIn } from './payees.ts';
 import { signedChain, signedPayees } from './signed.ts';
 import { unpadded } from './unpadded.ts';
 
-/** What is known of a node at the moment; before it runs there is nothing but its plan. */
+/** What is known of a node now; before it runs, only its plan. */
 export interface Paying {
   readonly node: Pick<CompiledNode, 'node_key' | 'node_kind' | 'action_type' | 'config'>;
-  /** What its executor says of itself, which an action type that is not built in is judged by. */
+  /** What its executor declares, which decides for action types that are not built in. */
   readonly executor: DeclaredPayees | undefined;
   readonly intent: Intent;
   readonly input_params: JsonObject;
@@ -89,8 +89,8 @@ function ofType(paying: Paying, payees: PayeeSpec): readonly Destination[] {
 }
 
 /**
- * An exchange pays the config's `destination_address`. Where there is none, what the request names
- * counts beside whatever else the config does; one without any destination is no reason to pay.
+ * An exchange pays the config's `destination_address`. Without one, the request's payees count
+ * together with those of the config; without any, it pays nothing.
  */
 function ofWithdrawal({
   node,
@@ -162,7 +162,7 @@ function intentOf({ destination_address }: Intent): JsonObject {
   return destination_address === undefined ? {} : { destination_address };
 }
 
-/** The chains that are named; where funds arrive elsewhere, only that of the arrival. */
+/** The chains that are named; where funds arrive on another chain, only that one. */
 function chainsOf(
   of: JsonObject,
   arrival: 'chain_id' | 'destination_chain_id' | null,

@@ -1,6 +1,6 @@
 /**
- * Whether what is to be paid is on the list. The fence asks the same of the rows themselves (SQL
- * function `address_problem`).
+ * Whether a payee is on the allowlist. The fence applies the same rule to the rows (SQL function
+ * `address_problem`).
  */
 import { sameAddress, type ChainFamily } from './address.ts';
 
@@ -15,13 +15,13 @@ export interface ListedAddress {
   readonly usable_after: number | null;
 }
 
-/** An address in normal form, and where it is to be paid. */
+/** An address in normal form, and where it is paid. */
 export interface PayeeAddress {
   readonly chain_family: ChainFamily;
   readonly address: string;
   /** Null when no chain is named: only rows for every chain match then. */
   readonly chain_id: number | null;
-  /** The chain must stand in the row: one for every chain is not enough. */
+  /** The row must name the chain: one for every chain is not enough. */
   readonly strict: boolean;
 }
 
@@ -40,8 +40,8 @@ export function isAbout(row: ListedAddress, payee: PayeeAddress): boolean {
 }
 
 /**
- * Whether a row in force is about an address that is shown, however either is written; whether it
- * may be paid is the service's to say.
+ * Whether an active row is about an address, in any spelling. It only labels the address; the
+ * service decides whether it may be paid.
  */
 export function isLabelOf(
   row: Omit<ListedAddress, 'usable_after'>,
@@ -59,7 +59,7 @@ export function isLabelOf(
   );
 }
 
-/** Null when some row lets it be paid now, else why none does. */
+/** Null when a row allows the payment now, else why none does. */
 export function problemOf(
   rows: readonly ListedAddress[],
   payee: PayeeAddress,

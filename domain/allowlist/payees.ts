@@ -1,12 +1,9 @@
-/** Finds who is paid in what people and executors write. */
+/** Finds the payees in what people and executors write. */
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /** What counts as an address: any value, or only what looks like one of an EVM chain. */
 export type Taken = 'any' | 'evm_like';
-/**
- * Inside of a payee, under a name that says nothing: what is an EVM address from its first to its
- * last digit.
- */
+/** Inside a payee, under a name that does not tell: only a complete EVM address. */
 type Counts = Taken | 'evm_whole';
 
 /** Names of fields that hold an address, without case, `_` and `-`, in the singular. */
@@ -32,7 +29,7 @@ const ADDRESS_NAMES: readonly string[] = [
   'payoutwallet',
   'mintrecipient',
 ];
-/** These may hold the name of a place as well. */
+/** These may also hold the name of a place. */
 const PARTY_NAMES: readonly string[] = [
   'destination',
   'recipient',
@@ -44,7 +41,7 @@ const PARTY_NAMES: readonly string[] = [
 /** An EVM address or a part of one, also in 32 bytes. */
 const EVM_LIKE = /^0x([0-9a-f]{0,42}|0{24}[0-9a-f]{40})$/i;
 const EVM_WHOLE = /^0x(0{24})?[0-9a-f]{40}$/i;
-/** What an object about a payee may hold beside the address that is paid. */
+/** Fields in an object about a payee that are not the paid address. */
 const NOT_PAID = /token|contract|asset|coin|hash|from|sender|source/i;
 
 /** Every payee that an object names, at any depth; `more` are further names of parties. */

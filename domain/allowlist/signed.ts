@@ -1,6 +1,5 @@
 /**
- * Whom a signature would pay, read from what is to be signed and not from what its executor says of
- * it.
+ * The payees of a signature, read from what is to be signed and not from what its executor reports.
  */
 import type { SignRequest } from '../executor.ts';
 import { isObject } from '../json.ts';
@@ -15,9 +14,8 @@ const SELECTOR = 8;
 const WORD = 64;
 
 /**
- * The payees of a sign request: whom a plain transaction sends the chain's coin, whom a standard
- * call sends a token, and whatever typed data names as one. Other calldata is the business of its
- * action type's own check.
+ * The payees of a sign request: the target of a plain transaction, the payee of a standard token
+ * call, and payees that typed data names. Other calldata is checked by its action type.
  */
 export function signedPayees({ kind, payload }: SignRequest): readonly string[] {
   if (kind === 'evm_typed_data') {
@@ -40,7 +38,7 @@ function tokenPayee(call: string): readonly string[] {
   if (word === undefined) return [];
   const from = SELECTOR + word * WORD;
   const argument = call.slice(from, from + WORD);
-  // Anything but zeros before the address is not canonical; as it stands it is no address and
-  // matches nothing.
+  // Non-zero bytes before the address are not canonical; the result is no address and matches
+  // nothing.
   return [/^0{24}/.test(argument) ? `0x${argument.slice(24)}` : `0x${argument}`];
 }

@@ -1,6 +1,6 @@
 /**
- * What a policy's window may hold and how much of it is used. The database counts by these rules
- * under the policy's lock.
+ * What a policy's window may hold, and how much of it is used. The database counts by the same
+ * rules, under the policy's lock.
  */
 import { add, compare, subtract } from '../money.ts';
 
@@ -25,7 +25,7 @@ export const NOTHING_USED: BudgetUsage = {
   count_in_window: 0,
 };
 
-/** Why an amount does not fit beside what is used, or null. */
+/** Why an amount does not fit next to what is used, or null. */
 export function fits(
   caps: WindowCaps,
   usage: BudgetUsage,
@@ -37,8 +37,8 @@ export function fits(
 }
 
 /**
- * What is left of the amount cap; below zero when the cap was lowered under what is used, null
- * without one.
+ * What is left of the amount cap; negative when the cap was lowered below what is used, null
+ * without a cap.
  */
 export function available(caps: WindowCaps, usage: BudgetUsage): string | null {
   return caps.max_amount_per_window === null

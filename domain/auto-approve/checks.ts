@@ -1,4 +1,4 @@
-/** Checks in an order, of which the first that fails decides. */
+/** Checks in order; the first that fails decides. */
 import {
   LATE_REASONS,
   type AutoApproveReason,
@@ -12,7 +12,7 @@ export interface Check<R extends AutoApproveReason> {
   readonly refusal: R | null;
 }
 
-/** What a list of checks comes to: those that were looked at, and why the last one failed. */
+/** The checks that were made, and why the last one failed. */
 export function firstFailure<R extends AutoApproveReason>(
   checks: readonly Check<R>[],
 ): { readonly reason: R | null; readonly checks: readonly CheckResult[] } {
@@ -25,8 +25,8 @@ export function firstFailure<R extends AutoApproveReason>(
 }
 
 /**
- * The checks as a late reason leaves them: the one that it belongs to failed, those before it had
- * passed. A reason that belongs to no check, such as a refused hold, leaves all of them passed.
+ * The checks as a late reason leaves them: its own check failed, those before it passed. A reason
+ * without a check, such as a refused hold, leaves all of them passed.
  */
 export function checksAt(
   order: readonly string[],

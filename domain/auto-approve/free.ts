@@ -24,7 +24,7 @@ export interface FreeRequest {
   readonly amount: string;
   /** What the plan can move at most. */
   readonly outflow: readonly OutflowEntry[];
-  /** It waits for what others send and sends nothing: what that proves, a person judges. */
+  /** It only observes what others send; a person judges what that proves. */
   readonly only_observes: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface FreeFacts {
   /** The setting that switches automatic approval on. */
   readonly enabled: boolean;
   readonly template: TemplateCaps | null;
-  /** What other movements of the key add up to that were approved in the last 24 hours. */
+  /** The sum of other movements of the key that were approved in the last 24 hours. */
   readonly used: string;
 }
 
@@ -49,13 +49,13 @@ export type FreeCheck = (typeof FREE_CHECKS)[number];
 
 const CHECK_OF: Partial<Record<LateReason, FreeCheck>> = { daily_cap_exceeded: 'daily_cap' };
 
-/** The decision by the template's cap. A template without a cap has one of nothing. */
+/** The decision by the template's cap; without a cap it is zero. */
 export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation {
   const { reason, checks } = firstFailure(checksOf(request, facts));
   const { at: evaluated_at, template } = facts;
   const { asset } = request;
   const amount = amountOf(request);
-  // A cap of another asset says nothing about this amount.
+  // A cap in another asset does not bound this amount.
   const cap = template?.daily_cap_asset === asset ? template.daily_cap_amount : null;
   const limits = limitOf('template.daily_cap_amount', cap, facts.used, amount);
   if (reason !== null)

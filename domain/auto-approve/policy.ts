@@ -13,7 +13,7 @@ import type { AutoApproveResult, Evaluation, LateReason, PolicyReason } from './
 
 export interface AllowedTemplate {
   readonly template_key: string;
-  /** Null allows every version, save of an agent's key, which may have more of them tomorrow. */
+  /** Null allows every version, except of an agent's key, which may add versions. */
   readonly template_version: number | null;
 }
 
@@ -38,7 +38,7 @@ export interface PolicyRequest {
   readonly amount: string;
   /** What the plan can move at most. */
   readonly outflow: readonly OutflowEntry[];
-  /** It waits for what others send and sends nothing: what that proves, a person judges. */
+  /** It only observes what others send; a person judges what that proves. */
   readonly only_observes: boolean;
   readonly template_key: string;
   readonly template_version: number;
@@ -152,10 +152,7 @@ function assetsOf({ asset, outflow }: PolicyRequest): readonly string[] {
   return [asset, ...outflow.map((entry) => entry.asset)];
 }
 
-/**
- * A cap is in units of the intent's asset, so it says nothing about another one that the plan
- * moves.
- */
+/** A cap is in units of the intent's asset, so it does not bound another asset of the plan. */
 function amountRefusal(
   request: PolicyRequest,
   policy: AutoApprovePolicy,

@@ -1,4 +1,4 @@
-/** What came of the question whether a new movement may be approved without a person. */
+/** The result of automatic approval: whether a new movement may run without a person. */
 import type { JsonObject } from '../json.ts';
 import type { LimitUse } from './limits.ts';
 
@@ -32,7 +32,7 @@ export const FREE_REASONS = [
 ] as const;
 export type FreeReason = (typeof FREE_REASONS)[number];
 
-/** What only the transaction that approves can tell: it looks again, under locks. */
+/** Reasons that only the approving transaction can find, since it checks again under locks. */
 export const LATE_REASONS = [
   'window_amount_exceeded',
   'window_count_exceeded',
@@ -64,7 +64,7 @@ export interface AutoApproveResult {
   readonly evaluated_at: string;
 }
 
-/** What an approval was decided by and must still find in its transaction. */
+/** What an approval was decided by, and what its transaction must find unchanged. */
 export type ApprovalGuard =
   | { readonly policy_id: string; readonly revision: number }
   | {

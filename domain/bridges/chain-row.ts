@@ -1,7 +1,7 @@
-/** Which row of the bridge registry a bound chain is. */
+/** Which row of the bridge registry belongs to a bound chain. */
 import type { BridgeChain } from './registry.ts';
 
-/** A chain as whoever asks knows it. */
+/** The names by which the caller knows a chain. */
 export interface ChainNames {
   readonly chain_id: number;
   /** Null for a chain that is not bound. */
@@ -11,8 +11,8 @@ export interface ChainNames {
 }
 
 /**
- * By its endpoint where that is known, since a name may stay while another endpoint stands behind
- * it; else by the venue's key, and then by the decimal chain id.
+ * Matches by the endpoint where it is known, since another endpoint may stand behind the same name;
+ * else by the venue's key, then by the decimal chain id.
  */
 export function chainRowOf<Row extends Pick<BridgeChain, 'chain' | 'endpoint_identity'>>(
   rows: readonly Row[],

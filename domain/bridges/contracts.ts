@@ -1,6 +1,6 @@
 /**
- * The contracts that a path of the bridge registry goes through by the venues file, in words that
- * are the same only while all of them are: a drill is of these and no others.
+ * The contracts that a path of the bridge registry uses by the venues file, as a text that changes
+ * with any of them: a drill counts only for the same text.
  */
 import type { ChainEntry } from '../plan/tokens.ts';
 
@@ -25,7 +25,10 @@ export function endContracts(
   );
 }
 
-/** Null where an end is not bound here, or carries no such asset. As note_bridge_drill joins it. */
+/**
+ * Null where an end is not bound here, or does not carry the asset. The SQL function
+ * note_bridge_drill joins the parts in the same way.
+ */
 export function pathContracts(
   chains: readonly BoundChain[],
   { source, destination }: { readonly source: string; readonly destination: string },

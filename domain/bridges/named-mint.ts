@@ -1,4 +1,4 @@
-/** Who reads on a chain whether a transaction that a person names has minted a burn. */
+/** Reads on a chain whether a transaction that a person names has minted a burn. */
 import type { JsonObject } from '../json.ts';
 
 /** A burn, as its node has recorded it. */
@@ -10,7 +10,7 @@ export interface RecordedBurn {
   readonly output: JsonObject;
 }
 
-/** A mint of such a burn: what its burn, and what its mint is completed with. */
+/** A mint of such a burn: the outputs that complete the burn and the mint. */
 export interface NamedMint {
   readonly burn: JsonObject;
   readonly mint: JsonObject;

@@ -3,7 +3,7 @@ import { compare } from '../money.ts';
 import type { BridgeChain, BridgePath } from './registry.ts';
 import { staleSince, type SnapshotClock } from './snapshot.ts';
 
-/** What the registry says of a path; null for a row that it does not have. */
+/** What the registry holds about a path; null for a missing row. */
 export interface PathFacts {
   readonly source: BridgeChain | null;
   readonly destination: BridgeChain | null;
@@ -15,7 +15,7 @@ export interface PathTerms extends Pick<
   BridgePath,
   'fee_native_budget' | 'expected_latency_seconds' | 'detection_latency_budget_seconds'
 > {
-  /** What was looked for has been looked for longer than the path's latency budget. */
+  /** The delivery has been looked for longer than the path's latency budget. */
   readonly late: boolean;
 }
 
@@ -31,15 +31,18 @@ export type PathReadiness =
   | {
       readonly ready: false;
       readonly code: 'BRIDGE_PATH_NOT_READY';
-      /** In the order in which they are to be dealt with. */
+      /** In the order in which to solve them. */
       readonly problems: readonly PathProblem[];
-      /** All of them in words. */
+      /** All problems as a sentence. */
       readonly reason: string;
     };
 
-/** What a path is looked at by: the clock, and the contracts that it would go through. */
+/**
+ * What readiness depends on besides the facts: the clock, and the contracts that the path would
+ * use.
+ */
 export interface PathNow extends SnapshotClock {
-  /** As `pathContracts` says them; null where an end is not bound. */
+  /** The text of `pathContracts`; null where an end is not bound. */
   readonly contracts: string | null;
 }
 

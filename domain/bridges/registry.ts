@@ -1,4 +1,4 @@
-/** The rows of the bridge registry, and who reads the chains that they are about. */
+/** The rows of the bridge registry, and the reader of the chains that they describe. */
 import type { JsonObject } from '../json.ts';
 
 /** A chain of the bridge. Times are ISO 8601. */
@@ -19,14 +19,14 @@ export interface BridgeChain {
   readonly updated_at: string;
 }
 
-/** What a path is known by. */
+/** The key of a path. */
 export interface BridgePathKey {
   readonly src_chain: string;
   readonly dst_chain: string;
   readonly asset: string;
 }
 
-/** What people write of a path. */
+/** The fields of a path that people write. */
 export interface BridgePathFields extends BridgePathKey {
   readonly expected_latency_seconds: number;
   readonly detection_latency_budget_seconds: number;
@@ -42,7 +42,7 @@ export interface BridgePathFields extends BridgePathKey {
 export interface BridgePath extends BridgePathFields {
   /** Null: no drill has passed since an identity of its chains changed. */
   readonly last_drill_pass_at: string | null;
-  /** Stored and never opened. */
+  /** Stored and never opened: a path to evidence. */
   readonly last_drill_evidence_path: string | null;
   /**
    * The contracts that the venues file named when it passed, as `pathContracts` says them; null
@@ -61,8 +61,9 @@ export interface BridgeRegistry {
 }
 
 /**
- * Asks a chain's endpoint what it is. `ok` false: it did not answer, or is not what the row says;
- * then the snapshot is stale. Facts are compared as a whole: nothing that changes by itself is one.
+ * Reads a chain's endpoint. `ok` false: it did not answer, or is not what the row says; then the
+ * snapshot is stale. Facts are compared as a whole, so nothing that changes by itself may be a
+ * fact.
  */
 export interface BridgeReader {
   read(
@@ -74,7 +75,7 @@ export interface BridgeReader {
 /** The reader of a process that is bound to no chain. */
 export const NO_BRIDGE_CHAINS: BridgeReader = { read: () => Promise.resolve({ ok: false }) };
 
-/** The parts of an identity, or null where it is none. */
+/** The parts of an endpoint identity, or null for another text. */
 export function readEndpointIdentity(
   identity: string,
 ): { readonly eid: number; readonly address: string } | null {
@@ -82,5 +83,5 @@ export function readEndpointIdentity(
   return eid === undefined || address === undefined ? null : { eid: Number(eid), address };
 }
 
-/** An address that begins as one of an EVM chain has the length of one. */
+/** An address that starts like an EVM address must have its length. */
 export const ENDPOINT_IDENTITY = /^([1-9][0-9]{0,9}):(0x[0-9a-fA-F]{40}|(?!0x)[A-Za-z0-9]{1,128})$/;

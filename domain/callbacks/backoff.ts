@@ -1,4 +1,4 @@
-/** When a callback that was not taken is sent again, and when no more. */
+/** When a failed callback is sent again, and when no longer. */
 
 /** The pause stops growing after so many attempts, at 64 seconds. */
 const LARGEST_EXPONENT = 6;

@@ -1,4 +1,4 @@
-/** What became of an attempt to send a callback, and what is recorded of it. */
+/** The outcome of an attempt to send a callback, and what is recorded of it. */
 import { SYSTEM_ACTOR } from '../roles.ts';
 import type { TimelineEntry } from '../transition.ts';
 import { afterFailure } from './backoff.ts';
@@ -35,8 +35,8 @@ export interface Settlement {
 }
 
 /**
- * Any 2xx is a delivery; all else is tried again after a pause, and what may never be called is a
- * dead letter at once.
+ * Any 2xx is a delivery; everything else is tried again after a pause. A target that may never be
+ * called is a dead letter at once.
  */
 export function settle(
   callback: ClaimedCallback,

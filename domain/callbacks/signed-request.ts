@@ -1,6 +1,6 @@
 /**
- * What of a callback is signed, and the headers that carry the signatures. The HMAC itself is made
- * in platform/.
+ * The signed part of a callback, and the headers that carry the signatures. platform/ computes the
+ * HMAC.
  */
 
 export interface CallbackMessage {

@@ -1,5 +1,5 @@
 /**
- * Where callbacks may go, as far as the address itself can tell. What a name resolves to is checked
+ * Where callbacks may go, as far as the address itself shows. What a name resolves to is checked
  * when it is called.
  */
 
@@ -11,8 +11,7 @@ const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
  */
 export function normalHost(text: string): string | null {
   const bare = text.trim().toLowerCase();
-  // What is left of a colon outside brackets would be a port, and every port of a listed host may
-  // be called.
+  // A colon outside of brackets would start a port, and every port of a listed host may be called.
   const host = bare.includes(':') && !bare.startsWith('[') ? `[${bare}]` : bare;
   const address = `https://${host}/`;
   if (/[/?#@\\%\s]|]./.test(host) || !URL.canParse(address)) return null;

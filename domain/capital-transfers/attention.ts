@@ -1,4 +1,4 @@
-/** What a capital transfer that needs a person asks of them. */
+/** What a person should do about a capital transfer. */
 import type { AttentionReason } from '../attention-reasons.ts';
 import type { TransferState } from '../states/capital-transfer.ts';
 

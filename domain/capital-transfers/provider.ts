@@ -1,7 +1,7 @@
 /**
- * The contract between the service and whoever moves funds between accounts of one provider. Like
- * an executor's, it knows neither database nor Temporal; unlike it, it has no plan: one order, one
- * reference, one record at the provider.
+ * The contract between the service and a provider that moves funds between its accounts. Like an
+ * executor, a provider sees neither database nor Temporal; unlike one it has no plan: one order,
+ * one reference, one record.
  */
 import type { CallOptions } from '../executor.ts';
 import type { TransferAccount, TransferAccountType } from './topology.ts';
@@ -40,7 +40,7 @@ export type TransferAnswer =
       readonly retry_after_seconds?: number;
     }
   | { readonly status: 'completed'; readonly provider_transfer_id?: string }
-  /** Proven: nothing was moved, and nothing will be under this reference. */
+  /** Proven: nothing was moved, and nothing will move under this reference. */
   | {
       readonly status: 'failed';
       readonly provider_transfer_id?: string;
@@ -74,8 +74,8 @@ export interface TransferProvider {
 }
 
 /**
- * The provider that holds both ends; undefined when this process is not bound to it. Accounts that
- * were bound to another provider meanwhile are not the ones that the transfer is between.
+ * The provider that holds both ends; undefined when this process is not bound to it. An account
+ * that was meanwhile bound to another provider does not count.
  */
 export function providerOf(
   providers: readonly TransferProvider[],

@@ -1,16 +1,16 @@
-/** A capital transfer's send, as the rules of this folder see it. */
+/** A capital transfer's send, as the rules of domain/send need it. */
 import type { TransferProvider } from './provider.ts';
 import type { TransferRow } from './step.ts';
 import { afterNotFound, unsettledSeconds, type AfterNotFound } from '../send/not-found.ts';
 import { windowSeconds } from '../send/window.ts';
 
-/** What of a transfer's row says how its last send stands. */
+/** The fields of a transfer's row that describe its last send. */
 export type TransferSend = Pick<
   TransferRow,
   'state' | 'epoch' | 'acknowledged' | 'sends' | 'send_left_ms' | 'pending_left_ms'
 >;
 
-/** Sends that a provider may lose before the transfer fails, each proven not to have landed. */
+/** Sends without effect, each proven, before the transfer fails. */
 export const MOST_SENDS = 5;
 
 /**
@@ -40,7 +40,7 @@ export function afterTransferNotFound(
     sends: row.sends,
     most_sends: MOST_SENDS,
     is_late: (row.pending_left_ms ?? 0) <= 0,
-    // Past its time it is a person's matter (interface part 7), who may have found another way.
+    // When its time is over a person decides (interface part 7), who may have found another way.
     when_late: 'person',
   });
 }

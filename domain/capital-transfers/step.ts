@@ -1,6 +1,6 @@
 /**
  * One change of a capital transfer as data: what must still be true, what becomes true and what is
- * recorded. Built here, applied by `store/capital-transfer-steps.ts` and by nothing else.
+ * recorded. Built here, applied only by `store/capital-transfer-steps.ts`.
  */
 import { auditOf, actorOf, type Requester } from '../commands/context.ts';
 import type { AuditAction, TransferEventType } from '../events.ts';
@@ -18,7 +18,7 @@ import type { TransferAnswer } from './provider.ts';
 import type { TransferAccountType } from './topology.ts';
 
 /**
- * A transfer for whoever works on it. Times are milliseconds by the database's clock; negative ones
+ * A transfer as its worker sees it. Times are milliseconds by the database's clock; negative ones
  * have passed.
  */
 export interface TransferRow {
@@ -44,7 +44,7 @@ export interface TransferRow {
   readonly age_ms: number;
   /** Until the last send must have ended; null before the first. */
   readonly send_left_ms: number | null;
-  /** Until waiting for the provider becomes a person's matter; null while nothing is waited for. */
+  /** Until a person has to decide; null while the transfer waits for nothing. */
   readonly pending_left_ms: number | null;
 }
 
@@ -72,15 +72,15 @@ export interface TransferStep {
   readonly from: readonly TransferState[];
   /** Stays where it is when absent. */
   readonly to?: TransferState;
-  /** The epoch it must have: a worker that was taken over from has an older one. */
+  /** The epoch that the row must have: a worker whose send was taken over has an older one. */
   readonly epoch?: number;
   readonly set: TransferFields;
   readonly end_hold?: 'released' | 'consumed';
   readonly event: TransferEvent;
   readonly audit?: readonly AuditEntry[];
-  /** A send begins with it: refused while the switch is frozen. */
+  /** The step starts a send: refused while the switch is frozen. */
   readonly fence?: true;
-  /** Comes from outside of the run, which has to be woken for it. */
+  /** The step comes from outside of the run, which must be woken. */
   readonly wakes?: boolean;
 }
 
@@ -136,10 +136,7 @@ export function takenOver(
   };
 }
 
-/**
- * What the provider's record says, where it changes anything; null when it only repeats what is
- * known.
- */
+/** The change that the provider's record causes; null when the record says nothing new. */
 export function answered(
   row: At & Pick<TransferRow, 'acknowledged'>,
   answer: TransferAnswer,
@@ -175,7 +172,7 @@ export function answered(
   }
 }
 
-/** Proven: nothing was moved. `by` is null when it is not the provider who says so. */
+/** Proven: nothing was moved. `by` is null when the service proved it and not the provider. */
 export function failed(
   row: At,
   fault: { readonly code: string; readonly message: string },
@@ -218,7 +215,7 @@ export interface Resolution {
   readonly provider_transfer_id?: string | undefined;
 }
 
-/** A person's word. The epoch grows, so that nothing under way can write over it. */
+/** A person's decision. The epoch grows, so that nothing under way can overwrite it. */
 export function resolved(
   row: At,
   { resolution, reason, provider_transfer_id }: Resolution,
@@ -279,7 +276,7 @@ function from(row: At): Pick<TransferStep, 'transfer_id' | 'from' | 'epoch'> {
   return { transfer_id: row.transfer_id, from: [row.state], epoch: row.epoch };
 }
 
-/** An event that the provider has brought about, or the service itself. */
+/** An event that the provider caused, or the service itself. */
 function eventBy(
   event_type: TransferEventType,
   message: string,

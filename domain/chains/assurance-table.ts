@@ -1,6 +1,6 @@
 /**
- * Which look at a chain shows which completion assurance, as data. Whoever decides on chains reads
- * it here, and docs/venues.md is written from it.
+ * Which depth of a block shows which completion assurance, as data. docs/venues.md is written from
+ * it.
  */
 import { COMPLETION_ASSURANCES, type CompletionAssurance } from '../executor.ts';
 
@@ -44,8 +44,8 @@ export function depthFor(assurance: CompletionAssurance): BlockDepth {
 }
 
 /**
- * The strongest rung that a block so deep shows, of those that the executor can show at all. What
- * is final is confirmed too. Throws where it can show none.
+ * The strongest rung that a block of this depth shows, among those that the executor can show. A
+ * final block is confirmed too. Throws where the executor can show none of them.
  */
 export function shownAt(
   depth: BlockDepth,

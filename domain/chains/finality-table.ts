@@ -1,26 +1,25 @@
 /**
- * How each known chain becomes final, as data. The venue entries are held to it
+ * How each known chain becomes final, as data. Venue entries are checked against it
  * (`domain/chains/finality.ts`), and docs/venues.md is written from it (`npm run docs:tables`).
- *
- * A row stands here only with a source that says so. Ages are orders of size for people, taken from
- * those sources; no code waits for one.
+ * Each row has a source. Ages are orders of magnitude for people, from those sources; no code waits
+ * for one.
  */
 
-/** `finalized_tag`: the node says it by the block tag. `confirmations`: blocks are counted. */
+/** `finalized_tag`: the node reports it by the block tag. `confirmations`: blocks are counted. */
 export const FINALITY_READS = ['finalized_tag', 'confirmations'] as const;
 export type FinalityRead = (typeof FINALITY_READS)[number];
 
 export interface FinalitySource {
   readonly title: string;
   readonly url: string;
-  /** What is taken from it. */
+  /** What the table takes from it. */
   readonly says: string;
 }
 
 interface Row {
   readonly chain_id: number;
   readonly name: string;
-  /** From a block to its being final, as a rule; null where it has no measure of its own. */
+  /** From a block until it is final, typically; null where the chain publishes no such time. */
   readonly typical_age_seconds: number | null;
   /** What "final" means on this chain. */
   readonly meaning: string;
@@ -67,14 +66,14 @@ const CHAINSTACK = {
   says: '`finalized` trails the newest block by two to three epochs',
 } as const;
 
-/** What Chainlink's bridge waits for on a chain, which is a second opinion on method and time. */
+/** The confirmations that Chainlink's bridge waits for: a second opinion on method and time. */
 const ccip = (says: string): FinalitySource => ({
   title: 'Chainlink CCIP: Finality by blockchain',
   url: 'https://github.com/smartcontractkit/documentation/blob/04b4a3ebc672f6db1683bd952fccf530f3b766fa/src/content/ccip/ccip-execution-latency.mdx',
   says,
 });
 
-/** The same of Circle's. */
+/** The confirmations that Circle waits for. */
 const circle = (says: string): FinalitySource => ({
   title: 'Circle CCTP: Required block confirmations',
   url: 'https://developers.circle.com/cctp/required-block-confirmations',
@@ -272,7 +271,7 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
   },
 ];
 
-/** The row of a chain; undefined for one that nothing is known of. */
+/** The row of a chain; undefined for an unknown chain. */
 export function knownChain(chainId: number): KnownChain | undefined {
   return KNOWN_CHAINS.find(({ chain_id }) => chain_id === chainId);
 }

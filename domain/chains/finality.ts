@@ -1,7 +1,7 @@
-/** How a bound chain becomes final: what the table says of it, and what its venue entry may say. */
+/** How a bound chain becomes final: by the table, and by what its venue entry may choose. */
 import { knownChain, type FinalityRead, type KnownChain } from './finality-table.ts';
 
-/** What a venue entry says of it. */
+/** The venue entry's choice. */
 export interface FinalityChoice {
   readonly chain_id: number;
   /** Blocks before a weaker assurance than "finalized" holds. */
@@ -16,9 +16,9 @@ export interface ChainFinality {
   readonly read: FinalityRead;
   /** Blocks, the transaction's own included; null where the node's tag says it. */
   readonly confirmations: number | null;
-  /** Of the table; null for a chain that is not in it. */
+  /** From the table; null for a chain that is not in it. */
   readonly typical_age_seconds: number | null;
-  /** Why the operator is content with less than the table says; null where it is not less. */
+  /** Why the operator accepts less than the table requires; null where it is not less. */
   readonly override_reason: string | null;
 }
 
@@ -32,9 +32,9 @@ export type FinalityReading =
   | { readonly ok: false; readonly faults: readonly FinalityFault[] };
 
 /**
- * The entry's choice, else the table's. Refused are a choice that is weaker than what the table
- * says (without an override), a chain that neither of them speaks of, and an entry that contradicts
- * itself; the messages say what to write instead.
+ * The entry's choice, else the table's. Refuses a choice that is weaker than the table (without an
+ * override), a chain that neither describes, and an entry that contradicts itself; the messages say
+ * what to write instead.
  */
 export function readFinality(entry: FinalityChoice): FinalityReading {
   const known = knownChain(entry.chain_id);

@@ -5,9 +5,9 @@ import { NOW, type Transition } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
 /**
- * Takes a FAILED movement out of attention. It wakes no run, since nothing is to be done; whatever
- * makes the movement run again takes the mark away (`apply_transition`). Null where it is
- * acknowledged already: the first reason stays.
+ * Takes a FAILED movement out of attention. It wakes no run, since nothing is to be done; when the
+ * movement runs again, `apply_transition` removes the mark. Null where it is acknowledged already:
+ * the first reason stays.
  */
 export function acknowledge(
   snapshot: MovementSnapshot,

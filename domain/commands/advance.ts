@@ -11,7 +11,7 @@ import {
   type Transition,
 } from '../transition.ts';
 
-/** The transition that a walk's result stands for, with what is recorded and released by it. */
+/** The transition that a walk's result stands for, with its records and releases. */
 export function advance(
   args: DecideArgs,
   reservation: ReservationStatus,

@@ -13,7 +13,7 @@ import {
 } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
-/** The executors and signers that nodes are bound to, as an approval and a fence require them. */
+/** The executors and signers of the nodes, as an approval and a fence require them. */
 export function bindingsOf(
   {
     plan,
@@ -110,7 +110,7 @@ export function approveAutomatically(
   };
 }
 
-/** What the timeline says about the question whether a person is needed. */
+/** The timeline entry of the decision whether a person is needed. */
 export function autoApproveEvent(result: AutoApproveResult): TimelineEntry {
   const sentence = {
     approved: 'Approved automatically',
@@ -145,7 +145,7 @@ function approval(
     plan_hash: by.plan_hash,
     approval: by.approval,
     bump: true,
-    // Who signs is as it was read, or it is read again.
+    // The signers must be as they were read, or the snapshot is read again.
     version: snapshot.version,
     require: bindingsOf(snapshot, roots),
     set: withNames({

@@ -1,11 +1,11 @@
-/** Pieces that the operators' actions are made of. */
+/** Parts that the operators' commands share. */
 import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import type { NodeState } from '../states/node.ts';
 import type { NodeChange, TimelineEntry } from '../transition.ts';
 import { settle, type Settlement } from './conditions.ts';
 
-/** Settles the conditions behind a node of the snapshot that comes to its end as `node` says. */
+/** Evaluates the conditions behind a node of the snapshot that settles as `node`. */
 export function settleIn(snapshot: MovementSnapshot, node: NodeSnapshot): Settlement {
   return settle(
     snapshot.plan,

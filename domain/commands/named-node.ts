@@ -1,7 +1,7 @@
 /**
- * The node that a resume or retry is meant for, as whoever sends it saw it. The service chooses the
- * node; what is named here only says which choice was expected, so that a command that arrives
- * twice, or late, does nothing to another node.
+ * The node that a resume or retry is meant for, as its sender saw it. The service chooses the node;
+ * the name only says which choice the sender expected, so that a command that arrives twice or late
+ * changes no other node.
  */
 import type { NodeSnapshot } from '../snapshot.ts';
 import type { NodeState } from '../states/node.ts';
@@ -14,7 +14,7 @@ export interface NamedNode {
 
 type Chosen = Pick<NodeSnapshot, 'node_key' | 'attempt' | 'state'>;
 
-/** Whether anything that is named is another than the node that would go on. */
+/** Whether any named fact differs from the node that would run. */
 export function differs(named: NamedNode, chosen: Chosen): boolean {
   return (
     (named.node_key !== undefined && named.node_key !== chosen.node_key) ||
@@ -23,7 +23,7 @@ export function differs(named: NamedNode, chosen: Chosen): boolean {
   );
 }
 
-/** The node by what a caller names it with. */
+/** The facts by which a caller names the node. */
 export function nameOf({ node_key, attempt, state }: Chosen): Required<Chosen> {
   return { node_key, attempt, state };
 }

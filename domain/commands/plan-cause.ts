@@ -1,9 +1,9 @@
 /** Failures that a retry of the same plan meets again. */
 
 /**
- * What an executor or the service refuses of a plan's own config and amounts, which never change
- * once it is compiled. What may be mended outside of the plan (a balance, the allowlist, a venue, a
- * limit of the exchange) is not among them.
+ * Refusals of the plan's own config and amounts, which never change once it is compiled. Causes
+ * that can be mended outside of the plan (a balance, the allowlist, a venue, a limit of the
+ * exchange) are not among them.
  */
 const CAUSED_BY_PLAN: ReadonlySet<string> = new Set([
   'ADDRESS_INVALID',

@@ -1,4 +1,4 @@
-/** Reassign: a person gives a payment that completed the wrong node to the one that it is for. */
+/** Reassign: a person moves a payment from the node that it wrongly completed to its own node. */
 import { arePayments, arrivesAtSamePlace, namesPayments, type HeldClaim } from '../claims.ts';
 import { reopened } from '../graph/retry.ts';
 import { reachableFrom } from '../graph/paths.ts';
@@ -23,7 +23,7 @@ export interface Reassignment {
   readonly evidence: JsonObject;
 }
 
-/** The movements in which a node may wait for its payment again; one that is over stays over. */
+/** The movements in which a node may wait for its payment again; an ended movement stays ended. */
 export const REASSIGNABLE: readonly MovementState[] = [
   'EXECUTING',
   'WAITING_MANUAL_ACTION',
@@ -43,14 +43,14 @@ export type Reassigned =
       readonly nodes?: readonly string[];
     };
 
-/** What comes of it, in a sentence. */
+/** The consequence, in a sentence. */
 export function waitsAgain(nodeKey: string): string {
   return `${nodeKey} waits for its own payment again, and the node that you name is completed with all that it had: both or neither.`;
 }
 
 /**
- * The nodes of a movement whose payment may be another node's: they claimed one, and nothing that
- * it leads to has started.
+ * The nodes of a movement whose payment may belong to another node: they claimed one, and nothing
+ * that follows them has started.
  */
 export function reassignable(snapshot: MovementSnapshot): readonly NodeSnapshot[] {
   if (!REASSIGNABLE.includes(snapshot.state)) return [];
@@ -65,8 +65,8 @@ export function reassignable(snapshot: MovementSnapshot): readonly NodeSnapshot[
 }
 
 /**
- * The two writes, which are made together or not at all. The holder waits for a payment of its own
- * again, and nothing behind it has started; the target is completed as by a person's `resolve`. The
+ * The two writes, which are made together or not at all. The holder, behind which nothing has
+ * started, waits for its own payment again; the target is completed as by a person's `resolve`. The
  * caller has checked the states of both nodes.
  */
 export function reassign(
@@ -92,14 +92,14 @@ export function reassign(
   return { released, taken: take(before, reassignment, { claims, data, requester }) };
 }
 
-/** What a person's word and its requester leave in both movements. */
+/** What both movements record of the decision and its requester. */
 interface Word {
   readonly reassignment: Reassignment;
   readonly data: JsonObject;
   readonly requester: Requester;
 }
 
-/** The holder waits again, and what its completion had opened or closed is as it was before. */
+/** The holder waits again; what its completion opened or closed is undone. */
 function release(
   snapshot: MovementSnapshot,
   holder: NodeSnapshot,
@@ -140,7 +140,7 @@ function release(
         releases: true,
         set: { ...WAITS_AGAIN, output: unpaid(holder.output) },
       },
-      // A new attempt: what an earlier phase has worked out of the arrival counts no more.
+      // A new attempt: results of earlier phases no longer count.
       ...ready.map((node) => ({
         ...changeOf(node, ['BLOCKED']),
         epoch: node.submit_epoch,
@@ -178,7 +178,7 @@ function release(
 const RELEASED = 'Waits for its own payment: the one that it had is reassigned by a person';
 const WAITS = 'Waits again: the payment before it was reassigned';
 
-/** Its time starts anew, or its earlier wait would end it at once. */
+/** Its time starts again; its earlier wait would end it at once. */
 const WAITS_AGAIN = {
   external_ref: null,
   error_code: null,
@@ -209,7 +209,7 @@ function take(
     ...node.output, ...Object.fromEntries(passedOn), received_amount,
     payments: claims.map((claim) => ({ ...claim })),
   };
-  // It need not be overdue: whatever passes the payment on meanwhile is not waited for.
+  // A reassignment does not require the target to be overdue.
   const resolved = resolve(
     replace(snapshot, [{ ...node, resolvable: true }]),
     {
@@ -245,7 +245,7 @@ function auditOf(
   return movementAudit(requester, 'movement.reassign', movement_id, { reason, details });
 }
 
-/** All nodes that something leads to from this one, or that take their amount of it. */
+/** All nodes that follow this one, or that take their amount from it. */
 function dependants({ plan, nodes }: MovementSnapshot, key: string): readonly NodeSnapshot[] {
   const behind = reachableFrom(plan.edges, [key]);
   return nodes.filter(({ node_key }, at) => {
@@ -258,8 +258,8 @@ function dependants({ plan, nodes }: MovementSnapshot, key: string): readonly No
 }
 
 /**
- * Nothing of it was ever sent, nor may have been in what a restored database has lost. The epoch
- * of its sends is zero: a send that was lost leaves it READY with the same attempt, and may still
+ * Nothing of it was ever sent, or may have been sent in a lost part of a restored database. The
+ * epoch of its sends is zero: a lost send leaves it READY with the same attempt, and may still
  * land.
  */
 function isUntouched(node: NodeSnapshot): boolean {
@@ -271,13 +271,13 @@ function isUntouched(node: NodeSnapshot): boolean {
   );
 }
 
-/** What the node has put out, without what its payment said. */
+/** The node's output without what its payment added. */
 function unpaid(output: JsonObject | null): JsonObject | null {
   if (output === null) return null;
   return Object.fromEntries(Object.entries(output).filter(([name]) => !OF_PAYMENTS.includes(name)));
 }
 
-/** What the executors of payments put out with a completion. */
+/** Output fields that the executors of payments write with a completion. */
 const OF_PAYMENTS: readonly string[] = [
   'payments', 'received_amount', 'tx_hash', 'block_number', 'deposits', 'network',
 ];

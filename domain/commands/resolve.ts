@@ -14,17 +14,17 @@ export interface Resolution {
   readonly outcome: 'completed' | 'failed';
   readonly reason: string;
   readonly evidence: JsonObject;
-  /** What the node has put out, where a person knows. */
+  /** The node's output, where the person knows it. */
   readonly output?: JsonObject | undefined;
-  /** The mints that the output was read from on their chain, where a person named any. */
+  /** The mints that the output was read from on their chain, where the person named any. */
   readonly mint_tx_hashes?: readonly string[] | undefined;
   /** How long after its send an effect may still appear. */
   readonly settle_seconds: number;
 }
 
 /**
- * The first field that is missing in what a first leg of a bridge would have put out, resolved as
- * completed: without it its second leg brings nothing, ever. Null where nothing is missing.
+ * The first field that is missing in the output of a bridge's first leg that is resolved as
+ * completed: without it the second leg never brings anything. Null where nothing is missing.
  */
 export function missingRecord(
   { plan, nodes }: MovementSnapshot,
@@ -69,7 +69,7 @@ export function resolve(
   return {
     movement_id: snapshot.movement_id,
     from: [snapshot.state],
-    // The run derives what the movement is in now; EXECUTING is the way there.
+    // The run derives the movement's present state; EXECUTING leads there.
     ...(wasUnknown ? { to: 'EXECUTING' as const } : {}),
     version: snapshot.version,
     bump: true,
@@ -131,8 +131,8 @@ export function resolve(
 }
 
 /**
- * Whether a person's word counts. The database compares state and attempt again, and neither
- * becomes less than overdue while both stay.
+ * Whether a person may decide. The database compares state and attempt again, and an overdue node
+ * stays overdue while both stay.
  */
 export function isResolvable({ state, resolvable }: NodeSnapshot): boolean {
   return (
@@ -140,7 +140,7 @@ export function isResolvable({ state, resolvable }: NodeSnapshot): boolean {
   );
 }
 
-/** What a person's word completes the node with: no other node may have it. */
+/** The claims of the node that a person completes: no other node may have them. */
 function claimsBy(
   { plan, nodes }: MovementSnapshot,
   node_key: string,
@@ -154,8 +154,8 @@ function claimsBy(
 }
 
 /**
- * The node's amount, also of one that a restored database knows of no preflight; null where nothing
- * tells it.
+ * The node's amount, also where a restored database has lost its preflight; null where it is
+ * unknown.
  */
 function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string | null {
   const config = plan.nodes.find(({ node_key }) => node_key === node.node_key)?.config ?? {};
@@ -171,8 +171,8 @@ function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string
 const SENT_FIELDS: readonly string[] = ['submitted_amount', 'received_amount'];
 
 /**
- * The node's amount in each field of its output from which a later node takes its own, or that says
- * what was sent.
+ * The node's amount, in each field of its output from which a later node takes its own and in each
+ * field that says what was sent.
  */
 function countedAsSent(
   { plan }: MovementSnapshot,

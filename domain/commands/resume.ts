@@ -1,4 +1,4 @@
-/** Resume: a person lets a gate go, or has an unknown outcome looked at again. */
+/** Resume: a person releases a gate, or has an unknown outcome looked at again. */
 import { walk } from '../graph/walk.ts';
 import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';

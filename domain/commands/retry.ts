@@ -34,13 +34,10 @@ const FRESH_ATTEMPT = {
   completed_at: null,
 } as const;
 
-/**
- * In a restored database the attempt may be one that was made before: how long its send may last
- * stays.
- */
+/** In a restored database the attempt may have been made before: the limit of its send stays. */
 const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
-/** A new attempt of the node, which asks first where an earlier one may be forgotten. */
+/** A new attempt of the node, which looks first where an earlier one may be forgotten. */
 export function nextAttempt({ restored, attempt }: NodeSnapshot) {
   return {
     ...(restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
@@ -51,7 +48,7 @@ export function nextAttempt({ restored, attempt }: NodeSnapshot) {
 
 /** The oldest-updated node that may be retried; undefined without one. */
 export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefined {
-  // A failed top-up is made anew: its room is free for others once it has failed.
+  // A failed top-up is not retried but made anew: others may have used its room since it failed.
   if (snapshot.state === 'FAILED' && isReservedTemplate(snapshot.plan.template.template_key))
     return undefined;
   const input = toWalk(snapshot);
@@ -65,9 +62,9 @@ export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefi
 }
 
 /**
- * Takes that node: FAILED begins a new attempt, UNKNOWN first asks about its earlier send. Null
- * when no node may be retried. A failed node that pulls by an allowance which was taken back since
- * waits for that allowance's node, which runs anew: `resets` has by its key what was left of it.
+ * Takes that node: FAILED starts a new attempt, UNKNOWN first looks up its earlier send. Null when
+ * no node may be retried. A failed node that pulls by an allowance which was taken back since waits
+ * for that allowance's node, which runs again; `resets` maps its key to what was left of it.
  */
 export function retry(
   snapshot: MovementSnapshot,
@@ -127,7 +124,7 @@ export function retry(
       })),
       ...gates.map((each) => changeOf(each, ['BLOCKED'])),
     ],
-    // What the earlier outcome settled must not speak for the next one.
+    // The results of the earlier outcome must not decide for the next one.
     conditions: withoutConditions(snapshot, node),
     timeline: [
       {
@@ -173,8 +170,8 @@ export function retry(
 const WAITS = 'Queued again, behind its allowance, which was reset';
 
 /**
- * What nodes that have not sent yet pull by an allowance, and at most what was left of it: what is
- * in flight may have pulled its part before the reset.
+ * How much the unsent nodes still pull by an allowance, at most what was left of it: what is in
+ * flight may have pulled its part before the reset.
  */
 function stillPulled({ plan, nodes }: MovementSnapshot, key: string, left: string): string {
   const stored = (of: string) => nodes.find((each) => each.node_key === of);
@@ -192,7 +189,7 @@ function stillPulled({ plan, nodes }: MovementSnapshot, key: string, left: strin
   return compare(sum, left) < 0 ? sum : left;
 }
 
-/** The completed allowances that this node pulls by and that are there no more. */
+/** The completed allowances that this node pulls by and that were taken back. */
 function allowedAnew(
   { plan, nodes }: MovementSnapshot,
   { node_key }: NodeSnapshot,
@@ -211,7 +208,7 @@ function allowedAnew(
   });
 }
 
-/** Removes what the node's outcome has settled of the edges that leave it. */
+/** Removes the results that the node's outcome gave to its outgoing edges. */
 export function withoutConditions(
   snapshot: MovementSnapshot,
   { node_key }: NodeSnapshot,

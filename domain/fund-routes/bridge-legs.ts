@@ -1,4 +1,7 @@
-/** Where a plan crosses from one chain to another, read from its nodes. It never changes. */
+/**
+ * The places where a plan crosses from one chain to another, read from its nodes. They never
+ * change.
+ */
 import { specOf } from '../actions/built-in.ts';
 import { LANES, type BridgeLane } from '../actions/spec.ts';
 import { groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
@@ -11,7 +14,7 @@ import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
 export const BURN_FINALITIES = ['fast', 'standard'] as const;
 export type BurnFinality = (typeof BURN_FINALITIES)[number];
 
-/** What a template leaves to the caller is null. */
+/** A field that the template leaves to the caller is null. */
 export interface BridgeLeg {
   readonly node_key: string;
   readonly lane: BridgeLane;
@@ -19,14 +22,16 @@ export interface BridgeLeg {
   readonly destination_chain_id: number | null;
   /** In upper case; null: the movement's own. */
   readonly asset: string | null;
-  /** Of a burn; null on another lane. */
+  /** Of a burn; null on another bridge. */
   readonly finality: BurnFinality | null;
-  /** Of a burn, in units of the asset; null on another lane, whose price is the chain's coin. */
+  /**
+   * Of a burn, in units of the asset; null on another bridge, whose price is in the chain's coin.
+   */
   readonly max_fee: string | null;
   readonly selector: ExecutorSelector;
   /** Whether funds pass it when nothing fails and no one cancels. */
   readonly on_the_way: boolean;
-  /** The legs on the way that come next before it. */
+  /** The legs that directly precede it. */
   readonly after: readonly string[];
 }
 
@@ -70,7 +75,7 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   const { finality, max_fee = '0', asset } = config;
   const source_chain_id = chainId(config['source_chain_id']);
   const destination_chain_id = chainId(config['destination_chain_id']);
-  // Who leaves the chains to the caller leaves them the rest too: no default is what will be.
+  // A template that leaves the chains to the caller leaves it the rest too, so no default applies.
   const hasBothChains = source_chain_id !== null && destination_chain_id !== null;
   const burns = LANES[lane].paths === 'attested' && hasBothChains;
   return {
@@ -81,7 +86,7 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   };
 }
 
-/** Of each node, the legs of which nothing else of them lies in between. */
+/** For each node, the legs that precede it with no other leg between. */
 function legsBefore(
   order: readonly string[],
   onward: readonly GraphEdge[],
@@ -95,7 +100,7 @@ function legsBefore(
   return before;
 }
 
-/** Of a node that starts a crossing; what ends it says nothing of its own. */
+/** For a node that starts a crossing; a node that ends one has no leg of its own. */
 function laneOf(actionType: string): BridgeLane | undefined {
   const { crossing } = specOf(actionType);
   return crossing?.leg === 1 ? crossing.lane : undefined;

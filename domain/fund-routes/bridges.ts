@@ -1,4 +1,4 @@
-/** What is known now of the bridges that a route goes over: how long, for how much, and whether. */
+/** What is known now about the bridges of a route: duration, fee, and whether they are usable. */
 import { LANES, type BridgeLane } from '../actions/spec.ts';
 import { chainRowOf, type ChainNames } from '../bridges/chain-row.ts';
 import { pathContracts } from '../bridges/contracts.ts';
@@ -41,16 +41,16 @@ export interface RouteBridgeLeg {
 
 /** The bridges of a route together. */
 export interface RouteBridge {
-  /** Of the longest way; null where one leg's is not known. */
+  /** Of the longest path; null where one leg's is unknown. */
   readonly latency_baseline_seconds: number | null;
-  /** What all of them may take of the amount; null where one leg's is not known. */
+  /** What all of them may take of the amount; null where one leg's is unknown. */
   readonly max_fee: string | null;
   readonly legs: readonly RouteBridgeLeg[];
 }
 
 export interface BridgeWorld {
   readonly chains: readonly BoundChain[];
-  /** Null where nothing crosses by a lane whose paths are in it. */
+  /** Null where no bridge of the route uses the registry. */
   readonly registry: BridgeRegistry | null;
   readonly maxAgeSeconds: number;
 }
@@ -186,7 +186,7 @@ function unbound(ids: readonly number[], { chains }: BridgeWorld): BridgeProblem
       };
 }
 
-/** What the node would be refused for before anything is sent, as far as it shows from here. */
+/** The refusal of the node before anything is sent, as far as it is known here. */
 function withoutLane(
   { lane, asset }: BridgeLeg,
   ids: readonly number[],

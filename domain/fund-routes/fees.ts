@@ -1,4 +1,4 @@
-/** What a route would cost, as far as its fee policy says so in units of the asset. */
+/** What a route would cost, as far as its fee policy says it in units of the asset. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compare, multiply, normalize, readDecimal } from '../money.ts';
 
@@ -15,7 +15,7 @@ const PERCENT = '0.01';
 /**
  * `expected_fee`; without one the smallest of what `max_fee_abs`, `max_fee_pct` (per cent of the
  * amount) and the bridges of the route (`bridgeFee`) allow. Null when none of them is known.
- * `max_fee_usd` is in another unit and says nothing here.
+ * `max_fee_usd` is in another unit and is ignored.
  */
 export function estimateFee(
   policy: JsonObject,
@@ -39,10 +39,7 @@ export function estimateFee(
     );
 }
 
-/**
- * Fee keys are free-form: a decimal string, or a number, which then means what its shortest
- * notation says.
- */
+/** Fee keys are free-form: a decimal string, or a number in its shortest notation. */
 function decimalOf(value: JsonValue | undefined): string | null {
   return readDecimal(typeof value === 'number' ? normalize(String(value)) : value);
 }

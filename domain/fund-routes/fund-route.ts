@@ -1,7 +1,4 @@
-/**
- * A route: one template version as a way for funds. What is here never changes, as the version does
- * not.
- */
+/** A route: one template version as a path of funds. Like the version, it never changes. */
 import { isSending, specOf } from '../actions/built-in.ts';
 import type { RequirementSpec } from '../actions/spec.ts';
 import type { JsonObject } from '../json.ts';
@@ -45,14 +42,11 @@ export interface FundRoute {
   readonly fee_policy: JsonObject;
   /** Only the two limits. */
   readonly risk_controls: JsonObject;
-  /** Whom its nodes select, in their order. */
+  /** What its nodes select, in their order. */
   readonly selectors: readonly ExecutorSelector[];
-  /**
-   * Those of them that do the route's work: manual gates and noops wait or do nothing, whoever runs
-   * them.
-   */
+  /** Those that do the route's work: manual gates and noops only wait or do nothing. */
   readonly working_selectors: readonly ExecutorSelector[];
-  /** Those of them whose sends require something beyond their plan. */
+  /** Those whose sends require something beyond their plan. */
   readonly requiring_selectors: readonly {
     readonly kind: RequirementSpec['kind'];
     readonly selector: ExecutorSelector;
@@ -61,7 +55,7 @@ export interface FundRoute {
   readonly bridge_legs: readonly BridgeLeg[];
 }
 
-/** What became of the movements of a version that ended in the present and the previous month. */
+/** Results of the movements of a version that ended in the present and the previous month. */
 export interface FundRouteStats {
   readonly total_completed: number;
   readonly total_failed: number;
@@ -71,7 +65,7 @@ export interface FundRouteStats {
   readonly max_duration_seconds: number | null;
 }
 
-/** `executable` is whether the version may be run at all. */
+/** `executable`: whether the version may be run at all. */
 export function toFundRoute(source: FundRouteSource, executable: boolean): FundRoute {
   const { template_id, template_key, version, name, graph_shape, nodes, edges } = source;
   const { risk_controls } = source;

@@ -1,5 +1,5 @@
 /**
- * Whether a route can be walked now, from what the registry knows of the executors that its nodes
+ * Whether a route works now, from what the registry holds about the executors that its nodes
  * select.
  */
 import type { ExecutorDescriptor } from '../executor.ts';
@@ -17,12 +17,12 @@ export interface FundRouteHealth {
   readonly executors: readonly {
     readonly executor_key: string;
     readonly health_state: ExecutorState;
-    /** Why it cannot work on this route, where it could on others. */
+    /** Why it cannot work on this route, although it may on others. */
     readonly reason?: string;
   }[];
 }
 
-/** What is stored of an executor. */
+/** The stored health of an executor. */
 export interface StoredHealth {
   readonly executor_key: string;
   readonly status: string;
@@ -41,7 +41,7 @@ export function healthOver(
   stored: readonly StoredHealth[],
 ): (selectors: readonly ExecutorSelector[]) => FundRouteHealth {
   const states = new Map(stored.map((row) => [row.executor_key, stateOf(row)]));
-  // Many routes select alike.
+  // A cache: many routes use the same selectors.
   const items = new Map<string, Item>();
   const itemOf = (selector: ExecutorSelector): Item => {
     const name = selectorName(selector);
@@ -73,7 +73,7 @@ function stateOf({ status, health_state }: StoredHealth): ExecutorState {
   return health_state === 'up' || health_state === 'down' ? health_state : 'unknown';
 }
 
-/** Stands where there is no one executor to name. */
+/** Names the selector where no single executor matches. */
 function selectorName({ action_type, provider, chain_family }: ExecutorSelector): string {
   const more = [
     ...(provider === undefined ? [] : [`provider=${provider}`]),
@@ -100,9 +100,8 @@ export function withReasons(
 }
 
 /**
- * Whether none of them is known to be unable to work: a route is walked to its end only with every
- * one of them, and one that is up does not stand in for another that is down, switched off, missing
- * or ambiguous.
+ * Whether no executor is known to be unable to work. A route needs every one of its executors; one
+ * that is up does not replace another that is down, switched off, missing or ambiguous.
  */
 export function canAllWork({ executors }: FundRouteHealth): boolean {
   return executors.every(({ health_state }) => health_state === 'up' || health_state === 'unknown');

@@ -1,4 +1,4 @@
-/** What a plan says of the way it takes, read from its nodes in their order. */
+/** Facts about a plan's route, read from its nodes in their order. */
 import { specOf } from '../actions/built-in.ts';
 import type { TransportFamily } from '../actions/spec.ts';
 import type { JsonValue } from '../json.ts';
@@ -20,7 +20,7 @@ export function fundRouteMetadata(nodes: readonly TemplateNode[]): FundRouteMeta
   };
 }
 
-/** Its venue is where the node works from, but that of a deposit is where it leads to. */
+/** A node's venue is its source, except that a deposit's venue is its destination. */
 function sourceOf({ action_type, config }: TemplateNode): string | undefined {
   const source = text(config?.['source_venue']);
   return specOf(action_type).venue === 'source' ? (source ?? text(config?.['venue'])) : source;
@@ -38,15 +38,15 @@ function destinationOf({ action_type, config }: TemplateNode): string | undefine
  * team's own action type.
  */
 function transportFamily(nodes: readonly TemplateNode[]): TransportFamily {
-  // A compensation brings funds back, on another way than the plan's.
+  // A compensation brings funds back, not along the plan's route.
   const families = nodes.filter(({ node_kind }) => node_kind !== 'compensation').flatMap(familyOf);
   const [first = 'mixed'] = families;
   return families.every((family) => family === first) ? first : 'mixed';
 }
 
-/** Watching for funds and moving them within a venue says nothing of the family. */
+/** Observing funds and moving them within a venue do not decide the family. */
 function familyOf({ action_type, has_side_effect }: TemplateNode): TransportFamily[] {
-  // What the executor of a team's own type declares is no part of a version; its template is.
+  // A version does not contain what the executor of a team's own type declares; its template does.
   const { transport, sends } = specOf(action_type, { sends: false });
   if (transport !== null) return [transport];
   return has_side_effect && !sends ? ['mixed'] : [];

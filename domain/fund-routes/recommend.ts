@@ -28,7 +28,7 @@ export const INFEASIBLE_REASONS = [
 ] as const;
 export type InfeasibleReason = (typeof INFEASIBLE_REASONS)[number];
 
-/** A route with what is known of it now. */
+/** A route with its present facts. */
 export interface Candidate {
   readonly route: FundRoute;
   readonly stats: FundRouteStats | null;
@@ -42,7 +42,7 @@ export interface Candidate {
 
 export interface Recommendation<C extends Candidate = Candidate> {
   readonly rank: number;
-  /** 0 to 1; 0 for whatever is not feasible, so that the score never contradicts the rank. */
+  /** 0 to 1; 0 for an infeasible route, so that the score never contradicts the rank. */
   readonly score: number;
   readonly score_parts: ScoreParts;
   readonly feasibility: 'feasible' | 'infeasible';
@@ -88,7 +88,7 @@ export function serves(
   );
 }
 
-/** Why the route cannot be taken now; equal to a limit is allowed. */
+/** Why the route cannot be used now; equal to a limit is allowed. */
 export function infeasibleReasons(
   { route, can_work }: Candidate,
   amount: string | null,
@@ -132,7 +132,7 @@ function judge<C extends Candidate>(
   return { candidate, reasons: infeasibleReasons(candidate, amount), parts, total: totalOf(parts) };
 }
 
-/** Beside another way to move funds, a bridge's fee is not the route's. */
+/** A bridge's fee is the route's only if nothing else moves funds. */
 function bridgeFee({ route, bridge }: Candidate): string | null {
   return route.metadata.transport_family === 'bridge' ? (bridge?.max_fee ?? null) : null;
 }
@@ -142,7 +142,7 @@ type Order<C extends Candidate> = (a: Judged<C>, b: Judged<C>) => number;
 /**
  * Feasible first, then the better total. Rounding may make two totals equal where duration or fee
  * still differ, so those come next; then the key, and of one key the newest version. No two
- * versions are equal in all of it.
+ * versions are equal in all of these.
  */
 function byRank<C extends Candidate>(priority: Priority): Order<C> {
   const faster: Order<C> = (a, b) => seconds(a) - seconds(b);
@@ -163,10 +163,7 @@ function byRank<C extends Candidate>(priority: Priority): Order<C> {
   };
 }
 
-/**
- * Longer than anything that was ever measured, where nothing is known; finite, since a difference
- * is taken.
- */
+/** Longer than any measured time where nothing is known; finite, since differences are computed. */
 function seconds<C extends Candidate>({ parts: { speed } }: Judged<C>): number {
   return speed.avg_duration_seconds ?? speed.latency_baseline_seconds ?? Number.MAX_VALUE;
 }

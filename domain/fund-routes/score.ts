@@ -1,7 +1,7 @@
 /**
- * How good a route is, from what is known of it alone: no other route changes the score, so the
- * order of two never depends on a third. Scores are no amounts and may be floats; each step keeps
- * the order of its inputs.
+ * The score of a route, from its own facts alone: no other route changes it, so the order of two
+ * never depends on a third. Scores are no amounts and may be floats; each step keeps the order of
+ * its inputs.
  */
 import type { FeeEstimate } from './fees.ts';
 import type { HealthStatus } from './health.ts';
@@ -10,7 +10,7 @@ import type { FundRouteStats } from './fund-route.ts';
 export const PRIORITIES = ['speed', 'cost'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** With these seconds, and with this share of the amount as fee, a part is worth half. */
+/** At these seconds, and at this share of the amount as fee, a part is worth half. */
 export const HALF_SECONDS = 300;
 export const HALF_FEE_SHARE = 0.001;
 
@@ -26,11 +26,11 @@ const WEIGHTS: Readonly<
   cost: { speed: 0.1, cost: 0.7, health: 0.2 },
 };
 
-/** What a speed is reckoned by: what movements took, or what the bridges are said to take. */
+/** The source of a speed: measured durations of movements, or the bridges' declared latencies. */
 export const SPEED_BASES = ['avg_duration', 'latency_baseline'] as const;
 export type SpeedBasis = (typeof SPEED_BASES)[number];
 
-/** What a score is made of: `reliability.value * (sum of weight * value of the others)`. */
+/** The parts of a score: `reliability.value * (sum of weight * value of the others)`. */
 export interface ScoreParts {
   readonly speed: {
     readonly weight: number;
@@ -62,7 +62,7 @@ export interface ScoreInput {
   /** Of the bridges that the route goes over; null where there are none, or where it is unknown. */
   readonly latency: number | null;
   readonly fee: FeeEstimate | null;
-  /** What the fee is held against. */
+  /** The amount that the fee is compared with. */
   readonly amount: string;
   readonly health: HealthStatus;
   readonly priority: Priority;
@@ -93,7 +93,7 @@ export function scoreParts(input: ScoreInput): ScoreParts {
       basis: fee?.basis ?? null,
     },
     health: { weight: weights.health, value: HEALTH_VALUES[health], status: health },
-    // As if one had completed and one had failed before: a single movement proves little.
+    // Counts one more completed and one more failed movement: a single movement proves little.
     reliability: {
       value: (total_completed + 1) / (total_completed + total_failed + 2),
       total_completed,
@@ -109,7 +109,7 @@ export function totalOf({ speed, cost, health, reliability }: ScoreParts): numbe
   );
 }
 
-/** 1 at nought, a half at `half`, towards nought beyond. */
+/** 1 at zero, a half at `half`, towards zero beyond. */
 function falling(value: number, half: number): number {
   return half / (half + value);
 }

@@ -1,7 +1,4 @@
-/**
- * How the edges of a movement stand, as a person sees it; the walk's own view knows one lane at a
- * time.
- */
+/** The status of a movement's edges, for people; the walk itself sees one branch at a time. */
 import { ENDED_STATES } from '../states/movement.ts';
 import type { NodeState } from '../states/node.ts';
 import { onCancelTargets, settleEdges, type EdgeStatus } from './edges.ts';
@@ -10,13 +7,13 @@ import type { WalkInput } from './walk-types.ts';
 /** Nodes in these states have not started. */
 const UNSTARTED: readonly NodeState[] = ['BLOCKED', 'SKIPPED', 'CANCELLED'];
 
-/** One status for each edge in plan order; null where what is stored does not tell. */
+/** One status for each edge in plan order; null where the stored facts do not decide. */
 export function edgeStatuses(input: WalkInput): readonly (EdgeStatus | null)[] {
   return input.state === 'CANCELLED' ? afterCancel(input) : beforeCancel(input);
 }
 
 /**
- * An on_cancel edge waits for as long as a cancel may come. What is still open when all is over
+ * An on_cancel edge waits for as long as a cancel may come. An edge that is still open at the end
  * never fires.
  */
 function beforeCancel({ nodes, edges, state }: WalkInput): readonly EdgeStatus[] {

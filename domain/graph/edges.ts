@@ -19,7 +19,7 @@ export interface Settled {
   readonly unreachable: readonly string[];
 }
 
-/** The nodes that some on_cancel edge leads to: the only lane that goes on after a cancel. */
+/** The nodes that some on_cancel edge leads to: the only branch that continues after a cancel. */
 export function onCancelTargets(
   edges: readonly Pick<GraphEdge, 'edge_type' | 'to'>[],
 ): ReadonlySet<string> {
@@ -32,11 +32,10 @@ export function settleEdges(input: SettleInput): Map<WalkEdge, EdgeStatus> {
 }
 
 /**
- * Settles every edge and finds what can no longer be reached, in one pass along the graph: a node
- * that is out of reach counts as skipped for everything behind it. In the main lane on_cancel edges
- * are always `dead`, so a node that only a cancel could reach is out of reach there; after a cancel
- * they alone are judged, and every other edge is dead. A root is never out of reach in the main
- * lane.
+ * Settles every edge and finds the unreachable nodes, in one pass along the graph; an unreachable
+ * node counts as skipped for everything behind it. In the main branch on_cancel edges are always
+ * `dead`, so a node that only a cancel leads to is unreachable there; after a cancel only they
+ * count, and every other edge is dead. A root is always reachable in the main branch.
  */
 export function settleGraph(input: SettleInput): Settled {
   const into = groupBy(input.edges, (edge) => edge.to);

@@ -1,4 +1,4 @@
-/** Which failures a plan takes care of itself. */
+/** Which failures a plan handles itself. */
 import { isSettled } from '../states/node.ts';
 import { triggers, type EdgeStatus } from './edges.ts';
 import type { WalkEdge, WalkNode } from './walk-types.ts';
@@ -11,7 +11,7 @@ export interface Failure {
 export interface Failures {
   /** No edge takes these, or the edge that took them led nowhere; first failure first. */
   readonly unhandled: readonly Failure[];
-  /** A handler is on its way; it may still complete. */
+  /** A handler is running; it may still complete. */
   readonly pending: readonly Failure[];
 }
 
@@ -49,8 +49,8 @@ export function failureOf(input: FailureInput): Failures {
 type Fate = 'handled' | 'pending' | 'unhandled';
 
 /**
- * on_cancel edges are ignored until a cancel, so are their conditions; and so is what an earlier
- * attempt with another outcome has left on edges that this one does not trigger.
+ * on_cancel edges and their conditions are ignored until a cancel. So are results that an earlier
+ * attempt with another outcome left on edges that this outcome does not trigger.
  */
 function hasConditionError(node: WalkNode, edges: readonly WalkEdge[]): boolean {
   const failed = edges.filter(
@@ -74,7 +74,7 @@ function fateOf(
   const handlers = failureTargets(node, byKey, input).filter(
     (handler) => handler.node_kind !== 'compensation' && handler.node_kind !== 'post_action',
   );
-  // What a bridge owes is not settled by somebody who resumed a gate, but by what is done then.
+  // Resuming a gate does not settle what a bridge owes; the nodes behind the gate do.
   const each = handlers.map((handler): Fate =>
     node.brings != null && handler.node_kind === 'manual_gate' && handler.state === 'COMPLETED'
       ? best(targetsOf(handler, byKey, input).map((next) => fateBy(next, byKey, input, fates)))
@@ -85,7 +85,7 @@ function fateOf(
   return fate;
 }
 
-/** What becomes of a failure that this node takes care of. */
+/** The outcome of a failure that this node handles. */
 function fateBy(
   handler: WalkNode,
   byKey: ReadonlyMap<string, WalkNode>,

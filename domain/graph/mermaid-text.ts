@@ -1,4 +1,4 @@
-/** Text of anybody inside a Mermaid diagram. */
+/** Untrusted text inside a Mermaid diagram. */
 
 /**
  * Control characters, halves of surrogate pairs, and what reorders or hides text: shown as the
@@ -21,7 +21,7 @@ export function mermaidText(text: string): string {
   return characters
     .map((character, at) => {
       if (plain(at)) return character;
-      // Two in a row may mean something, one between letters does not.
+      // Two in a row may have a meaning; one between letters has none.
       if ((character === '-' || character === '_') && plain(at - 1) && plain(at + 1))
         return character;
       return `#${String(UNSHOWABLE.test(character) ? REPLACEMENT : (character.codePointAt(0) ?? REPLACEMENT))};`;

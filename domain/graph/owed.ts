@@ -7,7 +7,7 @@ import type { WalkNode } from './walk-types.ts';
 
 type Leg = Pick<WalkNode, 'state' | 'brings'>;
 
-/** Whether its first leg has been sent; `open` while that one may still prove to be unsent. */
+/** Whether its first leg was sent; `open` while that leg may still prove to be unsent. */
 export function sentBefore(
   { brings }: Pick<WalkNode, 'brings'>,
   stateOf: (nodeKey: string) => WalkNode['state'] | undefined,

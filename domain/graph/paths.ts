@@ -1,4 +1,4 @@
-/** Walks along the edges of a plan's graph that ask for nothing but who leads to whom. */
+/** Walks along the edges of a plan's graph that need only the ends of each edge. */
 interface Way {
   readonly from: string;
   readonly to: string;
@@ -41,7 +41,7 @@ export function reachableFrom(
 ): ReadonlySet<string> {
   const out = groupBy(edges, (edge) => edge.from);
   const found = new Set(starts);
-  // A set is walked in the order of adding, what is added meanwhile too.
+  // A Set iterates in insertion order and includes what is added meanwhile.
   for (const key of found) for (const { to } of out.get(key) ?? []) found.add(to);
   return found;
 }

@@ -5,10 +5,10 @@ import type { WalkInput, WalkNode } from './walk-types.ts';
 import { walk } from './walk.ts';
 
 /**
- * Whether a node may be retried: UNKNOWN always; FAILED while its failure path has not started,
- * before a cancel either. In a CANCELLED movement only a compensation, a second leg of a bridge or
- * an UNKNOWN node can be. A gate does not count as the start of a second leg's failure path:
- * nothing was paid by it, and what is owed is brought once.
+ * Whether a node may be retried. UNKNOWN always; FAILED while its failure path has not started,
+ * neither before a cancel. In a CANCELLED movement only a compensation, a second leg of a bridge or
+ * an UNKNOWN node. A gate does not count as the start of a second leg's failure path: it paid
+ * nothing, and what the bridge owes is still brought only once.
  */
 export function isRetryable(input: WalkInput, node: WalkNode): boolean {
   if (node.state === 'UNKNOWN') return true;
@@ -35,7 +35,7 @@ function isGateToNowhere(target: WalkNode, { edges }: WalkInput): boolean {
   return target.state === 'COMPLETED' && !edges.some(({ from }) => from === target.node_key);
 }
 
-/** Gates that the failure of `retried` had opened and that still wait: it is tried again first. */
+/** Waiting gates that the failure of `retried` had opened: they close while it runs again. */
 export function closedAgain(input: WalkInput, retried: WalkNode): readonly string[] {
   if (retried.state !== 'FAILED') return [];
   const statuses = settleEdges({ nodes: input.nodes, edges: input.edges, cancelled: false });

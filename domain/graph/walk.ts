@@ -12,7 +12,7 @@ import { sentBefore } from './owed.ts';
 import { keyOf, type WalkEdge, type WalkInput, type WalkNode } from './walk-types.ts';
 
 export interface WalkResult {
-  /** BLOCKED nodes whose way is open. */
+  /** BLOCKED nodes whose edges have fired. */
   readonly ready: readonly string[];
   /** BLOCKED nodes that became unreachable. */
   readonly skip: readonly string[];
@@ -58,7 +58,7 @@ function walkMain(input: WalkInput): WalkResult {
     (node) => node.state === 'BLOCKED' && isSatisfied(node, input.edges, statuses),
   );
   const owed = owedLegs(nodes);
-  // What a bridge owes is brought whatever has failed beside it, and whatever lies in between.
+  // What a bridge owes is brought whatever else has failed, and whatever lies between.
   const startable =
     failure.unhandled.length === 0
       ? satisfied.filter((node) => node.node_kind !== 'post_action')
@@ -75,7 +75,7 @@ function walkMain(input: WalkInput): WalkResult {
   const after = withStates(nodes, ready.map(keyOf), 'READY');
   if (after.some(open)) return running(input, after, skip, ready.map(keyOf));
   const leftover = after.filter((node) => node.state === 'BLOCKED').map(keyOf);
-  // Judged once more with nothing left that could still handle a failure.
+  // Judged once more, with no handler left that could still run.
   const last = withStates(after, leftover, 'SKIPPED');
   const [first] = failureOf({
     nodes: last,
@@ -166,8 +166,8 @@ function nothing(input: WalkInput): WalkResult {
 }
 
 /**
- * What is out of reach, and the edges as they stand. A node that a cancel could still reach stays
- * BLOCKED in the main lane, and is skipped when the movement ends.
+ * The unreachable nodes, and the edges' statuses. A node that a cancel could still reach stays
+ * BLOCKED in the main branch, and is skipped when the movement ends.
  */
 function settleDead(
   input: WalkInput,

@@ -1,11 +1,11 @@
 /**
- * What a transaction that takes a used nonce of a lane may cost: the caps of its chain, or what a
- * person raised them to for this lane. Whoever signs one and whoever shows the lane asks here.
+ * What a transaction with a used nonce of a nonce lane may cost: the caps of its chain, or the caps
+ * that a person raised for this lane. Signing and display both use this rule.
  */
 import { compare, multiply } from '../money.ts';
 import type { Actor } from '../roles.ts';
 
-/** As the venues file has them. */
+/** The caps of the venues file. */
 export interface Caps {
   readonly max_gas_cost_wei: string;
   /** Null where the chain has none. */
@@ -42,7 +42,7 @@ export function capsInForce(chain: Caps, raise: RaisedCaps | null): Caps {
   };
 }
 
-/** Whether a raise asks for no more than it may; a cap that the chain has not cannot be raised. */
+/** Whether a raise stays within its bounds; a cap that the chain does not have cannot be raised. */
 export function isWithinBounds(chain: Caps, raise: RaisedCaps): boolean {
   const within = (own: string | null, raised: string | null): boolean =>
     raised === null || (own !== null && compare(raised, mostOf(own)) <= 0);

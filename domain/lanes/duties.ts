@@ -10,18 +10,18 @@ export interface OpenClaim {
   readonly transaction_id: string;
   readonly nonce: number;
   readonly signer_key: string;
-  /** Null where it fills a gap and is no node's. */
+  /** Null where it fills a gap and belongs to no node. */
   readonly movement_id: string | null;
   readonly node_key: string | null;
   readonly attempt: number | null;
   readonly node_state: NodeState | null;
-  /** Its node's run works on it no more. */
+  /** Its node's run no longer works on it. */
   readonly ended: boolean;
   /** Its node ended because its payment was seen in a block. */
   readonly proven: boolean;
-  /** Why its node's run cannot use the nonce up; null where that has nothing to say of it. */
+  /** Why its node's run cannot use the nonce up; null where the run reports nothing. */
   readonly stuck: string | null;
-  /** It was noted that its block is gone. */
+  /** Its block was seen to be gone. */
   readonly reorged: boolean;
   /** Oldest first; the first is the claim itself, which may be unsigned. */
   readonly versions: readonly JournaledTransaction[];
@@ -78,11 +78,11 @@ function gapsBefore(waiting: readonly OpenClaim[], latest: number): readonly Dut
 function tended(waiting: readonly OpenClaim[]): (claim: OpenClaim) => readonly Duty[] {
   return (claim) => {
     if (!claim.ended) return [];
-    // Of one that has paid only a payment may be mined again, whatever was signed after it.
+    // For a completed payment only a payment may be mined again, whatever was signed after it.
     const { versions, proven } = claim;
     const newest = newestOf(proven ? versions.filter(({ kind }) => kind === 'payment') : versions);
     if (newest !== null) return [{ kind: proven ? 'send_again' : 'close', claim, newest } as const];
-    // The next send takes the nonce over; only what waits already needs it filled.
+    // The next send takes the nonce over; it is filled only if something already waits for it.
     const isWaitedFor = waiting.some(
       ({ nonce, versions }) => nonce > claim.nonce && newestOf(versions) !== null,
     );

@@ -1,4 +1,4 @@
-/** Where deposits of the perps venue go to: nothing but a deposit may pay it. */
+/** Deposit addresses of the perps venue: nothing but a deposit may pay one. */
 import { perpRoleOf } from './ready.ts';
 import type { Destination } from '../allowlist/destination.ts';
 import { unpadded } from '../allowlist/unpadded.ts';
@@ -7,9 +7,8 @@ import type { ChainAssets } from '../plan/tokens.ts';
 export const USE_PERP_DEPOSIT = 'USE_PERP_DEPOSIT';
 
 /**
- * Why a node may not pay one of these, null where none is a deposit address. What arrives there by
- * itself is credited to whoever sent it, whatever its amount, and on another chain is credited to
- * no one.
+ * Why a node may not pay one of these; null where none is a deposit address. A plain transfer to it
+ * is credited to its sender, whatever the amount, and on another chain to no account.
  */
 export function paysDepositAddress(
   actionType: string,

@@ -1,22 +1,27 @@
 /**
- * How long what is signed with a nonce of the perps venue can be carried out. Nonces are
- * milliseconds since 1970; a venue takes those from two days ago to a day ahead.
- * Source: DOC:nonces-and-api-wallets (docs/perps-venue-facts.md 2).
+ * How long an action that is signed with a nonce of the perps venue can be carried out. Nonces are
+ * milliseconds since 1970; the venue accepts those from two days ago to a day ahead. Source:
+ * DOC:nonces-and-api-wallets (docs/perps-venue-facts.md 2).
  */
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A first send with an older one is left alone, so that repeats of it have their whole day. */
+/**
+ * The oldest nonce of a first send; an older one is not sent, so that repeats have their whole day.
+ */
 export const FIRST_SEND_MS = HOUR_MS;
 
-/** For so long the same bytes are sent again: well within what the venue takes. */
+/** For how long the same bytes are repeated: well within what the venue accepts. */
 export const REPEAT_MS = DAY_MS;
 
 /** After this the venue refuses every call with that nonce, and reports what it has carried out. */
 export const WINDOW_MS = 2 * DAY_MS + HOUR_MS;
 
-/** So long before the time that a nonce says a venue may have taken it, by its own clock. */
+/**
+ * How long before the time in its nonce the venue may have accepted an action, by the venue's
+ * clock.
+ */
 export const FIRST_TAKEN_MS = DAY_MS;
 
 export type NonceAge = 'repeatable' | 'open' | 'over';
@@ -33,7 +38,7 @@ export function isFresh(nonce: number, now: number): boolean {
   return now - nonce <= FIRST_SEND_MS;
 }
 
-/** Between two looks at what an action came to: a quarter of its age, between these. */
+/** Pause between two looks at an action's outcome: a quarter of its age, within these bounds. */
 const SOONEST_SECONDS = 5;
 const LATEST_SECONDS = 60;
 

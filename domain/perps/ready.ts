@@ -1,6 +1,6 @@
 /**
- * Whether a node may use the perps venue, from what the database knows of it. The fence asks the
- * same in SQL under locks (prisma/functions/perp-fence.sql), which is what counts.
+ * Whether a node may use the perps venue, from the facts in the database. The fence applies the
+ * same rule in SQL under locks (prisma/functions/perp-fence.sql), and that decides.
  */
 
 import { specOf } from '../actions/built-in.ts';
@@ -9,7 +9,7 @@ import type { RequirementSpec } from '../actions/spec.ts';
 /** What a node does with the account at the venue. */
 export type PerpRole = Extract<RequirementSpec, { readonly kind: 'perp' }>['as'];
 
-/** Null of an action type that has nothing to do with the venue. */
+/** Null for an action type that does not use the venue. */
 export function perpRoleOf(actionType: string): PerpRole | null {
   const { requires } = specOf(actionType);
   return requires?.kind === 'perp' ? requires.as : null;
@@ -20,15 +20,15 @@ export function isUserSigned(actionType: string): boolean {
   return specOf(actionType).signs === 'venue_message';
 }
 
-/** What the database knows of a node's movement. Addresses are of any case. */
+/** The facts of a node's movement in the database. Addresses are of any case. */
 export interface PerpFacts {
   /** Null: there is no master account yet. */
   readonly master_address: string | null;
   /** Null: the movement is the master's own. */
   readonly strategy_id: string | null;
   /**
-   * One that is paused and has a part in it: the movement's own, or for the master's own movement
-   * one that works with the master's account; null where none is.
+   * A paused strategy that takes part: the movement's own, or for the master's own movement one
+   * that works with the master's account; null where none is paused.
    */
   readonly paused_strategy: string | null;
   /** Null: the strategy has no binding. */
@@ -37,7 +37,7 @@ export interface PerpFacts {
     /** In units of the venue's asset. */
     readonly max_agent_balance: string | null;
   } | null;
-  /** Of a deposit: the movement of another one of the same amount that has not ended. */
+  /** For a deposit: another open movement with a deposit of the same amount. */
   readonly equal_deposit: string | null;
 }
 
@@ -49,12 +49,12 @@ export const PERP_PROBLEMS = [
   'STRATEGY_PAUSED',
   'SUB_ACCOUNT_MISMATCH',
   'EQUAL_DEPOSIT_IN_FLIGHT',
-  // Only of the fence: before it the executor asks what the account has.
+  // Only at the fence: before it the executor reads what the account has.
   'MAX_AGENT_BALANCE_EXCEEDED',
 ] as const;
 export type PerpProblem = (typeof PERP_PROBLEMS)[number];
 
-/** Why the node may not be sent, with what it is about; null where nothing is in its way. */
+/** Why the node may not be sent, with its subject; null where it may. */
 export function perpProblem(
   facts: PerpFacts,
   use: {

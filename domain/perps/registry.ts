@@ -1,4 +1,4 @@
-/** What is kept of the perps venue: who is paid from, which strategies are bound, who trades. */
+/** The stored facts of the perps venue: its master account, bound strategies, and agents. */
 import type { AgentWalletState } from '../states/agent-wallet.ts';
 
 /** As callers name the venue's networks. */

@@ -12,8 +12,8 @@ export type AmountSource =
 
 /**
  * Reads `amount`, else `amount_ref` (`intent` or `nodes.<key>.output.<field>`), else the intent's.
- * In a compiled node an `amount` beside an `amount_ref` is the template's: a caller's would be no
- * longer there.
+ * In a compiled node an `amount` next to an `amount_ref` is the template's, since a caller's is
+ * removed.
  */
 export function parseAmountSource(config: JsonObject): AmountSource {
   const { amount, amount_ref: ref } = config;
@@ -79,13 +79,13 @@ export function onlyObserves(
   );
 }
 
-/** What a limit that cannot be read allows. */
+/** The limit that an unreadable limit stands for. */
 const NOTHING = '0';
 
 /**
  * The tighter of the plan's and the node's `max_amount`; null where neither sets one. A patch may
- * only tighten. A limit that is there and is no decimal allows nothing: whoever wrote it wanted
- * one.
+ * only tighten. A limit that is present but no decimal allows nothing, since its author wanted a
+ * limit.
  */
 export function maxAmount(
   riskControls: JsonObject,

@@ -1,6 +1,4 @@
-/**
- * How surely a node must be shown to be completed: the plan's promise is kept by its last nodes.
- */
+/** How surely a node's completion must be shown: the plan's last nodes keep its promise. */
 import { specOf } from '../actions/built-in.ts';
 import {
   COMPLETION_ASSURANCES,
@@ -68,7 +66,7 @@ function lastNodes({ nodes, edges }: Plan): ReadonlySet<string> {
 }
 
 /**
- * Gates and no-ops show nothing; compensations and post-actions come beside what the plan is for.
+ * Gates and no-ops show nothing; compensations and post-actions do not serve the plan's purpose.
  */
 function isMoving({ node_kind, action_type }: Plan['nodes'][number]): boolean {
   return (node_kind === 'action' || node_kind === 'observe') && !specOf(action_type).idle;

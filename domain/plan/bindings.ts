@@ -24,7 +24,7 @@ export interface NodeBindings {
   readonly executor_sends?: boolean;
 }
 
-/** Every node's bindings as far as there are any, and all that could not be bound. */
+/** The bindings of every node that could be bound, and all that could not. */
 export interface ResolvedBindings {
   readonly bindings: ReadonlyMap<string, NodeBindings>;
   readonly unresolved: readonly UnresolvedBinding[];
@@ -79,8 +79,8 @@ function successorOf(key: string, replaced: readonly ReplacedSigner[]): string {
 }
 
 /**
- * Binds every node, or tells all that cannot be bound. A node without a selector selects by its own
- * action type; a selector that matches none or several is never guessed at.
+ * Binds every node, or reports all that cannot be bound. A node without a selector selects by its
+ * own action type; a selector that matches none or several is never guessed at.
  */
 export function resolveBindings(
   nodes: readonly TemplateNode[],

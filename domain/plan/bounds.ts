@@ -10,10 +10,10 @@ export const MOST_NODE_CONFIG_BYTES = 64 * 1_024;
 export const MOST_PLAN_BYTES = 1_024 * 1_024;
 
 /**
- * Only a template says these: a caller may not weaken what it promises (from which balance an
- * increase is counted, too), nor say where money comes from, nor choose by a `tag` whom an exchange
- * pays behind an address that many share, which the allowlist cannot tell apart; nor who alone may
- * bring what is burnt, and how much of it the attester may keep.
+ * Only a template sets these. A caller must not weaken what it promises (which includes the balance
+ * from which an increase is counted), choose where money comes from, choose by a `tag` whom an
+ * exchange pays at an address that many share (which the allowlist cannot distinguish), or choose
+ * who may mint a burn and how much of it the attester keeps.
  */
 export const TEMPLATE_ONLY_KEYS = [
   'completion_assurance',
@@ -28,7 +28,7 @@ export const TEMPLATE_ONLY_KEYS = [
   'finality',
 ] as const;
 
-/** The keys of `input_params.node_config` that a caller may not give. */
+/** The keys of `input_params.node_config` that a caller may not set. */
 export function foreignKeys(inputParams: JsonObject): readonly string[] {
   const shared = inputParams['node_config'];
   return isObject(shared) ? TEMPLATE_ONLY_KEYS.filter((key) => Object.hasOwn(shared, key)) : [];
@@ -57,7 +57,7 @@ export function excessBefore(template: PlanTemplate, inputParams: JsonObject): E
     : [];
   if (isObject(shared) && bytesOf(shared) > MOST_NODE_CONFIG_BYTES) return EXCESS.node_config;
   const added = template.nodes.map(({ config = {} }) => {
-    // A template that says what is passed on leaves a caller's amount out.
+    // A template that passes an amount on ignores a caller's amount.
     const taken = entries.filter(({ key }) => key !== 'amount' && !Object.hasOwn(config, key));
     return taken.reduce((sum, { bytes }) => sum + bytes, bytesOf(config));
   });
@@ -65,7 +65,7 @@ export function excessBefore(template: PlanTemplate, inputParams: JsonObject): E
   return least > MOST_PLAN_BYTES ? EXCESS.plan : null;
 }
 
-/** Whether the plan has become too large after all. */
+/** Whether the built plan is too large after all. */
 export function excessOf(canonical: string): Excess | null {
   return utf8Bytes(canonical) > MOST_PLAN_BYTES ? EXCESS.plan : null;
 }

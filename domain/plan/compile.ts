@@ -1,4 +1,4 @@
-/** From a template version and an intent to the plan that is approved, hashed and run. */
+/** Compiles a template version and an intent to the plan that is approved, hashed and run. */
 import canonicalize from 'canonicalize';
 import { isSending, specOf } from '../actions/built-in.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -61,10 +61,10 @@ function compileNode(
     ...kept
   } = node;
   const config = { ...from.shared, ...own, ...broughtAmount(node) };
-  // Where a template says what is passed on, a caller's amount would be another one.
+  // Where a template passes an amount on, a caller's amount would contradict it.
   const passesOn = Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount');
   if (passesOn || specOf(node.action_type).amount === 'first_leg') delete config['amount'];
-  // What a person reads at a gate is the template's to say.
+  // Only the template says what a person reads at a gate.
   if (node.node_kind === 'manual_gate' && !Object.hasOwn(own, 'description'))
     delete config['description'];
   const { executor_sends: executorSends = true, ...binding } = bound;
@@ -79,7 +79,7 @@ function compileNode(
   };
 }
 
-/** What the second leg of a bridge is of is its first leg's to say, whatever a config says. */
+/** The asset of a bridge's second leg is that of its first leg, whatever its config says. */
 function assetOfFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): CompiledNode {
   const first = namedFirstLeg(node, nodes);
   return first === undefined ? node : { ...node, asset: first.asset };
@@ -105,7 +105,7 @@ function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
   return { ...node, pulled_by: carried.carrier, pulled_token: carried.token };
 }
 
-/** A mint's amount is what its burn has burnt, whatever anybody says of it. */
+/** A mint's amount is what its burn has burnt, whatever the config says. */
 function broughtAmount(node: TemplateNode): JsonObject {
   const first = specOf(node.action_type).amount === 'first_leg' ? firstLegOf(node) : null;
   return first === null ? {} : { amount_ref: `nodes.${first}.output.submitted_amount` };
@@ -116,15 +116,10 @@ function assetOfConfig({ asset }: JsonObject, intentAsset: string): string {
   return typeof asset === 'string' && asset !== '' ? asset.toUpperCase() : intentAsset;
 }
 
-/**
- * Printed as it is read: codes that look alike must not be two assets, and nothing but text is one.
- */
+/** Printable ASCII only: codes that look alike must not be two assets. */
 const ASSET_CODE = /^[!-~]{1,32}$/;
 
-/**
- * The nodes whose config says of the asset what no asset is called. Without a word of it, it is the
- * intent's.
- */
+/** The nodes whose config holds an invalid asset code. Without one the asset is the intent's. */
 export function withoutAssetCode(
   nodes: readonly Pick<CompiledNode, 'node_key' | 'config'>[],
 ): readonly string[] {

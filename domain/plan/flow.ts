@@ -16,7 +16,7 @@ import type { CompiledNode, CompiledPlan, OutflowEntry } from './types.ts';
 /** What one sending node moves. */
 export interface NodeFlow {
   readonly asset: string;
-  /** At most; null where only an output decides it and nothing bounds it. */
+  /** At most; null where only an output decides it, without a bound. */
   readonly amount: string | null;
   /** The node whose sending it passes on; null: it draws. */
   readonly from: string | null;
@@ -24,8 +24,8 @@ export interface NodeFlow {
 
 /**
  * How draws add up, as data that the database evaluates too (`sum_of` in
- * prisma/functions/flow.sql): a node's key stands for what it draws, `one` for the dearest of ways
- * that exclude each other, `of` for the ways that a node's outcome leaves.
+ * prisma/functions/flow.sql): a node's key stands for its draw, `one` for the largest of branches
+ * that exclude each other, `of` for the branches that a node's outcome leaves open.
  */
 export type Term =
   | string
@@ -58,7 +58,7 @@ export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
 }
 
 /**
- * The amount where it is known; what an output decides counts as its `max_amount`, which is in
+ * The amount where it is known; an amount from an output counts as its `max_amount`, which is in
  * units of the intent's asset.
  */
 function mostOf(node: CompiledNode, plan: PlanPart): string | null {
@@ -97,9 +97,8 @@ function exceeding(node: CompiledNode, plan: PlanPart): string | null {
 }
 
 /**
- * The nodes that run whenever this one and everything before them have: behind it by on_success
- * edges alone, none of which has a condition or another of its kind beside it that might be taken
- * instead.
+ * The nodes that run whenever this one and everything before them have run: behind it by
+ * unconditional on_success edges alone, without an alternative edge.
  */
 function surelyBehind(key: string, plan: PlanPart): ReadonlySet<string> {
   const found = new Set<string>([key]);
@@ -194,17 +193,15 @@ export function outflowOf(plan: PlanPart): readonly OutflowEntry[] {
   }));
 }
 
-/**
- * What of an asset an outflow comes to: '0' where it is not named, null where nothing bounds it.
- */
+/** An asset's part of an outflow: '0' where it is not named, null where it is unbounded. */
 export function outflowIn(outflow: readonly OutflowEntry[], asset: string): string | null {
   const entry = outflow.find((each) => each.asset === asset);
   return entry === undefined ? '0' : entry.amount;
 }
 
 /**
- * What every limit counts in the intent's asset: the larger of outflow and intent; null where
- * nothing bounds it.
+ * What every limit counts in the intent's asset: the larger of outflow and intent; null where it is
+ * unbounded.
  */
 export function limitAmount({
   outflow,
@@ -255,9 +252,9 @@ function dearest(a: string | null, b: string | null): string | null {
 const SUCCESS: readonly EdgeType[] = ['on_success', 'on_manual_resume'];
 
 /**
- * Nodes that are reachable only through one way belong to it. Of two such sets one holds the other
- * or they share nothing (both lie on every path to what they share), so ways nest, outer nodes
- * first.
+ * Nodes that are reachable only through one branch belong to it. Of two such sets one contains the
+ * other, or they are disjoint (both lie on every path to what they share), so branches nest, outer
+ * nodes first.
  */
 class TermBuilder {
   readonly #plan: PlanPart;
@@ -287,7 +284,7 @@ class TermBuilder {
     return terms;
   }
 
-  /** What a node draws with all that only its outcomes lead to, which is taken out of `left`. */
+  /** A node's draw with everything that only its outcomes lead to, which is removed from `left`. */
   #outcomes(key: string, left: Set<string>): readonly Term[] {
     const own = this.#drawing.has(key) ? [key] : [];
     const out = this.#out.get(key) ?? [];
@@ -327,7 +324,7 @@ class TermBuilder {
     return ways.length === 0 ? [] : [{ one: ways }];
   }
 
-  /** Takes out of `left` the nodes that no path reaches without one of these edges. */
+  /** Removes from `left` the nodes that no path reaches without one of these edges. */
   #takeOnlyThrough(edges: readonly GraphEdge[], left: Set<string>): Set<string> {
     if (edges.length === 0) return new Set();
     const others = this.#plan.edges.filter((edge) => !edges.includes(edge));

@@ -1,6 +1,6 @@
 /**
- * Bridges cross in two legs. What a first leg has sent is on its way until a second leg of it has
- * brought it: until then anybody may still bring it, whatever else a plan does.
+ * Bridges cross in two legs. What a first leg has sent is on its way until a second leg has brought
+ * it: until then it may still arrive, whatever else a plan does.
  */
 import { specOf } from '../actions/built-in.ts';
 import { LANES, type CrossingSpec, type LanePaths } from '../actions/spec.ts';
@@ -16,7 +16,7 @@ interface Graph<N extends Leg> {
   readonly edges: readonly GraphEdge[];
 }
 
-/** What the spec of a first leg says of it; undefined for other types. */
+/** The crossing of a first leg's spec; undefined for other types. */
 function firstOf(actionType: string): Extract<CrossingSpec, { readonly leg: 1 }> | undefined {
   const { crossing } = specOf(actionType);
   return crossing?.leg === 1 ? crossing : undefined;
@@ -27,7 +27,7 @@ function secondOf(actionType: string): Extract<CrossingSpec, { readonly leg: 2 }
   return crossing?.leg === 2 ? crossing : undefined;
 }
 
-/** Which leg of a crossing by a lane with such paths its nodes are; null for others. */
+/** The leg (1 or 2) that an action type is of a crossing with such paths; null for others. */
 export function legOn(paths: LanePaths, actionType: string): 1 | 2 | null {
   const { crossing } = specOf(actionType);
   return crossing !== null && LANES[crossing.lane].paths === paths ? crossing.leg : null;
@@ -45,12 +45,12 @@ export function firstLegField({ action_type }: Pick<Leg, 'action_type'>): string
   return secondOf(action_type)?.names;
 }
 
-/** The fields of its output by which its second leg goes; none for anything but a first leg. */
+/** The output fields that its second leg needs; none for anything but a first leg. */
 export function recordsOf(actionType: string): readonly string[] {
   return firstOf(actionType)?.records ?? [];
 }
 
-/** Of a second leg the first that it names, whatever that is; undefined for other nodes. */
+/** The first leg that a second leg names, of any type; undefined for other nodes. */
 export function namedFirstLeg<N extends Leg>(node: Leg, nodes: readonly N[]): N | undefined {
   const named = firstLegOf(node);
   return nodes.find(({ node_key }) => node_key === named);
@@ -65,11 +65,13 @@ export function secondLegsOf<N extends Leg>(first: Leg, nodes: readonly N[]): re
 }
 
 const ONWARD: readonly EdgeType[] = ['on_success', 'on_manual_resume'];
-/** A cancel undoes what has landed: its edges leave a node that is COMPLETED, and no other. */
+/** A cancel undoes what has landed: its edges leave a COMPLETED node only. */
 const AFTER_SUCCESS: readonly EdgeType[] = [...ONWARD, 'on_cancel'];
 const AFTER_FAILURE: readonly EdgeType[] = ['on_failure', 'on_timeout'];
 
-/** The edges that nothing has to have been brought for: all but those behind its success. */
+/**
+ * The edges that may be taken before the bridge has delivered: all but those behind its success.
+ */
 function unbrought(first: Leg, { nodes, edges }: Graph<Leg>): readonly GraphEdge[] {
   const seconds = keysOf(secondLegsOf(first, nodes));
   return edges.filter(
@@ -78,10 +80,10 @@ function unbrought(first: Leg, { nodes, edges }: Graph<Leg>): readonly GraphEdge
 }
 
 /**
- * Whether a node may spend what another has sent: anything else has it at once, while what crosses
- * a bridge has to have been brought, whichever way led to the node. Ways around the first leg count
- * too: a join goes on with what has come. A mint that has brought nothing is no source, which the
- * fence enforces.
+ * Whether a node may spend what another has sent: without a bridge at once; over a bridge only once
+ * the funds were brought, whichever path led to the node. Paths around the first leg count too,
+ * since a join continues with what has come. A mint that has brought nothing is no source, which
+ * the fence enforces.
  */
 export function mayCountOn(source: Leg, node: Leg, plan: Graph<Leg>): boolean {
   const first =
@@ -94,8 +96,8 @@ export function mayCountOn(source: Leg, node: Leg, plan: Graph<Leg>): boolean {
 
 /**
  * The edges by which a plan pays without a person where something between the two legs has failed
- * or is late: what was sent may come all the same. The first leg's own are not among them, since
- * FAILED it has sent nothing; nor is a cancel, which a person requested.
+ * or is late, although the funds may still arrive. The first leg's own failure is not among them,
+ * since a FAILED leg has sent nothing; nor is a cancel, which a person requested.
  */
 export function payingUnbrought(
   first: Leg,
@@ -126,7 +128,7 @@ function leadingToPay(
   seconds: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const asks = keysOf(nodes.filter(({ node_kind }) => node_kind === 'manual_gate'));
-  // What a second leg brings is not paid a second time.
+  // Bringing by a second leg is not a second payment.
   const paying = nodes.filter(
     ({ node_key, node_kind, action_type }) =>
       !asks.has(node_key) &&

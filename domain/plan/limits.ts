@@ -1,5 +1,5 @@
 /**
- * How the amounts of a compiled plan stand to its limits, as far as they are known before it runs.
+ * The amounts of a compiled plan compared with its limits, as far as they are known before it runs.
  */
 import { compare } from '../money.ts';
 import { exceedsMax, maxAmount, resolveAmount } from './amount.ts';
@@ -9,14 +9,14 @@ export interface LimitCheck {
   /** `max_amount` of the plan, or `nodes.<key>.max_amount`. */
   readonly control: string;
   readonly limit: string;
-  /** The amount that the limit would be held against; null while no amount is known. */
+  /** The amount to compare with the limit; null while no amount is known. */
   readonly after: string | null;
-  /** Null when that depends on an amount which only an earlier node's output will tell. */
+  /** Null when it depends on an earlier node's output. */
   readonly ok: boolean | null;
 }
 
 /**
- * Every `max_amount`, the plan's first. Each node is held against a limit by itself, amounts are
+ * Every `max_amount`, the plan's first. Each node is compared with a limit by itself, amounts are
  * not added up; so the plan's limit shows the largest known amount of its nodes.
  */
 export function amountLimits(plan: CompiledPlan): readonly LimitCheck[] {

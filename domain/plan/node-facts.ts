@@ -1,7 +1,7 @@
 /**
- * What the database needs to know of a node's action type. It is written beside each node when its
- * movement is made, outside the hashed plan, and never changes; SQL reads these columns and names
- * no type, so that what a guard asks is answered for every type, a team's own too.
+ * What the database needs to know about a node's action type. It is stored with each node when its
+ * movement is created, outside the hashed plan, and never changes. SQL reads these columns and
+ * names no type, so that its guards hold for every type, a team's own too.
  */
 import { specOf } from '../actions/built-in.ts';
 import type { ActionSpec, ClaimSpec, PayeeSpec } from '../actions/spec.ts';
@@ -32,7 +32,7 @@ export function nodeFacts({
   action_type,
 }: Pick<TemplateNode, 'node_kind' | 'action_type'>): NodeFacts {
   const { payees, claim, sent, signerTie, idle, requires } = specOf(action_type);
-  // The short fence asks for nothing that a venue requires.
+  // The short fence checks nothing that a venue requires.
   const isPlain = requires === null;
   return {
     pays: isPlain || payees !== 'none' ? paysOf(payees) : 'chain',

@@ -12,7 +12,7 @@ const SPOT = 'SPOT';
 
 /**
  * The kind of account that the node's funds leave; null where they lie on a chain. Built-in
- * withdrawals know one, whatever the config says of another, as their executors do.
+ * withdrawals have a fixed one, whatever the config says, as their executors do.
  */
 export function accountTypeOf({
   action_type,

@@ -1,6 +1,6 @@
 /**
- * What a sending node's config says beside amount and payee, as whoever approves it reads it. Each
- * field has the value that the executor acts on, also where the config is silent.
+ * The terms of a sending node besides amount and payee, as its approver reads them. Each field has
+ * the value that the executor uses, also where the config has none.
  */
 import { specOf } from '../actions/built-in.ts';
 import type { DefaultField } from '../actions/spec.ts';
@@ -22,19 +22,19 @@ export interface SendTerms {
   /** The chain on which a bridge pays. */
   readonly destination_chain_id: string | null;
   readonly token_address: string | null;
-  /** The output that decides the amount; null where plan or intent say it. */
+  /** The output that decides the amount; null where plan or intent set it. */
   readonly amount_ref: string | null;
   /** Of a mint: the node whose burn it brings to its payee. */
   readonly burn_from: string | null;
   /** The network on which an exchange pays. */
   readonly network: string | null;
-  /** Behind an address that many share, it chooses whom the exchange pays. */
+  /** Behind an address that many share, it selects whom the exchange pays. */
   readonly tag: string | null;
   /** Of a burn: how much of it the attester may keep. */
   readonly max_fee: string | null;
   /** Of a burn: after which finality it is attested. */
   readonly finality: string | null;
-  /** Of a burn: who alone may mint it; null: anybody. */
+  /** For a burn: the only account that may mint it; null: any account. */
   readonly destination_caller: string | null;
 }
 
@@ -71,7 +71,7 @@ export function sendTerms({
   };
 }
 
-/** A built-in type reads one of the two, and a config may carry the other for other nodes. */
+/** A built-in type reads one of the two fields; a config may carry the other for other nodes. */
 function sourceChain(action_type: string, of: (name: string) => string | null): string | null {
   const { pool } = specOf(action_type);
   if (pool === 'own') return of('source_chain_id') ?? of('chain_id');

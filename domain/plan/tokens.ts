@@ -16,9 +16,9 @@ export interface ChainToken {
 
 /** A chain's part of a bridge. */
 export interface ChainBridge {
-  /** By which the bridge registry knows the chain: `<eid>:<address>`; null: it is not in it. */
+  /** The chain's key in the bridge registry: `<eid>:<address>`; null: it is not in it. */
   readonly endpoint_identity: string | null;
-  /** The contract that sends an asset to other chains, and pulls it for that. */
+  /** The contracts that send an asset to other chains, and pull it for that. */
   readonly carriers: readonly ChainToken[];
 }
 
@@ -38,9 +38,9 @@ export interface ChainEntry {
   readonly native_asset: string;
   readonly tokens: readonly ChainToken[];
   readonly finality: ChainFinality;
-  /** By lane; one that does not reach the chain is absent. */
+  /** By bridge; a bridge that does not reach the chain is absent. */
   readonly bridges: Readonly<Partial<Record<BridgeLane, ChainBridge>>>;
-  /** Those that are paid into from it. */
+  /** Venues that are paid into from it. */
   readonly deposit_venues: readonly DepositVenue[];
 }
 
@@ -104,8 +104,8 @@ export function onChainPool(
 }
 
 /**
- * The token of an asset that a lane sends from a chain, and the contract that sends it; null where
- * it sends no such asset.
+ * The token of an asset that a bridge sends from a chain, and the contract that sends it; null
+ * where it does not send that asset.
  */
 export function carriedToken(
   chains: readonly Pick<ChainEntry, 'chain_id' | 'tokens' | 'bridges'>[],
@@ -118,7 +118,7 @@ export function carriedToken(
   return token === undefined || carrier === undefined ? null : { token, carrier };
 }
 
-/** The contract of a lane that sends an asset from a chain; undefined where there is none. */
+/** The contract of a bridge that sends an asset from a chain; undefined where there is none. */
 export function carrierOf(
   chain: Pick<ChainEntry, 'bridges'> | undefined,
   lane: BridgeLane,
@@ -140,7 +140,7 @@ export interface TokenMismatch {
   readonly node_key: string;
   readonly chain_id: number | null;
   readonly token_address: string | null;
-  /** What the node says that it moves. */
+  /** What the node's asset is. */
   readonly asset: string;
   /** What its token is by the venue's list; null: it is not listed. */
   readonly token_asset: string | null;

@@ -1,6 +1,6 @@
 /**
- * Clocks that are too far apart to send by. Nonces and time limits are made from ours; what another
- * world makes of them goes by its own.
+ * Clocks that are too far apart to send by. Nonces and time limits come from our clock; a venue
+ * judges them by its own.
  */
 import { specOf } from '../actions/built-in.ts';
 import type { SignRequest } from '../executor.ts';
@@ -10,7 +10,7 @@ import type { ChainAssets } from '../plan/tokens.ts';
 /** Beyond this nothing new is sent. */
 export const MOST_APART_MS = 60_000;
 
-/** On a node that waits before its fence for clocks that differ. */
+/** Marks a node that waits before its fence because clocks differ. */
 export const CLOCK_DIFFERENCE = 'CLOCK_DIFFERENCE';
 
 /** The clock whose difference stops sends to all venues. */
@@ -29,7 +29,7 @@ export type Differences = ReadonlyMap<string, number>;
  */
 export type Counts = 'either' | 'ahead' | 'never';
 
-/** A clock of an outside world: its milliseconds since 1970, and what of it counts. */
+/** A venue's clock: its milliseconds since 1970, and which differences count. */
 export interface VenueClock {
   readonly read: (signal: AbortSignal) => Promise<number>;
   readonly counts: Counts;
@@ -39,7 +39,7 @@ export function counts(which: Counts, difference_ms: number): boolean {
   return which === 'either' || (which === 'ahead' && difference_ms > 0);
 }
 
-/** The clocks that a node is sent by: of what it requires, of its chain and of its venue. */
+/** The clocks that a node's send depends on: of its requirements, its chain and its venue. */
 export function clocksOfNode(
   { action_type, config }: { readonly action_type: string; readonly config: JsonObject },
   signs: SignRequest | null,
@@ -66,7 +66,7 @@ export function anyApart(differences: Differences): boolean {
   return [...differences.values()].some((ms) => Math.abs(ms) > MOST_APART_MS);
 }
 
-/** Why nothing new may be sent by these clocks and the database's; null: no clock stops it. */
+/** Why nothing new may be sent by these clocks and the database's; null: no clock prevents it. */
 export function clockProblem(differences: Differences, clocks: readonly string[]): string | null {
   const apart = [DATABASE_CLOCK, ...clocks].find(
     (clock) => Math.abs(differences.get(clock) ?? 0) > MOST_APART_MS,

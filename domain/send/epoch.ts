@@ -1,8 +1,8 @@
 /**
- * Who may write about a send. The fence and whoever takes over from a sender each raise the epoch,
- * and every write names the epoch that it was made under: so of several processes only the last
- * one's words count. Applied as compare-and-set by `apply_transition` and `apply_transfer_step`;
- * `try_fence` and `take_over` state the same in the statement that reads the node.
+ * Who may write about a send. The fence, and every process that takes over from a sender, raise the
+ * epoch, and every write names its epoch: so only the last process can write. `apply_transition`
+ * and `apply_transfer_step` enforce it as compare-and-set; `try_fence` and `take_over` do so in the
+ * statement that reads the node.
  */
 import { NOW, type Stamp } from '../transition.ts';
 

@@ -1,4 +1,4 @@
-/** A node's send, as the rules of this folder see it. */
+/** A node's send, as the rules of this folder need it. */
 import type { ExecutorDescriptor } from '../executor.ts';
 import { TAKE_SECONDS } from '../messages.ts';
 import type { CompiledNode } from '../plan/types.ts';
@@ -8,7 +8,7 @@ import { afterNotFound, type AfterNotFound } from './not-found.ts';
 import { windowSeconds } from './window.ts';
 
 /**
- * What of a node's row says how its last send stands. Times are milliseconds of the database's
+ * The fields of a node's row that describe its last send. Times are milliseconds of the database's
  * clock.
  */
 export interface NodeSend {
@@ -54,7 +54,7 @@ export function isLate(
   return limit !== undefined && since !== null && row.now_ms - since >= limit * 1000;
 }
 
-/** What follows when nothing is found of a node's send, which may be made `most_sends` times. */
+/** What follows when nothing is found of a node's send; at most `most_sends` sends. */
 export function afterNodeNotFound(
   row: NodeSend,
   executor: Pick<ExecutorDescriptor, 'same_key_safe' | 'settle_seconds'>,
@@ -77,10 +77,7 @@ export function afterNodeNotFound(
   });
 }
 
-/**
- * What a node keeps of a send that is proven not to have landed: nothing of it can be under way any
- * more.
- */
+/** The fields of a node after a send that is proven not to have landed. */
 export function unlanded(
   row: NodeSend,
   { counts }: { readonly counts: boolean },

@@ -1,47 +1,47 @@
 /**
- * "Not found": nothing is to be seen of a send that gave no usable answer. When that may be
- * believed, and what follows. Times are those of the database's clock.
+ * "Not found": a send without a usable answer shows no trace. When that proves something, and what
+ * follows. Times are those of the database's clock.
  */
 
-/** What is known of a send of which nothing is found. */
+/** The facts of a send of which nothing is found. */
 export interface Unfound {
   /**
    * Milliseconds until the last send must have ended; negative ones have passed. Null: none can be
    * under way.
    */
   readonly send_left_ms: number | null;
-  /** How long after a send, in seconds, its effect may still come to be seen. */
+  /** Seconds after a send in which its effect may still appear. */
   readonly settle_seconds: number;
   /** May a send with the same key be repeated without a second effect? */
   readonly same_key_safe: boolean;
-  /** A person is to decide, and has not yet: nothing is sent from there. */
+  /** A person has to decide, and has not yet: nothing is sent meanwhile. */
   readonly with_person: boolean;
-  /** No send of this key is known here, since a restored database may have forgotten one. */
+  /** No send of this key is stored, and a restored database may have forgotten one. */
   readonly never_sent: boolean;
   /** It was accepted once, so it exists: an index that lags hides it. */
   readonly accepted: boolean;
-  /** A person has said that its key may be sent again although it was accepted once. */
+  /** A person has allowed to send its key again although it was accepted once. */
   readonly may_resend: boolean;
   /** Sends that did not land, the last one included. */
   readonly sends: number;
   readonly most_sends: number;
   /** Its time is over: the plan no longer waits for it. */
   readonly is_late: boolean;
-  /** What is late and proven not to have landed fails, or is left to a person. */
+  /** Whether a late send that is proven not to have landed fails, or goes to a person. */
   readonly when_late: 'fail' | 'person';
 }
 
 export type AfterNotFound =
-  /** It proves nothing yet: look again in so many seconds. */
+  /** It proves nothing yet: look again after so many seconds. */
   | { readonly next: 'wait'; readonly seconds: number }
   /**
-   * Proven that nothing landed: the same key and bytes again. `counts`: against the sends that it
-   * may take.
+   * Proven that nothing landed: send the same key and bytes again. `counts`: the lost send counts
+   * against `most_sends`.
    */
   | { readonly next: 'send'; readonly counts: boolean }
   /** Proven that nothing landed, and nothing is sent again. */
   | { readonly next: 'fail'; readonly why: 'late' | 'last' }
-  /** It will never prove anything, or what follows is not for a machine to say. */
+  /** It will never prove anything, or a person has to decide. */
   | { readonly next: 'person'; readonly why: 'decides' | 'unsafe_key' | 'accepted' | 'late' };
 
 /**
@@ -55,7 +55,7 @@ export function unsettledSeconds({
   return send_left_ms === null ? 0 : Math.max(0, send_left_ms / 1000 + settle_seconds);
 }
 
-/** What follows when a look has found nothing. The first that applies counts. */
+/** What follows when a look has found nothing. The first rule that applies counts. */
 export function afterNotFound(send: Unfound): AfterNotFound {
   if (send.with_person) return { next: 'person', why: 'decides' };
   const seconds = unsettledSeconds(send);

@@ -1,7 +1,6 @@
 /**
- * What of a plan moves funds, as whoever approves it reads it: from the plan's own bytes, by the
- * rules by which the service asks its allowlist. A command line and the console both show this, and
- * lay beside it what the service says.
+ * The sends of a plan, as its approver reads them: from the plan's own bytes, by the allowlist's
+ * rules. The command line and the console show this next to what the service reports.
  */
 import { sameAddress } from '../allowlist/address.ts';
 import { destinationsOf } from '../allowlist/destinations.ts';

@@ -1,16 +1,15 @@
 /**
- * What is stopped stays stopped: which stops hold back each way in which something leaves. Everyone
- * who sends asks here; a new way or stop does not compile before all of its cells are filled in.
- * `docs/operations.md` shows the same table.
+ * Which stops hold back each way of sending. Every sender uses this table; a new way or stop does
+ * not compile until all of its cells are filled in. `docs/operations.md` shows the same table.
  */
 
 /** What can forbid a send. */
 export const STOPS = [
   /** The cutover mode is frozen. */
   'frozen',
-  /** A strategy of the perps venue that has a part in it is paused. */
+  /** A strategy of the perps venue that takes part is paused. */
   'paused',
-  /** The movement was cancelled, and the node does not outlive that. */
+  /** The movement was cancelled, and the node does not survive that. */
   'cancelled',
   /** A person has requested that the transaction be cancelled. */
   'cancel_requested',
@@ -32,22 +31,22 @@ export const STOPS = [
 ] as const;
 export type Stop = (typeof STOPS)[number];
 
-/** Each way in which something leaves, or could. */
+/** Each way of sending. */
 export const WAYS = [
   /** Through the fence, also under the same key again. */
   'send',
-  /** Bytes or an action that were stored, and that nothing outside is known to have taken. */
+  /** Stored bytes or a stored action that are not known to be accepted outside. */
   'repeat_unaccepted',
-  /** The same bytes once more, after something outside took them. */
+  /** The same bytes once more, after something outside accepted them. */
   'repeat_accepted',
-  /** New bytes of a payment whose earlier ones nothing outside is known to have taken. */
+  /** New bytes of a payment whose earlier bytes are not known to be accepted outside. */
   'replace_unaccepted',
   'replace_accepted',
-  /** A transaction that moves nothing, in the payment's nonce. */
+  /** A zero-value transaction with the payment's nonce. */
   'cancel_transaction',
   /** A person has an UNKNOWN node looked at. */
   'resume',
-  /** A person says what became of it. */
+  /** A person states the outcome. */
   'resolve',
 ] as const;
 export type Way = (typeof WAYS)[number];
@@ -76,7 +75,7 @@ const NEVER_TAKEN: Row = {
   unknown: 'waits',
 };
 
-/** What nothing holds back, apart from what `but` says. */
+/** All stops pass, except those in `but`. */
 function passing(but: Partial<Row>): Row {
   return { ...all('passes'), ...but };
 }
@@ -117,7 +116,7 @@ export interface Stopped {
   readonly why: string;
 }
 
-/** What keeps something from leaving. */
+/** What holds a send back. */
 export interface Held {
   /** It will never leave. */
   readonly ends: boolean;
@@ -127,8 +126,8 @@ export interface Held {
 }
 
 /**
- * What holds this way back while these stops are on; null where it may go. A stop that is not known
- * here, of a database that is newer, holds too.
+ * What holds this way back while these stops are on; null where it may go. An unknown stop, of a
+ * newer database, holds too.
  */
 export function heldBy(way: Way, stops: readonly Stopped[]): Held | null {
   const row = EFFECTS[way];

@@ -1,12 +1,12 @@
 /**
- * How long a send usually takes until its end is seen. Whoever waits longer is shown to a person;
- * it ends nothing.
+ * How long a send usually takes until its end is seen. A node that takes longer is shown to a
+ * person; nothing ends it.
  */
 import { specOf } from '../actions/built-in.ts';
 
 /**
  * Seconds after which a node that is still observed needs a person. The template's own
- * `timeout_policy.attention_seconds` wins; `declared` is what the registry says of the executor.
+ * `timeout_policy.attention_seconds` wins; `declared` is the executor's registry entry.
  */
 export function usualSeconds(
   action_type: string,

@@ -1,15 +1,15 @@
 /**
- * How long a send may be under way. The window is counted twice from one fence: by the database's
- * clock, where it decides when "not found" may be believed, and by the sender's own, where it
- * decides whether anything is sent at all.
+ * How long a send may be under way. The window is measured twice from one fence: by the database's
+ * clock, which decides when "not found" proves something, and by the sender's own, which decides
+ * whether anything is sent at all.
  */
 import { LONGEST_TIMEOUT_SECONDS } from '../executor.ts';
 import { TAKE_SECONDS } from '../messages.ts';
 
 /**
- * Seconds from the fence until the send must have ended: the time-out of one call, and where it
- * waits in a queue, the time in which a worker has to take it (`take_seconds`). What this process
- * calls itself waits in none.
+ * Seconds from the fence until the send must have ended: the time-out of one call and, for a call
+ * that waits in a queue, the time in which a worker must take it (`take_seconds`). Calls of this
+ * process itself do not wait.
  */
 export function windowSeconds(call: {
   readonly timeout_seconds: number;
