@@ -95,7 +95,7 @@ export function createApi(
 
   app.use((request: Request, response: Response, next: NextFunction) => {
     const exchange = beginExchange(request);
-    // Probes would be most of all traces.
+    // Probes would be most of the traces.
     if (request.url !== '/healthz')
       exchange.span = options.tracing?.request(request.method, request.headers) ?? null;
     response.setHeader('X-Request-Id', exchange.request_id);
@@ -160,7 +160,7 @@ export function createApi(
   return app;
 }
 
-/** Every response ends in a close: a reason that is made anew each time costs a stack. */
+/** Every response ends in a close, and a new error each time would cost a stack trace. */
 const GONE = new Error('the caller has gone');
 
 /** Fires when the caller hangs up before it has its answer. */

@@ -32,7 +32,7 @@ export interface ApiDependencies {
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
   /** The chains of the venues file, and which token is which asset. */
   readonly chains: readonly BoundChain[];
-  /** Looks at what an account has and gave away on chains; absent where none is bound. */
+  /** Reads what an account holds and allows on chains; absent where none is bound. */
   readonly accounts?: AccountReader;
   /** Asks the endpoints of the bridge what they are; absent where none is bound. */
   readonly bridge?: BridgeReader;
@@ -42,7 +42,7 @@ export interface ApiDependencies {
   readonly venues?: Partial<VenueAccess>;
   /** What keeps all sends of a kind from leaving; absent where nothing is known of any. */
   readonly requirements?: readonly RequirementCheck[];
-  /** Which venues' balances are fetched, and asking one on demand. */
+  /** The venues whose balances are fetched, and a fetch on demand. */
   readonly balances: BalanceDesk;
   /** Wakes a movement's run in the background; never throws and is never waited for. */
   readonly handOver: (

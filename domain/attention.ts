@@ -123,8 +123,12 @@ function planAdvice({ error_code }: AttentionFacts): string {
 
 /** Codes by which the SQL function `attention_of` knows that waiting changes nothing. */
 export const AMOUNTS_DIFFER: readonly string[] = [
-  'DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMATCH',
-  'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS',
+  'DEPOSIT_AMOUNT_MISMATCH',
+  'LEDGER_ROW_MISMATCH',
+  'ATTESTATION_MISMATCH',
+  'ALREADY_CLAIMED',
+  'CLAIM_MISSING',
+  'PAYMENT_AMBIGUOUS',
 ];
 
 function since({ observed_since }: AttentionFacts): string {

@@ -14,12 +14,12 @@ import { asAgent, proposed, type ProposeInput } from './propose.ts';
 import type { AttemptBody, AttemptResponse } from './schema.ts';
 import { proposalOf, REPLAYED } from './view.ts';
 
-/** Whose idempotency keys are ids of proposals: each makes one movement. */
+/** The scope of these idempotency keys: the ids of proposals, each of which makes one movement. */
 const SCOPE = 'bridge-attempt';
 
 /**
- * A proposal and, once it is promoted, its movement. The two are written one after the other, and
- * the second under the first's id: a repeat with the key ends what was broken off.
+ * A proposal and, once it is promoted, its movement. The two are written one after the other, the
+ * second under the first's id: a repeat with the key completes an interrupted attempt.
  */
 export async function attempt(
   input: ProposeInput<AttemptBody>,
@@ -49,7 +49,7 @@ async function make(
     entity_key: `${body.template_key}@${String(body.template_version)}`,
     details: { proposal_id: row.proposal_id },
   } as const;
-  // The proposal is written by now.
+  // The proposal is stored by now.
   return afterAccepting(() =>
     auditedRefusal(deps, requester, subject, async () => {
       const compiled = await planOf(body, deps, { caller: requester.caller });
@@ -75,8 +75,8 @@ async function make(
 }
 
 /**
- * The create request that the proposal stands for. It is made of what was validated once, since a
- * callback address may be longer in its normal form than it may be sent.
+ * The create request that the proposal stands for. It is built from values that were validated
+ * once, since a callback address may be longer in its normal form than it may be sent.
  */
 export function movementOf(row: ProposalRecord): CreateBody {
   const { template_key, template_version, request } = row;

@@ -1,4 +1,4 @@
-/** What is to be said of a proposal: its plan, if there is one, and all that stands against it. */
+/** The judgement of a proposal: its plan, if there is one, and all reasons against it. */
 import canonicalize from 'canonicalize';
 import { beyondLimits, type AuthorityLimits } from '../../domain/agents/authority.ts';
 import { blueprintOf, type Blueprint } from '../../domain/actions/blueprints/index.ts';
@@ -128,7 +128,7 @@ function planOf(
   return compilePlan(template, { intent: { asset, amount }, input_params: {} }, bindings, chains);
 }
 
-/** Everybody whom the plan pays has to be on the list, past cooling, as the fence would ask. */
+/** Every payee of the plan must be on the list, past cooling, as the fence requires. */
 async function addressReasons(
   plan: CompiledPlan,
   deps: ApiDependencies,

@@ -94,7 +94,7 @@ export async function promote(
         limits,
         audit: auditOf(requester, about),
       });
-      // Somebody has changed the limits in between.
+      // The limits changed in between.
       if (outcome.outcome === 'outdated') continue;
       if (outcome.outcome === 'not_submitted') throw notSubmitted(outcome.row);
       return { status: 200, body: proposalView(outcome.row) };

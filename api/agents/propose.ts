@@ -100,7 +100,7 @@ export async function proposed(
         decided: decisionOf(body, { authority_key, limits, judged, requester }),
         audit: (proposalId) => auditRows(proposalId, judged, requester),
       });
-      // Somebody has changed the limits in between.
+      // The limits changed in between.
       if (outcome.outcome === 'outdated') continue;
       if (outcome.outcome === 'used') return repeat(outcome.row, request);
       return { row: outcome.row, repeated: false };
@@ -108,7 +108,7 @@ export async function proposed(
   });
 }
 
-/** What a repeat has to be equal to: everything but the key. */
+/** What a repeat must equal: everything but the key. */
 function normalForm(
   { idempotency_key: _key, ...body }: ProposalBody | AttemptBody,
   of: { readonly authority_key: string; readonly operation: string },
@@ -142,7 +142,7 @@ function repeat(
   });
 }
 
-/** A proposal that could make no movement now is not made for one. */
+/** A proposal that could make no movement now is not stored for one. */
 async function mustBeOpen({ db }: ApiDependencies): Promise<void> {
   const { mode } = await readCutover(db);
   if (mode !== 'normal') throw cutoverActive(mode);
@@ -163,7 +163,7 @@ function decisionOf(proposal: Proposal, deciding: Deciding): NewProposal['decide
   return { status: 'auto_promoted', ...promotion };
 }
 
-/** What a proposal becomes. */
+/** The promotion that a proposal leads to. */
 export function promotionOf(
   proposal: Proposal,
   about: Omit<Deciding, 'judged'> & {
@@ -218,7 +218,7 @@ function mostOf(
   return compare(requested_notional, max_notional) > 0 ? requested_notional : max_notional;
 }
 
-/** That it was made, and what was decided of it at once. */
+/** The audit rows of the proposal and of the decision about it. */
 function auditRows(
   proposalId: string,
   { blueprint, reasons, problem }: Judgement,

@@ -22,7 +22,7 @@ export function proposalView(row: ProposalRecord): ProposalResponse {
   };
 }
 
-/** With what was proposed, for whoever is to promote it. */
+/** The view with the proposal's content, for whoever promotes it. */
 export function detailView(row: ProposalRecord): ProposalDetail {
   return {
     ...proposalView(row),

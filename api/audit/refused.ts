@@ -42,7 +42,7 @@ export async function auditedRefusal<T>(
   }
 }
 
-/** Those of 422 that depend on what is stored, and not on the form of the request. */
+/** Codes with status 422 that depend on stored data, and not on the form of the request. */
 const GUARDED_INVALID: readonly ErrorCode[] = [
   'cap_consistency_violation',
   'address_not_allowlisted',
@@ -51,7 +51,7 @@ const GUARDED_INVALID: readonly ErrorCode[] = [
   'chain_not_allowed',
 ];
 
-/** Refused by a rule and not for its form: every 403 and 409 too. */
+/** Refused by a rule and not for its form; this includes every 403 and 409. */
 function isGuarded({ status, code }: ServiceError): boolean {
   return status === 403 || status === 409 || GUARDED_INVALID.includes(code);
 }

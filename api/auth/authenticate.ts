@@ -25,7 +25,7 @@ export interface AuthenticatorOptions {
 }
 
 /**
- * Answers the caller, or throws an {@link AuthenticationError}; a database fault passes through.
+ * Returns the caller, or throws an {@link AuthenticationError}; a database fault passes through.
  */
 export function createAuthenticator(
   options: AuthenticatorOptions,

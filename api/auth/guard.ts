@@ -1,6 +1,5 @@
 /**
- * Everything that stands between a request and its route: who sent it, how often, and what is
- * remembered of refusals.
+ * Everything between a request and its route: who sent it, how often, and the record of refusals.
  */
 import type { Logger } from 'pino';
 import type { Caller } from '../../domain/roles.ts';
@@ -27,7 +26,7 @@ export interface Guard {
   recognise(request: Pick<SignedRequest, 'headers' | 'request_id'>): Promise<void>;
   /** Returns the caller, or throws `unauthenticated`. */
   authenticate(request: SignedRequest): Promise<Caller>;
-  /** After how many seconds the caller may come again; null when it may now. */
+  /** After how many seconds the caller may try again; null when it may now. */
   limit(caller: Caller): Promise<number | null>;
   /**
    * Throws unless the caller's role and namespace fit the route; a denial is in the audit before it

@@ -16,10 +16,10 @@ export interface KeyRingOptions {
   readonly now?: () => number;
 }
 
-/** More clients than any installation has; a full ring starts anew. */
+/** More clients than any installation has; a full ring is emptied. */
 const KEPT = 10_000;
 /**
- * A flood of made-up key ids costs at most this many reads at a time, and each id one read in this
+ * A flood of invented key ids costs at most this many reads at a time, and each id one read in this
  * time.
  */
 const UNKNOWN_READS = 4;

@@ -32,7 +32,7 @@ export function createRefusalRecorder(
   const audit = createMinutelyAudit(options);
   return ({ reason, keyId }, requestId) => {
     refusals.inc({ reason });
-    // What is no key of ours may be a secret in the wrong header, so it is not repeated here.
+    // An unknown key id may be a secret in the wrong header, so it is not logged.
     log.info(
       { request_id: requestId, reason, ...(keyId === null ? {} : { key_id: keyId }) },
       'unauthenticated',

@@ -14,15 +14,15 @@ export interface Candidate {
   readonly client_id: string | null;
   readonly strategy_id: string;
   readonly plan: CompiledPlan;
-  /** What the frontier is bound to. */
+  /** The bindings of the first nodes. */
   readonly required: NonNullable<Transition['require']>;
-  /** What of it this process does not have. */
+  /** The bindings that this process does not have. */
   readonly missing: readonly BindingProblem[];
 }
 
 /**
- * Reads what it decides by and writes nothing: a preview asks it too. What it approves is looked at
- * again by the write.
+ * Reads what it decides by and writes nothing, since a preview calls it too. The write checks its
+ * approval again.
  */
 export type AutoApproveHook = (
   candidate: Candidate,

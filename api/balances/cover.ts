@@ -8,7 +8,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 
 type Desk = Pick<ApiDependencies, 'balances' | 'log' | 'settings'>;
 
-/** Where balances are fetched, what is taken must be covered by a young snapshot. */
+/** Where balances are fetched, a hold must be covered by a young snapshot. */
 export function takeAt({ balances, settings }: Desk): Take {
   return {
     venues: balances.venues.map(({ venue_key }) => venue_key),
@@ -17,10 +17,10 @@ export function takeAt({ balances, settings }: Desk): Take {
 }
 
 /**
- * Asks the venue before a hold is refused by what it said some time ago; answers whether there is a
- * new snapshot. Where the one at hand is too old, any fetch makes a young one. Where it is merely
- * used up, a refusal is by what the venue says after the request came in (`since`, by this
- * process's clock): what arrived before must not be refused for a fetch of a moment ago.
+ * Fetches the venue's balance before a hold is refused for an earlier one; answers whether there is
+ * a new snapshot. Where the present snapshot is too old, any fetch makes a young one. Where it is
+ * merely used up, the refusal must rest on an answer after the request came in (`since`, by this
+ * process's clock): funds that arrived before must not be refused because of an earlier fetch.
  */
 export async function refreshBefore(
   uncovered: UncoveredHold | null,

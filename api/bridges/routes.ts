@@ -1,4 +1,7 @@
-/** The registry of the bridge, which the commercial edition has, and the look that refreshes it. */
+/**
+ * The routes of the bridge registry, which the commercial edition has, and the route that refreshes
+ * it.
+ */
 import { ADMIN_ROLES, ALL_ROLES, type Role } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery } from '../http/schemas.ts';
@@ -183,7 +186,7 @@ export const bridgeRegistryRoutes: readonly Route[] = [
   }),
 ];
 
-/** The look that refreshes the registry; every edition has it. */
+/** The route that refreshes the registry; every edition has it. */
 export const bridgeRefreshRoute = defineRoute({
   roles: ADMIN_ROLES,
   tag: common.tag,

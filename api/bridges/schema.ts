@@ -129,7 +129,7 @@ export const pathReplace = z
     dst_chain: chainName.optional().meta({ description: IN_THE_PATH }),
     asset: asset.optional().meta({ description: IN_THE_PATH }),
     ...budgets,
-    // Not by default: leaving it out must not put a path in force again.
+    // Without a default: leaving it out must not enable a path again.
     enabled: z.boolean(),
     ...remarks,
   })

@@ -45,7 +45,8 @@ export const budgetRoutes: readonly Route[] = [
     description:
       'The active policies of the strategy that cap a window. Of all clients, or of `client_id`; an agent sees those of its own ' +
       'client and no others. A strategy without any answers an empty list.',
-    // What a path cannot name is refused before: the schema promises no more.
+    // Other texts cannot be a path segment and were refused before, so the schema does not promise
+    // them.
     params: z.strictObject({
       strategy_id: text(1, 128).regex(
         /^[^\u0000-\u001f\u007f-\u009f%/\\]+$/,
@@ -88,7 +89,7 @@ function clientOf({ caller }: Requester, requested: string | undefined): string 
 function budgetView({ policy, usage }: PolicyBudget): z.input<typeof policyBudget> {
   return {
     policy_id: policy.policy_id,
-    // A cap never stands without its window.
+    // A cap always has a window.
     window_hours: policy.window_hours ?? 0,
     max_amount_per_window: policy.max_amount_per_window,
     max_count_per_window: policy.max_count_per_window,

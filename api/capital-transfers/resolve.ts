@@ -14,10 +14,10 @@ import type { Reply } from '../http/route.ts';
 import { one } from './read.ts';
 import type { TransferResolveBody, TransferView } from './schema.ts';
 
-/** How often a resolution is decided anew when the provider's answer came in between. */
+/** How often a resolution is decided again when the provider's answer came in between. */
 const TRIES = 5;
 
-/** A person settles what the provider does not, or leaves it open for one. */
+/** A person settles what the provider does not, or leaves it open for another person. */
 export async function resolve(
   input: {
     readonly params: { readonly transfer_id: string };

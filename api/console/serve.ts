@@ -1,6 +1,6 @@
 /**
- * The operators' page, as files: to anybody, since nothing in them is secret. What the page may
- * read and do is decided where it asks for it, under `/dashboard/`.
+ * The operators' page, as files: public, since nothing in them is secret. What the page may read
+ * and do is decided at its requests, under `/dashboard/`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
@@ -57,7 +57,7 @@ export function serveConsole(
     }
     const name = nameOf(path.slice(CONSOLE_PATH.length));
     const bytes = files.get(name);
-    // A page of an earlier release asks for parts that are gone; the index would be no script.
+    // A page of an earlier release requests parts that are gone; the index would be no script.
     if (bytes === undefined) throw new ServiceError('route_not_found');
     const takesPacked = /\bgzip\b(?!;q=0(\.0*)?\b)/.test(
       String(request.headers['accept-encoding'] ?? ''),

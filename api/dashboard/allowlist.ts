@@ -20,7 +20,7 @@ import type { AllowBody, ChangeResponse, listQuery, listResponse } from './schem
 
 type Deps = Pick<ApiDependencies, 'db'>;
 
-/** As the audit has had it since before operators had roles. */
+/** The role in audit rows, unchanged since before operators had roles. */
 const WRITER_ROLE = 'dashboard';
 
 /** A page of rows, newest first; only those in force unless the query includes the others. */

@@ -20,7 +20,7 @@ import { assertKnown, assertSigned } from '../auth/verify.ts';
 import type { Nonces } from './nonces.ts';
 import type { OperatorKey, OperatorKeys } from './operators.ts';
 
-/** A second way to say who reads: by a session. */
+/** The second way to recognise a reader: by a session. */
 export interface SessionReader {
   /** Whether a request carries one, whatever it is worth. */
   claims(request: SignedRequest): boolean;
@@ -42,7 +42,7 @@ export interface OperatorAuthenticationOptions {
   readonly now?: () => number;
 }
 
-/** Who sent a request, and by what that is known: a session has no effect on anything. */
+/** Who sent a request, and how that is known: a session may only read. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly by: 'signature' | 'session';
@@ -63,7 +63,7 @@ export interface OperatorAuthentication {
   signed(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Caller>;
   /** The same, with the key that was used. */
   signedWith(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Signed>;
-  /** Refuses a request that is not signed with this secret, of whomever it is. */
+  /** Refuses a request that is not signed with this secret, whoever it names. */
   signedBy(request: SignedRequest, secret: KeyObject): Promise<void>;
   /** Whether a request is signed, or carries a session, whatever that is worth. */
   claims(request: SignedRequest): boolean;
@@ -103,7 +103,8 @@ export function createOperatorAuthentication({
       return await work();
     } catch (error) {
       if (!(error instanceof AuthenticationError)) throw error;
-      // Who can write nothing whatever they sign is not sent to look at their signature.
+      // An operator without a key cannot write at all, so the signature is not the problem to
+      // report.
       if (method !== 'GET' && !(await keys.any()))
         throw new ServiceError('dashboard_writes_disabled', { cause: error });
       record(error, request_id);
@@ -127,7 +128,7 @@ export function createOperatorAuthentication({
         worth === 'expired' ? 'nonce_expired' : 'nonce_not_issued',
         keyId,
       );
-    // One that was issued is used once by whomever it be, others once by each.
+    // An issued nonce is used once by any operator, others once by each.
     if (!(await takeNonce(db, { key_id: worth === 'good' ? ISSUED : keyId, nonce })))
       throw new AuthenticationError('nonce_replayed', keyId);
     return operator;
@@ -140,7 +141,7 @@ export function createOperatorAuthentication({
     const find = async (operator: string) => (key = await keys.find(operator));
     const operator = await verify(request, find, issued);
     const used = found(key);
-    // Whoever holds the key may know that; all others are refused before.
+    // Only the holder of the key may learn this; all others were refused before.
     if (used.enrolled?.pending === true) throw new ServiceError('dashboard_key_pending');
     return { caller: callerOf(operator, used), key: used };
   };
@@ -162,7 +163,7 @@ export function createOperatorAuthentication({
         await verify(request, () => Promise.resolve({ secret, enrolled: null }), true);
       } catch (error) {
         if (!(error instanceof AuthenticationError)) throw error;
-        // The name is a stranger's choice, and no key of ours.
+        // The name is a stranger's choice and not one of our keys.
         const refused = new AuthenticationError(error.reason);
         record(refused, request.request_id);
         throw refused;
@@ -192,7 +193,7 @@ function found(key: OperatorKey | null): OperatorKey {
   return key;
 }
 
-/** As whose nonces those of the service are kept once they were used. */
+/** The id under which used nonces of the service are stored. */
 const ISSUED = dashboardId('');
 
 const FORMS = {
@@ -202,12 +203,14 @@ const FORMS = {
   'x-svc-dashboard-signature': /^v3=[0-9a-f]{64}$/,
 } as const;
 
-/** Whether a page says that no person caused its read: a word that only lowers what a read does. */
+/**
+ * Whether a page declares that no person caused its read; this only lowers the effect of a read.
+ */
 function isBackground({ headers }: SignedRequest): boolean {
   return headers['x-svc-background'] !== undefined;
 }
 
-/** Whether a request means to be signed; what it says for that may still be worth nothing. */
+/** Whether a request claims to be signed, validly or not. */
 function isSigned(headers: SignedRequest['headers']): boolean {
   return Object.keys(FORMS).some((name) => headers[name] !== undefined);
 }

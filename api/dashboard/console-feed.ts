@@ -1,6 +1,6 @@
 /**
- * What every stream of this process is sent: one reader of the database for all of them, which asks
- * nothing while there is none.
+ * What every stream of this process receives: one reader of the database for all of them, which is
+ * idle without streams.
  */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -9,16 +9,16 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { ConsoleEvent, ConsoleEvents, EventPosition } from '../../store/console-events.ts';
 
-/** How long a change waits before it is sent, at most, beside the reading itself. */
+/** The longest delay of a change before it is sent, in addition to the reading itself. */
 const EVERY_MS = 250;
-/** A reader is sent something at least this often; what is quiet for longer is broken. */
+/** A reader receives something at least this often; a stream that is quiet for longer is broken. */
 const BEAT_MS = 15_000;
-/** Streams without a reader of the database would show what is old as if it were new. */
+/** After this time without the database, streams end: they would show old data as new. */
 const DEAF_MS = 5_000;
 const PAGE = 500;
 /** Events that are kept for those who come back. */
 const RING = 2_000;
-/** Whoever has missed more than this has read everything again before it is sent. */
+/** A reader that has missed more than this reads everything again. */
 const CATCH_UP = 2_000;
 
 /** Who is sent events. Both are called with whole events alone. */
@@ -55,7 +55,7 @@ export function createConsoleFeed({
 }): ConsoleFeed {
   const listeners = new Set<Listener>();
   let loop: Loop | null = null;
-  /** Up to where all listeners were sent everything; null where there were none. */
+  /** The position up to which all listeners have received everything; null without listeners. */
   let head: EventPosition | null = null;
   let ring: { start: EventPosition | null; events: ConsoleEvent[] } = { start: null, events: [] };
   let lastRead = 0;
@@ -63,7 +63,7 @@ export function createConsoleFeed({
   let closed = false;
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** One at a time: who joins is sent what lies before the head, all are sent what follows. */
+  /** One at a time: a new listener receives what lies before the head, all receive what follows. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work);
     turn = mine.catch(() => undefined);
@@ -143,7 +143,7 @@ export function createConsoleFeed({
     join: (cursor, listener) =>
       inTurn(async () => {
         if (closed) throw new ServiceError('overloaded');
-        // What was read for others is of a time since which no one has read on.
+        // The head is of a time after which nothing was read.
         if (listeners.size === 0) head = null;
         let now = await advance();
         while (now.more) now = await advance();
@@ -180,7 +180,7 @@ function isBefore(a: EventPosition, b: EventPosition): boolean {
   return a.xid < b.xid || (a.xid === b.xid && a.id < b.id);
 }
 
-/** Nothing is shown of what is gone by now; its cursor comes with the next. */
+/** Deleted rows are not shown; their cursor comes with the next event. */
 function eventText({ kind, shown, position }: ConsoleEvent): string {
   return shown === null
     ? ''

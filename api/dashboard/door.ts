@@ -44,7 +44,7 @@ export interface DashboardDoor {
   ): Promise<Reply<unknown> | TextReply>;
 }
 
-/** Requests a second of one operator in this process. The rest is answered 429. */
+/** Requests a second of one operator in this process. The rest is answered 503 `overloaded`. */
 const A_SECOND = 20;
 
 /** `find` finds routes of the API's table. */

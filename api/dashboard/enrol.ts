@@ -1,4 +1,4 @@
-/** A browser hands over the secret that it has made, for the row that its link is of. */
+/** A browser hands over the secret that it made, for the row of its link. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
@@ -18,7 +18,7 @@ import { createMinutelyAudit } from '../auth/record-refusal.ts';
 import type { OperatorKeys } from './operators.ts';
 import type { EnrolBody, EnrolResponse } from './schema.ts';
 
-/** Who signs that does not know yet whose link it is. */
+/** The signer's name while it does not know yet whose link it has. */
 export const ENROLLING = 'enrol';
 
 /** Stores the secret, or answers again what it answered; else `enrolment_refused`. */
@@ -84,7 +84,7 @@ export function createEnrol({
       request_id,
       ...(row === null ? {} : { actor_client_id: dashboardId(row.operator) }),
     });
-    // Twice: whoever lost to another page reads what that one handed over.
+    // Twice: a page that lost against another reads what that one handed over.
     for (let look = 0; look < 2; look += 1) {
       const row = await readEnrolment(db, tokenHash(code));
       const refusal = await refusalOf(row, enrolment);

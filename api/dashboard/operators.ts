@@ -1,4 +1,4 @@
-/** Whose signatures the dashboard takes. */
+/** The keys whose signatures the dashboard accepts. */
 import type { DashboardKey, DashboardKeys } from '../../platform/dashboard-keys.ts';
 
 /** A key, and where it comes from. */

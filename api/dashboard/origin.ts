@@ -1,7 +1,6 @@
 /**
- * Which name the console is opened under. Its session, its keys and its passkeys belong to that
- * one origin, so nothing of it is answered under another; what a proxy says in headers of its own
- * decides nothing.
+ * Which name the console is opened under. Its session, its keys and its passkeys belong to that one
+ * origin, so no other name is answered; a proxy's headers do not count.
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../domain/errors.ts';
@@ -20,10 +19,10 @@ export function createOriginCheck(origin: () => string): OriginCheck {
   };
 }
 
-/** Headers by which a proxy says for whom it asks. */
+/** Headers in which a proxy names the original client. */
 const FORWARDED = /^(forwarded|via|x-forwarded(-.*)?|x-real-ip|x-original-host|cf-connecting-ip)$/;
 
-/** Whether a request says that it was passed on, and so that its peer is not who asks. */
+/** Whether a request was forwarded, so that its peer is not the client. */
 export function isForwarded({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return Object.keys(headers).some((name) => FORWARDED.test(name));
 }

@@ -1,4 +1,4 @@
-/** How a page of the console becomes one: it hands a key over, and opens and ends its session. */
+/** How a page of the console signs in: it hands a key over, and opens and ends its session. */
 import { createSecretKey } from 'node:crypto';
 import type { Caller } from '../../domain/roles.ts';
 import { SESSION_IDLE_SECONDS, SESSION_SECONDS } from '../../domain/sessions.ts';

@@ -1,4 +1,4 @@
-/** The console's stream: what to read again, as it changes. */
+/** The console's stream: names what to read again, as it changes. */
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
@@ -28,7 +28,7 @@ export function createStreamDoor(
   keys: OperatorKeys,
 ): StreamDoor {
   const recheckOf = new WeakMap<Caller, () => Promise<boolean>>();
-  // No one looks at a page because its stream is open, or because its browser opens it again.
+  // An open or reconnected stream does not count as use by a person.
   const known = (request: SignedRequest) => authentication.known(request, { isUse: false });
   const sessionStays = async (request: SignedRequest, operator: unknown): Promise<boolean> => {
     const { caller, by } = await known(request);
@@ -56,7 +56,7 @@ export function createStreamDoor(
       try {
         return (await recheckOf.get(caller)?.()) === true;
       } catch (error) {
-        // A database that is away ends streams by itself; no session is over by that.
+        // An unreachable database ends streams by itself; it does not end a session.
         return !(error instanceof AuthenticationError);
       }
     },

@@ -106,7 +106,7 @@ export function createAdmission(
 
 const WARN_EVERY_MS = 10_000;
 
-/** Spreads those who come again over some seconds; whole seconds, as the header has them. */
+/** Spreads retries over some seconds; whole seconds, as the header requires. */
 export const RETRY_AFTER_SECONDS = { least: 1, most: 3 };
 let turn = 0;
 export function retryAfterSeconds(): number {

@@ -86,7 +86,7 @@ function countValues(value: unknown, enough: number): number {
 }
 
 /**
- * What JSON can say and the service cannot keep: NUL, lone surrogates, numbers without a value,
+ * Valid JSON that the service cannot store: NUL, lone surrogates, numbers without a value,
  * excessive depth.
  */
 function inspect(

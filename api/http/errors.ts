@@ -1,6 +1,5 @@
 /**
- * How refusals and faults are answered. Nothing that was not written for callers leaves the
- * process.
+ * How refusals and faults are answered. Only text that was written for callers leaves the process.
  */
 import type { Response } from 'express';
 import type { Logger } from 'pino';
@@ -64,7 +63,7 @@ export function respondWithError(
 ): void {
   const answer = toAnswer(error, context.request_id);
   const overloaded = error instanceof ServiceError && error.code === 'overloaded';
-  // A line for each would be work that the process does not have the time for; they are counted.
+  // A log line for each would be too much work for a busy process; they are counted.
   if (answer.status >= 500 && !overloaded)
     context.log.error({ request_id: context.request_id, err: error }, 'request failed');
   if (response.headersSent || response.destroyed) {

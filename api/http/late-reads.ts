@@ -1,8 +1,7 @@
 /**
- * A busy process looks at its clocks before it reads: the time of an idle connection is over, or
- * that of a request, while the bytes that were sent in time lie in the kernel. Closing such a
- * connection is a reset for its caller. So whatever a clock says about a connection is believed
- * only after one more look at what has arrived.
+ * A busy process checks its timers before it reads: an idle connection, or a request, seems to be
+ * late although its bytes were sent in time and wait in the kernel. Closing such a connection is a
+ * reset for its caller. So a connection is closed for its time only after one more read.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -52,8 +51,8 @@ export function readBeforeTimeOuts(server: Server, refuse: Refuse): void {
   });
 
   /**
-   * The server has stopped its own clock for what is arriving, so here is another: the same time
-   * once more, and no third.
+   * The server has stopped its own timer for the arriving request, so this is another: the same
+   * time once more, and no third.
    */
   const grant = (
     request: IncomingMessage | undefined,

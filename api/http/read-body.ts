@@ -1,6 +1,6 @@
 /**
- * Reads bodies before it is known who sent them, within a bound over all of them: what strangers
- * send takes a part of the memory and no more, and requests that arrive in time are still read.
+ * Reads bodies before their sender is known, within a bound over all of them: strangers can use a
+ * part of the memory and no more, and requests that arrive in time are still read.
  */
 import type { IncomingMessage } from 'node:http';
 import { Gauge } from 'prom-client';
@@ -76,7 +76,7 @@ export function createBodyReader(most: number): BodyReader {
           stop();
           chunks.length = 0;
           release();
-          // What still comes is thrown away, so that the answer is heard and the connection lives.
+          // The rest is discarded, so that the answer arrives and the connection survives.
           request.on('error', () => undefined).resume();
           reject(error);
         };

@@ -32,8 +32,8 @@ export interface Reply<R> {
 }
 
 /**
- * An answer whose bytes count, or that is no JSON; sent as `text/plain; charset=utf-8` unless it
- * says otherwise.
+ * An answer whose bytes must stay as they are, or that is no JSON; sent as `text/plain;
+ * charset=utf-8` unless it says otherwise.
  */
 export interface TextReply {
   readonly status: number;
@@ -73,7 +73,7 @@ interface SpecOf<
    * refuses both.
    */
   readonly preview?: V;
-  /** What the success is when it is sent as plain text, for a route that can do that too. */
+  /** The description of a success in plain text, for a route that can send one. */
   readonly text?: string;
   /** The success status; 200 when absent. */
   readonly status?: 200 | 201;

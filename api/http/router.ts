@@ -56,7 +56,7 @@ export function createRouter(routes: readonly Route[]): (method: string, path: s
     for (const { route, parts } of patterns) {
       const params = fit(parts, segments);
       const last = parts.at(-1)?.kind;
-      // What takes any rest of a path is another resource than the one that the path names.
+      // A route that takes the rest of the path does not match the path that another route names.
       if (params === null || (isNamed && last === 'rest')) continue;
       if (route.method === method) return { kind: 'route', route, params };
       allow.add(route.method);

@@ -87,7 +87,7 @@ const PRINTED = 'must be printable ASCII without spaces';
 
 /**
  * The code of an asset; comes out in upper case. Amounts are added up by it, so two codes that look
- * alike must not be two assets: nothing blank, invisible or of another width.
+ * alike must not be two assets: no blanks, invisible characters or full-width forms.
  */
 export const assetCode = z
   .string()

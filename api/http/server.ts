@@ -175,7 +175,7 @@ function closeGracefully(
   });
 }
 
-/** Without the query, which callers write. */
+/** Without the query, which callers choose. */
 function nameOf({ req: { method = '', url = '' } }: ServerResponse): string {
   return `request ${method} ${url.split('?')[0] ?? ''}`;
 }

@@ -109,9 +109,9 @@ function gathered(
 }
 
 /**
- * Whoever asks for a preview counts on it, so neither header nor parameter is ever ignored: not
- * where there is no preview, not when a value could be read in two ways, not when the two differ.
- * The parameter is signed; the header can be lost on the way.
+ * A caller that requests a preview relies on it, so neither header nor parameter is ever ignored:
+ * not where there is no preview, not when a value could be read in two ways, not when the two
+ * differ. The parameter is signed; the header can be lost on the way.
  */
 function dryRunIssues(
   route: Route,

@@ -1,4 +1,4 @@
-/** What the verbs of movements have in common: load, decide, apply, and say why not. */
+/** What the commands on movements share: load, decide, apply, and say why not. */
 import type { Requester } from '../../domain/commands/context.ts';
 import { expire } from '../../domain/commands/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -32,7 +32,7 @@ function takes(action: MovementAction, { nodes }: MovementSnapshot): boolean {
   return TAKING.includes(action) && !asks;
 }
 
-/** How often a decision is made anew when another came in between. */
+/** How often a decision is made again when another came in between. */
 export const TRIES = 5;
 
 interface Action {
@@ -82,7 +82,7 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
     entity_key: movementId,
   } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
-  // It leaves nothing to do for a run.
+  // It leaves the run nothing to do.
   if (action !== 'acknowledge')
     deps.handOver(movementId, {
       kind: action,
@@ -138,15 +138,15 @@ export function mayChange(action: MovementAction, outcome: Refused): boolean {
   );
 }
 
-/** The approval time is over: the movement is not left waiting for its run to notice. */
+/** The approval time is over: expires the movement now, before its run notices. */
 async function expireNow(movementId: string, deps: ApiDependencies): Promise<void> {
   const outcome = await applyTransition(deps.db, expire(movementId));
   if (outcome.ok) deps.handOver(movementId);
 }
 
 /**
- * Whether the run or this request noticed first that the approval's time was over makes no
- * difference to the caller.
+ * For the caller it makes no difference whether the run or this request noticed first that the
+ * approval time was over.
  */
 function notAllowed(
   action: MovementAction,
@@ -167,7 +167,7 @@ export function refuseOther(named: NamedNode, chosen: NodeSnapshot | undefined):
     throw new ServiceError('node_differs', { context: { ...nameOf(chosen) } });
 }
 
-/** The action is not for this state. */
+/** The command is not allowed in this state. */
 export function invalidState(action: MovementAction, state: MovementState): ServiceError {
   return new ServiceError('invalid_state', {
     message: `A movement in ${state} does not take ${action}.`,

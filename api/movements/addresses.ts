@@ -23,7 +23,7 @@ export interface AddressCheck extends Pick<
   readonly code: AllowlistCode | null;
   /** Why the address cannot be on any list. */
   readonly problem: string | null;
-  /** The plan itself says nothing that could be paid. */
+  /** The plan itself names no payable address. */
   readonly hopeless: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface AddressCheck extends Pick<
 export const MOST_DESTINATIONS = 5_000;
 
 /**
- * Every destination of every node, each held against the list; null where the plan names too many.
+ * Every destination of every node, each compared with the list; null where the plan names too many.
  */
 export async function checkAddresses(
   plan: CompiledPlan,

@@ -1,4 +1,4 @@
-/** What a movement that needs a person asks of them, as its detail shows it. */
+/** What a person should do about a movement, as its detail shows it. */
 import type { Requester } from '../../domain/commands/context.ts';
 import {
   approvalOffers,
@@ -15,7 +15,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { withoutSecretsInMessage } from '../redact.ts';
 import type { AttentionView } from './responses.ts';
 
-/** Null while no person is needed. The plan is read only where one is, and approved it. */
+/** Null while no person is needed. The plan is read only where it is needed. */
 export async function attentionOf(
   found: MovementDetail,
   { requester, open }: { readonly requester: Requester; readonly open: readonly Allowance[] },
@@ -50,7 +50,7 @@ export async function attentionOf(
   };
 }
 
-/** What the template of a gate says that a person is to look at; null of what is none. */
+/** What the template of a gate tells a person to check; null without a description. */
 export function gateDescription({
   node_kind,
   config,

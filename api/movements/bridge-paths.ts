@@ -9,7 +9,8 @@ import type { ApiDependencies } from '../dependencies.ts';
 
 /**
  * One refusal with every path that is not ready. Only in the free edition: its callers cannot read
- * the registry to find out why a movement will not start. Either edition asks again before a send.
+ * the registry to find out why a movement will not start. Either edition checks again before a
+ * send.
  */
 export async function pathRefusals(
   { nodes, edges, intent }: CompiledPlan,

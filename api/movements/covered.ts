@@ -1,4 +1,4 @@
-/** Whether an agent's authority covers what a movement of its would do. */
+/** Whether an agent's authority covers what its movement would do. */
 import {
   uncoveredBy,
   type AuthorityLimits,
@@ -13,7 +13,7 @@ import { agentOf } from '../../store/namespaces.ts';
 import { readGrant } from '../../store/proposals.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
-/** Of an authority that is not there. */
+/** The limits of an authority that does not exist. */
 const NOTHING: AuthorityLimits = {
   max_notional: null,
   allowed_assets: [],

@@ -40,7 +40,7 @@ export async function detail(
   };
 }
 
-/** What whoever approves it is to see, as things stand now; nothing once it was decided. */
+/** What its approver needs to see, as things stand now; nothing once it was decided. */
 async function forApproval(
   found: MovementDetail,
   deps: ApiDependencies,
@@ -101,7 +101,7 @@ async function openAllowancesOf(
   return open.length === 0 ? {} : { open_allowances: open.map(shownAllowance) };
 }
 
-/** Without the key of the signer, which is its node's to show. */
+/** Without the signer's key, which the node shows. */
 export function shownAllowance({
   signer_key: _signer,
   owner,
@@ -112,7 +112,7 @@ export function shownAllowance({
 
 type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
 
-/** The movement as it is shown, without what it asks of a person. */
+/** The movement as it is shown, without the commands that a person may send. */
 function toDetail(
   found: MovementDetail,
   deps: Shower,

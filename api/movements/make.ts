@@ -17,18 +17,18 @@ const UNNAMED: Naming = { external_reference: null, unique_reference: false, met
 
 export interface Making extends Creatable {
   readonly requester: Requester;
-  /** Under which a repeat finds the movement. */
+  /** The key under which a repeat finds the movement. */
   readonly used: ScopedKey;
-  /** What a repeat has to be equal to. */
+  /** What a repeat must equal. */
   readonly request: JsonObject;
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
-  /** Absent: a movement of the service's own, which no caller's books name. */
+  /** Absent: a movement of the service itself, which no caller's books name. */
   readonly naming?: Naming;
   readonly approval_ttl_seconds: number;
   readonly callback_url: string | null;
   readonly subject: Pick<Parameters<typeof auditOf>[1], 'action' | 'entity_type'>;
-  /** What the timeline says of its beginning. */
+  /** The first message of its timeline. */
   readonly message: string;
   /** Writes it, approved or not. */
   readonly write: (movement: Omit<NewMovement, 'auto_approve_result'>) => Promise<CreateOutcome>;

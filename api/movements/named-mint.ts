@@ -1,4 +1,4 @@
-/** What a mint that a person names completes: the chain says it, not the person. */
+/** What a mint that a person names completes: the chain decides, not the person. */
 import type {
   NamedMint,
   NamedMints,
@@ -24,7 +24,7 @@ interface Named {
   readonly read: ReadMints;
 }
 
-/** All of a request's reads together, however often its decision is made anew. */
+/** All of a request's reads together, however often its decision is made again. */
 const ANSWER_WITHIN_MS = 20_000;
 type ReadMints = (burn: RecordedBurn, hash: string) => Promise<NamedMints>;
 
@@ -124,10 +124,10 @@ async function readMints(
 }
 
 /**
- * Of the mints that completed no other burn the first, where it is sure that this burn is minted:
- * every open burn that it may as well be of has one of its own among them, and then it does not
- * matter which is whose. The open burns are read behind the chain: one that is sent later has no
- * mint in what was read.
+ * Among the mints that completed no other burn the first, where it is certain that this burn is
+ * minted: every open burn with the same terms has a mint of its own among them, and then it does
+ * not matter which is whose. The open burns are read after the chain: a burn that is sent later has
+ * no mint in what was read.
  */
 async function chosen(
   movement_id: string,
@@ -150,11 +150,11 @@ async function chosen(
     },
     owner,
   );
-  // Behind these: a burn that is completed meanwhile counts as open, and its mint as taken.
+  // Read after the chain: a burn that is completed meanwhile counts as open, and its mint as taken.
   const held = await readClaimed(db, { source, references: mints.map(referenceOf) }, owner);
   const taken = new Set(held.filter(({ own }) => !own).map(({ reference }) => reference));
   const free = mints.filter((mint) => !taken.has(referenceOf(mint)));
-  // The write says who has it.
+  // The write names the holder.
   const [own] = free;
   if (own === undefined) return first.burn;
   if (free.length > others.length) return own.burn;
@@ -165,7 +165,7 @@ async function chosen(
   });
 }
 
-/** What a burn claims that puts this out: its message, by source domain and nonce. */
+/** The claim of a burn with this output: its message, by source domain and nonce. */
 function claimed(action_type: string, output: JsonObject): Pick<Claim, 'source' | 'reference'> {
   const [claim] = claimsOf({ action_type, output, matched: null });
   return claim ?? { source: '', reference: '' };

@@ -35,7 +35,7 @@ export interface Creatable extends Compiled {
   readonly addresses: readonly AddressCheck[];
 }
 
-/** What a request comes to. A create and its preview both read it, so that they cannot disagree. */
+/** The result of a request. A create and its preview both read it, so that they cannot disagree. */
 export interface Assessment {
   readonly template: PlanTemplate;
   readonly resolved: ResolvedBindings;
@@ -186,8 +186,8 @@ function refusalsOf(
 }
 
 /**
- * The plan must move what its intent speaks of: otherwise whoever reads the intent approves
- * something else.
+ * The plan must move the intent's asset: otherwise whoever reads the intent approves something
+ * else.
  */
 function fundsRefusals(
   { nodes, intent }: CompiledPlan,

@@ -32,8 +32,8 @@ type BlockingReason = PreviewResponse['blocking_reasons'][number];
 const NO_REVIEW: ReviewView = { sends: [], limits: [], balances: [], would_fail: [] };
 
 /**
- * Reads what a create reads and tells all that it would say, refusals included; a template that
- * does not exist stays an error.
+ * Reads what a create reads and reports all that it would answer, refusals included; a template
+ * that does not exist stays an error.
  */
 export async function preview(
   request: ScopedKey & { readonly body: CreateBody; readonly requester: Requester },
@@ -102,7 +102,7 @@ async function referenceTaken(
   return use === null ? [] : [referenceExists(use, requester.caller)];
 }
 
-/** That an agent's authority has no room for one more, as the create would say it. */
+/** The refusal of a create when the agent's authority has too many open movements. */
 async function tooManyOpen(
   { caller }: Requester,
   { db }: ApiDependencies,
@@ -113,7 +113,7 @@ async function tooManyOpen(
   return open < AGENT_OPEN_MOVEMENTS ? [] : [openMovementsExceeded(authority)];
 }
 
-/** A refusal as the body of its answer would tell it. */
+/** A refusal as the body of its answer shows it. */
 function reasonOf(refusal: ServiceError): BlockingReason {
   return { ...refusal.context, error: refusal.code, message: refusal.message };
 }

@@ -24,7 +24,7 @@ interface Request {
   readonly requester: Requester;
 }
 
-/** A person gives the payment that completed this node to the one that it is for. */
+/** A person moves the payment that completed this node to the node that it is for. */
 export async function reassign(
   input: {
     readonly params: NodeRef;
@@ -68,7 +68,7 @@ async function applied(request: Request, deps: ApiDependencies): Promise<Reply<R
     const decided = reassignment(holding, waiting, claims, word, requester);
     if ('refused' in decided) throw notReassignable(decided, request);
     const outcome = await applyReassignment(deps.db, {
-      // What was skipped draws again, and others may hold since what it would draw.
+      // Skipped nodes draw again, and others may have taken since what they would draw.
       released: { ...decided.released, take: takeAt(deps) },
       taken: decided.taken,
     });

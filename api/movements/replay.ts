@@ -45,7 +45,7 @@ export function conflictOf(
   });
 }
 
-/** That the reference is taken; whose movement holds it is for those to know who may read that. */
+/** The reference is taken; only callers who may read its movement learn which it is. */
 export function referenceExists(
   { movement_id, holder }: ReferenceUse,
   caller: Caller,

@@ -10,13 +10,15 @@ export function intentOf(body: Pick<CreateBody, 'intent'>): Intent {
   return { asset, amount, ...withoutUndefined(optional) };
 }
 
-function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+function withoutUndefined<T extends object>(
+  value: T,
+): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 }
 
-/** What the caller's own books say of a movement. */
+/** How the caller's own books name a movement. */
 export type Naming = Pick<CreateBody, 'unique_reference' | 'metadata'> & {
   readonly external_reference: string | null;
 };
@@ -40,7 +42,7 @@ export function normalForm(body: CreateBody): JsonObject {
     approval_ttl_seconds: body.approval_ttl_seconds ?? null,
     callback_url: body.callback_url ?? null,
     labels: body.labels,
-    // Only what was sent: what is stored of requests before these fields came has none of them.
+    // Only fields that were sent: stored requests from before these fields have none of them.
     ...withoutUndefined({ external_reference: body.external_reference }),
     ...(body.unique_reference ? { unique_reference: true } : {}),
     ...(Object.keys(body.metadata).length === 0 ? {} : { metadata: body.metadata }),

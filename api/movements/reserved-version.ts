@@ -23,7 +23,7 @@ export async function reservedVersion(
     if (found !== null) return found;
     const version = latest + 1;
     const graph = { nodes: [node], edges: [] };
-    // Another request may be quicker, and then this one is looked for again.
+    // Another request may be faster; then its version is read.
     await createTemplate(db, {
       template_key,
       version,

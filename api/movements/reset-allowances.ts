@@ -25,7 +25,7 @@ const RESET = {
   completion_assurance: 'destination_finalized',
 } as const;
 
-/** What a movement that ended with an allowance is in. */
+/** The states in which a movement may end with an allowance. */
 const RESETTABLE: readonly MovementState[] = ['COMPLETED', 'FAILED', 'CANCELLED'];
 
 type Made = Pick<CreateResponse, 'movement_id' | 'request_state' | 'compiled_plan_hash'>;
@@ -74,7 +74,7 @@ export async function resetAllowances(
 }
 
 /**
- * Those whose signer still signs: who replaced a signer cannot take back what that one allowed.
+ * Allowances whose signer still signs: a replacement cannot take back what another signer allowed.
  * Throws where none is left.
  */
 async function stillSigned(

@@ -53,7 +53,7 @@ function settleSeconds(
   );
 }
 
-/** A retry asks the chain, which has the record; a person would have to copy it from there. */
+/** A retry reads the record from the chain; a person would have to copy it from there. */
 function withoutRecord(
   { movement_id }: MovementSnapshot,
   node_key: string,
@@ -65,7 +65,7 @@ function withoutRecord(
   });
 }
 
-/** Says that there is no such node, or that the action is not for its state. */
+/** Throws that there is no such node, or that its state does not allow the command. */
 export function wrongNode(
   { movement_id, nodes }: MovementSnapshot,
   named: {

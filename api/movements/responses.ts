@@ -34,7 +34,7 @@ export const outflow = listOf(
     'What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.',
 });
 
-/** What the caller's own books say of a movement. */
+/** How the caller's own books name a movement. */
 export const naming = {
   external_reference: text,
   metadata: jsonObject.meta({ description: 'Pairs of texts.' }),
@@ -117,7 +117,8 @@ const nodeView = z
       description: 'Of a gate: what its template says that a person is to look at.',
     }),
     idempotency_key: z.string().meta({
-      description: 'The key under which its executor is called in this attempt, and by which its send can be looked up.',
+      description:
+        'The key under which its executor is called in this attempt, and by which its send can be looked up.',
     }),
     destination: text.meta({
       description: 'Whom it pays: by its plan before it runs, as it was prepared after.',

@@ -1,4 +1,4 @@
-/** What whoever approves a plan is to see of it as things stand now; its preview shows the same. */
+/** What the approver of a plan needs to see, as things stand now; its preview shows the same. */
 import { effectiveWithdrawable } from '../../domain/balances.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { compare } from '../../domain/money.ts';
@@ -18,7 +18,7 @@ type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
 type Failing = ReviewView['would_fail'][number];
 type Draw = ReviewView['balances'][number];
 
-/** Reads all that decides whether the plan could go now. */
+/** Reads everything that decides whether the plan could run now. */
 export async function readReview(plan: CompiledPlan, deps: ApiDependencies): Promise<ReviewView> {
   const [addresses, statuses] = await Promise.all([
     checkAddresses(plan, deps),
@@ -57,7 +57,7 @@ export async function reviewOf(
   };
 }
 
-/** Every `max_amount` of the plan against what is known of its amounts. */
+/** Every `max_amount` of the plan compared with its known amounts. */
 export function limitsOf(plan: CompiledPlan): ReviewView['limits'] {
   return amountLimits(plan).map((each) => ({ ...each, used: null }));
 }
@@ -81,7 +81,7 @@ export function sendsOf(
     }));
 }
 
-/** The nodes' limits that are passed already, in the words of the failure that they lead to. */
+/** Limits that are exceeded already, in the words of the failure that they lead to. */
 export function limitFailures(limits: readonly LimitCheck[]): readonly Failing[] {
   return limits
     .filter(({ ok }) => ok === false)
@@ -149,7 +149,7 @@ function balanceFailure({
   effective_withdrawable: free,
   stale,
 }: Draw): readonly Failing[] {
-  // An approval asks the venue before it believes a snapshot that is too old.
+  // An approval fetches the venue's balance before it relies on a snapshot that is too old.
   if (stale !== false || draws === null || free === null || compare(draws, free) <= 0) return [];
   const message = `Free balance of ${venue_key} (${account_type}) is too small: ${free} ${asset} of ${draws}. Deposit, or lower the amount.`;
   return [{ at: 'approve', node_key: null, error: 'insufficient_effective_withdrawable', message }];

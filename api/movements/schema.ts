@@ -31,7 +31,7 @@ export const intentBody = z
   })
   .meta({ id: 'Intent' });
 
-/** What people write and read: nothing that a terminal or a page would not show. */
+/** Text that people write and read: without characters that a terminal or a page would hide. */
 function printed(min: number, max: number): z.ZodString {
   return text(min, max).regex(
     /^[^\u0000-\u001f\u007f-\u009f]*$/,
@@ -64,8 +64,8 @@ const metadata = z
   );
 
 /**
- * Pairs that a movement must hold. What views hide is not found by either: an answer would say
- * whether a guess is right.
+ * Pairs that a movement must hold. Values that views hide cannot be searched for: the answer would
+ * confirm a guess.
  */
 const metadataFilter = metadata
   .refine((pairs) => !Object.keys(pairs).some(isTelling), {

@@ -1,4 +1,4 @@
-/** The verbs of movements: for each what it does, and when there is nothing to do. */
+/** The commands on movements: what each does, and when there is nothing to do. */
 import type { z } from 'zod';
 import { acknowledge as acknowledgement } from '../../domain/commands/acknowledge.ts';
 import {
@@ -81,7 +81,7 @@ export const retry = verb<NamedNode>('retry', async ({ params, body, requester }
   };
 });
 
-/** Stops what has not started; what has is followed to its proven end. */
+/** Stops what has not started; what has started runs to its proven end. */
 export const cancel = verb('cancel', ({ requester }) => (snapshot) => {
   const { movement_id } = snapshot;
   if (!isCancellable(snapshot))
@@ -123,7 +123,7 @@ export const acknowledge = verb<AcknowledgeBody>(
     },
 );
 
-/** Has the node's run sign a transaction that moves nothing, with the nonce of its own. */
+/** Has the node's run sign a zero-value transaction with the nonce of the node's payment. */
 export const cancelTransaction = verb<CancelTransactionBody, NodeRef>(
   'cancel_transaction',
   ({ params: { node_key }, body, requester }) =>

@@ -25,7 +25,7 @@ export interface OpenApiOptions {
   readonly authEnabled: boolean;
   /** How far the time of a signature may be away. */
   readonly maxSkewSeconds: number;
-  /** Which edition is served; nothing is said of it where it is left out. */
+  /** Which edition is served; without it the document names none. */
   readonly edition?: Edition;
 }
 
@@ -67,8 +67,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'Automatic approval': 'Policies that approve in place of a person, and what they have left.',
   Callbacks: 'What is sent to callers when a movement changes, and what could not be sent.',
   'Signer lifecycle': 'Rotation and retirement of signers, with what was seen of their accounts.',
-  'Bridge registry':
-    'Which chains a bridge joins, and what a path needs before funds take it.',
+  'Bridge registry': 'Which chains a bridge joins, and what a path needs before funds take it.',
   'Perp venue':
     'The account that the perps venue is paid from, the strategies that trade there, and their agents.',
   Audit: 'Who did what, when, and what was refused.',
@@ -176,7 +175,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
       },
       ...(options.authEnabled ? { securitySchemes: securitySchemes() } : {}),
     },
-    // Said in either case: without it a document leaves open whether requests are signed.
+    // Present in either case: without it a document leaves open whether requests are signed.
     security: options.authEnabled ? [securityRequirement()] : [],
   };
 }

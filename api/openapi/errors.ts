@@ -4,7 +4,7 @@ import { RETRY_AFTER_SECONDS } from '../http/admission.ts';
 import type { JsonSchema } from './schemas.ts';
 import { SEEN } from './seen.ts';
 
-/** What the server itself answers before any route is looked for. */
+/** Answers of the server itself, before a route is looked up. */
 const BEFORE_ROUTE: readonly ErrorCode[] = [
   'invalid_path',
   'request_timeout',

@@ -19,7 +19,7 @@ export class SchemaCollector {
       io,
       unrepresentable: 'any',
       target: 'draft-2020-12',
-      // A list that handlers may not change is no matter of the wire.
+      // The wire knows no read-only list.
       override: ({ jsonSchema }) => {
         delete jsonSchema.readOnly;
       },

@@ -94,10 +94,7 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
   );
   lag.set({ relay: 'commands' }, read.oldest_command);
   lag.set({ relay: 'callbacks' }, read.oldest_callback);
-  gauge(
-    'svc_nodes_unanswered',
-    'Nodes whose last look returned no answer.',
-  ).set(read.unanswered);
+  gauge('svc_nodes_unanswered', 'Nodes whose last look returned no answer.').set(read.unanswered);
   gauge(
     'svc_nodes_unanswered_oldest_seconds',
     'For how long the oldest of them has had no answer; 0 when there is none.',

@@ -19,7 +19,7 @@ export const setExpectedIdentityRoute = defineRoute({
   tag: 'Registries',
   summary: "Pin a signer's expected address",
   description:
-    'Reads the signer\'s address again. The pin changes only when the submitted address is that address and ' +
+    "Reads the signer's address again. The pin changes only when the submitted address is that address and " +
     '`previous_expected_address` is the stored pin; when all three are equal already the outcome is `noop`.',
   params: z.strictObject({ signer_key: registryKey }),
   query: noQuery,

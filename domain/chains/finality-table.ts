@@ -85,17 +85,26 @@ const BATCH_IS_FINAL = 'the Ethereum block that carries its batch is final';
 /** By chain id, each once. */
 export const KNOWN_CHAINS: readonly KnownChain[] = [
   {
-    chain_id: 1, name: 'Ethereum', read: 'finalized_tag', typical_age_seconds: 900,
+    chain_id: 1,
+    name: 'Ethereum',
+    read: 'finalized_tag',
+    typical_age_seconds: 900,
     meaning: 'two epochs of votes by two thirds of the stake',
     sources: [ETHEREUM_POS, EXECUTION_APIS, ccip('read by the tag, 15 minutes')],
   },
   {
-    chain_id: 10, name: 'OP Mainnet', read: 'finalized_tag', typical_age_seconds: 1_200,
+    chain_id: 10,
+    name: 'OP Mainnet',
+    read: 'finalized_tag',
+    typical_age_seconds: 1_200,
     meaning: BATCH_IS_FINAL,
     sources: [OP_STACK, ccip('read by the tag, 20 minutes')],
   },
   {
-    chain_id: 56, name: 'BNB Smart Chain', read: 'finalized_tag', typical_age_seconds: 5,
+    chain_id: 56,
+    name: 'BNB Smart Chain',
+    read: 'finalized_tag',
+    typical_age_seconds: 5,
     meaning: 'fast finality: two thirds of the validators have voted for it',
     sources: [
       {
@@ -107,7 +116,10 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 100, name: 'Gnosis', read: 'finalized_tag', typical_age_seconds: 180,
+    chain_id: 100,
+    name: 'Gnosis',
+    read: 'finalized_tag',
+    typical_age_seconds: 180,
     meaning: 'two epochs of 16 slots of 5 seconds',
     sources: [
       {
@@ -119,7 +131,10 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 130, name: 'Unichain', read: 'finalized_tag', typical_age_seconds: 1_440,
+    chain_id: 130,
+    name: 'Unichain',
+    read: 'finalized_tag',
+    typical_age_seconds: 1_440,
     meaning: BATCH_IS_FINAL,
     sources: [
       circle('waits for the Ethereum block of the batch, some 65 blocks'),
@@ -127,18 +142,27 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 137, name: 'Polygon PoS', read: 'finalized_tag', typical_age_seconds: 5,
+    chain_id: 137,
+    name: 'Polygon PoS',
+    read: 'finalized_tag',
+    typical_age_seconds: 5,
     meaning: 'a milestone that two thirds of the validators have voted for',
     sources: [POLYGON, ccip('read by the tag')],
   },
   {
-    chain_id: 146, name: 'Sonic', read: 'confirmations', confirmations: 10,
+    chain_id: 146,
+    name: 'Sonic',
+    read: 'confirmations',
+    confirmations: 10,
     typical_age_seconds: 7,
     meaning: 'ten blocks, the larger of two counts; its tag is not relied on',
     sources: [ccip('counted, 10 blocks, 7 seconds'), circle('waits for 1 block')],
   },
   {
-    chain_id: 480, name: 'World Chain', read: 'finalized_tag', typical_age_seconds: 2_400,
+    chain_id: 480,
+    name: 'World Chain',
+    read: 'finalized_tag',
+    typical_age_seconds: 2_400,
     meaning: BATCH_IS_FINAL,
     sources: [
       circle('waits for the Ethereum block of the batch, some 65 blocks'),
@@ -146,7 +170,10 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 1_329, name: 'Sei', read: 'finalized_tag', typical_age_seconds: 1,
+    chain_id: 1_329,
+    name: 'Sei',
+    read: 'finalized_tag',
+    typical_age_seconds: 1,
     meaning: 'every committed block: the tag tells the newest block',
     sources: [
       {
@@ -158,7 +185,10 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 8_453, name: 'Base', read: 'finalized_tag', typical_age_seconds: 1_200,
+    chain_id: 8_453,
+    name: 'Base',
+    read: 'finalized_tag',
+    typical_age_seconds: 1_200,
     meaning: BATCH_IS_FINAL,
     sources: [
       {
@@ -170,7 +200,10 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 31_337, name: 'Anvil', read: 'finalized_tag', typical_age_seconds: null,
+    chain_id: 31_337,
+    name: 'Anvil',
+    read: 'finalized_tag',
+    typical_age_seconds: null,
     development: true,
     meaning: 'two epochs of as many blocks as it was started with; nothing that is worth anything',
     sources: [
@@ -182,19 +215,26 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 42_161, name: 'Arbitrum One', read: 'finalized_tag',
+    chain_id: 42_161,
+    name: 'Arbitrum One',
+    read: 'finalized_tag',
     typical_age_seconds: 1_020,
     meaning: BATCH_IS_FINAL,
     sources: [ARBITRUM, ccip('read by the tag, 17 minutes')],
   },
   {
-    chain_id: 42_170, name: 'Arbitrum Nova', read: 'finalized_tag',
+    chain_id: 42_170,
+    name: 'Arbitrum Nova',
+    read: 'finalized_tag',
     typical_age_seconds: 1_020,
     meaning: BATCH_IS_FINAL,
     sources: [ARBITRUM],
   },
   {
-    chain_id: 42_220, name: 'Celo', read: 'finalized_tag', typical_age_seconds: 1_200,
+    chain_id: 42_220,
+    name: 'Celo',
+    read: 'finalized_tag',
+    typical_age_seconds: 1_200,
     meaning: BATCH_IS_FINAL,
     sources: [
       {
@@ -206,7 +246,9 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 43_114, name: 'Avalanche C-Chain', read: 'finalized_tag',
+    chain_id: 43_114,
+    name: 'Avalanche C-Chain',
+    read: 'finalized_tag',
     typical_age_seconds: 1,
     meaning: 'every accepted block',
     sources: [
@@ -219,7 +261,10 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 57_073, name: 'Ink', read: 'finalized_tag', typical_age_seconds: 7_200,
+    chain_id: 57_073,
+    name: 'Ink',
+    read: 'finalized_tag',
+    typical_age_seconds: 7_200,
     meaning: BATCH_IS_FINAL,
     sources: [
       ccip('read by the tag, 2 hours'),
@@ -227,7 +272,10 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 59_144, name: 'Linea', read: 'finalized_tag', typical_age_seconds: 6_000,
+    chain_id: 59_144,
+    name: 'Linea',
+    read: 'finalized_tag',
+    typical_age_seconds: 6_000,
     meaning: 'the proof of its batch stands in a final block of Ethereum',
     sources: [
       {
@@ -243,12 +291,18 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 80_002, name: 'Polygon Amoy', read: 'finalized_tag', typical_age_seconds: 5,
+    chain_id: 80_002,
+    name: 'Polygon Amoy',
+    read: 'finalized_tag',
+    typical_age_seconds: 5,
     meaning: 'a milestone, as on Polygon PoS',
     sources: [POLYGON],
   },
   {
-    chain_id: 534_352, name: 'Scroll', read: 'finalized_tag', typical_age_seconds: 3_600,
+    chain_id: 534_352,
+    name: 'Scroll',
+    read: 'finalized_tag',
+    typical_age_seconds: 3_600,
     meaning: 'the proof of its batch was verified on Ethereum',
     sources: [
       {
@@ -260,12 +314,18 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
     ],
   },
   {
-    chain_id: 560_048, name: 'Hoodi', read: 'finalized_tag', typical_age_seconds: 960,
+    chain_id: 560_048,
+    name: 'Hoodi',
+    read: 'finalized_tag',
+    typical_age_seconds: 960,
     meaning: 'two epochs, as on Ethereum',
     sources: [CHAINSTACK, EXECUTION_APIS],
   },
   {
-    chain_id: 11_155_111, name: 'Sepolia', read: 'finalized_tag', typical_age_seconds: 960,
+    chain_id: 11_155_111,
+    name: 'Sepolia',
+    read: 'finalized_tag',
+    typical_age_seconds: 960,
     meaning: 'two epochs, as on Ethereum',
     sources: [CHAINSTACK, EXECUTION_APIS],
   },

@@ -86,7 +86,9 @@ export function reassign(
   if (started.length > 0) return { refused: 'passed_on', nodes: started };
   const data = { reason, evidence, payments: claims.map((claim) => ({ ...claim })) };
   const { transition: released, after } = release(holding, held.node, behind, {
-    reassignment, data, requester,
+    reassignment,
+    data,
+    requester,
   });
   const before = holding.movement_id === waiting.movement_id ? after : waiting;
   return { released, taken: take(before, reassignment, { claims, data, requester }) };
@@ -206,14 +208,20 @@ function take(
       : [];
   });
   const output: JsonObject = {
-    ...node.output, ...Object.fromEntries(passedOn), received_amount,
+    ...node.output,
+    ...Object.fromEntries(passedOn),
+    received_amount,
     payments: claims.map((claim) => ({ ...claim })),
   };
   // A reassignment does not require the target to be overdue.
   const resolved = resolve(
     replace(snapshot, [{ ...node, resolvable: true }]),
     {
-      node_key: node.node_key, outcome: 'completed', reason, evidence, output,
+      node_key: node.node_key,
+      outcome: 'completed',
+      reason,
+      evidence,
+      output,
       settle_seconds: 0,
     },
     requester,
@@ -279,7 +287,12 @@ function unpaid(output: JsonObject | null): JsonObject | null {
 
 /** Output fields that the executors of payments write with a completion. */
 const OF_PAYMENTS: readonly string[] = [
-  'payments', 'received_amount', 'tx_hash', 'block_number', 'deposits', 'network',
+  'payments',
+  'received_amount',
+  'tx_hash',
+  'block_number',
+  'deposits',
+  'network',
 ];
 
 function plannedNode({ plan, nodes }: MovementSnapshot, { node_key }: NodeRef) {

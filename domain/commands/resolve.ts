@@ -83,11 +83,11 @@ export function resolve(
             ? { output, ...(node.amount === null && amount !== null ? { amount } : {}) }
             : {}),
           error_code,
-            error_message: landed ? null : reason.slice(0, 1_000),
-            completed_at: NOW,
-            recover_first: false,
-            restored: false,
-            unanswered: 0,
+          error_message: landed ? null : reason.slice(0, 1_000),
+          completed_at: NOW,
+          recover_first: false,
+          restored: false,
+          unanswered: 0,
         },
         ...(landed ? { claims: claimsBy(snapshot, node_key, output) } : {}),
         artifacts: [

@@ -79,7 +79,10 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   const hasBothChains = source_chain_id !== null && destination_chain_id !== null;
   const burns = LANES[lane].paths === 'attested' && hasBothChains;
   return {
-    node_key, lane, source_chain_id, destination_chain_id,
+    node_key,
+    lane,
+    source_chain_id,
+    destination_chain_id,
     asset: typeof asset === 'string' ? asset.toUpperCase() : null,
     finality: burns ? (finality === 'fast' ? ('fast' as const) : ('standard' as const)) : null,
     max_fee: burns ? readDecimal(max_fee) : null,

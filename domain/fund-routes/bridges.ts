@@ -104,8 +104,13 @@ function feeOf(passed: readonly Passed[]): string | null {
 function lookAt(leg: BridgeLeg, world: BridgeWorld): RouteBridgeLeg {
   const { selector: _, on_the_way: __, after: ___, ...said } = leg;
   const unknown = {
-    ...said, latency_baseline_seconds: null, latency_source: null,
-    fee_native_budget: null, fee_native_asset: null, usable: null, problem: null,
+    ...said,
+    latency_baseline_seconds: null,
+    latency_source: null,
+    fee_native_budget: null,
+    fee_native_asset: null,
+    usable: null,
+    problem: null,
   };
   const { source_chain_id: from, destination_chain_id: to } = leg;
   if (from === null || to === null) return unknown;

@@ -70,7 +70,11 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
   const { template_id, template_key, version, name, graph_shape, nodes, edges } = source;
   const { risk_controls } = source;
   return {
-    template_id, template_key, version, name, graph_shape,
+    template_id,
+    template_key,
+    version,
+    name,
+    graph_shape,
     node_count: nodes.length,
     executable,
     reserved: nodes.some(({ action_type }) => specOf(action_type).reserved),

@@ -91,7 +91,8 @@ const SENTENCES: Readonly<Record<PerpProblem, (key: string) => string>> = {
     `an action is the account's that signs it, and ${key} is not the master account`,
   STRATEGY_NOT_BOUND: (key) => `strategy ${key} is not bound to the perps venue`,
   STRATEGY_PAUSED: (key) => `strategy ${key} is paused on the perps venue`,
-  SUB_ACCOUNT_MISMATCH: (key) => `${key || 'an empty address'} is not the sub-account of the strategy`,
+  SUB_ACCOUNT_MISMATCH: (key) =>
+    `${key || 'an empty address'} is not the sub-account of the strategy`,
   EQUAL_DEPOSIT_IN_FLIGHT: (key) =>
     `movement ${key} has a deposit of the same amount under way, and only one may be`,
   MAX_AGENT_BALANCE_EXCEEDED: (key) =>

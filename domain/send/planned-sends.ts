@@ -42,7 +42,9 @@ export function plannedSends(plan: CompiledPlan): readonly PlannedSend[] {
   return plan.nodes
     .filter((node) => node.sends)
     .map((node) => ({
-      node_key: node.node_key, action_type: node.action_type, asset: node.asset,
+      node_key: node.node_key,
+      action_type: node.action_type,
+      asset: node.asset,
       ...amountOf(node, plan),
       payees: payeesOf(node, plan),
       terms: sendTerms(node),

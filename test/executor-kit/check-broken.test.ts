@@ -281,7 +281,9 @@ describe('whom it pays', () => {
     expect(
       await troublesOf(sound, { config: { id: EVIL }, payees: [{ field: 'id', family: 'evm' }] }),
     ).toEqual([]);
-    expect(await troublesOf(sound, { config: { id: EVIL }, payees: [], notPayees: ['id'] })).toEqual([]);
+    expect(
+      await troublesOf(sound, { config: { id: EVIL }, payees: [], notPayees: ['id'] }),
+    ).toEqual([]);
   });
 
   test.each<[string, (payee: string) => string | undefined, RegExp]>([

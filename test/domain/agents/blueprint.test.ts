@@ -276,7 +276,7 @@ describe('what is covered', () => {
     const none = { ...LIMITS, max_notional: '1', allowed_assets: [], allowed_chains: [] };
     const plan = compiled(PROPOSALS[2] as Proposal, '5');
     const grant = { asset: 'USDC', amount: '5', chains: [NEAR.venue_key, FAR.venue_key] };
-    => const codes = (of: typeof grant) => =>
+    const codes = (of: typeof grant) =>
       uncoveredBy(plan, none, of, BOUND.chains).map(({ code }) => code);
     expect(codes(grant)).toEqual([]);
     expect(codes({ ...grant, amount: '4.99' })).toEqual(['max_notional_exceeded']);

@@ -92,7 +92,9 @@ describe('every ranking', () => {
     const hands = fc.array(fc.nat(), { minLength: 12, maxLength: 12 });
     fc.assert(
       fc.property(routes, requests, hands, (all, request, hand) => {
-        expect(names(recommend(shuffled(all, hand), request))).toEqual(names(recommend(all, request)));
+        expect(names(recommend(shuffled(all, hand), request))).toEqual(
+          names(recommend(all, request)),
+        );
       }),
       RUNS,
     );
