@@ -17,8 +17,8 @@ import {
 } from '../../executor-kit/define.ts';
 import type { Journal, JournalEntry } from '../../executor-kit/submit-journal.ts';
 
-const configSchema = z.object({ beneficiary: z.string().min(1).max(64) });
-const orderSchema = z.object({ beneficiary: z.string(), asset: z.string(), amount: z.string() });
+const configSchema = z.object({ payee: z.string().min(1).max(64) });
+const orderSchema = z.object({ payee: z.string(), asset: z.string(), amount: z.string() });
 
 /**
  * The requested, submitted and received amounts, and the fee; later nodes move what was received.
@@ -74,12 +74,12 @@ export function createPayoutExecutor(journal: Journal, delayMs: number): Defined
     preflight: async ({ config }) =>
       configSchema.safeParse(config).success
         ? passed()
-        : failed('CONFIG_INVALID', 'config needs "beneficiary"'),
+        : failed('CONFIG_INVALID', 'config needs "payee"'),
     prepare: async ({ config, asset, amount }) => {
       const { success, data } = configSchema.safeParse(config);
       return success
-        ? prepared({ beneficiary: data.beneficiary, asset, amount })
-        : failed('CONFIG_INVALID', 'config needs "beneficiary"');
+        ? prepared({ payee: data.payee, asset, amount })
+        : failed('CONFIG_INVALID', 'config needs "payee"');
     },
     submit: async ({ context, prepared }, call) => {
       const entry = known(context.idempotency_key);

@@ -1,7 +1,7 @@
 /**
  * The payout desk as a Temporal worker:
  * `node dist/executor-task-queue.js --task-queue payouts --data .data/payouts`, once built.
- * Its registry entry says whom it pays: `"payees": [{ "field": "beneficiary", "family": "cex" }]`.
+ * Its registry entry says whom it pays: `"payees": [{ "field": "payee", "family": "cex" }]`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -8,14 +8,14 @@ const plain = {
   gated: false,
   cancellable: false,
   configured: false,
-  beneficiary: 0,
+  payee: 0,
   body: { nodes: [], edges: [] },
 };
 const mix = [
   { ...plain, key: 'plain', weight: 3 },
   { ...plain, key: 'gated', gated: true },
   { ...plain, key: 'cancellable', cancellable: true },
-  { ...plain, key: 'configured', configured: true, beneficiary: 0.5 },
+  { ...plain, key: 'configured', configured: true, payee: 0.5 },
 ];
 
 test('the same seed brings the same strikes and scripts, another seed others', () => {
@@ -48,7 +48,7 @@ test('no two movements share an amount, and only what can be cancelled or resume
     ...configured.map((each) => each?.['amount']),
   ];
   expect(new Set(amounts).size).toBe(200 + configured.length);
-  expect(new Set(configured.map((each) => each?.['beneficiary'])).size).toBe(2);
+  expect(new Set(configured.map((each) => each?.['payee'])).size).toBe(2);
   expect(
     scripts.every(
       ({ template, node_config }) => (node_config === null) === (template !== 'configured'),

@@ -45,10 +45,10 @@ export function writeScripts(
       ['approve', 'policy', 'reject', 'expire'] as const,
       (each) => weights[each],
     );
-    const beneficiary = dice.chance(template.beneficiary) ? { beneficiary: 'grocer' } : {};
+    const payee = dice.chance(template.payee) ? { payee: 'grocer' } : {};
     const config = {
       ...(template.configured ? { amount: amountOf(serial, 20) } : {}),
-      ...beneficiary,
+      ...payee,
     };
     const node_config = Object.keys(config).length === 0 ? null : config;
     const amount = amountOf(serial, 10);

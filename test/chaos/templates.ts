@@ -20,7 +20,7 @@ export interface MixedTemplate {
    * How often the caller says whom the team's desk pays; without that its node fails before it
    * sends.
    */
-  readonly beneficiary: number;
+  readonly payee: number;
   readonly body: TemplateText;
 }
 
@@ -123,7 +123,7 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
   const sweep = send('sweep', treasury.address);
   const refund = send('refund', venueHotWallet.address, 'withdraw', 'compensation');
   const onCancel = edge('withdraw', 'refund', { edge_type: 'on_cancel' });
-  const common = { gated: false, cancellable: false, configured: false, beneficiary: 0 };
+  const common = { gated: false, cancellable: false, configured: false, payee: 0 };
   return [
     { ...common, weight: 2, body: plan('withdrawal', [withdraw()], [], 'destination_finalized') },
     { ...common, weight: 4, body: sweepPlan },
@@ -208,7 +208,7 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
       ...common,
       weight: 3,
       configured: true,
-      beneficiary: 0.5,
+      payee: 0.5,
       body: plan(
         'either',
         [order('pay'), withdraw('after', { amount_ref: 'intent' }), withdraw('instead')],
@@ -221,7 +221,7 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
       weight: 3,
       cancellable: true,
       configured: true,
-      beneficiary: 1,
+      payee: 1,
       body: plan(
         'team',
         [order('pay'), order('forward', 'pay'), order('undo', 'pay', 'compensation')],
@@ -234,7 +234,7 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
       weight: 2,
       gated: true,
       cancellable: true,
-      beneficiary: 1,
+      payee: 1,
       body: plan(
         'team-gated',
         [
@@ -259,7 +259,7 @@ function candidates(chain: ChainInfo): readonly Candidate[] {
       ...common,
       weight: 2,
       configured: true,
-      beneficiary: 0.3,
+      payee: 0.3,
       body: plan(
         'failing',
         [withdraw('first', { amount_ref: 'intent' }), order('pay'), withdraw('last')],

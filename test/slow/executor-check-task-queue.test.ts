@@ -143,8 +143,8 @@ test('the payout desk passes the whole check, kill -9 included', async () => {
   const port = await freePort();
   const results = await checkTarget(
     optionsOf('payouts', {
-      config: { beneficiary: 'alice' },
-      payees: [{ field: 'beneficiary', family: 'cex' }],
+      config: { payee: 'alice' },
+      payees: [{ field: 'payee', family: 'cex' }],
       temporalAddress: address,
       effectsUrl: `http://127.0.0.1:${port}/effects/{idempotency_key}`,
       command: `exec node dist/executor-task-queue.js --task-queue payouts --temporal-address ${address} --http-port ${port} --data ${folder}`,

@@ -46,7 +46,7 @@ beforeAll(async () => {
     task_queue: 'payouts',
     action_types: ['payout'],
     same_key_safe: true,
-    payees: [{ field: 'beneficiary', family: 'cex' }],
+    payees: [{ field: 'payee', family: 'cex' }],
   };
   own = await startOwnStack({
     allow: ['alice'],
@@ -80,7 +80,7 @@ function withWayOut(): object {
 
 function onQueue(): object {
   const selector = { executor_selector: { action_type: 'payout' }, action_type: 'payout' };
-  const config = { beneficiary: 'alice' };
+  const config = { payee: 'alice' };
   const nodes = template.nodes.map((node) => ({ ...node, ...selector, config }));
   return { ...template, template_key: 'example/on-queue', nodes };
 }
