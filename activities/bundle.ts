@@ -1,6 +1,5 @@
 /**
- * The workflow code as a worker loads it: what the build has made of it, with what this process
- * asks of it in front.
+ * The workflow code as a worker loads it: the built bundle with this process's settings in front.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -40,7 +39,7 @@ export function workflowBundle(options: BundleOptions = {}): { readonly code: st
   return { code: first + (callStacks ? readBuilt() : withoutCallStacks(readBuilt())) };
 }
 
-/** A bundle of which nobody sees call stacks; the bench bundles what it compares with alike. */
+/** The bundle without call stacks. The bench uses it too, for a fair comparison. */
 export function withoutCallStacks(code: string): string {
   return NO_CALL_STACKS + code;
 }

@@ -7,8 +7,7 @@ import { traceHeaders } from '../platform/tracing.ts';
 const made = new WeakMap<Context, number>();
 
 /**
- * Aborts when the activity is cancelled or its worker shuts down. Each call has a request id of its
- * own, since one activity makes several.
+ * Aborts when the activity is cancelled or its worker shuts down. Each call has its own request id.
  */
 export function callOptions(): CallOptions {
   const context = Context.current();

@@ -1,7 +1,7 @@
 /**
- * Writes what follows for a movement. Whoever reaches Temporal can schedule an activity with
- * arguments of their own, so a decision is computed again from what is stored, and one that was
- * handed over only says which one is expected.
+ * Writes decisions about movements. Anyone with access to Temporal can schedule an activity with
+ * any arguments, so each decision is computed again from the stored movement; the argument only
+ * says which one is expected.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { advance } from '../domain/commands/advance.ts';
@@ -13,7 +13,7 @@ import type { Database } from '../prisma/client.ts';
 import { readEnd, readMovementView } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
 
-/** Not applied: another one has decided, or a node has changed since; the run loads again. */
+/** Not applied: another decision or a change of a node came first; the run loads again. */
 export async function writeIfItFollows(db: Database, handed: DecideArgs): Promise<DecideResult> {
   const view = await readMovementView(db, handed.movement_id);
   if (view === null) return { applied: false, version: handed.version };
@@ -23,7 +23,7 @@ export async function writeIfItFollows(db: Database, handed: DecideArgs): Promis
   return { applied: outcome.ok, version: outcome.head?.version ?? view.version };
 }
 
-/** Writes a decision that was computed from what is stored, if the movement is still as it was. */
+/** Writes a decision that was computed from the stored movement, if that has not changed. */
 export async function writeDecision(
   db: Database,
   decision: DecideArgs,
@@ -35,9 +35,9 @@ export async function writeDecision(
 }
 
 /**
- * The decision that the view leads to, if it is the one that was handed over. What a cancel has
- * overtaken only the run knows: a READY node that nothing was sent for may be stopped, unless it
- * outlives the cancel.
+ * The decision that the view leads to, if it equals `handed`. Only the run knows which nodes a
+ * cancel stopped in time: a READY node without a send may be stopped, unless it outlives the
+ * cancel.
  */
 function decisionFor(view: LoadedMovement, handed: DecideArgs): DecideArgs | null {
   const lasting = onCancelTargets(view.edges);

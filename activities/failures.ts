@@ -4,8 +4,7 @@ import type { Logger } from 'pino';
 import type { RetryPolicy } from '../domain/plan/types.ts';
 
 /**
- * A write that lost against another one: whoever won decides, so this run looks at the database
- * again.
+ * Another write came first. That write decides, so this run reads the database again.
  */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
@@ -51,10 +50,10 @@ export function backoffSeconds(policy: RetryPolicy | undefined, count: number): 
   return Math.min(cap, first * factor ** Math.max(0, count - 1));
 }
 
-/** Longest pause between two looks that tell nothing. */
+/** Longest pause between two looks without an answer. */
 const LONGEST_LOOK_PAUSE_SECONDS = 60;
 
-/** Seconds before look `count` + 1, when `count` of them told nothing: a minute at most. */
+/** Seconds before look `count` + 1, after `count` looks without an answer: a minute at most. */
 export function lookPauseSeconds(policy: RetryPolicy | undefined, count: number): number {
   return Math.min(
     LONGEST_LOOK_PAUSE_SECONDS,
@@ -62,24 +61,20 @@ export function lookPauseSeconds(policy: RetryPolicy | undefined, count: number)
   );
 }
 
-/** Of what phases and looks at transfers have at hand. */
+/** Part of the dependencies of phases and of looks at transfers. */
 export interface Unhurried {
-  /**
-   * How long after an answer it is asked again what became of a send that waits for a person; a
-   * minute when left out.
-   */
+  /** Pause between two looks at a send that waits for a person; a minute when left out. */
   readonly unhurriedSeconds?: number;
 }
 
-/** Seconds between two questions about what a person may decide at any time. */
-export function unhurriedSeconds({ unhurriedSeconds: given = 60 }: Unhurried): number {
-  return given;
+/** Seconds between two looks at a send that a person may decide about at any time. */
+export function unhurriedSeconds({ unhurriedSeconds: seconds = 60 }: Unhurried): number {
+  return seconds;
 }
 
 /**
- * What Temporal may keep of an unexpected error: its name. A message from elsewhere can hold
- * whatever a query, a key or a venue put into it, and a history outlives every rule about that; it
- * goes to the log.
+ * Temporal keeps only the name of an unexpected error. Its message may hold a query, a key or text
+ * of a venue, and a history cannot be cleaned; so the message goes to the log.
  */
 export function forHistory(error: unknown, log: Logger): unknown {
   if (error instanceof TemporalFailure || error instanceof Overtaken) return error;

@@ -18,21 +18,21 @@ export async function named<T>(
   }
 }
 
-/** Says what the next beats are to show of the work. */
+/** Sets the details that the next heartbeats show. */
 export type Tell = (details: unknown) => void;
 
 /**
- * {@link named}, beating while it works, so that a worker that died is noticed in seconds and a
- * slow other side is not taken for one.
+ * {@link named} with heartbeats, so that a dead worker is noticed within seconds and a slow
+ * counterpart is not mistaken for one.
  */
 export async function beating<T>(
   deps: { readonly log: Logger },
   work: (tell: Tell) => Promise<T>,
 ): Promise<T> {
-  let told: unknown;
-  const heartbeat = startHeartbeat(() => told);
+  let shown: unknown;
+  const heartbeat = startHeartbeat(() => shown);
   try {
-    return await named(deps, () => work((details) => void (told = details)));
+    return await named(deps, () => work((details) => void (shown = details)));
   } finally {
     heartbeat.stop();
   }

@@ -1,4 +1,4 @@
-/** What only this process knows is not lost because the database is away for a moment. */
+/** Repeats a write while the database is away, so that this process's knowledge is not lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, type ErrorCode } from '../domain/errors.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What a worker that stops does with what is under way: a send is waited for and never called off;
- * a call that another worker may repeat is given up at once, and costs its node nothing.
+ * What a stopping worker does with running work: it waits for sends and never aborts them; it
+ * abandons at once every call that another worker may repeat, which costs the node no attempt.
  */
 import { callOptions } from './call.ts';
 import { lookAgain } from './failures.ts';
@@ -10,12 +10,12 @@ import type { CallOptions } from '../domain/executor.ts';
 export type Send =
   { readonly movement_id: string; readonly node_key: string } | { readonly transfer_id: string };
 
-/** Of what phases and looks at transfers have at hand; left out where a worker is never stopped. */
+/** Part of the dependencies of phases and looks at transfers; left out: the worker never stops. */
 export interface Leaves {
   readonly leaving?: Leaving;
 }
 
-/** How soon another worker may take what this one gives up. */
+/** How soon another worker may take what this one abandons. */
 export const AGAIN_SECONDS = 0.05;
 
 export class Leaving {
@@ -24,7 +24,7 @@ export class Leaving {
   readonly #givingUp = new Set<() => void>();
   #ended: () => void = () => undefined;
 
-  /** From now on sends are all that is waited for. */
+  /** From now on the worker waits for sends only. */
   leave(): void {
     this.#left = true;
     for (const giveUp of this.#givingUp) giveUp();
@@ -54,14 +54,14 @@ export class Leaving {
     }
   }
 
-  /** @throws what has the activity repeated elsewhere, once the worker stops. */
+  /** @throws a failure that makes another worker repeat the activity, once this worker stops. */
   async repeatable<T>(call: (options: CallOptions) => Promise<T>): Promise<T> {
     const stops = lookAgain('its worker stops; another one goes on', AGAIN_SECONDS);
     if (this.#left) throw stops;
     const options = callOptions();
     const abort = new AbortController();
     let giveUp = (): void => undefined;
-    // Whatever a call makes of its signal, it is not waited for.
+    // Not every call ends with its signal, so the race does not wait for it.
     const over = new Promise<never>((_, reject) => {
       giveUp = () => {
         reject(stops);
@@ -84,7 +84,7 @@ export function sending<T>({ leaving }: Leaves, send: Send, work: () => Promise<
   return leaving === undefined ? work() : leaving.sending(send, work);
 }
 
-/** A call that is given up when its worker stops; see {@link Leaving.repeatable}. */
+/** A call that a stopping worker abandons; see {@link Leaving.repeatable}. */
 export function repeatable<T>(
   { leaving }: Leaves,
   call: (options: CallOptions) => Promise<T>,

@@ -17,7 +17,7 @@ import { cancel } from './phases/cancel.ts';
 import {
   preflightAndLook,
   preflightAndPrepare,
-  orTooLate,
+  nullAfter,
   submitAndLook,
   wholeChain,
 } from './phases/chain.ts';
@@ -35,8 +35,8 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       const decided = await writeIfItFollows(deps.db, args);
       const { begin } = args;
       if (!decided.applied || begin === undefined) return decided;
-      const begun = await orTooLate(deps, () => preflightAndPrepare(deps, begin));
-      return begun === null ? decided : { ...decided, begun };
+      const first = await nullAfter(deps, () => preflightAndPrepare(deps, begin));
+      return first === null ? decided : { ...decided, begun: first };
     },
     async expire({ movement_id }) {
       // Refused when an approval came first or the database's clock is behind: the run loads and
@@ -44,7 +44,7 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       await applyTransition(deps.db, expire(movement_id));
     },
     preflight: (args) => {
-      // Of a node that only looks; its name is the one that an older worker does first.
+      // A node that only looks. Older workers run this activity first, so its name stays.
       if (args.whole === true) return beating(deps, () => preflightAndLook(deps, args));
       return args.chained === true
         ? beating(deps, () => preflightAndPrepare(deps, args))
@@ -66,8 +66,8 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
 }
 
 /**
- * The movement as it is once what follows from it is written, if `decides`: the run then has
- * nothing to write before it begins what is ready.
+ * The movement; with `decides`, after its next decision is written, so that the run can start ready
+ * nodes at once.
  */
 async function load(
   deps: PhaseDependencies,
@@ -81,13 +81,13 @@ async function load(
     const outcome = await writeDecision(deps.db, decision);
     return outcome.ok ? decided(view, decision, outcome.head?.version ?? view.version) : view;
   } catch (error) {
-    // What this load has marked as seen is told once, so it is told; the run decides by itself.
+    // This load has marked commands as seen, so the run must get its view; it decides by itself.
     deps.log.warn({ err: error, movement_id }, 'a load could not write what follows from it');
     return view;
   }
 }
 
-/** What a cancel leads to depends on what the run has stopped, which only the run knows. */
+/** After a cancel the run decides: only the run knows which nodes it has stopped. */
 const DECIDED_AT_ONCE: readonly MovementState[] = [
   'APPROVED',
   'EXECUTING',
@@ -96,8 +96,8 @@ const DECIDED_AT_ONCE: readonly MovementState[] = [
 ];
 
 /**
- * The movement, and of each node how its executor is reached: that is known here and not in the
- * database.
+ * The movement, and how the executor of each node is reached, which this process knows and the
+ * database does not.
  */
 async function describedView(
   deps: PhaseDependencies,

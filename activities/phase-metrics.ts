@@ -1,4 +1,4 @@
-/** How long phases take, by what they are and what came of them. */
+/** Duration of phases, by phase and outcome. */
 import { Histogram } from 'prom-client';
 import type { Phase, PhaseResult } from '../domain/messages.ts';
 import type { PhaseRow } from '../store/phases.ts';
@@ -7,7 +7,7 @@ import type { PhaseDependencies } from './phases/context.ts';
 
 const durations = new Histogram({
   name: 'svc_phase_duration_seconds',
-  help: 'Time from the beginning of a phase that asked its executor to the record of the answer.',
+  help: 'Time from the start of a phase that called its executor until the answer was recorded.',
   labelNames: ['phase', 'executor_kind', 'outcome'] as const,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 });
@@ -19,22 +19,19 @@ const durations = new Histogram({
  */
 export type PhaseOutcome = 'done' | 'failed' | 'unknown' | 'not_yet' | 'recover' | 'error';
 
-/**
- * Runs what is left of a phase and records it, whatever becomes of it. `started` is of the
- * monotonic clock.
- */
+/** Runs `work`, the rest of a phase, and records its duration. `started`: monotonic clock. */
 export async function measured<T extends PhaseResult>(
   deps: PhaseDependencies,
   phase: Phase,
-  asked: { readonly row: PhaseRow; readonly started: number },
+  timed: { readonly row: PhaseRow; readonly started: number },
   work: () => Promise<T>,
 ): Promise<T> {
   const record = (outcome: PhaseOutcome): void => {
     const kind =
-      deps.executors.describe(asked.row.node.executor_binding.executor_key)?.kind ?? 'unregistered';
+      deps.executors.describe(timed.row.node.executor_binding.executor_key)?.kind ?? 'unregistered';
     durations.observe(
       { phase, executor_kind: kind, outcome },
-      (performance.now() - asked.started) / 1_000,
+      (performance.now() - timed.started) / 1_000,
     );
   };
   try {
@@ -58,22 +55,22 @@ function notYet(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'type' in error && error.type === 'NOT_YET';
 }
 
-/** When this process asked what a team's worker answers; a node has one phase at a time. */
-const asking = new Map<string, number>();
-/** Answers that another process records leave their beginning behind; the oldest go first. */
-const MOST_ASKING = 10_000;
+/** When this process called a team's worker, by {@link notePhaseStart}'s key. */
+const phaseStarts = new Map<string, number>();
+/** Where another process records the answer the start stays here, so the oldest are dropped. */
+const MOST_STARTS = 10_000;
 
 /** Remembers when the first half of a team's phase began. */
-export function noteAsking(key: string, started: number): void {
-  asking.delete(key);
-  asking.set(key, started);
-  const [oldest] = asking.keys();
-  if (asking.size > MOST_ASKING && oldest !== undefined) asking.delete(oldest);
+export function notePhaseStart(key: string, started: number): void {
+  phaseStarts.delete(key);
+  phaseStarts.set(key, started);
+  const [oldest] = phaseStarts.keys();
+  if (phaseStarts.size > MOST_STARTS && oldest !== undefined) phaseStarts.delete(oldest);
 }
 
-/** When it began, or null when that was in another process. */
-export function takeAsking(key: string): number | null {
-  const started = asking.get(key) ?? null;
-  asking.delete(key);
+/** When the phase started; null when it started in another process. */
+export function takePhaseStart(key: string): number | null {
+  const started = phaseStarts.get(key) ?? null;
+  phaseStarts.delete(key);
   return started;
 }

@@ -13,8 +13,8 @@ const LEVELS = {
 } as const satisfies Record<LogLevel, string>;
 
 /**
- * "Not yet" failures of a polling phase are how polling works, not something to be warned of. To be
- * called once, before anything of the SDK is used.
+ * Call once, before any other use of the SDK. "Not yet" failures are how phases poll, so they are
+ * no warnings.
  */
 export function installSdkLog(log: Logger): void {
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {

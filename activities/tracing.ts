@@ -1,7 +1,4 @@
-/**
- * Spans around activities, as parts of the trace that their run was begun with. Loads
- * OpenTelemetry.
- */
+/** Spans around activities, as parts of the trace that started their run. Loads OpenTelemetry. */
 import { OpenTelemetryActivityInboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 

@@ -22,9 +22,9 @@ import { FAILURE_CONVERTER } from './bundle.ts';
 import { nameOf, type Leaving } from './leaving.ts';
 
 const RETRY_MS = 500;
-/** What an operator has to mend takes longer, and need not fill the log meanwhile. */
+/** An operator has to act, which takes longer; a long pause keeps the log short. */
 const OPERATOR_RETRY_MS = 10_000;
-/** For the SDK to close, once it waits no longer for what runs. */
+/** Time for the SDK to close after `stopSeconds`. */
 const CLOSE_MS = 1_000;
 
 /** How a worker is set up, whatever it runs; docs/performance.md says what was measured. */
@@ -47,22 +47,22 @@ export interface WorkerOptions {
   /** Sees every activity. */
   readonly activityInterceptor?: ActivityInterceptorsFactory | undefined;
   readonly log: Logger;
-  /** What is done with activities under way when it stops. */
+  /** Handles running activities when the worker stops. */
   readonly leaving: Leaving;
-  /** How long it waits for them. */
+  /** How long a stopping worker waits for running activities. */
   readonly stopSeconds: number;
-  /** Given once connected and before work is taken; repeated until it succeeds. */
+  /** Called once connected and before work is taken; repeated until it succeeds. */
   readonly beforeWork: () => Promise<void>;
 }
 
 export interface RunningWorker {
   /** Whether it is polling for work now. */
   isRunning(): boolean;
-  /** Goes on over a connection with a renewed key or certificate; what is running runs on. */
+  /** Moves to a connection with a renewed key or certificate; running work continues. */
   use(renewed: TemporalAccess): Promise<void>;
   /**
-   * Polls no more, leaves to others what they may repeat, and waits for sends. Answers what had not
-   * ended after `stopSeconds`.
+   * Stops polling, abandons repeatable calls, and waits for sends. Returns the names of those that
+   * had not ended after `stopSeconds`.
    */
   stop(): Promise<readonly string[]>;
 }
@@ -76,7 +76,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
   let outOfTime = false;
   const pause = new AbortController();
   const use = async (renewed: TemporalAccess): Promise<void> => {
-    // One that is not connected connects with what there is then.
+    // A worker that is not connected reads the current access when it connects.
     if (worker === null) return;
     const next = await NativeConnection.connect(connectionOptions(renewed));
     const old = connection;
@@ -108,7 +108,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
           ? {}
           : { interceptors: { activity: [options.activityInterceptor] } }),
         ...WORKER_TUNING,
-        // What may be repeated is given up by `leaving`; the SDK calls off no send before its time.
+        // `leaving` abandons repeatable calls; the SDK aborts no send before its time limit.
         shutdownGraceTime: stopSeconds * 1_000,
         shutdownForceTime: stopSeconds * 1_000,
       });
@@ -151,7 +151,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
       pause.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();
       leaving.leave();
-      // Without a connection nothing is under way but sends that a lost worker has left.
+      // Without a connection only sends of a lost worker can still be running.
       const ended = Promise.all([worker === null ? undefined : done, leaving.whenSent()]);
       try {
         await within(ended, stopSeconds * 1_000 + CLOSE_MS);
@@ -161,7 +161,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
       }
       if (!outOfTime) return [];
       const sends = leaving.sends.map(nameOf);
-      return sends.length > 0 ? sends : ['activities whose end Temporal has not been told'];
+      return sends.length > 0 ? sends : ['activities whose end was not reported to Temporal'];
     },
   };
 }

@@ -1,8 +1,8 @@
-/** What a movement has allowed others to pull (prisma/functions/allowances.sql). */
+/** Token allowances that a movement has set (prisma/functions/allowances.sql). */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** An allowance of which something is left, as stored sends show it. */
+/** An allowance that stored sends have not used up. */
 export interface OpenAllowance {
   /** The node that set it. */
   readonly node_key: string;
@@ -13,7 +13,7 @@ export interface OpenAllowance {
   readonly token_address: string;
   readonly spender: string;
   readonly asset: string;
-  /** What the movement's nodes have not pulled of it. */
+  /** What the movement's nodes have not pulled. */
   readonly amount: string;
 }
 
@@ -33,7 +33,7 @@ export function readOpenAllowances(
   );
 }
 
-/** What was left of each allowance that was taken back since, by its node. */
+/** What was left of each allowance that was reset since, by its node. */
 export async function readResetAllowances(
   db: Database,
   movementId: string,
@@ -46,7 +46,7 @@ export async function readResetAllowances(
   return new Map(rows.map(({ node_key, amount }) => [node_key, amount]));
 }
 
-/** Whether an allowance of the movement is under way. */
+/** Whether a node of the movement is setting an allowance now. */
 export async function isAllowing(db: Database, movementId: string): Promise<boolean> {
   const rows = await run(
     () => db.sql<{ allowing: boolean }>`

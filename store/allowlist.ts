@@ -42,7 +42,7 @@ export interface Allowed {
 /** What a row is known by beside its id. */
 export type AllowedKey = Pick<AllowedAddress, 'chain_family' | 'address' | 'chain_id'>;
 
-/** Who changes a row and why, and how long what is put in force has to wait; null: not at all. */
+/** Who changes a row and why, and how long it cools before it may be paid; null: no wait. */
 export interface AllowlistChange {
   readonly by: string;
   readonly reason: string;
@@ -53,10 +53,10 @@ export interface AllowlistChange {
 
 type Answer = { readonly outcome: AllowOutcome | 'again'; readonly row: AllowedAddress } | null;
 
-/** Two processes can only be in each other's way once: then the row is there. */
+/** A second try finds the row that a concurrent process inserted. */
 const LOOKS = 3;
 
-/** Puts an address in normal form on the list; the outcome tells whether it was there. */
+/** Puts an address in normal form on the list; the outcome says whether it was there. */
 export async function allowAddress(
   db: Database,
   entry: AllowedKey & { readonly label: string | null },
@@ -190,12 +190,14 @@ export async function readAlike(
   return rows.map((row) => row.address);
 }
 
-/** What matching needs of every row of these addresses, and the database's clock. */
+/** The fields of every row of these addresses that matching needs, and the database's clock. */
 export async function readListed(
   db: Database,
-  asked: readonly Pick<AllowedKey, 'chain_family' | 'address'>[],
+  addresses: readonly Pick<AllowedKey, 'chain_family' | 'address'>[],
 ): Promise<{ readonly now: number; readonly rows: readonly ListedAddress[] }> {
-  const keys = JSON.stringify(asked.map(({ chain_family, address }) => [chain_family, address]));
+  const keys = JSON.stringify(
+    addresses.map(({ chain_family, address }) => [chain_family, address]),
+  );
   const rows = await run(
     () => db.sql<{ now_ms: number; listed: readonly ListedAddress[] }>`
       SELECT (extract(epoch FROM svc_now()) * 1000)::double precision AS now_ms, coalesce((

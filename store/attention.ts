@@ -1,4 +1,4 @@
-/** Which movements need a person, and why: what `attention_of` (prisma/functions) says of them. */
+/** Which movements need a person, and why, by `attention_of` (prisma/functions/attention.sql). */
 import {
   SIGNALLED_REASONS,
   type AttentionReason,
@@ -13,16 +13,16 @@ import { run } from './faults.ts';
 import { agentOf } from './namespaces.ts';
 import { beforePosition, type PagePosition } from './paging.ts';
 
-/** Which movements are asked for. */
+/** Which movements to list. */
 export interface MovementScope {
   readonly state?: MovementState | undefined;
   readonly strategy_id?: string | undefined;
   readonly template_key?: string | undefined;
-  /** What it is for, or can move. */
+  /** The asset that it moves or can move. */
   readonly asset?: string | undefined;
-  /** What their creates named them by. */
+  /** The reference that their creates set. */
   readonly external_reference?: string | undefined;
-  /** Pairs that their creates gave; all of them. */
+  /** Metadata pairs that their creates set; all must match. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Only movements of templates in this namespace. */
   readonly namespace?: string | undefined;
@@ -49,9 +49,9 @@ export async function listNeeding(
   const pairs = jsonOfPairs(filter);
   const agent = agentOf(filter.namespace);
   const { at, id } = beforePosition(after);
-  // Two halves in the order of the page, each of which ends when that is full. What attention_of
-  // would refuse at a glance is said in the words of two indexes. The second one has its rows
-  // sorted before attention_of is asked, hence OFFSET.
+  // Two halves in page order, each of which stops when the page is full. Conditions of two indexes
+  // exclude what attention_of would reject. OFFSET sorts the second half before it calls
+  // attention_of.
   const rows = await run(
     () => db.sqlPlanned<{ movement_id: string; reason: AttentionReason }>`
       WITH open AS (
@@ -73,7 +73,7 @@ export async function listNeeding(
         SELECT x.movement_id, x.created_at, a.facts ->> 'reason' AS reason
         FROM (SELECT m.movement_id, m.created_at FROM movements m
           WHERE m.ended_badly_at > (SELECT svc_now()) - interval '7 days'
-            -- Added to, the time begins no index: those of a week are fewer than those before it.
+            -- The added interval keeps created_at out of its index: the rows of a week are fewer.
             AND (m.created_at + interval '0', m.movement_id) < (${at}::timestamptz, ${id}::uuid)
             AND (${state}::text IS NULL OR m.request_state = ${state})
             AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
@@ -111,10 +111,9 @@ export async function readReasons(
 }
 
 /**
- * Open movements of which more is to be said than their state says, the oldest `limit`: what their
- * runs are told.
+ * Open movements with a reason that their state does not show, the oldest `limit`; for their runs.
  */
-export async function readTold(
+export async function readReasonsForRuns(
   db: Database,
   limit: number,
 ): Promise<ReadonlyMap<string, NonNullable<SignalledAttention>>> {
@@ -125,7 +124,7 @@ export async function readTold(
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
         UNION ALL
-        -- No approval is said to be over soon earlier than this, and those that wait may be many.
+        -- Only approvals that expire within this time may have a reason; the others may be many.
         SELECT m.movement_id, m.created_at, a.facts
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.request_state = 'PENDING_APPROVAL'
@@ -138,7 +137,7 @@ export async function readTold(
   );
 }
 
-/** Movements that ended and need a person still, `limit` of them, the longest ended first. */
+/** Ended movements that still need a person, `limit` of them, the longest ended first. */
 export async function readEndedBadly(
   db: Database,
   limit: number,
@@ -155,13 +154,13 @@ export async function readEndedBadly(
   return new Map(rows.map((row) => [row.movement_id, row]));
 }
 
-/** How many changes of attention are written in one turn; the rest in the next. */
+/** Changes of attention per turn; the next turn writes the rest. */
 const MOST_NOTED = 200;
 
 /**
- * Writes each change of a movement's attention to a reason that no state tells, with its callback
- * `request_attention`. `needed` is what {@link readTold} has just read; what is written is decided
- * by the database again. Any number of processes may do this.
+ * Writes each change of a movement's reason that its state does not show, with the callback
+ * `request_attention`. `needed`: what {@link readReasonsForRuns} has just read; the database
+ * decides again what to write. Any number of processes may run this.
  */
 export async function noteAttention(
   db: Database,
@@ -181,7 +180,7 @@ export async function noteAttention(
       WHERE m.attention_told IS NOT NULL AND m.ended_at IS NULL
         AND NOT EXISTS (SELECT FROM known x WHERE x.movement_id = m.movement_id)
       UNION
-      -- Whatever becomes of its nodes, a cancelled one changes its state no more.
+      -- A cancelled movement does not change its state when its nodes fail.
       SELECT m.movement_id FROM movements m
       WHERE m.request_state = 'CANCELLED' AND m.attention_told IS NULL AND (m.ended_at IS NULL
         OR m.ended_badly_at > (SELECT svc_now()) - interval '10 minutes')

@@ -57,14 +57,14 @@ export const BEGINNING: AuditPlace = {
 
 export interface UnsealedPage {
   readonly rows: readonly AuditRowRead[];
-  /** Where to look on; null: there are no rows behind what was looked at. */
+  /** Where to continue; null: no rows follow. */
   readonly next: AuditPlace | null;
 }
 
 /**
- * Of the next `scan` committed rows behind `after`, in the order of time, the first `limit` without
- * a seal; null looks at the last half minute of the database's clock, since a row is visible only
- * some time after it got its own. Takes no lock but that of any reader.
+ * The first `limit` rows without a seal among the next `scan` committed rows after `after`, in
+ * order of time; null reads the last half minute, since a row becomes visible only some time after
+ * its timestamp. Takes only a reader's lock.
  */
 export async function readUnsealed(
   db: Database,
@@ -183,14 +183,14 @@ export interface SealState {
   /** Of the newest seal, in hexadecimal; null where there is none. */
   readonly chain_hash: string | null;
   readonly sealed_at: string | null;
-  /** Of the newest rows that sealers have had time for, one has no seal. */
+  /** One of the newest rows that should be sealed by now has no seal. */
   readonly overdue: boolean;
 }
 
-/** Sealers pass over what is older in turns; a trail that is not sealed any more has it here. */
+/** Rows that are checked: if sealing stopped, the newest rows lack seals. */
 const NEWEST = 100;
 
-/** Whether sealing goes on; `graceSeconds` is what the sealers may take. Reads the ends alone. */
+/** Whether sealing works; `graceSeconds`: how long it may take. Reads only the newest rows. */
 export async function readSealState(db: Database, graceSeconds: number): Promise<SealState> {
   const rows = await run(
     () => db.sql<

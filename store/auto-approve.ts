@@ -1,7 +1,4 @@
-/**
- * Automatic approval as it is stored: policies, what their windows hold, and what a decision is
- * made by.
- */
+/** Stored automatic approval: policies, the use of their windows, and the facts of a decision. */
 import { NOTHING_USED, type BudgetUsage } from '../domain/auto-approve/budget.ts';
 import type { TemplateCaps } from '../domain/auto-approve/free.ts';
 import type { AllowedTemplate, AutoApprovePolicy } from '../domain/auto-approve/policy.ts';
@@ -18,7 +15,7 @@ export interface PolicyRecord extends AutoApprovePolicy {
   readonly updated_at: string;
 }
 
-/** The fields that a caller gives. */
+/** The fields that a caller sets. */
 export type PolicyFields = Omit<
   PolicyRecord,
   'policy_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at'
@@ -158,11 +155,11 @@ export interface StoredPolicyFacts {
   readonly at: string;
   readonly policy: PolicyRecord | null;
   readonly usage: BudgetUsage;
-  /** Keys among those asked for that operators have switched off. */
+  /** Required keys that operators have switched off. */
   readonly switched_off: readonly string[];
 }
 
-/** Everything a policy's decision looks at, in one statement and without a lock. */
+/** All facts of a policy's decision, in one statement and without a lock. */
 export async function readPolicyFacts(
   db: Database,
   pair: { readonly client_id: string | null; readonly strategy_id: string },

@@ -28,7 +28,7 @@ export interface PoolFilter {
   readonly account_type?: string | undefined;
 }
 
-/** The latest row of each pool that a fetch has told of, by venue, asset and account type. */
+/** The latest row of each pool that a fetch has returned, by venue, asset and account type. */
 export async function readBalances(
   db: Database,
   filter: PoolFilter,
@@ -54,9 +54,9 @@ export async function readBalances(
 }
 
 /**
- * Fetches and stores one venue's balances. The time of a snapshot is taken by the database's clock
- * before the venue is asked, so that an outflow that ends meanwhile still counts. Throws what
- * `fetch` throws; the old rows stay then.
+ * Fetches and stores one venue's balances. A snapshot's time is the database's clock before the
+ * fetch, so that an outflow that ends meanwhile still counts. Throws what `fetch` throws; then the
+ * old rows stay.
  */
 export async function refreshBalances(
   db: Database,

@@ -21,13 +21,13 @@ export interface At<T> {
   readonly row: T;
 }
 
-/** What people write of a chain. */
+/** The fields of a chain that people set. */
 export type BridgeChainFields = Pick<
   BridgeChain,
   'chain' | 'endpoint_identity' | 'finality_age_seconds' | 'operator_label'
 >;
 
-/** What a change came to; every outcome but `done` changed nothing. */
+/** The outcome of a change; only `done` changed anything. */
 export type ChainChange =
   | ({ readonly outcome: 'done' } & At<BridgeChain>)
   | { readonly outcome: 'chain_exists' }
@@ -39,7 +39,7 @@ export type PathChange =
   | { readonly outcome: 'path_baseline_exists' }
   | { readonly outcome: 'chain_not_found'; readonly chain: string };
 
-/** As the functions answer. */
+/** An answer of the SQL functions. */
 type Stored<Change> =
   Change extends At<infer Row>
     ? { readonly outcome: 'done'; readonly at: string; readonly row: Row }
@@ -213,19 +213,19 @@ export async function readBridgePath(
   return rows[0] === undefined ? null : toPath(rows[0].row);
 }
 
-/** A chain as whoever asks knows it. */
+/** A chain by its name or its identity. */
 export type BridgeChainRef = { readonly chain: string } | { readonly endpoint_identity: string };
 
 /** Everything that decides whether a path may be used, in one statement, and its clock. */
 export async function readPathFacts(
   db: Database,
-  asked: {
+  path: {
     readonly source: BridgeChainRef;
     readonly destination: BridgeChainRef;
     readonly asset: string;
   },
 ): Promise<PathFacts & { readonly now: string; readonly version: string }> {
-  const [source, destination] = [namesOf(asked.source), namesOf(asked.destination)];
+  const [source, destination] = [namesOf(path.source), namesOf(path.destination)];
   const rows = await run(
     () => db.sql<{
       now: Date;
@@ -242,7 +242,7 @@ export async function readPathFacts(
       LEFT JOIN bridge_chains d ON d.chain = ${destination.chain}
         OR lower(d.endpoint_identity) = lower(${destination.identity})
       LEFT JOIN bridge_paths p ON p.src_chain = s.chain AND p.dst_chain = d.chain
-        AND p.asset = ${asked.asset}`,
+        AND p.asset = ${path.asset}`,
   );
   const [found] = rows;
   if (found === undefined) throw new Error('the facts of a path were not answered');
@@ -264,23 +264,25 @@ function namesOf(ref: BridgeChainRef): {
     : { chain: null, identity: ref.endpoint_identity };
 }
 
-/** What an endpoint told; null facts where it did not answer. */
-export interface ToldChain extends Pick<BridgeChain, 'chain' | 'endpoint_identity'> {
+/** What an endpoint reported; null facts where it did not answer. */
+export interface ReportedChain extends Pick<BridgeChain, 'chain' | 'endpoint_identity'> {
   readonly facts: JsonObject | null;
 }
 
 export interface RefreshedChains extends At<readonly BridgeChain[]> {
-  /** Chains whose facts are others than before. */
+  /** Chains whose facts have changed. */
   readonly changed: readonly string[];
 }
 
-/** Keeps what endpoints told that were asked after `askedAt` (the database's clock, ISO 8601). */
+/**
+ * Stores what endpoints reported; all calls started after `startedAt` (database clock, ISO 8601).
+ */
 export async function refreshBridgeChains(
   db: Database,
-  told: readonly ToldChain[],
-  { askedAt, audit }: { readonly askedAt: string; readonly audit: AuditEntry },
+  reported: readonly ReportedChain[],
+  { startedAt, audit }: { readonly startedAt: string; readonly audit: AuditEntry },
 ): Promise<RefreshedChains> {
-  const doc = JSON.stringify({ told, asked_at: askedAt, audit: [auditRow(db, audit)] });
+  const doc = JSON.stringify({ told: reported, asked_at: startedAt, audit: [auditRow(db, audit)] });
   const rows = await run(
     () =>
       db.sql<{

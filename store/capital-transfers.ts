@@ -25,7 +25,7 @@ export interface NewTransfer {
   readonly reason: string;
   readonly strategy_id: string | null;
   readonly provider: string;
-  /** Where it is called back to when it needs a person. */
+  /** Called when the transfer needs a person. */
   readonly callback_url: string | null;
   /** The client that the idempotency key belongs to. */
   readonly client_scope: string;
@@ -183,13 +183,13 @@ export async function listTransfers(
   { state, ...equal }: TransferFilter,
   page: { readonly limit: number; readonly after: PagePosition | null },
 ): Promise<readonly TransferRecord[]> {
-  const given = Object.fromEntries(
+  const where = Object.fromEntries(
     Object.entries({ ...equal, request_state: state }).filter(([, value]) => value !== undefined),
   );
   const rows = await run(() =>
     db.capitalTransfer.findMany({
       select: RECORD,
-      where: { ...given, ...(page.after === null ? {} : olderThan(page.after, 'transfer_id')) },
+      where: { ...where, ...(page.after === null ? {} : olderThan(page.after, 'transfer_id')) },
       orderBy: [{ created_at: 'desc' }, { transfer_id: 'desc' }],
       take: page.limit,
     }),
@@ -209,7 +209,7 @@ export interface TransferEventRecord {
   readonly occurred_at: string;
 }
 
-/** All that happened to a transfer, oldest first; empty when there is none. */
+/** All events of a transfer, oldest first; empty for an unknown one. */
 export async function readTransferEvents(
   db: Database,
   transferId: string,
@@ -229,7 +229,7 @@ export async function readTransferEvents(
   }));
 }
 
-/** The transfer for whoever works on it, or null. */
+/** The transfer for its activities, or null. */
 export async function readTransferRow(
   db: Database,
   transferId: string,
@@ -242,7 +242,7 @@ export async function readTransferRow(
   return rows[0]?.row ?? null;
 }
 
-/** The same for a run, which has seen with it all that it was to be woken for. */
+/** The same for a run; marks all changes as seen, so that nothing wakes the run for them. */
 export async function loadTransfer(
   db: Database,
   transferId: string,
@@ -257,7 +257,7 @@ export async function loadTransfer(
   return rows[0]?.row ?? null;
 }
 
-/** A transfer whose run has to be woken, or whose run is to be looked for. */
+/** A transfer whose run must be woken, or may be missing. */
 export interface DueTransfer {
   readonly transfer_id: string;
   /** No run has seen its last change yet. */

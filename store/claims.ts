@@ -9,7 +9,7 @@ interface Owner {
   readonly node_key: string;
 }
 
-/** What is claimed of these, and whether by this node. */
+/** Which of these are claimed, and whether by this node. */
 export function readClaimed(
   db: Database,
   { source, references }: { readonly source: string; readonly references: readonly string[] },
@@ -60,8 +60,8 @@ export function readWaiting(
 }
 
 /**
- * Burns other than the node's whose mint cannot be told from its own: sent or under way, and of the
- * same message, or of the same amount and recipient while none is recorded.
+ * Other nodes' burns whose mint looks like this node's: they may have been sent, and have the same
+ * message, or, while no message is recorded, the same amount and payee.
  */
 export function readOpenBurns(
   db: Database,

@@ -2,12 +2,12 @@
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** Milliseconds since 1970, whatever a test has made of `svc_now()`. */
+/** Milliseconds since 1970, without the offset that tests give `svc_now()`. */
 export async function readDatabaseClock(db: Database): Promise<number> {
   const [row] = await run(
     () => db.sql<{ ms: number }>`
       SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS ms`,
   );
-  if (row === undefined) throw new Error('the database told no time');
+  if (row === undefined) throw new Error('the database returned no time');
   return row.ms;
 }

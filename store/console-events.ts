@@ -1,6 +1,6 @@
 /**
- * What open consoles are to read again, in an order that is the same for all who read: that of
- * transactions, of which none is passed that is still under way.
+ * What open consoles must read again, in transaction order, which is the same for all readers: no
+ * reader passes a transaction that is still running.
  */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -16,7 +16,7 @@ export const CONSOLE_EVENT_KINDS = [
 ] as const;
 export type ConsoleEventKind = (typeof CONSOLE_EVENT_KINDS)[number];
 
-/** Up to where a reader has seen: everything at or before it, and nothing behind it. */
+/** A reader's position: it has seen everything up to it, and nothing after it. */
 export interface EventPosition {
   /** Positions of two epochs cannot be compared (`console_epoch`). */
   readonly epoch: string;
@@ -29,15 +29,15 @@ export interface ConsoleEvent {
   readonly kind: ConsoleEventKind;
   /** An id; of a balance its venue's key. */
   readonly subject: string;
-  /** What a console is sent of it, as it was when this was read; null where it is gone. */
+  /** What a console gets, as of this reading; null where the subject is gone. */
   readonly shown: Readonly<Record<string, string | number | null>> | null;
 }
 
 export interface ConsoleEvents {
   readonly events: readonly ConsoleEvent[];
-  /** Where to go on. */
+  /** Where to continue. */
   readonly position: EventPosition;
-  /** Events behind the given position may be missing: whoever was there reads everything again. */
+  /** Events after `after` may be missing: its reader must read everything again. */
   readonly isLost: boolean;
 }
 
@@ -50,8 +50,7 @@ interface Row extends Pick<ConsoleEvent, 'kind' | 'subject' | 'shown'> {
 }
 
 /**
- * At most so many events behind a position, oldest first; without a position none, and the one that
- * holds now.
+ * At most `atMost` events after a position, oldest first; without one, only the present position.
  */
 export async function readConsoleEvents(
   db: Pick<Database, 'sql'>,
@@ -59,7 +58,7 @@ export async function readConsoleEvents(
   atMost: number,
 ): Promise<ConsoleEvents> {
   const [xid, id] = [String(after?.xid ?? 0n), String(after?.id ?? 0n)];
-  // Every transaction before the horizon has ended, and whatever it wrote is seen here.
+  // Every transaction before the horizon has ended, so all that it wrote is visible here.
   const rows = await run(
     () => db.sql<Row>`
       WITH at AS MATERIALIZED (
@@ -82,7 +81,7 @@ export async function readConsoleEvents(
       ORDER BY f.xid, f.id`,
   );
   const [first] = rows;
-  if (first === undefined) throw new Error('the database has told no position');
+  if (first === undefined) throw new Error('the database returned no position');
   const { epoch, removed } = first;
   const horizon = BigInt(first.horizon);
   const now = { epoch, xid: horizon, id: 0n };

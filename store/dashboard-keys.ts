@@ -74,7 +74,7 @@ interface Stored {
   readonly secret: Uint8Array | null;
 }
 
-/** The row of a link's code; null for an unknown one. `expired`: it cannot be filled any more. */
+/** The row of a link's code; null for an unknown one. `expired`: it can no longer be filled. */
 export async function readEnrolment(
   db: Database,
   codeHash: Buffer,

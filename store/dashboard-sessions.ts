@@ -32,9 +32,8 @@ export async function openSession(
 }
 
 /**
- * The session of a token, where it is neither over nor too old nor idle for too long, by the clock
- * of the database; null else. Notes that it was used, at most once a minute, unless it is only
- * asked for (`isUse: false`).
+ * The session of a token; null where it is closed, too old or idle for too long by the database's
+ * clock. Notes its use, at most once a minute, unless it is only checked (`isUse: false`).
  */
 export async function useSession(
   db: Database,

@@ -49,9 +49,8 @@ const SOCKET =
 /** Of TLS: who answers shows no certificate that is trusted, or not for this name. */
 const TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
 /**
- * Prisma's own codes: cannot reach, timed out, connection closed, pool time-out, no transaction in
- * the given time. The last is met while the database comes back; only reads are made in Prisma's
- * transactions.
+ * Prisma's own codes: cannot reach, timed out, connection closed, pool time-out, transaction start
+ * timed out. The last occurs while the database comes back; Prisma's transactions only read.
  */
 const PRISMA_UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
 
@@ -104,7 +103,7 @@ export function violatedConstraint(error: unknown): string | null {
   return null;
 }
 
-/** Every object an error is made of: its cause, Prisma's meta and the driver adapter's error. */
+/** Every object within an error: its cause, Prisma's meta and the driver adapter's error. */
 function* chain(error: unknown): Generator<object> {
   const queue: unknown[] = [error];
   const seen = new Set<unknown>();
@@ -125,7 +124,7 @@ function field(value: object, key: string): string | undefined {
 
 const CONFLICT_RETRIES = 5;
 
-/** Runs it again after deadlocks and serialization failures, which have written nothing. */
+/** Repeats `work` after deadlocks and serialization failures, which have written nothing. */
 async function pastConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -137,10 +136,10 @@ async function pastConflicts<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a read or a guarded write: deadlocks and serialization failures are run again, an
+ * Runs a read or a guarded write: repeats it after deadlocks and serialization failures; an
  * unreachable database becomes `dependency_unavailable` and a full pool `overloaded`. Not for
- * writes whose acceptance must be looked up; of any other write that a request makes, api/http/
- * says `outcome_unknown` where {@link mayBeWritten} says so of its error.
+ * writes whose acceptance must be looked up. For any other write of a request, api/http/ answers
+ * `outcome_unknown` where {@link mayBeWritten} is true of its error.
  */
 export async function run<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -151,25 +150,24 @@ export async function run<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * What is read after a lost answer, once it is as safe as an answer would have made it. A commit
- * whose session was ended while it waited for the synchronous standby is seen by every reader, and
- * is gone if the standby takes over before it has it. A commit of our own, made after the read,
- * waits until the standby has both.
+ * Reads a row after a lost answer, and returns it once it is as safe as an answered commit. A
+ * commit whose session ended while it waited for the synchronous standby is visible to every
+ * reader, and is lost if the standby takes over before it has it. Our own commit, made after the
+ * read, waits until the standby has both.
  */
 export async function readKept<T>(db: Database, read: () => Promise<T | null>): Promise<T | null> {
   const found = await read();
   if (found === null) return null;
-  // Of all that commits, the least: it leaves a record in the log of the server and no row.
+  // The smallest commit: it writes a record to the server's log and no row.
   await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;
-  // It may have been another server that took it, which then is the primary and has to have it.
+  // Another server may have taken that commit; it is then the primary and must have the row.
   return read();
 }
 
 /**
- * Writes a row under an id of its own, and again after a conflict. Where it may be written although
- * no answer says so, the row is looked up ({@link readKept}); one that is not found, or not looked
- * for, is `outcome_unknown`, since it may still be committed. `dependency_unavailable` is left for
- * what is known to have written nothing.
+ * Writes a row under its own id, and again after a conflict. If the answer is lost, looks the row
+ * up ({@link readKept}); where that fails or finds nothing, the outcome is `outcome_unknown`, since
+ * the row may still be committed. `dependency_unavailable` means that nothing was written.
  */
 export async function writeOrFind<T>(
   db: Database,
@@ -186,7 +184,7 @@ export async function writeOrFind<T>(
   }
 }
 
-/** What a caller is told of a statement that was not executed; every other error as it is. */
+/** The caller's error for a statement that was not executed; every other error as it is. */
 export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   if (fault === 'unreachable') return new ServiceError('dependency_unavailable', { cause: error });
@@ -206,7 +204,7 @@ export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
   }
 }
 
-/** A version of which nothing is made any more. */
+/** A version from which nothing new may be created. */
 export interface RetiredVersion {
   readonly template_key: string;
   readonly template_version: number;
@@ -218,12 +216,12 @@ export function versionRetired(version: RetiredVersion): ServiceError {
   return new ServiceError('template_version_retired', { context: { ...version } });
 }
 
-/** Nothing new is taken in this mode. */
+/** This mode accepts nothing new. */
 export function cutoverActive(mode: string): ServiceError {
   return new ServiceError('cutover_mode_active', { context: { mode } });
 }
 
-/** What a function of ours has raised an error with, beside its code. */
+/** The detail of an error that one of our functions raised. */
 export function faultDetail(error: unknown): string | undefined {
   for (const each of chain(error)) {
     const detail = field(each, 'detail');

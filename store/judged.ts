@@ -10,7 +10,7 @@ const MOST_KEPT = 5_000;
 const kept = new WeakMap<Database, Map<string, Promise<readonly string[]>>>();
 
 /**
- * The reasons, empty for a version that can be executed. Whoever asks meanwhile shares the answer.
+ * The reasons; empty for a version that can be executed. Concurrent callers share one judgement.
  */
 export function judged(
   db: Database,
@@ -21,7 +21,7 @@ export function judged(
   kept.set(db, known);
   const reasons = known.get(templateId) ?? inSlices(judgeInSteps(graph));
   void reasons.catch(() => known.delete(templateId));
-  // Put behind the others: the first is the one that was asked for longest ago.
+  // Moved to the end: the first entry is the least recently used.
   known.delete(templateId);
   known.set(templateId, reasons);
   const [oldest] = known.keys();

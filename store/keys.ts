@@ -121,9 +121,7 @@ export interface KeyRecord {
   readonly revoked_at: string | null;
 }
 
-/**
- * Every key without its secret, by client and age; only those of one client where a name is given.
- */
+/** Every key without its secret, by client and age; with `clientName` only that client's. */
 export async function listKeys(
   db: Database,
   clientName: string | null,

@@ -1,4 +1,4 @@
-/** Lanes of nonces: who looks after them, what was seen of them, and what people see. */
+/** Nonce lanes: taking them, noting what the chain shows, and their view for people. */
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
 import type { LaneRaise, RaisedCaps } from '../domain/lanes/caps.ts';
 import type { OpenClaim } from '../domain/lanes/duties.ts';
@@ -21,8 +21,8 @@ export interface OpenLane {
 type ClaimRow = Omit<OpenClaim, 'versions'> & { readonly versions: readonly TransactionRow[] };
 
 /**
- * The lanes with open claims, or noted as stuck, that nobody else looks after; they are the
- * caller's for `seconds`, so that one process at a time asks the chain about each. At most `most`
+ * Takes the nonce lanes with open claims, or noted as stuck, that no process tends; they are the
+ * caller's for `seconds`, so that one process at a time reads the chain for each. At most `most`
  * claims of each.
  */
 export async function takeLanes(
@@ -45,16 +45,13 @@ export async function takeLanes(
   }));
 }
 
-/** To be used up by what moves nothing, and that cannot be signed or paid for. */
+/** A nonce whose zero-value transaction cannot be signed or paid for. */
 export interface StuckNonce {
   readonly nonce: number;
   readonly why: string;
 }
 
-/**
- * Notes what the chain counts, which claims a final block has settled and by which hash, and what
- * keeps the lane from going on.
- */
+/** Notes the chain's counts, the claims that a final block settled by hash, and the stuck nonce. */
 export async function noteLane(
   db: Database,
   seen: {
@@ -81,13 +78,13 @@ export interface Filling {
   readonly unsigned: EvmUnsignedTransaction;
   readonly raw_tx: string;
   readonly tx_hash: string;
-  /** Where the nonce is filled already: the claim, and its newest version. */
+  /** Where the nonce already has a filling: its claim and newest version. */
   readonly replaces?: { readonly claim: string; readonly over: string };
 }
 
 /**
- * Stores what fills a nonce that is no node's. False when somebody was quicker, or this process
- * stops: what was signed is then not to be sent.
+ * Stores the transaction that fills a nonce of no node. False when another process was faster, or
+ * this process stops: then what was signed must not be sent.
  */
 export async function fillNonce(db: Database, filling: Filling): Promise<boolean> {
   if (!db.mayBegin()) return false;
@@ -106,11 +103,11 @@ export interface LaneView {
   /** Who signs for it; null before its first claim. */
   readonly signer_key: string | null;
   readonly next_nonce: number;
-  /** What the chain was last seen to count; null before the first look. */
+  /** The chain's count at the last look; null before the first. */
   readonly mined_nonce: number | null;
   readonly final_nonce: number | null;
   readonly seen_at: string | null;
-  /** Given away, and in no block that was seen. */
+  /** Claimed nonces that are in no block yet. */
   readonly open_nonces: number;
   readonly oldest_open_seconds: number | null;
   /** Mined, and not final yet. */
@@ -150,7 +147,7 @@ export async function raiseLaneCaps(
   db: Database,
   change: LaneKey & {
     readonly raise: RaisedCaps & { readonly reason: string; readonly raised_by: Actor };
-    /** For so long it holds; 0 ends it. */
+    /** How long it holds; 0 ends it. */
     readonly ttl_seconds: number;
     readonly audit: AuditEntry;
   },

@@ -1,10 +1,10 @@
-/** Who does what one process alone has to do; see activities/relays/leases.ts. */
+/** Leases of loops that one process runs for all; see activities/relays/leases.ts. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
 /**
- * Takes the leases of these names that nobody holds, and holds on to the holder's own, for so long
- * by the database's clock; answers which the holder has now.
+ * Takes the free leases among these names and renews the holder's own, for `seconds` by the
+ * database's clock; returns the names that the holder has now.
  */
 export async function takeLeases(
   db: Database,

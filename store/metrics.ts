@@ -1,7 +1,4 @@
-/**
- * What the metrics page tells of the database: one statement, made of counts that are kept and ends
- * of indexes.
- */
+/** The metrics page's figures of the database: one statement over kept counts and index ends. */
 import type { LaneView } from './lanes.ts';
 import type { Database } from '../prisma/client.ts';
 
@@ -22,17 +19,14 @@ export interface OperationFigures {
   readonly callbacks_dead_letter: number;
   readonly oldest_command: number;
   readonly oldest_callback: number;
-  /** Nodes of which the last look told nothing. */
+  /** Nodes whose last look got no answer. */
   readonly unanswered: number;
   readonly oldest_unanswered: number;
   readonly pools: readonly PoolHold[];
   readonly lanes: readonly LaneView[];
 }
 
-/**
- * Reads all figures at one moment. What a scrape may cost is limited by whoever made the
- * connection.
- */
+/** Reads all figures at one moment. The connection limits what a scrape may cost. */
 export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationFigures> {
   const rows = await db.sql<{ figures: OperationFigures }>`
     WITH counts AS MATERIALIZED (SELECT kept_counts() AS of)

@@ -42,13 +42,13 @@ import { transitionDocument, uncoveredHold } from './transition.ts';
 export interface NewMovement {
   readonly plan: CompiledPlan;
   readonly compiled_plan_hash: string;
-  /** Whose pools nodes that are signed draw from. */
+  /** Whose pools signed nodes draw from. */
   readonly chains: ChainAssets;
   /** `usual_seconds` of the registry, by executor; absent: no entry says any. */
   readonly declared_seconds?: ReadonlyMap<string, number>;
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
-  /** What the caller's own books name it by; unique among those of the scope that say so. */
+  /** The caller's own reference; unique within the scope. */
   readonly external_reference?: string | null;
   readonly unique_reference?: boolean;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export interface NewMovement {
   readonly request: JsonObject;
   readonly created_by: JsonObject;
   readonly timeline: readonly TimelineEntry[];
-  /** The audit rows, given the new id. */
+  /** The audit rows for the new id. */
   readonly audit: (movementId: string) => readonly AuditEntry[];
 }
 
@@ -88,8 +88,8 @@ export type CreateOutcome =
   | ({ readonly created: false } & ReferenceUse);
 
 /**
- * Writes a movement with its nodes, timeline, audit and command in one transaction. When the
- * connection breaks the row is looked up by its id before an answer is given.
+ * Writes a movement with its nodes, timeline, audit and command in one transaction. If the
+ * connection breaks it looks the row up by its id before it answers.
  */
 export function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
   return createMovementBy(
@@ -99,7 +99,7 @@ export function createMovement(db: Database, movement: NewMovement): Promise<Cre
   );
 }
 
-/** The same by another function of the database, which asks for more before. */
+/** The same by another database function, which checks more. */
 export async function createMovementBy(
   db: Database,
   movement: NewMovement,
@@ -114,12 +114,11 @@ export async function createMovementBy(
 
 /** How a movement is approved in the transaction of its create. */
 export interface AutomaticApproval {
-  /** The transition of the approval, given the new id. */
+  /** The approval's transition for the new id. */
   readonly transition: (movementId: string) => Transition;
   readonly guard: ApprovalGuard;
   /**
-   * What is recorded instead where the transaction finds that it cannot approve; the movement then
-   * waits.
+   * Recorded instead where the transaction finds that it cannot approve; the movement then waits.
    */
   readonly refused: Readonly<
     Record<
@@ -136,9 +135,9 @@ export interface Undecided {
 }
 
 /**
- * As {@link createMovement}, and approves in the same transaction. Nothing was written when what
- * the approval was decided by has changed since, or a snapshot that a hold needs is too old; the
- * decision is to be made again.
+ * As {@link createMovement}, and approves in the same transaction. Writes nothing when the facts of
+ * the approval have changed, or a snapshot that a hold needs is too old; then the caller decides
+ * again.
  */
 export async function createApproved(
   db: Database,
@@ -174,7 +173,7 @@ export async function createApproved(
   }
 }
 
-/** The command that a create has written, where it was this create that did. */
+/** The command of a create, if this create wrote it. */
 function ofCommand(outcome: CreateOutcome, command_id: string): CreateOutcome {
   return outcome.created ? { ...outcome, command: { kind: 'create', command_id } } : outcome;
 }
@@ -194,8 +193,8 @@ export interface CreateAnswer {
 }
 
 /**
- * Runs the write of a create: again after a deadlock, and looked up by the id when its outcome is
- * not known.
+ * Runs the write of a create: repeats it after a deadlock, and looks it up by its id when its
+ * outcome is unknown.
  */
 async function written(
   db: Database,
@@ -247,7 +246,7 @@ async function findCreated(db: Database, movementId: string): Promise<CreateOutc
   };
 }
 
-/** What of each node is not said by the compiled plan itself, in the plan's order. */
+/** The fields of each node that the compiled plan lacks, in the plan's order. */
 interface NodeDocument extends NodeFacts {
   readonly flow?: NodeFlow & { readonly pool: Pool | null };
   /** Of a bridge's second leg: the node whose funds it brings. */

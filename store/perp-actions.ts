@@ -10,7 +10,7 @@ export type PerpActionOwner =
 export interface PerpAction {
   /** Who signs, in lower case. */
   readonly address: string;
-  /** Milliseconds since 1970; nobody else's of this signer. */
+  /** Milliseconds since 1970; unique per signer. */
   readonly nonce: number;
   /** 65 bytes as hex; null while nothing is signed, and so nothing sent. */
   readonly signature: string | null;
@@ -25,13 +25,13 @@ interface Stored {
 /** Raised where the next nonce would be too far ahead of the clock. */
 export const NONCE_AHEAD = 'FM015';
 
-/** Nobody was given one: the last nonce of the signer is too far ahead of the clock. */
+/** No nonce was claimed: the signer's last nonce is too far ahead of the clock. */
 export interface NonceAhead {
   /** In milliseconds since 1970. */
   readonly ahead: number;
 }
 
-/** The owner's nonce, which it keeps; asking again is the same. */
+/** Claims the owner's nonce; a repeated call returns the same one. */
 export async function claimPerpNonce(
   db: Database,
   signer: string,
@@ -69,8 +69,8 @@ export async function readPerpAction(
 }
 
 /**
- * Keeps what was signed for a node, and answers what is to be sent: the first that was kept. Null
- * when a recovery took over since the fence of this epoch; then nothing may be sent.
+ * Stores a node's signature and returns the one to send: the first that was stored. Null when a
+ * recovery took over since the fence of this epoch; then nothing may be sent.
  */
 export async function savePerpSignature(
   db: Database,

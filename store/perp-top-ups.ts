@@ -3,10 +3,10 @@ import type { Database } from '../prisma/client.ts';
 import { faultDetail, run, sqlState } from './faults.ts';
 import { createMovementBy, type CreateOutcome, type NewMovement } from './movements.ts';
 
-/** Raised where a strategy would have more than it may. */
+/** Raised where a strategy would exceed its limit. */
 const OVER = 'FM014';
 
-/** Nothing was written: so much is on its way to the strategy already. */
+/** Nothing was written: the amount that is already on its way to the strategy. */
 export interface TooMuch {
   readonly created: null;
   readonly under_way: string;
@@ -21,8 +21,8 @@ export async function readOpenTopUps(db: Database, strategyId: string): Promise<
 }
 
 /**
- * Writes a top-up, if what is on its way to the strategy is with it no more than `room` (null:
- * any). `counted` are those that were open before the venue was asked what the strategy has.
+ * Writes a top-up, if it and what is on its way to the strategy are at most `room` together (null:
+ * any). `counted`: the top-ups that were open before the strategy's balance was read.
  */
 export async function createTopUp(
   db: Database,

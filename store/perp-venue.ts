@@ -14,7 +14,7 @@ import { auditRow } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
 
-/** Every outcome but `created` and `changed` wrote nothing; `same`: it was so before. */
+/** Only `created` and `changed` wrote anything; `same`: it was so before. */
 type Written<Row, Outcome extends string> = {
   readonly outcome: Outcome;
   readonly row: Row;
@@ -96,8 +96,8 @@ export async function pausePerpBinding(
 }
 
 /**
- * Writes down an agent with the nonce of its approval, which a worker sends. Null for a strategy
- * that is not bound. `valid_until` null: as long as the venue would give it.
+ * Stores an agent with the nonce of its approval, which a worker sends. Null for a strategy that is
+ * not bound. `valid_until` null: as long as the venue allows.
  */
 export async function createAgentWallet(
   db: Database,
@@ -118,7 +118,7 @@ export async function createAgentWallet(
     : answer;
 }
 
-/** Wallets that one answer shows at most, the newest. */
+/** Most wallets in one answer, the newest. */
 const MOST_SHOWN = 200;
 
 /** A strategy's wallets, newest first; null for one that is not bound. */
@@ -142,7 +142,7 @@ export interface OpenMovement {
   readonly created_at: string;
 }
 
-/** What is known of a strategy without asking the venue. */
+/** The stored state of a strategy; no call of the venue. */
 export interface StrategyState {
   /** The database's clock. */
   readonly at: string;
@@ -153,11 +153,11 @@ export interface StrategyState {
   /** The newest of those that have not ended, and how many there are. */
   readonly open_movements: readonly OpenMovement[];
   readonly open_movement_count: number;
-  /** What the venue last told of the account; null before it told anything. */
+  /** The venue's last report of the account; null before the first. */
   readonly seen: PerpAccount | null;
 }
 
-/** Null for a strategy that is not bound. `authority`: whose movements are told of; null: all. */
+/** Null for a strategy that is not bound. `authority`: whose movements to include; null: all. */
 export async function readStrategyState(
   db: Database,
   { strategy_id, authority }: { readonly strategy_id: string; readonly authority: string | null },
@@ -183,7 +183,7 @@ export async function readStrategyState(
   );
 }
 
-/** Keeps what the venue told of an account; what was asked earlier than what is kept is dropped. */
+/** Stores the venue's report of an account; drops one that is older than the stored one. */
 export async function notePerpAccount(
   db: Database,
   seen: PerpAccount & { readonly address: string },
@@ -192,7 +192,7 @@ export async function notePerpAccount(
   await run(() => db.sql`SELECT note_perp_account(${doc}::jsonb)`);
 }
 
-/** A wallet that is the caller's to look at until its lease is over. */
+/** A wallet that the caller looks after until its lease is over. */
 export interface DueWallet {
   readonly wallet_id: string;
   readonly strategy_id: string;
@@ -201,16 +201,16 @@ export interface DueWallet {
   readonly valid_until: string;
   readonly state: AgentWalletState;
   readonly last_error: string | null;
-  /** When the venue first said that the nonce of its approval is used; null: it never has. */
+  /** When the venue first reported the nonce of its approval as used; null: never. */
   readonly nonce_used_at: string | null;
-  /** Says when something is written that the caller still has it. */
+  /** Proves at a write that the caller still has the wallet. */
   readonly lease: string;
   /** Milliseconds since 1970; of its approval. */
   readonly nonce: number;
   readonly signature: string | null;
   readonly master_address: string;
   readonly network: string;
-  /** The master's, and what operators say of it. */
+  /** The master's signer, and the status that operators set. */
   readonly signer_key: string;
   readonly signer_status: string;
   /** The database's clock. */
@@ -218,7 +218,7 @@ export interface DueWallet {
   readonly created_at: string;
 }
 
-/** Wallets that are due and that nobody else looks at; they are the caller's for `seconds`. */
+/** Takes the due wallets that no other process has; they are the caller's for `seconds`. */
 export async function takeAgentWallets(
   db: Database,
   seconds: number,
@@ -238,8 +238,8 @@ export async function takeAgentWallets(
 }
 
 /**
- * Keeps what was signed to approve a wallet, and answers what is to be sent: the first that was
- * kept. Null once it is not to be approved any more; then nothing may be sent.
+ * Stores the signature that approves a wallet and returns the one to send: the first that was
+ * stored. Null once the wallet must not be approved; then nothing may be sent.
  */
 export async function saveApprovalSignature(
   db: Database,
@@ -253,7 +253,7 @@ export async function saveApprovalSignature(
   return rows[0]?.stored ?? null;
 }
 
-/** What a look at a wallet came to. */
+/** The result of a look at a wallet. */
 export type WalletNote = {
   readonly wallet_id: string;
   readonly from: AgentWalletState;
@@ -264,15 +264,15 @@ export type WalletNote = {
   | {
       readonly to: null;
       readonly lease: string;
-      /** The venue says that the nonce of its approval is used. */
+      /** The venue reports the nonce of its approval as used. */
       readonly nonce_used?: true;
     }
   | { readonly to: AgentWalletState; readonly audit: AuditEntry }
 );
 
 /**
- * Writes a wallet's next state, or when it is looked at again. False when it is in another state by
- * now, or somebody else's to look at.
+ * Writes a wallet's next state, or the time of its next look. False when it is in another state by
+ * now, or another process has it.
  */
 export async function noteAgentWallet(db: Database, note: WalletNote): Promise<boolean> {
   const audit = note.to === null ? [] : [auditRow(db, note.audit)];
@@ -283,7 +283,7 @@ export async function noteAgentWallet(db: Database, note: WalletNote): Promise<b
   return rows[0]?.written ?? false;
 }
 
-/** What a repeat would find done already. */
+/** Runs a change whose repeat finds it done. */
 async function once<Answer>(
   db: Database,
   audit: AuditEntry,

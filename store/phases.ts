@@ -1,6 +1,4 @@
-/**
- * What a phase reads before it works: one statement for everything it needs to know about its node.
- */
+/** What a phase reads first: one statement for all it needs of its node. */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
@@ -10,9 +8,7 @@ import type { NodeState } from '../domain/states/node.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/**
- * A node with its plan, as its phases work on it. Times are milliseconds of the database's clock.
- */
+/** A node with its plan, for its phases. Times are milliseconds of the database's clock. */
 export interface PhaseRow {
   readonly movement_id: string;
   readonly movement_state: MovementState;
@@ -25,13 +21,13 @@ export interface PhaseRow {
   readonly prepared_action: JsonObject | null;
   readonly sign_request: SignRequest | null;
   readonly recover_first: boolean;
-  /** It came out of a restored database, which may have forgotten sends of it. */
+  /** It came out of a restored database, which may have lost sends of it. */
   readonly restored: boolean;
   readonly resumed: boolean;
   /** A person wants this attempt's transaction cancelled. */
   readonly cancel_asked: boolean;
   readonly error_count: number;
-  /** Looks in a row that told nothing. */
+  /** Consecutive looks without an answer. */
   readonly unanswered: number;
   readonly error_code: string | null;
   readonly error_message: string | null;
@@ -39,7 +35,7 @@ export interface PhaseRow {
   readonly output: JsonObject | null;
   readonly now_ms: number;
   readonly updated_ms: number;
-  /** When the first of the looks in a row that told nothing was made. */
+  /** When the first of these looks was made. */
   readonly unanswered_ms: number | null;
   readonly started_ms: number | null;
   readonly submitted_ms: number | null;
@@ -49,26 +45,23 @@ export interface PhaseRow {
     'intent' | 'input_params' | 'risk_controls' | 'completion_policy'
   >;
   readonly node: CompiledNode;
-  /** Whether it goes on in CANCELLED: behind an on_cancel edge, or a bridge's second leg. */
+  /** Whether it runs in CANCELLED: behind an on_cancel edge, or a bridge's second leg. */
   readonly outlives_cancel: boolean;
-  /** Whether some edge that leaves here has a condition. */
+  /** Whether an outgoing edge has a condition. */
   readonly conditional: boolean;
-  /** Stored results of conditions of the movement; null where none leaves here. */
+  /** Stored results of the movement's conditions; null where no outgoing edge has one. */
   readonly conditions: ConditionResults | null;
   /** Outputs of completed nodes, by key, while the amount may refer to one. */
   readonly outputs: Readonly<Record<string, JsonObject>>;
-  /**
-   * The node that `config.match_from` names, with what it recorded once it has completed; null
-   * where none is named.
-   */
+  /** The node of `config.match_from`, with its record once completed; null where none is named. */
   readonly matched: {
     readonly node_key: string;
     readonly external_ref: string | null;
     readonly output: JsonObject | null;
   } | null;
   /**
-   * The decision that follows from its completion is to be written with it. `view`: the movement as
-   * it was when the node was read, where its run expects that nothing else is at work.
+   * Set where the decision that follows from its completion must be written with it. `view`: the
+   * movement as of the node's reading, where the run expects that no other node runs.
    */
   readonly course?: { readonly view: LoadedMovement | null };
 }
@@ -88,7 +81,7 @@ export async function readPhase(
   return rows[0]?.answer ?? null;
 }
 
-/** The node and its movement as a run sees it, both as of one moment. */
+/** The node and its movement's view, both as of one moment. */
 export async function readPhaseAndView(
   db: Database,
   movementId: string,
@@ -103,8 +96,7 @@ export async function readPhaseAndView(
   return found === undefined || found.row === null ? null : { row: found.row, view: found.view };
 }
 
-/** Every node of a movement as far as it says whose addresses are the plan's own. */
-/** A node of a plan, as far as others look at it; its signer is the present one. */
+/** The fields of a plan's node that other nodes read; its signer is the present one. */
 export type PlanNode = Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'signer_binding'>;
 
 export async function readPlanNodes(
@@ -121,10 +113,7 @@ export async function readPlanNodes(
   return rows.map(({ node }) => node);
 }
 
-/**
- * Begins a recovery: a new epoch where there is something to recover, and the node as it is then.
- * `taken` false: nothing was written.
- */
+/** Starts a recovery: a new epoch, and the node as of then. `taken` false: nothing was written. */
 export async function takeOver(
   db: Database,
   args: RecoverArgs,
@@ -138,7 +127,7 @@ export async function takeOver(
   return rows[0]?.answer ?? { taken: false, row: null };
 }
 
-/** The movement as a run sees it, for who decides in its place; marks nothing. */
+/** The movement's view, for a decision outside its run; marks nothing as seen. */
 export async function readMovementView(
   db: Database,
   movementId: string,
@@ -150,7 +139,7 @@ export async function readMovementView(
   return rows[0]?.answer ?? null;
 }
 
-/** What a run reads; marks the movement's commands as seen. Null for an unknown movement. */
+/** The view for a run; marks the movement's commands as seen. Null for an unknown movement. */
 export async function loadMovement(
   db: Database,
   movementId: string,
@@ -181,8 +170,7 @@ export async function readEnd(
 }
 
 /**
- * Notes when it will be asked again what became of the node, for people to see. It is written past
- * the node's version, since nothing is decided by it.
+ * Notes when the next look is due, for people; outside of the node's version: it decides nothing.
  */
 export async function noteNextLook(
   db: Database,
@@ -197,7 +185,7 @@ export async function noteNextLook(
   );
 }
 
-/** From now on its `execution_seconds` stand still, until its next change of state. */
+/** Stops the clock of its `execution_seconds` until its next change of state. */
 export async function freezeNode(
   db: Database,
   { movement_id, node_key }: Pick<PhaseRow, 'movement_id' | 'node_key'>,

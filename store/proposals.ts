@@ -15,7 +15,7 @@ import { isoOf } from './json.ts';
 import { beforePosition, type PagePosition } from './paging.ts';
 import { templateDocument, type NewTemplate } from './templates.ts';
 
-/** How many proposals are ended in one statement at most. */
+/** Most proposals that one statement ends. */
 const MOST_AT_ONCE = 200;
 
 export interface ProposalRecord {
@@ -37,11 +37,11 @@ export interface ProposalRecord {
   readonly created_at: string;
 }
 
-/** What was decided of it, and what it becomes; `version` only where it is promoted. */
+/** The decision and its result; `version` only where it is promoted. */
 export interface Promotion {
   readonly reasons: readonly ProposalReason[];
   readonly template_key: string;
-  /** Tells plans apart. */
+  /** Distinguishes plans. */
   readonly plan_digest: string;
   /** What its version has to cover. */
   readonly max_amount: string;
@@ -78,8 +78,8 @@ export type CreateProposalOutcome =
   | { readonly outcome: 'outdated' };
 
 /**
- * Writes a proposal, promoted or not, with its audit. When the connection breaks it is looked up by
- * its id before an answer is given.
+ * Writes a proposal, promoted or not, with its audit. If the connection breaks it looks it up by
+ * its id before it answers.
  */
 export async function createProposal(
   db: Database,
@@ -90,12 +90,16 @@ export async function createProposal(
   if (decided.status !== 'submitted') assertMove(PROPOSAL_TABLE, 'submitted', decided.status);
   const doc = JSON.stringify({
     proposal: {
-      ...{ proposal_id, ...fields, ...columnsOf(decided) },
+      proposal_id,
+      ...fields,
+      ...columnsOf(decided),
       status: decided.status,
       promotion_mode: decided.status === 'auto_promoted' ? 'auto' : null,
     },
     template: decided.status === 'auto_promoted' ? templateOf(db, decided) : null,
-    ...{ limits: limitsDocument(limits), ttl_seconds, most_versions: AGENT_TEMPLATE_VERSIONS },
+    limits: limitsDocument(limits),
+    ttl_seconds,
+    most_versions: AGENT_TEMPLATE_VERSIONS,
     audit: auditRows(db, audit(proposal_id)),
   });
   return writeOrFind<CreateProposalOutcome>(
@@ -117,7 +121,7 @@ export type PromoteOutcome =
   | { readonly outcome: 'promoted' | 'not_submitted'; readonly row: ProposalRecord }
   | { readonly outcome: 'outdated' };
 
-/** Promotes by an administrator's word; what is no longer submitted, or too late, is told. */
+/** Promotes by an administrator; the answer says if it is no longer submitted or too late. */
 export async function promoteProposal(
   db: Database,
   of: Pick<ProposalRecord, 'proposal_id' | 'authority_key'>,
@@ -126,10 +130,12 @@ export async function promoteProposal(
   assertMove(PROPOSAL_TABLE, 'submitted', 'auto_promoted');
   const [audit] = auditRows(db, [promotion.audit]);
   const doc = JSON.stringify({
-    ...{ proposal_id: of.proposal_id, authority_key: of.authority_key },
+    proposal_id: of.proposal_id,
+    authority_key: of.authority_key,
     promoted: {
       ...columnsOf(promotion),
-      ...{ status: 'auto_promoted', promotion_mode: 'admin' },
+      status: 'auto_promoted',
+      promotion_mode: 'admin',
     },
     template: templateOf(db, promotion),
     limits: limitsDocument(promotion.limits),
@@ -176,12 +182,12 @@ export interface ProposalFilter {
 /** Up to `limit` proposals after the position, newest first, as they are now. */
 export async function listProposals(
   db: Database,
-  { status: wanted, authority_key: asked, only }: ProposalFilter,
+  { status: wanted, authority_key, only }: ProposalFilter,
   { limit, after }: { readonly limit: number; readonly after: PagePosition | null },
 ): Promise<readonly ProposalRecord[]> {
-  const [status, authority] = [wanted ?? null, asked ?? only];
+  const [status, authority] = [wanted ?? null, authority_key ?? only];
   if (only !== null && authority !== only) return [];
-  // A status that is asked for is that of now, also where no loop has been there yet.
+  // The filter uses the present status, even before a loop has written it.
   await expireDue(db);
   const { at, id } = beforePosition(after);
   const rows = await run(
@@ -244,7 +250,7 @@ export async function readGrant(db: Database, templateId: string): Promise<Grant
     : { asset: row.asset, amount: row.amount, chains: [row.source, row.destination] };
 }
 
-/** Ends all whose time is over, the oldest first; answers how many. Several may do so at once. */
+/** Ends all expired ones, the oldest first; returns how many. Several processes may run this. */
 export async function expireDue(db: Database): Promise<number> {
   for (let ended = 0; ;) {
     const due = await readDue(db);
@@ -263,7 +269,7 @@ async function readDue(db: Database): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Ends those of them whose time is over by the database's clock; answers how many. */
+/** Ends those of them that have expired by the database's clock; returns how many. */
 async function expireProposals(db: Database, ids: readonly string[]): Promise<number> {
   assertMove(PROPOSAL_TABLE, 'submitted', 'expired');
   const doc = JSON.stringify(
@@ -281,8 +287,10 @@ async function expireProposals(db: Database, ids: readonly string[]): Promise<nu
 function expiryAudit(proposalId: string): AuditEntry {
   return {
     action: 'template_proposal.expire',
-    ...{ entity_type: 'template_proposal', entity_key: proposalId },
-    ...{ outcome: 'success', actor_role: 'system' },
+    entity_type: 'template_proposal',
+    entity_key: proposalId,
+    outcome: 'success',
+    actor_role: 'system',
   };
 }
 
@@ -297,12 +305,14 @@ function templateOf(db: Database, { template }: Promotion): Record<string, unkno
   return templateDocument(db, newId(), { ...template, version: 0 });
 }
 
-/** As `authority_limits` tells them. */
+/** As `authority_limits` returns them. */
 function limitsDocument(limits: AuthorityLimits): JsonObject {
   const { max_notional, allowed_assets, allowed_chains, max_ttl_seconds } = limits;
   return {
     max_notional: max_notional === null ? null : normalize(max_notional),
-    ...{ allowed_assets, allowed_chains, max_ttl_seconds },
+    allowed_assets,
+    allowed_chains,
+    max_ttl_seconds,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a team's own worker was asked: an answer is only taken of a question that is open, under the
- * attempt and epoch and in the state in which it was put.
+ * Open questions to teams' own workers: an answer is only accepted for an open question, under the
+ * attempt, epoch and state in which it was opened.
  */
 import { randomUUID } from 'node:crypto';
 import type { ExecutorPhase } from '../domain/executor.ts';
@@ -8,16 +8,16 @@ import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import type { PhaseRow } from './phases.ts';
 
-type AskedNode = Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt' | 'epoch' | 'state'>;
+type NodeAttempt = Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt' | 'epoch' | 'state'>;
 
 /**
- * Opens the question and closes the one of the same phase before it; null when the node has changed
- * since it was read. It is written past the node's version, since nothing is decided by it.
+ * Opens a question and closes the phase's earlier one; null when the node has changed since it was
+ * read. Written outside of the node's version, since it decides nothing.
  */
 export async function openQuestion(
   db: Database,
   phase: ExecutorPhase,
-  node: AskedNode,
+  node: NodeAttempt,
 ): Promise<string | null> {
   const id = randomUUID();
   const { attempt, epoch, state } = node;
@@ -32,11 +32,11 @@ export async function openQuestion(
   return rows.length === 0 ? null : id;
 }
 
-/** Whether the question is open, and the node is still as it was when it was put. */
+/** Whether the question is open, and the node is still as it was when it was opened. */
 export async function isOpenQuestion(
   db: Database,
   phase: ExecutorPhase,
-  node: AskedNode,
+  node: NodeAttempt,
   id: string,
 ): Promise<boolean> {
   const { attempt, epoch, state } = node;
@@ -51,7 +51,7 @@ export async function isOpenQuestion(
   return rows.length > 0;
 }
 
-/** Its answer is recorded: whoever has another one comes too late. */
+/** Closes a question whose answer is recorded, so that another answer comes too late. */
 export async function closeQuestion(
   db: Database,
   phase: ExecutorPhase,
@@ -66,14 +66,14 @@ export async function closeQuestion(
   );
 }
 
-/** Whether a submit of this attempt has begun, whatever became of it. */
-export async function hasBegunSubmit(
+/** Whether a submit of this attempt has started. */
+export async function hasStartedSubmit(
   db: Database,
   { movement_id, node_key, attempt }: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>,
 ): Promise<boolean> {
   const rows = await run(
-    () => db.sql<{ begun: boolean }>`
-      SELECT true AS begun FROM timeline_events
+    () => db.sql<{ started: boolean }>`
+      SELECT true AS started FROM timeline_events
       WHERE movement_id = ${movement_id}::uuid AND node_key = ${node_key}
         AND attempt = ${attempt}::integer AND to_state = 'SUBMITTING' LIMIT 1`,
   );

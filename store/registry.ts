@@ -1,7 +1,4 @@
-/**
- * The registry rows of executors and signers: what operators switched, pinned, and what was
- * observed.
- */
+/** The registry rows of executors and signers: what operators set, and what was observed. */
 import type { ExecutorDescriptor, ExecutorHealth } from '../domain/executor.ts';
 import type { SignerDescriptor } from '../domain/signer.ts';
 import type { AuditEntry } from '../domain/transition.ts';
@@ -28,7 +25,7 @@ export {
 
 export interface StatusChange<D> {
   readonly key: string;
-  /** The registration in this process's memory; its row is made first when there is none. */
+  /** The registration in this process's memory; creates the row first if there is none. */
   readonly declared: D | undefined;
   readonly status: 'active' | 'disabled';
   readonly audit: readonly AuditEntry[];
@@ -87,7 +84,7 @@ export interface IdentityPin {
   readonly declared: SignerDescriptor | undefined;
   readonly expected: string;
   readonly previous: string | null;
-  /** The live address, asked for before; null when it is not known. */
+  /** The live address as just read; null when it is unknown. */
   readonly runtime: string | null;
   /** What is already known to be wrong with one of the addresses. */
   readonly problem: IdentityRefusal | null;
@@ -144,7 +141,7 @@ export async function saveExecutorHealth(
   await run(() => db.sql`SELECT save_executor_health(${declared}::jsonb, ${state})`);
 }
 
-/** Records a signer's registration and its live address; null when it told none. */
+/** Records a signer's registration and its live address; null when it returned none. */
 export async function saveObservedIdentity(
   db: Database,
   signer: SignerDescriptor,
@@ -155,8 +152,7 @@ export async function saveObservedIdentity(
 }
 
 /**
- * Clears the observed address of every stored signer that is not among `signerKeys`: nobody holds
- * its key any more.
+ * Clears the observed address of every stored signer outside `signerKeys`: its key is held no more.
  */
 export async function clearOrphans(db: Database, signerKeys: readonly string[]): Promise<void> {
   await run(() =>

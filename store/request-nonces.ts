@@ -1,14 +1,14 @@
-/** Used nonces: each is taken once per key, over every process that asks. */
+/** Used nonces: each is taken once per key, across all processes. */
 import type { Role } from '../domain/roles.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-export interface AskedNonce {
+export interface KeyNonce {
   readonly key_id: string;
   readonly nonce: string;
 }
 
-/** What became of one asked pair; null where its key is not active at this moment. */
+/** The result for one pair; null where its key is not active at this moment. */
 export type TakenNonce = {
   readonly client_id: string;
   readonly role: Role;
@@ -18,7 +18,7 @@ export type TakenNonce = {
   readonly window?: RateWindow | null;
 } | null;
 
-/** A request among those of its key in the same minute, over every process that counts. */
+/** A request's place among those of its key in the same minute, across all processes that count. */
 export interface RateWindow {
   /** From 1 on. */
   readonly place: number;
@@ -27,15 +27,14 @@ export interface RateWindow {
 
 /**
  * Takes nonces in one statement, which also reads whether their keys are active, so that a revoke
- * holds from its commit on. Pairs must differ from each other. They are inserted in one order, so
- * that processes that ask at the same time cannot block each other. Answers in the order of
- * `asked`.
+ * holds from its commit on. Pairs must differ. They are inserted in one order, so that concurrent
+ * processes cannot deadlock. Answers in the order of `pairs`.
  */
 export async function takeNonces(
   db: Database,
-  asked: readonly AskedNonce[],
+  pairs: readonly KeyNonce[],
 ): Promise<readonly TakenNonce[]> {
-  const doc = JSON.stringify(asked.map(({ key_id, nonce }) => [key_id, nonce]));
+  const doc = JSON.stringify(pairs.map(({ key_id, nonce }) => [key_id, nonce]));
   const rows = await run(
     () => db.sql<NonNullable<TakenNonce> & { readonly position: number }>`
       WITH known AS (
@@ -53,20 +52,20 @@ export async function takeNonces(
         FROM known k LEFT JOIN taken t USING (key_id, nonce)`,
   );
   const found = new Map(rows.map(({ position, ...taken }) => [position, taken]));
-  return asked.map((_, index) => found.get(index + 1) ?? null);
+  return pairs.map((_, index) => found.get(index + 1) ?? null);
 }
 
 /**
- * The same, and counts each request whose nonce was new for the rate limit of its key. A window is
- * a minute from its first request on, by the database's clock. Windows are written once all nonces
- * of the statement are, and in one order, so that counting blocks nobody for good either. A
- * statement of its own, so that an API that counts alone pays nothing for it.
+ * The same, and counts each request with a new nonce for the rate limit of its key. A window is a
+ * minute from its first request, by the database's clock. Windows are written after all nonces of
+ * the statement and in one order, so that counting cannot deadlock either. A separate statement, so
+ * that an API process that counts in memory pays nothing for it.
  */
 export async function takeCountedNonces(
   db: Database,
-  asked: readonly AskedNonce[],
+  pairs: readonly KeyNonce[],
 ): Promise<readonly TakenNonce[]> {
-  const doc = JSON.stringify(asked.map(({ key_id, nonce }) => [key_id, nonce]));
+  const doc = JSON.stringify(pairs.map(({ key_id, nonce }) => [key_id, nonce]));
   const rows = await run(
     () => db.sql<
       Omit<NonNullable<TakenNonce>, 'window'> & {
@@ -113,11 +112,11 @@ export async function takeCountedNonces(
       },
     ]),
   );
-  return asked.map((_, index) => found.get(index + 1) ?? null);
+  return pairs.map((_, index) => found.get(index + 1) ?? null);
 }
 
 /** Takes one nonce of somebody whose key is not in the database; false when it was taken before. */
-export async function takeNonce(db: Database, { key_id, nonce }: AskedNonce): Promise<boolean> {
+export async function takeNonce(db: Database, { key_id, nonce }: KeyNonce): Promise<boolean> {
   const rows = await run(
     () => db.sql`
       INSERT INTO nonce_registry (key_id, nonce, used_at) VALUES (${key_id}, ${nonce}, svc_now())

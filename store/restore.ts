@@ -1,15 +1,15 @@
-/** What is done once after the database was restored, or failed over, and may have lost commits. */
+/** The step after a restore or failover of the database that may have lost commits. */
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 
 export interface AfterRestore {
-  /** Names the restore: the step is done once for each. */
+  /** Names the restore: one step each. */
   readonly incident: string;
-  /** A send of before the restore is over after so many seconds. */
+  /** A send from before the restore has ended after so many seconds. */
   readonly send_seconds: number;
-  /** What was signed for a team's executor can be used for so many seconds at most. */
+  /** How many seconds what was signed for a team's executor can be used at most. */
   readonly signature_seconds: number;
   readonly audit: readonly AuditEntry[];
 }
@@ -17,12 +17,12 @@ export interface AfterRestore {
 export interface RestoreResult {
   readonly incident: string;
   readonly at: string;
-  /** From here on "no such send" is believed. */
+  /** From this time on "no such send" is believed. */
   readonly nothing_found_counts_from: string;
   readonly movements_woken: number;
-  /** Open nodes: asked before they are sent. */
+  /** Open nodes: recovery looks at them before they are sent. */
   readonly nodes_asked_first: number;
-  /** Nodes that have ended and may run again: their next attempt is asked about first. */
+  /** Ended nodes that may run again: recovery looks at their next attempt first. */
   readonly retries_asked_first: number;
   readonly capital_transfers: number;
   readonly nonce_lanes: number;
@@ -31,7 +31,7 @@ export interface RestoreResult {
 }
 
 /**
- * Sets every open node and transfer to be asked about before it may be sent, in one transaction.
+ * Makes recovery look at every open node and transfer before it may be sent, in one transaction.
  */
 export async function afterRestore(
   db: Database,

@@ -1,7 +1,7 @@
 /**
- * Removes what was said and heard long ago: commands that runs have applied, callbacks that were
- * delivered. Neither decides anything any more. A call removes a batch, found by an index, so that
- * nobody waits for it; the database refuses to remove what is still owed.
+ * Removes old applied commands and delivered callbacks, which decide nothing. A call removes one
+ * batch by an index, so that no statement waits for it; the database refuses to remove one that is
+ * still pending.
  */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';

@@ -98,7 +98,9 @@ export async function search(
       ORDER BY rank, created_at DESC, id DESC LIMIT ${limit}::integer`,
   );
   return rows.map(({ kind, id: found, title, rank }) => ({
-    ...{ kind, id: found, title },
+    kind,
+    id: found,
+    title,
     matched: MATCHES[rank - 1] ?? 'id',
   }));
 }

@@ -32,9 +32,9 @@ interface Done {
 export interface Rotation extends Done {
   readonly other_key: string;
   readonly drill: boolean;
-  /** Addresses of the old signer: what is tied to one of them stays with it. */
+  /** Addresses of the old signer: nodes bound to one of them keep that signer. */
   readonly known_addresses: readonly string[];
-  /** What the replacement was asked outside of any transaction, and the row that it was read by. */
+  /** The replacement's answer, read outside of any transaction, and the row that it was read by. */
   readonly asked: {
     readonly pin: string | null;
     readonly runtime: string;
@@ -58,7 +58,7 @@ export type RotationRefusal =
   | { readonly error: 'validation_failed'; readonly cause: RotationCause }
   | { readonly error: 'signer_runtime_identity_unavailable' | 'signer_identity_mismatch' };
 
-/** `problem` is null where nothing but the replacement's identity is left to be asked. */
+/** `problem` is null where only the replacement's identity remains to be checked. */
 export interface RotationStart {
   readonly pin: string | null;
   readonly observed_at: string | null;
@@ -88,7 +88,7 @@ interface Ids {
   readonly audit_event_id: string;
 }
 
-/** Rotates, or plays a rotation through and takes it back; either leaves its evidence. */
+/** Rotates, or drills a rotation and rolls it back; both leave evidence. */
 export async function rotateSigner(
   db: Database,
   rotation: Rotation,
@@ -110,7 +110,7 @@ export async function rotateSigner(
   return row.answer.ok ? { ...row.answer, ...ids } : row.answer;
 }
 
-/** Keeps what was looked up of a signer. */
+/** Records what was looked up about a signer. */
 export async function recordSignerEvent(
   db: Database,
   event: Done & { readonly event_type: SignerEventType; readonly data: JsonObject },
@@ -170,7 +170,7 @@ export interface SignerEvent {
   readonly occurred_at: string;
 }
 
-/** What was done about a signer, and where it took the place of another, oldest first. */
+/** Events of a signer, and rotations in which it replaced another, oldest first. */
 export async function readSignerEvents(
   db: Database,
   signerKey: string,
@@ -185,7 +185,7 @@ export async function readSignerEvents(
   return rows.map((row) => ({ ...row, occurred_at: isoOf(row.occurred_at) }));
 }
 
-/** Who took the place of a signer, and every address that it was known by. */
+/** The replacement of a signer, and every address that the signer had. */
 export async function readSignerPast(
   db: Database,
   signerKey: string,
@@ -198,7 +198,7 @@ export async function readSignerPast(
   return rows[0] ?? { replaced_by: null, addresses: [] };
 }
 
-/** Addresses that nodes of this signer sent from, for one that nobody can ask any more. */
+/** Addresses that this signer's nodes sent from, for a signer that no longer answers. */
 export async function readSenders(db: Database, signerKey: string): Promise<readonly string[]> {
   const rows = await run(
     () => db.sql<{ address: string }>`

@@ -1,4 +1,4 @@
-/** Open movements whose run may be gone, and the pace at which they are looked at. */
+/** Open movements whose run may be gone, and how often they are checked. */
 import type { About } from '../domain/messages.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -8,9 +8,9 @@ export interface Swept extends About {
 }
 
 /**
- * Movements that need a run and have not moved for `idleSeconds`, each looked at once in four times
- * that at most. Those that wait for their approval are among them only shortly before it expires:
- * until then they need a run for nothing but to be seen, and {@link takeWaitingTurn} is for them.
+ * Movements that need a run and have not moved for `idleSeconds`, each at most once in four times
+ * that. Those that wait for approval are included only shortly before it expires: until then their
+ * run only shows them, and {@link takeWaitingTurn} covers them.
  */
 export async function claimIdle(
   db: Database,
@@ -21,7 +21,7 @@ export async function claimIdle(
     () => db.sql<Swept>`
       UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
         SELECT m.movement_id FROM movements m WHERE m.movement_id = ANY (ARRAY(
-          -- Two ranges of one index: asked for together they would be the whole of it.
+          -- Two ranges of one index: in one query they would scan all of it.
           (SELECT movement_id FROM movements
             WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
               AND updated_at <= (SELECT svc_now()) - make_interval(
@@ -36,7 +36,7 @@ export async function claimIdle(
               secs => ${options.idleSeconds}::double precision)
             ORDER BY swept_at NULLS FIRST LIMIT ${options.limit})
           UNION ALL
-          -- Once in the time before its approval is over, and from then on like any other.
+          -- Once shortly before its approval expires, and then like any other.
           (SELECT movement_id FROM movements
             WHERE request_state = 'PENDING_APPROVAL'
               AND expires_at <= (SELECT svc_now()) + make_interval(

@@ -38,7 +38,7 @@ export interface NewTemplate {
   readonly nodes: readonly TemplateNode[];
   readonly edges: readonly GraphEdge[];
   readonly created_by: string | null;
-  /** The audit rows, given the new id. */
+  /** The audit rows for the new id. */
   readonly audit: (templateId: string) => readonly AuditEntry[];
 }
 
@@ -47,8 +47,8 @@ export type CreateTemplateOutcome =
   { readonly created: true; readonly template_id: string } | { readonly created: false };
 
 /**
- * Writes a version with its nodes, edges and audit rows in one statement. When the connection
- * breaks the row is looked up by its id before an answer is given.
+ * Writes a version with its nodes, edges and audit rows in one statement. If the connection breaks
+ * it looks the row up by its id before it answers.
  */
 export async function createTemplate(
   db: Database,

@@ -43,10 +43,10 @@ interface Answer extends MovementHead {
 }
 
 /**
- * Applies `transition` as compare-and-set. A refusal is a result, not an exception, and nothing was
- * written then. Throws {@link IllegalMove} for a move that no table has (a defect),
- * `dependency_unavailable` when the database is out of reach and nothing was accepted, and
- * `outcome_unknown` when the answer was lost and the command is not, or not yet, to be found.
+ * Applies `transition` as compare-and-set. A refusal is a result, not an exception, and wrote
+ * nothing. Throws {@link IllegalMove} for a move that no table has (a defect),
+ * `dependency_unavailable` when the database is unreachable and nothing was accepted, and
+ * `outcome_unknown` when the answer was lost and the command is not found (yet).
  */
 export async function applyTransition(
   db: Database,
@@ -70,7 +70,7 @@ export async function applyTransition(
   return answer.ok ? doneOf(answer, commandId) : refusedOf(answer);
 }
 
-/** Whether something may leave by it that could not before: a send, or new bytes of one. */
+/** Whether it allows something new to leave: a send, or another version of one. */
 function begins({ nodes = [] }: Transition): boolean {
   return nodes.some(({ moves, version }) => moves.includes('SUBMITTING') || version !== undefined);
 }
@@ -79,8 +79,14 @@ type Done = Extract<TransitionOutcome, { ok: true }>;
 type Refused = Extract<TransitionOutcome, { ok: false }>;
 
 const LEAVING: Refused = {
-  ...{ ok: false, reason: 'leaving', head: null, problems: [] },
-  ...{ budget: null, uncovered: null, send: null, node: null },
+  ok: false,
+  reason: 'leaving',
+  head: null,
+  problems: [],
+  budget: null,
+  uncovered: null,
+  send: null,
+  node: null,
 };
 
 function doneOf(answer: Answer, commandId: string | null): Done {
@@ -112,8 +118,14 @@ function notCovered(error: unknown): Refused {
   if (uncovered === null && budget === null) throw error;
   const reason = uncovered === null ? 'budget' : 'withdrawable';
   return {
-    ...{ ok: false, reason, head: null, problems: [], budget, uncovered },
-    ...{ send: null, node: null },
+    ok: false,
+    reason,
+    head: null,
+    problems: [],
+    budget,
+    uncovered,
+    send: null,
+    node: null,
   };
 }
 
@@ -155,9 +167,9 @@ type ReassignAnswer =
   | { readonly ok: false; readonly refused: Answer };
 
 /**
- * The fence of a node that signs nothing, in one statement with reading it. Not passed: nothing was
- * written, and the caller looks at the node to say why. `pays_nobody` are the executor's own action
- * types that pay nobody whom a plan can choose.
+ * Reads a node that signs nothing and passes its fence, in one statement. Not passed: nothing was
+ * written, and the caller finds out why. `pays_nobody`: action types of the executor without a
+ * payee that a plan can choose.
  */
 export async function tryFence(
   db: Database,
@@ -183,9 +195,8 @@ export async function tryFence(
 }
 
 /**
- * The node behind a fence whose answer was lost, while nothing has touched it since; else null.
- * What is answered is on the synchronous standby too: a fail-over would else forget the fence of a
- * send.
+ * The node behind a fence whose answer was lost, if nothing has changed it since; else null. The
+ * returned row is on the synchronous standby too: else a failover could lose the fence of a send.
  */
 export function findFence(db: Database, eventId: string): Promise<PhaseRow | null> {
   return run(() =>
@@ -201,9 +212,8 @@ export function findFence(db: Database, eventId: string): Promise<PhaseRow | nul
 }
 
 /**
- * A write that carries a command: where its answer is lost, the command is looked up by its id
- * before anything is repeated (the function answers a repeated command id with the movement as it
- * is).
+ * A write with a command: if its answer is lost, looks the command up by its id before a repeat
+ * (the function answers a repeated command id with the present movement).
  */
 function writeOnce<T>(db: Database, write: () => Promise<T>, commandId: string): Promise<T> {
   return writeOrFind(db, write, async () => {
@@ -212,10 +222,7 @@ function writeOnce<T>(db: Database, write: () => Promise<T>, commandId: string):
   });
 }
 
-/**
- * The hold that was not covered, where that is what failed the write; nothing of it was written
- * then.
- */
+/** The uncovered hold that failed the write, which wrote nothing; null for other errors. */
 export function uncoveredHold(error: unknown): UncoveredHold | null {
   const state = sqlState(error);
   if (
@@ -223,17 +230,15 @@ export function uncoveredHold(error: unknown): UncoveredHold | null {
     (state !== SNAPSHOT_STALE && !(state === BUDGET_REFUSED && error.message === NOT_COVERED))
   )
     return null;
-  const told = JSON.parse(String(Reflect.get(error, 'detail'))) as Omit<
+  const detail = JSON.parse(String(Reflect.get(error, 'detail'))) as Omit<
     UncoveredHold,
     'effective_withdrawable'
   > &
     Partial<UncoveredHold>;
-  return { ...told, effective_withdrawable: told.effective_withdrawable ?? null };
+  return { ...detail, effective_withdrawable: detail.effective_withdrawable ?? null };
 }
 
-/**
- * A budget that is taken inside of the write refuses by failing it: nothing of it was written then.
- */
+/** The budget that failed the write, which wrote nothing; null for other errors. */
 function budgetProblem(error: unknown): BudgetProblem | null {
   if (
     sqlState(error) !== BUDGET_REFUSED ||
@@ -274,8 +279,8 @@ function assertMoves(transition: Transition): void {
 }
 
 /**
- * The document that the database function takes; ids are given here so that a repeat is the same
- * write. Throws {@link IllegalMove} for a move that no table has.
+ * The document for the database function; ids are set here so that a repeat is the same write.
+ * Throws {@link IllegalMove} for a move that no table has.
  */
 export function transitionDocument(
   db: Database,

@@ -1,4 +1,4 @@
-/** How each phase is run by Temporal: data, decided by functions that a test pins. */
+/** How Temporal runs each phase: options as data, from functions that a test pins. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import {
   TAKE_SECONDS,
@@ -8,16 +8,13 @@ import {
   type PhaseArgs,
 } from '../domain/messages.ts';
 
-/**
- * Longest that a worker may be silent during a phase before it counts as dead; it beats every two
- * seconds.
- */
+/** A worker that is silent for longer during a phase counts as dead; it beats every 2 s. */
 const HEARTBEAT = '10 seconds';
 
 /**
- * submit has exactly one attempt: whatever happens to it, recover decides. The others repeat
- * without limit, since what limits them (attempts, time-outs) is counted in the database, where a
- * lost worker or a restart cannot forget it.
+ * submit has exactly one attempt: if it fails, recover decides. The others repeat without limit,
+ * since the database counts their limits (attempts, time-outs), where no lost worker or restart can
+ * lose the count.
  */
 export function phaseOptions(
   phase: Phase | 'cancel',
@@ -47,20 +44,17 @@ export function phaseOptions(
   };
 }
 
-/** A question that is called off as soon as nobody needs its answer any more. */
+/** A look that is cancelled as soon as its answer is no longer needed. */
 export function lookOptions(nodeKey: string): ActivityOptions {
   return { ...phaseOptions('recover', nodeKey), cancellationType: 'TRY_CANCEL' };
 }
 
-/**
- * What changes nothing outside and waits for nothing may run inside the workflow's own task when
- * its executor is a module.
- */
+/** A phase without outside effects or waits runs inside the workflow's task if a module does it. */
 export function runsLocally(phase: Phase, node: Pick<LoadedNode, 'in_process'>): boolean {
   return node.in_process === true && phase === 'preflight';
 }
 
-/** Whether the next phase is carried out in the same activity; see activities/phases/chain.ts. */
+/** Whether the next phase runs in the same activity; see activities/phases/chain.ts. */
 export function chains(
   phase: Phase,
   node: Pick<LoadedNode, 'in_process' | 'chained' | 'node_kind'>,
@@ -71,7 +65,7 @@ export function chains(
   );
 }
 
-/** A local phase takes at most a second, once; what it could not do its regular form does. */
+/** A local phase gets one attempt of a second; if it fails, its regular activity does the work. */
 export function localPhaseOptions(
   phase: Phase,
   nodeKey: string,
@@ -85,9 +79,9 @@ export function localPhaseOptions(
 }
 
 /**
- * A call of an executor team's own worker. Never repeated by Temporal: what a failure means is
- * decided where the node's attempts are counted. One that no worker takes is known never to have
- * begun.
+ * A call of an executor team's own worker. Temporal never repeats it: what a failure means is
+ * decided where the node's attempts are counted. A call that no worker takes certainly never
+ * started.
  */
 export function teamOptions(
   phase: Phase | 'cancel',
@@ -104,7 +98,7 @@ export function teamOptions(
   };
 }
 
-/** How much one activity carries out; see activities/phases/chain.ts. */
+/** How much one activity does; see activities/phases/chain.ts. */
 type Extent = Pick<PhaseArgs, 'chained' | 'whole' | 'onward'>;
 
 const CHAINED: Partial<Record<Phase | 'cancel', string>> = {
@@ -116,7 +110,7 @@ const WHOLE: Partial<Record<Phase | 'cancel', string>> = {
   preflight: 'preflight, observe',
 };
 
-/** A server may refuse what is longer than 400 bytes; a character has three of them at most. */
+/** In characters of at most three bytes; a server may refuse more than 400 bytes. */
 const LONGEST_SUMMARY = 130;
 
 function summaryOf(phase: Phase | 'cancel', nodeKey: string, extent: Extent = {}): string {
@@ -138,14 +132,14 @@ export const LOCAL_OPTIONS: LocalActivityOptions = {
 };
 
 /**
- * What a team's worker is called with, where something may have to be signed for it or followed on
- * a chain first: repeated like a look, since a node behind its fence is asked about.
+ * Prepares a call of a team's worker where the service may have to sign or follow a chain first:
+ * repeated like a look, since a node behind its fence is looked at.
  */
 export function askOptions(phase: Phase | 'cancel', nodeKey: string): ActivityOptions {
   return { ...phaseOptions('recover', nodeKey), summary: summaryOf(phase, nodeKey) };
 }
 
-/** A decision, which may carry the first phases of the one node that it makes ready. */
+/** A decision, which may include the first phases of the only node that it makes ready. */
 export function decideOptions(begins?: string): LocalActivityOptions {
   return begins === undefined
     ? LOCAL_OPTIONS
@@ -161,7 +155,7 @@ export const SUBMIT_TRANSFER_OPTIONS: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
-/** Asks what became of it, as often as it takes; a resolve ends the waiting at once. */
+/** Looks for the transfer until it is found; a resolve ends the wait at once. */
 export const LOOK_TRANSFER_OPTIONS: ActivityOptions = {
   taskQueue: TASK_QUEUE,
   summary: 'ask the provider',

@@ -1,6 +1,6 @@
 /**
- * The run of a capital transfer: sent once, then the provider is asked until its record, or a
- * person, says how it ended. Postgres holds the truth; a signal means only "look again".
+ * The run of a capital transfer: sends once, then calls the provider until its record, or a person,
+ * says how the transfer ended. Postgres holds the truth; a signal means only "look again".
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
@@ -45,7 +45,7 @@ const strategyKey = defineSearchAttributeKey(
 
 const LONGEST_PAUSE_MS = 30_000;
 
-/** How a run closed. FAILED closes as a failure instead, so that the close status tells it. */
+/** How a run closed. FAILED closes as a failure instead, so that the close status shows it. */
 export interface CapitalTransferOutcome {
   readonly transfer_id: string;
   readonly request_state: string;
@@ -75,7 +75,7 @@ async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
       );
     shown = show(view, shown);
     if (view.ended) {
-      // A wake that came meanwhile is of a change that this load may not have seen.
+      // A wake since the load: the load may have missed its change.
       if (wakes !== seen) continue;
       return close(view);
     }
@@ -96,27 +96,27 @@ async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
   }
 }
 
-/** What became of it is found out by asking, whether this ends well or not. */
+/** Sends; a look finds out what became of it, whether this succeeds or not. */
 async function send(transfer_id: string, epoch: number): Promise<void> {
   try {
     await submitTransfer({ transfer_id, epoch });
   } catch {
-    // Not even whether anything was sent is known here.
+    // It is unknown whether anything was sent.
   }
 }
 
-/** Asks until there is something to do; null when a wake came first. */
+/** Looks until there is something to do; null when a wake came first. */
 async function look(transfer_id: string, woken: () => boolean): Promise<LookTransferResult | null> {
-  const asking = new CancellationScope();
-  const asked = asking.run(() => lookTransfer({ transfer_id }));
-  // A wake ends the asking, which then ends as cancelled.
+  const looking = new CancellationScope();
+  const answer = looking.run(() => lookTransfer({ transfer_id }));
+  // A wake cancels the look.
   const wake = new CancellationScope();
   void wake
     .run(() => condition(woken))
-    .then(() => asking.cancel())
+    .then(() => looking.cancel())
     .catch(() => undefined);
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     if (isCancellation(error)) return null;
     throw error;

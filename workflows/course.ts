@@ -1,23 +1,23 @@
-/** What an activity is told of what the completion of its node leads to. Pure. */
+/** What the completion of a node leads to, as an argument of the node's activity. Pure. */
 import { completed, decided, followsCompletion, isAlone, isAtWork } from '../domain/decision.ts';
 import type { LoadedMovement, LoadedNode, PhaseArgs } from '../domain/messages.ts';
 
-/** What the activity of a node is told of what its completion leads to. */
+/** The arguments of a node's activity about what its completion leads to. */
 export type Course = Pick<PhaseArgs, 'decides' | 'then' | 'onward'>;
 
-/** Most nodes that one activity may go on to; its argument stands in the history. */
+/** Most nodes that one activity may continue with; its argument is in the history. */
 const MOST_CARRIED = 7;
 
 /**
- * Most nodes at work of which each decides for itself; of more, the run decides about many at once
- * and none has to try again.
+ * Up to so many running nodes decide for themselves; with more the run decides about many at once,
+ * so that none has to try again.
  */
 const MOST_DECIDING = 4;
 
-/** That the activity decides with the completion, and the nodes that it may go on to. */
-export function courseOf(view: LoadedMovement, node: LoadedNode, goesOn: boolean): Course {
+/** The activity decides with the completion; `mayContinue`: also with which nodes it continues. */
+export function courseOf(view: LoadedMovement, node: LoadedNode, mayContinue: boolean): Course {
   if ((view.conduct ?? 0) < 4 || view.nodes.filter(isAtWork).length > MOST_DECIDING) return {};
-  const [own, ...onward] = legs(view, node, goesOn ? MOST_CARRIED : 0);
+  const [own, ...onward] = legs(view, node, mayContinue ? MOST_CARRIED : 0);
   return {
     decides: true,
     ...(own?.then === undefined ? {} : { then: own.then }),
@@ -25,11 +25,11 @@ export function courseOf(view: LoadedMovement, node: LoadedNode, goesOn: boolean
   };
 }
 
-/** The node, and those that follow it one after the other and answer at once as it does. */
+/** The node, and the nodes that follow it one by one and also answer at once. */
 function legs(view: LoadedMovement, node: LoadedNode, most: number): readonly PhaseArgs[] {
   const alone = isAlone(view, node);
   const ends = most === 0 || node.carried !== true;
-  // A walk for each of many nodes that begin together would hold up the run.
+  // Walking the graph for each of many nodes that start together would delay the run.
   const decision = alone || !ends ? followsCompletion(view, node) : undefined;
   const own: PhaseArgs = {
     movement_id: view.movement_id,
@@ -49,7 +49,7 @@ function legs(view: LoadedMovement, node: LoadedNode, most: number): readonly Ph
   return [own, ...legs(after, next, most - 1)];
 }
 
-/** Only `from` can make it ready, so that no other activity goes on to it. */
+/** Only `from` can make it ready, so that no other activity continues with it. */
 function mayBeCarried({ edges }: LoadedMovement, from: LoadedNode, node: LoadedNode): boolean {
   return (
     node.carried === true &&

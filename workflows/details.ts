@@ -1,4 +1,4 @@
-/** What an operator reads about a run in the Temporal UI. */
+/** What the Temporal UI shows an operator about a run. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import {
@@ -24,14 +24,13 @@ export interface Shown {
 }
 
 /**
- * Shows state and nodes; `told`: what was said of it from outside; `shown` is null before the first
- * time.
+ * Shows state and nodes; `attention`: the reason that was signalled; `shown`: null the first time.
  */
-export function show(view: LoadedMovement, told: SignalledAttention, shown: Shown | null): Shown {
-  const next = { state: view.state, attention: told?.reason ?? reasonOf(view) };
+export function show(view: LoadedMovement, attention: SignalledAttention, shown: Shown | null): Shown {
+  const next = { state: view.state, attention: attention?.reason ?? reasonOf(view) };
   const changed = [
     ...(next.state === shown?.state ? [] : [{ key: keys.state, value: next.state }]),
-    // The first time also where there is none: a run that follows another has its index.
+    // The first time also null: a run that continues another inherits its search attributes.
     ...(shown !== null && next.attention === shown.attention
       ? []
       : [{ key: keys.attention, value: next.attention }]),
@@ -42,13 +41,13 @@ export function show(view: LoadedMovement, told: SignalledAttention, shown: Show
     ...(view.strategy_id === null ? [] : [{ key: keys.strategy, value: view.strategy_id }]),
   ];
   if (changed.length > 0) upsertSearchAttributes([...changed, ...(shown === null ? once : [])]);
-  setCurrentDetails(currentDetails(view, told));
+  setCurrentDetails(currentDetails(view, attention));
   return next;
 }
 
 /** Why a person is needed, as far as the run can see. */
 function reasonOf(view: LoadedMovement): AttentionReason | null {
-  // What a cancel leads to may fail, and asks for a person although the state stays.
+  // The nodes behind a cancel may fail and need a person although the state stays.
   if (view.state === 'CANCELLED' && (view.conduct ?? 0) >= 3) {
     const lane = onCancelTargets(view.edges);
     if (view.nodes.some(({ state }) => state === 'UNKNOWN')) return 'unknown_outcome';
@@ -58,20 +57,18 @@ function reasonOf(view: LoadedMovement): AttentionReason | null {
   return ATTENTION_OF_STATE[view.state] ?? null;
 }
 
-/**
- * More nodes than this are counted by state, and only those that somebody may look for have a row.
- */
+/** Above so many nodes, they are counted by state and only open ones have a row. */
 const ALL_SHOWN = 50;
 /** Rows of a big graph; with the longest keys the details stay below 10 kB. */
 const MOST_ROWS = 40;
 const LONGEST_NAME = 64;
 
 /**
- * The graph's state as Markdown, what somebody may look for first: the UI shows the first lines
- * until it is asked for more. Bounded, and cheap: it is made anew after every change.
+ * The graph's state as Markdown, open nodes first: the UI shows only the first lines at first.
+ * Bounded and cheap, since every change makes it again.
  */
-export function currentDetails(view: LoadedMovement, told: SignalledAttention = null): string {
-  const head = `**${view.state}**${waits(view, told)} · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
+export function currentDetails(view: LoadedMovement, attention: SignalledAttention = null): string {
+  const head = `**${view.state}**${waits(view, attention)} · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
   const wanted = view.nodes.filter(isOpen);
   const unknown = unknownLines(view);
   if (view.nodes.length <= ALL_SHOWN) {
@@ -89,12 +86,12 @@ export function currentDetails(view: LoadedMovement, told: SignalledAttention = 
   ].join('\n');
 }
 
-/** As many as are explained; the rest is in the table. */
+/** So many are explained; the rest is only in the table. */
 const MOST_UNKNOWN = 3;
 
 /**
- * How to ask about a node that is unknown, and how to answer for it. What its executor last said
- * may hold addresses, and so stands in no history: the second line says where to read it.
+ * How to look at an UNKNOWN node, and how to resolve it. Its executor's last words may hold
+ * addresses, so they are in no history: a line says where to read them.
  */
 function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[] {
   return nodes
@@ -117,24 +114,24 @@ function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[]
     });
 }
 
-/** Whom or what a movement that needs a person waits for. */
-function waits(view: LoadedMovement, told: SignalledAttention): string {
-  const reason = told?.reason ?? ATTENTION_OF_STATE[view.state];
-  const node = told === null ? waitedFor(view) : plain(told.node_key ?? 'a node');
+/** What a movement that needs a person waits for. */
+function waits(view: LoadedMovement, attention: SignalledAttention): string {
+  const reason = attention?.reason ?? ATTENTION_OF_STATE[view.state];
+  const node = attention === null ? waitedFor(view) : plain(attention.node_key ?? 'a node');
   if (reason === undefined) return '';
   switch (reason) {
     case 'approval':
       return ' · waits for an approval';
     case 'approval_expires_soon':
-      return ' · waits for an approval, and its time is nearly over';
+      return ' · waits for an approval that expires soon';
     case 'manual_gate':
       return ` · waits at gate ${node}`;
     case 'unknown_outcome':
-      return ` · nobody can say what became of ${node}`;
+      return ` · the outcome of ${node} is unknown`;
     case 'failed':
       return ` · failed at ${node}`;
     case 'lane_stuck':
-      return ` · ${node} waits in a nonce lane that is stuck`;
+      return ` · ${node} waits in a stuck nonce lane`;
     case 'lane_blocked':
       return ` · ${node} waits for an earlier transaction of its account`;
     case 'delivery_late':
@@ -158,7 +155,7 @@ function waitedFor({ state, nodes, error_code }: LoadedMovement): string {
   return `${plain(first.node_key)}${others.length === 0 ? '' : ` and ${String(others.length)} more`}`;
 }
 
-/** Begun and not ended, or ended in a way that needs a look. */
+/** Started and not ended, or ended in a way that needs a look. */
 function isOpen({ state }: LoadedNode): boolean {
   return !['BLOCKED', 'COMPLETED', 'SKIPPED', 'CANCELLED'].includes(state);
 }
@@ -181,8 +178,7 @@ function table(nodes: readonly LoadedNode[]): string[] {
 }
 
 /**
- * Text from elsewhere as one short line that shows as itself: no cell, mark-up, link or reversed
- * text can come of it.
+ * External text as one short literal line: it cannot add a cell, mark-up, link or reversed text.
  */
 export function plain(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, ' ').trim();

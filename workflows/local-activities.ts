@@ -1,11 +1,10 @@
 /**
- * The local activities of a run, one at a time. Two that are under way together make a history that
- * cannot be replayed:
- * the worker hands their answers over singly when they come and together when it replays, and what
- * follows each is then begun in another order (how many promises stand between an answer and the
- * next command differs from phase to phase). One that is under way when the run closes or continues
- * as new is no better: its answer may come in the same task, whose commands the server then refuses
- * for good (temporalio/sdk-rust, issue 659). See docs/decisions/0058.
+ * The local activities of a run, one at a time. Two at the same time make a history that cannot be
+ * replayed: the worker delivers their answers one by one at first and together in a replay, so what
+ * follows them starts in another order (the number of promises between an answer and the next
+ * command differs by phase). One that is open when the run closes or continues as new is as bad:
+ * its answer may come in the same task, whose commands the server then always refuses
+ * (temporalio/sdk-rust, issue 659). See docs/decisions/0058.
  */
 import { proxyLocalActivities, type LocalActivityOptions } from '@temporalio/workflow';
 import type { MovementActivities } from '../domain/messages.ts';
@@ -14,23 +13,17 @@ let inTurn = false;
 let open = 0;
 const waiting: (() => void)[] = [];
 
-/** From here on, for the rest of the run: what its history holds decides, see versions.ts. */
+/** From now until the run ends; what its history holds decides, see versions.ts. */
 export function takeTurns(): void {
   inTurn = true;
 }
 
-/**
- * Whether a call would be made at once, and the run may end: none has yet to answer, or waits for
- * its turn.
- */
+/** Whether no call is open or waits, so that a call would start at once and the run may end. */
 export function turnIsFree(): boolean {
   return !inTurn || open === 0;
 }
 
-/**
- * Makes the call once those before it have answered. Where none has to be waited for it is made at
- * once, in the same turn.
- */
+/** Makes the call once earlier calls have answered; without any, at once and in the same turn. */
 export function locally<R>(
   options: LocalActivityOptions,
   call: (activities: MovementActivities) => Promise<R>,

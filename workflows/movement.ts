@@ -19,15 +19,15 @@ import { locally, turnIsFree } from './local-activities.ts';
 import { RunState, type HandedOn } from './run-state.ts';
 import { beginning, withEnds } from './view.ts';
 
-/** How a run closed. FAILED closes as a failure instead, so that the close status tells it. */
+/** How a run closed. FAILED closes as a failure instead, so that the close status shows it. */
 export interface MovementOutcome {
   readonly movement_id: string;
   readonly request_state: string;
 }
 
 /**
- * Temporal's own "request cancellation" ends nothing: only what is written in the database may, and
- * a run that went away in the middle of a send would leave its nodes' promises behind.
+ * Temporal's own "request cancellation" ends nothing: only the database does. A run that ended
+ * during a send would leave its nodes without one.
  */
 export function movementWorkflow(
   movementId: string,
@@ -39,7 +39,7 @@ export function movementWorkflow(
 async function conduct(movementId: string, handed: HandedOn): Promise<MovementOutcome> {
   const run = new RunState(movementId, handed);
   for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => run.wake());
-  setHandler(defineSignal<[unknown]>(ATTENTION_SIGNAL), (told) => run.needs(readSignal(told)));
+  setHandler(defineSignal<[unknown]>(ATTENTION_SIGNAL), (signal) => run.needs(readSignal(signal)));
   const follow = (): Promise<never> =>
     continueAsNew<typeof movementWorkflow>(movementId, run.handedOn());
 
@@ -55,11 +55,11 @@ async function conduct(movementId: string, handed: HandedOn): Promise<MovementOu
       );
     run.load(view);
 
-    // Until something else changes the movement, this run alone does, and its own view stays true.
+    // Until a wake only this run changes the movement, so its view stays true.
     while (run.wakes === seen) {
       if (view.ended) {
         if (!turnIsFree()) {
-          // A request to cancel may be under way still.
+          // A request to cancel may still be open.
           await condition(turnIsFree);
           continue;
         }

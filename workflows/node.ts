@@ -1,7 +1,4 @@
-/**
- * Runs one node through its phases. Every phase writes its own outcome; this only chooses the next
- * one.
- */
+/** Runs one node through its phases. Every phase writes its own outcome; this chooses the next. */
 import { condition, isCancellation, sleep } from '@temporalio/workflow';
 import type {
   Advance,
@@ -20,47 +17,43 @@ import type { Course } from './course.ts';
 export interface NodeRun {
   readonly movementId: string;
   /**
-   * Grows with every wake, and when the movement needs no person any more; a closed fence is tried
-   * again when it has.
+   * Grows with every wake, and when the movement no longer needs a person: then fences are retried.
    */
   readonly wakes: () => number;
-  /** Told while a submit is under way: no continue-as-new then. */
+  /** Called around a submit, during which the run must not continue as new. */
   readonly submitting: (by: 1 | -1) => void;
-  /** Whether this phase is left to the run that follows. */
+  /** Whether this phase is left to the next run. */
   readonly holds: (phase: Phase) => boolean;
-  /** What its activity is told of what its completion leads to; `goesOn`: also to other nodes. */
-  readonly course: (node: LoadedNode, goesOn: boolean) => Course;
-  /** Told while an activity may go on to these nodes: nobody else begins them. */
+  /** What its completion leads to, for its activity; `mayContinue`: also with other nodes. */
+  readonly course: (node: LoadedNode, mayContinue: boolean) => Course;
+  /** Called around an activity that may continue with these nodes: nothing else starts them. */
   readonly carrying: (nodes: readonly PhaseArgs[], by: 1 | -1) => void;
 }
 
-/**
- * The node's state when there is nothing left to do for it: settled, UNKNOWN, or stopped at its
- * fence.
- */
+/** The node's state when nothing is left to do: settled, UNKNOWN, or stopped at its fence. */
 export interface NodeEnd {
   readonly state: LoadedNode['state'];
   readonly error_code: string | null;
   /** FAILED because a stop ended its send. */
   readonly ended_by_stop?: boolean;
-  /** The movement starts nothing more in this lane. */
+  /** The movement starts nothing more in this branch. */
   readonly stopped: boolean;
-  /** What the conditions behind it came to. */
+  /** Results of the conditions on its edges. */
   readonly conditions: ConditionResults;
   /** The decision that was written with its completion. */
   readonly advance?: Advance;
-  /** What came of the nodes that its activity went on to. */
+  /** Results of the nodes that its activity continued with. */
   readonly carried?: readonly CarriedResult[];
 }
 
 /**
- * Walks one node from the state it was loaded in to its end. `begun`: what its first phase has said
- * already, in the activity that made it ready.
+ * Walks one node from its loaded state to its end. `firstResult`: the result of its first phase, if
+ * the activity that made it ready ran that phase.
  */
 export async function runNode(
   node: LoadedNode,
   run: NodeRun,
-  begun?: PhaseResult,
+  firstResult?: PhaseResult,
 ): Promise<NodeEnd> {
   const args: PhaseArgs = {
     movement_id: run.movementId,
@@ -69,12 +62,12 @@ export async function runNode(
     executor_key: node.executor_key,
   };
   let step: Phase = firstPhase(node);
-  // The whole node in one activity, once: what has to be repeated is repeated phase by phase.
-  let whole = node.chained === true && step === 'preflight' && begun === undefined;
+  // The whole node in one activity, once; repeats then go phase by phase.
+  let whole = node.chained === true && step === 'preflight' && firstResult === undefined;
   if (whole && node.node_kind !== 'observe') step = 'submit';
   let asksFromObserve = false;
   let sends = 0;
-  let told = begun;
+  let known = firstResult;
   for (;;) {
     const at = step;
     if (run.holds(at)) await condition(() => !run.holds(at));
@@ -90,12 +83,12 @@ export async function runNode(
       ...(at === 'recover' && asksFromObserve ? { from_observe: true } : {}),
     };
     const result: PhaseResult =
-      told ??
+      known ??
       (at === 'submit'
         ? await submit(() => perform(at, node, asking), run, asking.onward ?? [])
         : await perform(at, node, asking));
     whole = false;
-    told = undefined;
+    known = undefined;
     step = result.phase ?? step;
     switch (result.next) {
       case 'continue':
@@ -138,12 +131,12 @@ export async function runNode(
   }
 }
 
-/** What an UNKNOWN node may be moved to by proof. */
+/** The states that a proof may move an UNKNOWN node to. */
 const PROVEN: readonly LoadedNode['state'][] = ['SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'];
 
 /**
- * Asks about an UNKNOWN node, again and again, until proof moves it; nothing is sent from here.
- * Null when it was called off, or when somebody else has moved the node, who then wakes the run.
+ * Looks at an UNKNOWN node until a proof moves it; sends nothing. Null when it was cancelled, or
+ * when a command moved the node, which then wakes the run.
  */
 export async function askAboutUnknown(
   node: LoadedNode,
@@ -162,7 +155,7 @@ export async function askAboutUnknown(
         from_unknown: true,
       });
       if (said.next === 'again')
-        await sleep(said.delay_ms ?? 60_000, { summary: `${node_key}: before it is asked again` });
+        await sleep(said.delay_ms ?? 60_000, { summary: `${node_key}: before the next look` });
       else if (!PROVEN.includes(said.state)) return null;
       else
         return {
@@ -179,7 +172,7 @@ export async function askAboutUnknown(
   }
 }
 
-/** A submit that gave no answer is never repeated here: recover finds out what became of it. */
+/** A submit without an answer is never repeated here: recover finds out what became of it. */
 async function submit(
   work: () => Promise<PhaseResult>,
   run: NodeRun,
@@ -197,7 +190,7 @@ async function submit(
   }
 }
 
-/** Where a node goes on that an earlier run left in `state`. */
+/** The next phase of a node that an earlier run left in `state`. */
 function firstPhase(node: LoadedNode): Phase {
   if (node.state === 'SUBMITTING' || (node.state === 'READY' && node.recover_first))
     return 'recover';

@@ -1,6 +1,4 @@
-/**
- * How a node's phase is carried out: inside this task, by our own worker, or by an executor team's.
- */
+/** Runs a node's phase: inside this task, in our own worker, or in an executor team's. */
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -30,32 +28,32 @@ import {
 } from './activity-options.ts';
 import { locally, turnIsFree } from './local-activities.ts';
 
-/** Carries out one phase; a failure of submit or a broken worker is thrown. */
+/** Runs one phase; throws a failure of submit or of a broken worker. */
 export async function perform(
   phase: Phase,
   node: LoadedNode,
   args: RecoverArgs,
 ): Promise<PhaseResult> {
   if (node.task_queue !== undefined) return byTeam(phase, node, node.task_queue, args);
-  const asked = args.whole !== true && chains(phase, node) ? { ...args, chained: true } : args;
-  // What asks the outside keeps nothing else waiting for its turn.
+  const input = args.whole !== true && chains(phase, node) ? { ...args, chained: true } : args;
+  // Only with a free turn: a call of an executor must not wait for, or delay, other local calls.
   if (runsLocally(phase, node) && turnIsFree()) {
     try {
-      return await locally(localPhaseOptions(phase, node.node_key, asked), (local) =>
-        local[phase](asked),
+      return await locally(localPhaseOptions(phase, node.node_key, input), (local) =>
+        local[phase](input),
       );
     } catch {
-      // Too slow, or not yet: the regular form has the time, and shows it.
+      // Too slow, or not yet: the regular activity has more time, and shows it.
     }
   }
   const options =
     args.from_unknown === true
       ? lookOptions(node.node_key)
-      : phaseOptions(phase, node.node_key, asked);
-  return proxyActivities<MovementActivities>(options)[phase](asked);
+      : phaseOptions(phase, node.node_key, input);
+  return proxyActivities<MovementActivities>(options)[phase](input);
 }
 
-/** Asks the executor of a node in flight to end it. */
+/** Requests that the executor end a node in flight. */
 export async function askToCancel(node: LoadedNode, args: PhaseArgs): Promise<void> {
   if (node.task_queue !== undefined) await byTeam('cancel', node, node.task_queue, args);
   else
@@ -69,25 +67,25 @@ async function byTeam(
   args: RecoverArgs,
 ): Promise<PhaseResult> {
   const asking: AskArgs = { ...args, phase };
-  const asked =
+  const answer =
     node.signs === true
       ? await proxyActivities<MovementActivities>(askOptions(phase, node.node_key)).ask(asking)
       : await locally(LOCAL_OPTIONS, (local) => local.ask(asking));
-  if ('result' in asked) return asked.result;
-  const { input, timeout_ms, ...at } = asked.ask;
+  if ('result' in answer) return answer.result;
+  const { input, timeout_ms, ...at } = answer.ask;
   const team = proxyActivities<
     Record<AskArgs['phase'], (input: unknown) => Promise<ExecutionResult | null>>
   >(teamOptions(phase, node.node_key, taskQueue, timeout_ms));
-  let given: TeamAnswer;
+  let outcome: TeamAnswer;
   try {
-    given = { answer: await team[phase](input) };
+    outcome = { answer: await team[phase](input) };
   } catch (error) {
-    given = { fault: faultOf(error) };
+    outcome = { fault: faultOf(error) };
   }
-  return locally(LOCAL_OPTIONS, (local) => local.record({ ...asking, ...at, given }));
+  return locally(LOCAL_OPTIONS, (local) => local.record({ ...asking, ...at, given: outcome }));
 }
 
-/** How a call of a team's worker went wrong. Its own words stay in its own failure. */
+/** How a call of a team's worker failed. The worker's words stay in its own failure. */
 function faultOf(error: unknown): Extract<TeamAnswer, { fault: unknown }>['fault'] {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {

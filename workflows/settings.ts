@@ -1,12 +1,10 @@
 import type { WorkflowSettings } from '../domain/messages.ts';
 
 /**
- * What the process that loads the workflows asks of them; activities/bundle.ts writes it in front
- * of their code.
+ * Settings of the process that loads the workflows; activities/bundle.ts puts them into the code.
  */
-// The same for a run and its replay by one process, and nothing that decides: see trace-headers.ts
-// and failure-converter.cjs.
+// They decide nothing, so a replay may differ: see trace-headers.ts and failure-converter.cjs.
 export function workflowSettings(): WorkflowSettings {
-  const given: unknown = Reflect.get(globalThis, 'workflowSettings');
-  return (given ?? { encodeFailures: false, traceHeaders: false }) as WorkflowSettings;
+  const settings: unknown = Reflect.get(globalThis, 'workflowSettings');
+  return (settings ?? { encodeFailures: false, traceHeaders: false }) as WorkflowSettings;
 }

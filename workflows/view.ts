@@ -1,4 +1,4 @@
-/** What a run makes of its view of the movement. Pure. */
+/** What a run derives from its view of the movement. Pure. */
 import { decided, nextOf } from '../domain/decision.ts';
 import type {
   ConditionResults,
@@ -11,8 +11,7 @@ import { chains, runsLocally } from './activity-options.ts';
 import type { NodeEnd } from './node.ts';
 
 /**
- * The one node that begins because of this decision, where its executor is at hand: its first
- * phases need no activity of their own.
+ * The only node that this decision starts, if its first phases can run in the decision's activity.
  */
 export function beginning(
   view: LoadedMovement,
@@ -20,7 +19,7 @@ export function beginning(
   idle: (node: LoadedNode) => boolean,
 ): PhaseArgs | undefined {
   const after = decided(view, decision, view.version);
-  // Ready is not yet running: a gate waits for a person, and after a failure nothing new begins.
+  // A ready node need not run: a gate waits for a person, and after a failure nothing new starts.
   const { run } = nextOf(after);
   const [node, ...others] = after.nodes.filter((each) => run.includes(each.node_key) && idle(each));
   if (node === undefined || others.length > 0 || node.state !== 'READY' || node.recover_first)
@@ -34,7 +33,7 @@ export function beginning(
   };
 }
 
-/** The view after nodes came to their end; Date.now() is the workflow's own, replayable time. */
+/** The view after nodes ended; in a workflow Date.now() is replayable. */
 export function withEnds(view: LoadedMovement, ends: ReadonlyMap<string, NodeEnd>): LoadedMovement {
   const nodes = view.nodes.map((node) => {
     const end = ends.get(node.node_key);

@@ -1,4 +1,4 @@
-/** What the activities of a capital transfer have at hand. */
+/** The dependencies of the activities of a capital transfer. */
 import type { Logger } from 'pino';
 import type { TransferOrder, TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import type { TransferRow, TransferStep } from '../../domain/capital-transfers/step.ts';
@@ -14,18 +14,13 @@ export interface TransferDependencies extends Unhurried, Leaves {
   readonly providers: readonly TransferProvider[];
   /** How far other clocks are from this host; none is measured when left out. */
   readonly clocks?: { readonly differences: Differences };
-  /** How long a provider may take to confirm before a person is asked. */
+  /** How long a provider may take to confirm before a person has to decide. */
   readonly pendingSeconds: number;
-  /**
-   * Asks for balances in the background; a transfer that has ended has changed those of both its
-   * ends.
-   */
+  /** Fetches balances in the background: an ended transfer has changed those of both venues. */
   readonly refreshBalances: (venueKey: string) => void;
 }
 
-/**
- * Applies the step, and has the balances of both ends fetched when the transfer has ended with it.
- */
+/** Applies the step, and fetches the balances of both venues when the step ended the transfer. */
 export async function applyStep(
   deps: TransferDependencies,
   step: TransferStep,
@@ -38,10 +33,10 @@ export async function applyStep(
   return outcome;
 }
 
-/** How long one that waits for clocks is left alone. */
+/** Pause of a transfer that waits for clocks. */
 export const CLOCK_PAUSE_SECONDS = 5;
 
-/** Which clock keeps the transfer from being sent; null where none does. */
+/** Which clock stops the transfer from being sent; null where none does. */
 export function clocksApart(deps: TransferDependencies, row: TransferRow): string | null {
   return clockProblem(deps.clocks?.differences ?? new Map(), [
     row.source_venue,

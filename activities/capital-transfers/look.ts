@@ -1,7 +1,7 @@
 /**
- * What became of a capital transfer: its provider is asked, by failing retryably, until its record
- * changes something. First whoever sent it is taken over from, so that it can write nothing more;
- * "no such record" is believed only once nothing can be under way.
+ * Finds out what became of a capital transfer: calls its provider, by failing retryably, until its
+ * record changes something. It first takes over from the worker that sent, which can then write
+ * nothing more; it believes "no such record" only once nothing can be under way.
  */
 import { Context } from '@temporalio/activity';
 import {
@@ -43,18 +43,16 @@ export async function look(
   const row = await waiting(deps, transferId);
   if (row === null) return load(0);
   const provider = providerOf(deps.providers, row);
-  if (provider === undefined)
-    return unanswered(deps, row, 'no worker that is asked is bound to its accounts');
+  if (provider === undefined) return unanswered(deps, row, 'no worker is bound to its accounts');
   let answer: TransferAnswer | null;
   try {
     answer = await repeatable(deps, (options) =>
       provider.find(orderOf(row), within(options, provider.timeout_seconds * 1000)),
     );
   } catch (error) {
-    // This worker stops, which says nothing about the provider.
+    // This worker stops; the provider is not at fault.
     if (delayOf(error) !== null) throw error;
-    // Whatever it is, also a fault of this program: a transfer that is asked about for ever is one
-    // that nobody is told of.
+    // Every error counts, also a defect of this program: else no person would ever hear of it.
     deps.log.warn(
       { err: error, transfer_id: transferId },
       'the provider of a capital transfer does not answer',
@@ -72,10 +70,7 @@ export async function look(
   );
 }
 
-/**
- * The transfer where there is something to ask about, with its sender taken over from; null where
- * there is not.
- */
+/** The transfer, taken over from its sender; null where there is nothing to look for. */
 async function waiting(
   deps: TransferDependencies,
   transferId: string,
@@ -98,15 +93,11 @@ const LEFT_TO_A_PERSON: Readonly<
   accepted: 'the provider shows no record of it',
   unsafe_key:
     'the provider shows no record, and does not promise that a repeat has no second effect',
-  // An order of long ago is not what anybody waits for any more, and a person may have found
-  // another way.
+  // An order of long ago is of no use by now, and a person may have found another way.
   late: 'nothing landed, and it is too late to send it again by itself',
 };
 
-/**
- * There is no record. Whether that proves anything depends on when, on what was seen before, and on
- * the provider.
- */
+/** There is no record, which may prove nothing: {@link afterTransferNotFound} says what follows. */
 async function notFound(
   deps: TransferDependencies,
   provider: TransferProvider,
@@ -124,10 +115,10 @@ async function notFound(
     case 'person':
       return unanswered(deps, row, LEFT_TO_A_PERSON[follows.why]);
     case 'send': {
-      // Nor would it be sent while clocks differ, and then a person hears of it in the end.
+      // It cannot be sent while clocks differ; after `pendingSeconds` a person decides.
       const apart = clocksApart(deps, row);
       if (apart !== null) return unanswered(deps, row, apart, CLOCK_PAUSE_SECONDS);
-      // Its fence would be closed: it is looked for until it is open.
+      // The fence is closed: keep looking until it opens.
       if ((await readCutover(deps.db)).mode === 'frozen')
         throw lookAgain('no send begins at present', FROZEN_SECONDS);
       return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
@@ -143,8 +134,8 @@ async function notFound(
 }
 
 /**
- * Nothing new was learnt: ask again later (`within` seconds, if given), or ask a person when it has
- * taken too long.
+ * Nothing new: looks again later (at most `within` seconds), or after too long leaves it to a
+ * person.
  */
 async function unanswered(
   deps: TransferDependencies,
@@ -167,7 +158,7 @@ async function applied(
   deps: TransferDependencies,
   step: TransferStep,
 ): Promise<LookTransferResult> {
-  // Refused or not, what holds now is loaded.
+  // Even if the step was refused, the run loads the present state.
   const { row } = await applyStep(deps, step);
   return load(row?.epoch ?? 0);
 }

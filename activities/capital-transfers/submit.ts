@@ -1,7 +1,4 @@
-/**
- * Sends a capital transfer: fence, send once, record. Anything but a proven answer is left to
- * `look`.
- */
+/** Sends a capital transfer: fence, send once, record. `look` handles all but a proven answer. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import { providerOf } from '../../domain/capital-transfers/provider.ts';
 import {
@@ -28,7 +25,7 @@ import {
   type TransferDependencies,
 } from './context.ts';
 
-/** Throws when nothing could be tried yet; it is then loaded and tried again. */
+/** Throws when nothing could be sent yet; the run then loads the transfer and tries again. */
 export async function submit(
   deps: TransferDependencies,
   { transfer_id, epoch }: SubmitTransferArgs,
@@ -53,21 +50,20 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
   try {
     const answer = await provider.submit(orderOf(fenced.row), within(callOptions(), left));
     const step = answered(fenced.row, answer, deps.pendingSeconds);
-    // Refused: a look has taken over meanwhile, and it is the one that tells.
+    // Refused: a look has taken over meanwhile and decides.
     if (step !== null) await whileAway(() => applyStep(deps, step));
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
     deps.log.warn(
       { err: error, transfer_id },
-      'a capital transfer was sent and gave no usable answer; its provider is asked',
+      'a capital transfer was sent without a usable answer; a look calls its provider',
     );
     await applyStep(deps, takenOver(fenced.row, deps.pendingSeconds, { isOver: true }));
   }
 }
 
 /**
- * Another worker, or this one after its restart, may know the provider; while nothing was sent,
- * giving up is safe.
+ * Another worker, or this one after a restart, may be bound; until it is sent it may still fail.
  */
 async function unbound(deps: TransferDependencies, row: TransferRow, epoch: number): Promise<void> {
   if (

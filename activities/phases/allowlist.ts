@@ -1,6 +1,5 @@
 /**
- * The allowlist before a send: asked in preflight, so that a node fails early, and again by the
- * fence, which is what counts.
+ * The allowlist before a send: preflight checks it to fail early; only the fence's check counts.
  */
 import { questionOf } from '../../domain/allowlist/ask.ts';
 import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
@@ -19,18 +18,18 @@ export interface NotAllowed {
   readonly message: string;
 }
 
-/** What says who is paid. */
+/** Where the payees of a node are read. */
 type AllowlistSources = Pick<PhaseDependencies, 'db' | 'executors' | 'signers' | 'chains'>;
 
-/** What the fence has to find on the list, or why nothing could be found. */
-export async function askedBy(
+/** The addresses that must be on the allowlist, or why the node may pay none. */
+export async function payeesOf(
   deps: AllowlistSources,
   row: PhaseRow,
 ): Promise<
-  | { readonly ok: true; readonly asked: readonly PayeeAddress[] }
+  | { readonly ok: true; readonly addresses: readonly PayeeAddress[] }
   | ({ readonly ok: false } & NotAllowed)
 > {
-  const asked: PayeeAddress[] = [];
+  const addresses: PayeeAddress[] = [];
   const paid = await paidBy(deps, row);
   const misdirected = paysDepositAddress(row.node.action_type, paid, deps.chains);
   if (misdirected !== null) return { ok: false, ...misdirected };
@@ -38,15 +37,12 @@ export async function askedBy(
     const question = questionOf(destination, readEvmAddress);
     if ('problem' in question)
       return { ok: false, code: 'ADDRESS_NOT_ALLOWLISTED', message: question.problem };
-    asked.push(question.payee);
+    addresses.push(question.payee);
   }
-  return { ok: true, asked };
+  return { ok: true, addresses: addresses };
 }
 
-/**
- * What the node pays. The rest of its plan is only read where an address might be a token or a
- * signer of it.
- */
+/** Whom the node pays. Reads the rest of the plan only where an address may be its own. */
 async function paidBy(deps: AllowlistSources, row: PhaseRow): Promise<readonly Destination[]> {
   const { node, plan, prepared_action, output, sign_request } = row;
   const { intent, input_params } = plan;
@@ -66,18 +62,18 @@ async function paidBy(deps: AllowlistSources, row: PhaseRow): Promise<readonly D
   return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
 }
 
-/** Why the node may not pay now, or null. Costs a statement only where it pays somebody. */
+/** Why the node may not pay now, or null. Queries the database only where the node has payees. */
 export async function notAllowed(
   deps: PhaseDependencies,
   row: PhaseRow,
 ): Promise<NotAllowed | null> {
-  const by = await askedBy(deps, row);
+  const by = await payeesOf(deps, row);
   if (!by.ok) return by;
-  if (by.asked.length === 0) return null;
-  const { now, rows } = await readListed(deps.db, by.asked);
-  for (const asked of by.asked) {
-    const code = problemOf(rows, asked, now);
-    if (code !== null) return { code, message: sentenceOf(code, asked.address) };
+  if (by.addresses.length === 0) return null;
+  const { now, rows } = await readListed(deps.db, by.addresses);
+  for (const payee of by.addresses) {
+    const code = problemOf(rows, payee, now);
+    if (code !== null) return { code, message: sentenceOf(code, payee.address) };
   }
   return null;
 }
@@ -93,9 +89,7 @@ export function sentenceOf(code: AllowlistCode, address: string): string {
   return `${address} ${SENTENCES[code]}`;
 }
 
-/**
- * The code of a problem that the fence found; anything unknown to this release is the plainest one.
- */
+/** The code of a problem that the fence found; the general one for a reason unknown here. */
 export function codeOf(reason: string): AllowlistCode {
   return reason in SENTENCES ? (reason as AllowlistCode) : 'ADDRESS_NOT_ALLOWLISTED';
 }

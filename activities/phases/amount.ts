@@ -1,4 +1,4 @@
-/** What a node moves, as far as that is known, and whether its limits allow it. */
+/** The amount of a node, if it is known yet, and whether its limits allow it. */
 import { exceedsMax, maxAmount, resolveAmount } from '../../domain/plan/amount.ts';
 import { tokenMismatch, type ChainAssets } from '../../domain/plan/tokens.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -15,9 +15,7 @@ type Sendable =
   | { readonly ok: true; readonly amount: string }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
-/**
- * The node's amount where it is known and within every limit; otherwise why nothing may be sent.
- */
+/** The node's amount where it is known and within every limit, or why nothing may be sent. */
 export function allowedAmount(row: PhaseRow): Sendable {
   const amount = amountOf(row);
   if (amount === null)
@@ -35,7 +33,7 @@ export function allowedAmount(row: PhaseRow): Sendable {
   };
 }
 
-/** The same, and its token still is the asset of which the amount is. */
+/** {@link allowedAmount}, if the node's token still is the asset of the amount. */
 export function amountToSend(row: PhaseRow, chains: ChainAssets): Sendable {
   const amount = allowedAmount(row);
   const mismatch = tokenMismatch(row.node, chains);

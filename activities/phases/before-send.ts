@@ -1,7 +1,4 @@
-/**
- * What every phase before the send shares: what it begins with, what ends it, and what a fault of
- * it means.
- */
+/** Shared by the phases before the send: how they start and end, and what a fault means. */
 import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
@@ -13,36 +10,32 @@ import { contextOf, type PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
 import { countFault, unanswered } from './faults.ts';
 import { stopBeforeSend } from './settle.ts';
-import { question, type PhaseSteps, type Question } from './phase.ts';
+import { questionOr, type PhaseSteps, type Question } from './phase.ts';
 import { result } from './results.ts';
 
-/**
- * What preflight and prepare begin with: the node before its send, in time, with an amount that is
- * allowed.
- */
+/** Start of preflight and prepare: the node is not sent yet, in time, and its amount is allowed. */
 export async function beforeSend(
   deps: PhaseDependencies,
   args: PhaseArgs,
   { recorded }: Pick<PhaseSteps, 'recorded'>,
 ): Promise<Question | PhaseResult> {
   const row = await phaseRow(deps, args);
-  // Marked after a restore since the phase before: whether it was sent is asked first, whatever
-  // else there is to say.
+  // A restore has marked the node since the last phase: first find out whether it was sent.
   const beyond = recorded(row, args) ?? (row.recover_first ? result('READY', 'recover') : null);
   const known = beyond ?? (await failIfLate(deps, row));
   if (known !== null) return known;
   const amount = allowedAmount(row);
   if (!amount.ok) return stopBeforeSend(deps, row, amount.code, amount.message);
-  return question(
+  return questionOr(
     async () => ({ row, context: await contextOf(deps, row, amount.amount, 'prepare') }),
     (fault) => preSendFault(deps, row, fault),
   );
 }
 
-/** What an executor says that is to pull more than it may. */
+/** An executor's code when its allowance is too small. */
 const ALLOWANCE_INSUFFICIENT = 'ALLOWANCE_INSUFFICIENT';
 
-/** Before the fence nothing was sent, so every fault that is an answer may end as FAILED. */
+/** Before the fence nothing was sent, so a refusal may end the node as FAILED. */
 export async function preSendFault(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -50,26 +43,26 @@ export async function preSendFault(
 ): Promise<PhaseResult> {
   const fail = (): Promise<PhaseResult> => stopBeforeSend(deps, row, fault.code, fault.message);
   if (fault.kind === 'rejected') return fail();
-  // Shown on the node, and asked for as long as `execution_seconds` allow.
+  // Shown on the node, and repeated for as long as `execution_seconds` allow.
   if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
-  // Its allowance runs anew (a retry after a reset), or beside it: too little now is no fault yet.
+  // The movement still has a running allowance node, so too little now is no fault yet.
   if (fault.code === ALLOWANCE_INSUFFICIENT && (await isAllowing(deps.db, row.movement_id)))
     return unanswered(deps, row, fault);
-  // No answer says nothing about the payment, and outages outlast any number of tries: it waits, is
-  // shown, and can be cancelled. A plan that had rather fail says so (docs/decisions/0044).
+  // Silence proves nothing about the payment, and outages outlast any number of tries: the node
+  // waits, is shown, and can be cancelled. A plan may choose to fail (docs/decisions/0044).
   if (isSilence(fault) && row.node.retry_policy?.max_attempts === undefined)
     return unanswered(deps, row, fault);
   return countFault(deps, row, fault, fail);
 }
 
-/** Whether nobody answered, as against an answer that is a fault. */
+/** Whether there was no answer at all, in contrast to an answer that is a fault. */
 function isSilence({ kind }: ExecutorFault): boolean {
   return kind === 'timeout' || kind === 'unreachable';
 }
 
 /**
- * FAILED `NODE_TIMED_OUT` once `execution_seconds` have passed since the node began and it has not
- * been sent. What was accepted once has been.
+ * FAILED `NODE_TIMED_OUT` once `execution_seconds` have passed since the node started, unless it
+ * was sent. A node that was accepted once counts as sent.
  */
 export async function failIfLate(
   deps: PhaseDependencies,

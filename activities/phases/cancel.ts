@@ -1,6 +1,5 @@
 /**
- * cancel: the executor of a node in flight is asked to end it. What becomes of it is observed, not
- * believed.
+ * cancel: requests that the executor end a node in flight. Its outcome is observed, not believed.
  */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseArgs } from '../../domain/messages.ts';
@@ -13,9 +12,7 @@ import { contextOf, type PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
 import { writeNode } from './write.ts';
 
-/**
- * The context to ask with, or null when the node no longer is in flight in a cancelled movement.
- */
+/** The context of the request; null when the node is not in flight in a cancelled movement. */
 export async function cancellable(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -26,35 +23,32 @@ export async function cancellable(
   return { row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') };
 }
 
-/**
- * Asks once; an executor that cannot be asked changes nothing, since the node is observed to its
- * end anyway.
- */
+/** One request. An executor that cannot be reached changes nothing: the node is observed anyway. */
 export async function cancel(deps: PhaseDependencies, args: PhaseArgs): Promise<void> {
   try {
-    const asked = await cancellable(deps, args);
-    if (asked === null) return;
-    const { row, context } = asked;
+    const open = await cancellable(deps, args);
+    if (open === null) return;
+    const { row, context } = open;
     await repeatable(deps, (options) => executorOf(deps, row).cancel(context, options));
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
     deps.log.warn(
       { err: error, movement_id: args.movement_id, node_key: args.node_key },
-      'an executor could not be asked to cancel',
+      'the cancel request did not reach the executor',
     );
     return;
   }
-  await noteAsked(deps, args);
+  await noteCancelRequested(deps, args);
 }
 
-/** The timeline tells that the executor was asked. */
-export async function noteAsked(deps: PhaseDependencies, args: PhaseArgs): Promise<void> {
+/** Notes the request on the timeline. */
+export async function noteCancelRequested(deps: PhaseDependencies, args: PhaseArgs): Promise<void> {
   const row = await phaseRow(deps, args);
   if (!IN_FLIGHT_NODE_STATES.includes(row.state)) return;
-  // A race with the end of the node is harmless: the note is left out then.
+  // If the node ends first the note is left out, which is harmless.
   await writeNode(deps, row, {
     moves: [],
     event: 'node_observing',
-    message: 'Its executor was asked to cancel',
+    message: 'Cancel requested from its executor',
   });
 }

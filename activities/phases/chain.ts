@@ -1,8 +1,7 @@
 /**
- * Phases that are carried out one after the other in one activity, because nothing has to stand
- * between them: an activity of its own costs more than a phase of an executor that answers at once.
- * Every phase still records what it says itself, and between two of them the chain looks at the
- * time that it has left; within one it never gives up.
+ * Several phases in one activity: a separate activity costs more than a phase whose executor
+ * answers at once. Every phase still records its own result. The chain checks the time left between
+ * two phases, and never stops inside one.
  */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { CarriedResult, PhaseArgs, PhaseResult } from '../../domain/messages.ts';
@@ -16,7 +15,13 @@ import { amountOf } from './amount.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
 import { passFence, type Fenced } from './fence.ts';
 import { observe } from './observe.ts';
-import { asked, runPhase, type Given, type PhaseSteps, type Question } from './phase.ts';
+import {
+  callExecutor,
+  runPhase,
+  type CallOutcome,
+  type PhaseSteps,
+  type Question,
+} from './phase.ts';
 import { passed, preflight } from './preflight.ts';
 import { prepare, prepared } from './prepare.ts';
 import { result } from './results.ts';
@@ -24,10 +29,10 @@ import { phaseRow } from './row.ts';
 import { signed, submit } from './submit.ts';
 import { mustWrite } from './write.ts';
 
-/** Longest that a chain may have taken when it begins another phase. */
+/** A chain that has run for longer starts no other phase. */
 const SOON_MS = 1_000;
 
-/** Says whether a chain that begins now may still begin another phase. */
+/** Whether a chain that starts now may still start another phase, at each later call. */
 function inTime({
   soonMs = SOON_MS,
   leaving,
@@ -36,15 +41,14 @@ function inTime({
   return () => performance.now() < end && leaving?.left !== true;
 }
 
-/** What is ready to be sent and not recorded yet: the row as it was read, and prepare's answer. */
+/** Ready to send and not recorded yet: the row as it was read, and prepare's answer. */
 interface Sendable {
   readonly row: PhaseRow;
   readonly answer: ExecutionResult | null;
 }
 
 /**
- * preflight and, where it passes, prepare. Neither has an effect outside, so both are recorded by
- * one write.
+ * preflight and, if it passes, prepare. Neither has an outside effect, so one write records both.
  */
 export async function preflightAndPrepare(
   deps: PhaseDependencies,
@@ -55,8 +59,8 @@ export async function preflightAndPrepare(
 }
 
 /**
- * A node from its preflight to its end, and then, one after the other, the nodes that its
- * completion has made ready, for as long as all of them are quick. Each passes a fence of its own.
+ * A node from its preflight to its end, then, one after the other and while time is left, the nodes
+ * that its completion made ready. Each passes its own fence.
  */
 export async function wholeChain(
   deps: PhaseDependencies,
@@ -91,15 +95,15 @@ async function carriedOn(
   try {
     return await wholeSend(deps, args, soon);
   } catch (error) {
-    // As of a send that gave no answer: what has become of it is asked. The nodes before stand.
+    // The send may have happened, so recovery looks for it. The earlier nodes stay as they are.
     deps.log.warn({ err: error, ...ownerOf(args) }, 'a chain broke off; recovery asks where');
     return result('SUBMITTING', 'recover');
   }
 }
 
 /**
- * A node from its preflight on: through the fence, and a first look at what came of the send. An
- * executor's error before the fence is for the phase's own activity to repeat.
+ * A node from its preflight through the fence to a first look at its send. An executor's error
+ * before the fence is repeated by the phase's own activity.
  */
 async function wholeSend(
   deps: PhaseDependencies,
@@ -114,8 +118,8 @@ async function wholeSend(
 }
 
 /**
- * The node behind its fence, `prepared` where the fence is to be asked once more, or what else its
- * phases have come to. What has to be repeated is repeated by the phase's own activity.
+ * The node behind its fence; `prepared` where the fence must be tried again; or the result of its
+ * phases. The phase's own activity repeats what has to be repeated.
  */
 async function beforeFence(
   deps: PhaseDependencies,
@@ -132,17 +136,17 @@ async function beforeFence(
     const started = performance.now();
     const fenced = await fenceAtOnce(deps, found);
     if (fenced !== null) return { fenced, started };
-    // The long way says why.
+    // `longFence` says why.
     await recorded(deps, found);
     return 'prepared';
   } catch (error) {
     const delay_ms = error instanceof Overtaken ? 0 : delayOf(error);
     if (delay_ms === null) throw error;
-    return said('preflight', { ...result('READY', 'again'), delay_ms });
+    return withPhase('preflight', { ...result('READY', 'again'), delay_ms });
   }
 }
 
-/** The fence with what was found; the time before it is looked at by the long way alone. */
+/** The fence in the write that records both phases. Only `longFence` checks `execution_seconds`. */
 async function fenceAtOnce(
   deps: PhaseDependencies,
   { row, answer }: Sendable,
@@ -155,55 +159,55 @@ async function fenceAtOnce(
 
 async function recorded(deps: PhaseDependencies, { row, answer }: Sendable): Promise<PhaseResult> {
   await mustWrite(deps, row, passed(row), prepared(answer));
-  return said('prepare', result('READY', 'continue'));
+  return withPhase('prepare', result('READY', 'continue'));
 }
 
-/** What there is to send; or what was recorded, where that is not what was asked for. */
+/** What is ready to send; or the recorded result of a phase that did not lead there. */
 async function checkAndPrepare(
   deps: PhaseDependencies,
   args: PhaseArgs,
   soon: () => boolean,
 ): Promise<Sendable | PhaseResult> {
   const started = performance.now();
-  const begun = await preflight.begin(deps, args);
-  if ('next' in begun) {
-    if (begun.next !== 'continue') return said('preflight', begun);
-    return said('prepare', await runPhase(deps, inItsTime(prepare), args));
+  const question = await preflight.begin(deps, args);
+  if ('next' in question) {
+    if (question.next !== 'continue') return withPhase('preflight', question);
+    return withPhase('prepare', await runPhase(deps, withTimeout(prepare), args));
   }
-  const { row } = begun;
+  const { row } = question;
   let answer: ExecutionResult | null = null;
   // Both are one write, so they are measured as one.
-  const told = await measured(deps, 'prepare', { row, started }, async () => {
-    const asked = await askBoth(deps, args, begun, soon);
-    if ('next' in asked) return asked;
-    ({ answer } = asked);
+  const recorded = await measured(deps, 'prepare', { row, started }, async () => {
+    const both = await callBoth(deps, args, question, soon);
+    if ('next' in both) return both;
+    ({ answer } = both);
     return result('READY', 'continue');
   });
-  return told.phase === undefined && told.next === 'continue' ? { row, answer } : told;
+  return recorded.phase === undefined && recorded.next === 'continue' ? { row, answer } : recorded;
 }
 
-async function askBoth(
+async function callBoth(
   deps: PhaseDependencies,
   args: PhaseArgs,
-  begun: Question,
+  question: Question,
   soon: () => boolean,
 ): Promise<Sendable | PhaseResult> {
-  const { row } = begun;
-  const checked = await asked(deps, inItsTime(preflight), begun);
+  const { row } = question;
+  const checked = await callExecutor(deps, withTimeout(preflight), question);
   if ('fault' in checked || checked.answer !== null || !soon())
-    return said('preflight', await preflight.finish(deps, args, row, checked));
-  const made = await asked(deps, inItsTime(prepare), begun);
-  if (goesOn(made)) return { row, answer: made.answer };
+    return withPhase('preflight', await preflight.finish(deps, args, row, checked));
+  const made = await callExecutor(deps, withTimeout(prepare), question);
+  if (mayContinue(made)) return { row, answer: made.answer };
   await preflight.finish(deps, args, row, checked);
   const after = { ...row, preflight_passed: true, amount: amountOf(row), error_count: 0 };
-  return said('prepare', await prepare.finish(deps, args, after, made));
+  return withPhase('prepare', await prepare.finish(deps, args, after, made));
 }
 
 /**
- * The phase with a call that is over when the executor's own time-out is, whatever a module does:
- * the chain holds an activity that may have only one attempt.
+ * The phase with a call that ends at the executor's time-out even if a module ignores its signal:
+ * the chain's activity may have only one attempt.
  */
-function inItsTime(steps: PhaseSteps): PhaseSteps {
+function withTimeout(steps: PhaseSteps): PhaseSteps {
   return {
     ...steps,
     call: async (deps, executor, question, options) => {
@@ -216,8 +220,8 @@ function inItsTime(steps: PhaseSteps): PhaseSteps {
         timer = setTimeout(() => reject(fault), milliseconds);
       });
       try {
-        const asked = steps.call(deps, executor, question, within(options, milliseconds));
-        return await Promise.race([asked, over]);
+        const answer = steps.call(deps, executor, question, within(options, milliseconds));
+        return await Promise.race([answer, over]);
       } finally {
         clearTimeout(timer);
       }
@@ -225,7 +229,7 @@ function inItsTime(steps: PhaseSteps): PhaseSteps {
   };
 }
 
-/** preflight of a node that only looks, once, and a look. */
+/** preflight, once, and a look, for a node that only looks. */
 export async function preflightAndLook(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -233,16 +237,13 @@ export async function preflightAndLook(
   const row = await phaseRow(deps, args);
   const known = preflight.recorded(row, args);
   const isBefore = row.state === 'READY' && known?.next !== 'continue';
-  if (!isBefore) return said('observe', await runPhase(deps, observe, args, row));
+  if (!isBefore) return withPhase('observe', await runPhase(deps, observe, args, row));
   const checked = known ?? (await runPhase(deps, preflight, args));
-  if (checked.next !== 'continue') return said('preflight', checked);
-  return said('observe', await runPhase(deps, observe, args));
+  if (checked.next !== 'continue') return withPhase('preflight', checked);
+  return withPhase('observe', await runPhase(deps, observe, args));
 }
 
-/**
- * submit and a first look at what came of it. Whatever the look meets, it takes nothing back of the
- * send.
- */
+/** submit and a first look at it. A look that fails does not change the result of the send. */
 export async function submitAndLook(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -260,39 +261,40 @@ async function sendAndLook(
   soon: () => boolean,
 ): Promise<PhaseResult> {
   const sent: { row?: PhaseRow } = {};
-  const told = await sending(deps, ownerOf(args), async () => {
-    const begun = await begin();
-    if ('next' in begun) return begun;
-    const { row } = begun;
+  const submitted = await sending(deps, ownerOf(args), async () => {
+    const question = await begin();
+    if ('next' in question) return question;
+    const { row } = question;
     return measured(deps, 'submit', { row, started }, async () => {
-      const given = await asked(deps, submit, begun);
-      sent.row = submittedRow(row, given);
-      return submit.finish(deps, args, row, given);
+      const outcome = await callExecutor(deps, submit, question);
+      sent.row = submittedRow(row, outcome);
+      return submit.finish(deps, args, row, outcome);
     });
   });
-  if (told.next !== 'continue' || sent.row === undefined) return said('submit', told);
+  if (submitted.next !== 'continue' || sent.row === undefined)
+    return withPhase('submit', submitted);
   const seen = soon() ? await look(deps, args, sent.row) : null;
-  return seen ?? said('submit', { ...told, next: 'observe' });
+  return seen ?? withPhase('submit', { ...submitted, next: 'observe' });
 }
 
-/** Null where it told nothing, for its own activity to find out why. */
+/** Null where the look fails; observe's own activity then repeats it. */
 async function look(
   deps: PhaseDependencies,
   args: PhaseArgs,
   row: PhaseRow,
 ): Promise<PhaseResult | null> {
   try {
-    return said('observe', await runPhase(deps, inItsTime(observe), args, row));
+    return withPhase('observe', await runPhase(deps, withTimeout(observe), args, row));
   } catch {
     return null;
   }
 }
 
 /**
- * What `work` says within a second; null when it fails or takes longer, for its own activity to
- * find out. For what holds a workflow's task.
+ * The result of `work` within a second; null when it fails or takes longer, upon which its own
+ * activity does it. For local activities, which hold the workflow's task.
  */
-export async function orTooLate<T>(
+export async function nullAfter<T>(
   { soonMs = SOON_MS }: Pick<PhaseDependencies, 'soonMs'>,
   work: () => Promise<T>,
 ): Promise<T | null> {
@@ -307,11 +309,11 @@ export async function orTooLate<T>(
   }
 }
 
-function said(phase: NonNullable<PhaseResult['phase']>, result: PhaseResult): PhaseResult {
+function withPhase(phase: NonNullable<PhaseResult['phase']>, result: PhaseResult): PhaseResult {
   return { phase, ...result };
 }
 
-function goesOn(made: Given): made is Extract<Given, { answer: unknown }> {
+function mayContinue(made: CallOutcome): made is Extract<CallOutcome, { answer: unknown }> {
   return 'answer' in made && (made.answer === null || made.answer.next_state === 'SUBMITTING');
 }
 
@@ -329,7 +331,7 @@ function preparedRow(row: PhaseRow, answer: ExecutionResult | null): PhaseRow {
 }
 
 /** The row as the record of this answer left it. */
-function submittedRow(row: PhaseRow, sent: Given): PhaseRow {
+function submittedRow(row: PhaseRow, sent: CallOutcome): PhaseRow {
   const answer = 'answer' in sent ? sent.answer : null;
   return {
     ...row,

@@ -1,7 +1,7 @@
 /**
- * A node is completed with what has arrived for it alone. Burns of the same terms differ in the
- * nonce alone, which the attester gives: one that it tells of two burns would complete both with
- * one mint.
+ * A node completes only with an arrival that no other node has claimed. Burns with equal terms
+ * differ only in the nonce that the attester reports: the same nonce for two burns would complete
+ * both with one mint.
  */
 import { specOf } from '../../domain/actions/built-in.ts';
 import { claimsOf, type Claim } from '../../domain/claims.ts';
@@ -9,9 +9,9 @@ import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { Refusal } from '../../domain/transition.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import type { Given } from './phase.ts';
+import type { CallOutcome } from './phase.ts';
 
-/** What the node is completed with by this answer. */
+/** What this answer completes the node with. */
 export function claimsWith(
   row: PhaseRow,
   { output, external_ref }: ExecutionResult,
@@ -43,15 +43,15 @@ export function claimRefused({ node }: PhaseRow, reason: Refusal): ClaimRefused 
 }
 
 /**
- * What follows from the answer; where its completion is refused because of its claims, what follows
- * from a fault instead, which is asked about again and shown to a person.
+ * Concludes the outcome. Where the completion is refused for its claims, concludes a fault instead:
+ * the node is looked at again and shown to a person.
  */
 export async function withOwnClaim(
-  given: Given,
-  conclude: (given: Given) => Promise<PhaseResult>,
+  outcome: CallOutcome,
+  conclude: (outcome: CallOutcome) => Promise<PhaseResult>,
 ): Promise<PhaseResult> {
   try {
-    return await conclude(given);
+    return await conclude(outcome);
   } catch (error) {
     if (!(error instanceof ClaimRefused)) throw error;
     return conclude({ fault: error.fault });
@@ -61,7 +61,7 @@ export async function withOwnClaim(
 const OTHERS_MESSAGE = new ExecutorFault(
   'protocol',
   'ATTESTATION_MISMATCH',
-  "the attester gave a message whose nonce is another burn's, which has been completed with it",
+  'the attester reported a message whose nonce has completed another burn',
 );
 const CLAIMED = new ExecutorFault(
   'protocol',
@@ -71,5 +71,5 @@ const CLAIMED = new ExecutorFault(
 const NO_CLAIM = new ExecutorFault(
   'protocol',
   'CLAIM_MISSING',
-  'the executor says that it is completed, and not with what',
+  'the executor reported COMPLETED without what completed it',
 );

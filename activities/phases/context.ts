@@ -1,4 +1,4 @@
-/** What every phase has at hand, and the execution context it gives to an executor. */
+/** The dependencies of every phase, and the execution context that an executor gets. */
 import type { Logger } from 'pino';
 import type {
   CompletionAssurance,
@@ -26,21 +26,15 @@ export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources
   readonly signing: Signing;
   /** How far other clocks are from this host; none is measured when left out. */
   readonly clocks?: { readonly differences: Differences };
-  /**
-   * How long looks at what became of a send may tell nothing before a person is asked; 15 minutes
-   * when left out.
-   */
+  /** How long looks at a send may stay without an answer before a person has to decide. */
   readonly unansweredSeconds?: number;
   /**
-   * Longest that a phase chained to another may take before its own activity has to do it; a second
-   * when left out.
+   * Time limit of a chain of phases, after which the next has its own activity; 1 s when left out.
    */
   readonly soonMs?: number;
 }
 
-/**
- * @throws ExecutorFault as {@link signerOf}, and as what the node needs of its venue says.
- */
+/** @throws ExecutorFault as {@link signerOf} and as the node's requirements do. */
 export async function contextOf(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -71,13 +65,15 @@ export async function contextOf(
     ...(Object.keys(prior).length === 0 ? {} : { prior }),
     ...matched,
     ...(await termsOf(deps, row, {
-      ...{ purpose, amount, signer },
+      purpose,
+      amount,
+      signer,
       addressOf: (other) => addressOf(other, purpose),
     })),
   };
 }
 
-/** What has to be shown of the node before it is completed. */
+/** What must be proven before the node completes. */
 export function assuranceOf({ node, plan }: Pick<PhaseRow, 'node' | 'plan'>): CompletionAssurance {
   return node.completion_assurance ?? plan.completion_policy.completion_assurance;
 }
@@ -94,7 +90,7 @@ function matchedOf({
   };
 }
 
-/** The attempt whose transactions are meant. */
+/** The key of the row's attempt. */
 export function ownerOf({
   movement_id,
   node_key,

@@ -1,6 +1,4 @@
-/**
- * What an executor's error costs: it is counted or noted on the node, and the phase is tried again.
- */
+/** What follows from an executor's error: it is counted or noted on the node, and tried again. */
 import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { storable } from '../../domain/text.ts';
@@ -11,9 +9,8 @@ import { backoffSeconds, lookPauseSeconds, maxAttempts, Overtaken, tryAgain } fr
 import type { PhaseDependencies } from './context.ts';
 
 /**
- * Counts an executor error on the node's row and repeats the phase later; `exhausted` says what to
- * do once the node's attempts are used up. Faults of our own database or of Temporal are never
- * counted.
+ * Counts an executor error on the node's row and repeats the phase later; calls `exhausted` once
+ * the node's attempts are used up. Faults of our database or of Temporal are never counted.
  */
 export async function countFault(
   deps: PhaseDependencies,
@@ -25,8 +22,7 @@ export async function countFault(
   const count = row.error_count + 1;
   if (count >= maxAttempts(policy)) return exhausted();
   await note(deps, row, { error_count: count }, 'worked on');
-  // The executor's words go to the log: in the history they would outlive every rule about what it
-  // may hold.
+  // The executor's words go to the log, not to the history, which cannot be cleaned.
   deps.log.warn(
     { err: fault, movement_id: row.movement_id, node_key: row.node_key },
     'a call of an executor failed and is repeated',
@@ -38,14 +34,13 @@ export async function countFault(
   );
 }
 
-/** How long a send may stay unanswered before a person is asked, where no setting says. */
+/** Default of {@link PhaseDependencies.unansweredSeconds}. */
 const UNANSWERED_SECONDS = 900;
 
 /**
- * A look at what became of the node that told nothing. That proves nothing, so it is shown on the
- * node and looked again for as long as it takes. After a while (at once where its time is over,
- * `impatient`, or the executor itself cannot tell) `person` says what a person is told; without it
- * nobody is.
+ * A look at the node got no answer. That proves nothing, so the fault is shown on the node and the
+ * look is repeated. After `unansweredSeconds` (`impatient`: after the policy's attempts) calls
+ * `person`, which hands the node to a person; without `person` the looks go on.
  */
 export async function unanswered(
   deps: PhaseDependencies,
@@ -65,10 +60,10 @@ export async function unanswered(
   await noteUnanswered(deps, row, fault, count);
   const pause = fault.retryAfterSeconds ?? lookPauseSeconds(policy, count);
   await noteNextLook(deps.db, row, pause);
-  throw tryAgain(fault.code, `${row.node_key}: look ${count} told nothing`, pause);
+  throw tryAgain(fault.code, `${row.node_key}: look ${count} got no answer`, pause);
 }
 
-/** Shows the last answer on the node. Its words go to the row and the log, never to the history. */
+/** Shows the fault on the node. Its words go to the row and the log, never to the history. */
 export async function noteUnanswered(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -83,11 +78,11 @@ export async function noteUnanswered(
   await note(deps, row, set, 'looked at');
   deps.log.warn(
     { err: fault, movement_id: row.movement_id, node_key: row.node_key },
-    'what became of a node cannot be seen; it is asked again',
+    'the outcome of a node is unknown; its executor is called again',
   );
 }
 
-/** Fields of the node as it was read, without a line on the timeline. */
+/** Sets fields of the node if it is still as it was read; writes no line on the timeline. */
 async function note(
   deps: PhaseDependencies,
   row: PhaseRow,

@@ -1,4 +1,4 @@
-/** What a node does that its fence did not let through. */
+/** What follows when a node may not pass its fence. */
 import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
@@ -17,7 +17,7 @@ import { phaseRow } from './row.ts';
 import { RESTORED_NODE_UNASKED } from './settle.ts';
 import { waitBeforeFence } from './wait-before-fence.ts';
 
-/** It waits, ends, or is asked once more. */
+/** The node waits, ends, or tries its fence again. */
 export async function notFenced(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -26,7 +26,7 @@ export async function notFenced(
   if ('apart' in unfenced) return waitForClock(deps, row, unfenced.apart);
   if ('fault' in unfenced) return preSendFault(deps, row, unfenced.fault);
   const { refused } = unfenced;
-  // Another worker's, at once; nothing was tried.
+  // This worker stops: another one may take the node at once, since nothing was tried.
   if (refused.reason === 'leaving')
     return { ...result('READY', 'again'), delay_ms: AGAIN_SECONDS * 1_000 };
   const lane = refused.problems.find(({ binding }) => binding === 'lane');
@@ -34,14 +34,13 @@ export async function notFenced(
     return waitBeforeFence(deps, row, { code: LANE_BLOCKED, why: lane.reason });
   const meant = refusedFence(row, refused);
   if (meant instanceof ExecutorFault) return preSendFault(deps, row, meant);
-  // Somebody else passed the fence or began a recovery meanwhile: the run follows what they wrote,
-  // and waits for nobody.
+  // Another worker passed the fence or started a recovery meanwhile: the run follows its write.
   return meant ?? alreadyBeyond(await phaseRow(deps, row), row) ?? result('READY', 'submit');
 }
 
 /**
- * What it means that the database refused: a fault, `rejected`, where nothing may ever be sent as
- * it was prepared; null where somebody else moved it meanwhile.
+ * What follows from the database's refusal: a `rejected` fault where nothing may ever be sent as it
+ * was prepared; null where another worker moved the node meanwhile.
  */
 function refusedFence(
   row: PhaseRow,
@@ -51,7 +50,7 @@ function refusedFence(
   if (outcome.reason === 'frozen') return result('READY', 'wait');
   if (outcome.reason === 'binding') {
     const [first] = outcome.problems;
-    // A rotation has replaced its signer, and bound it to another one.
+    // A rotation has bound the node to another signer.
     if (first?.binding === 'signer' && first.reason === 'deprecated') return null;
     const guard = GUARDS.find(({ kind }) => kind === first?.binding);
     if (first === undefined || guard === undefined) return refusalOf(first);
@@ -66,7 +65,7 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
   if (binding === 'flow') {
     const { limit = '0', used = '0', nodes = [] } = problem ?? {};
     if (reason === RESTORED_NODE_UNASKED) {
-      const message = `${nodes.join(', ')} may have been sent in what the restore of the database lost, and with this node that would be more than ${limit} ${key}: look at the venue; resolved as failed, its failure path asks about them`;
+      const message = `${nodes.join(', ')} may have been sent after the backup that was restored, and with this node that would be more than ${limit} ${key}: look at the venue; resolve this node as failed to have its failure path look for them`;
       return new ExecutorFault('rejected', RESTORED_NODE_UNASKED, message);
     }
     return new ExecutorFault(
@@ -87,7 +86,7 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
 
 function closedLane(row: PhaseRow, state: MovementState | undefined): PhaseResult | ExecutorFault {
   if (state === 'MANUAL_INTERVENTION' || state === 'APPROVED') return result('READY', 'wait');
-  // Who is stopped here counts as never sent.
+  // A node that stops here was never sent.
   if (row.submitted_ms === null) return result('READY', 'stop');
   return new ExecutorFault('rejected', 'MOVEMENT_ENDED', 'its movement was cancelled');
 }

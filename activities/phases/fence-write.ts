@@ -14,18 +14,18 @@ import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 /** What a send needs besides its row. */
 interface Declared {
   readonly context: ExecutionContext;
-  /** Seconds in which it has to be sent. */
+  /** Seconds within which it must be sent. */
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
   readonly addresses: readonly PayeeAddress[];
   readonly requirements: Required['requirements'];
-  /** What the phases before have found, where the fence records it; `row` is as that leaves it. */
+  /** Writes of earlier phases that the fence records; `row` is as they leave it. */
   readonly found: readonly NodeWrite[];
 }
 
 /**
- * READY to SUBMITTING under a new epoch, if everything that could forbid it is still as it was
- * looked at; and the row `behind` it.
+ * READY to SUBMITTING under a new epoch, if everything that could forbid it is still as it was when
+ * checked; and the row `behind` the fence.
  */
 export function fenceWrite(
   row: PhaseRow,
@@ -33,10 +33,10 @@ export function fenceWrite(
 ): { readonly write: Transition; readonly behind: PhaseRow } {
   const signer = row.node.signer_binding;
   const { epoch, send_not_after } = fenced(row.epoch, window);
-  const beside = fieldsOf(found);
+  const fields = fieldsOf(found);
   const write: Transition = {
     movement_id: row.movement_id,
-    // The movement states in which a node of this lane may be sent.
+    // The movement states in which this node may be sent.
     from: row.outlives_cancel
       ? ['CANCELLED', 'EXECUTING', 'WAITING_MANUAL_ACTION']
       : ['EXECUTING', 'WAITING_MANUAL_ACTION'],
@@ -62,13 +62,13 @@ export function fenceWrite(
         moves: ['SUBMITTING'],
         attempt: row.attempt,
         epoch: row.epoch,
-        artifacts: beside.artifacts,
+        artifacts: fields.artifacts,
         set: {
-          ...beside.set,
+          ...fields.set,
           submit_epoch: epoch,
           send_not_after,
           amount: context.amount,
-          // What was waited for at the fence is no silence of the send.
+          // Waiting before the fence does not count as silence of the send.
           ...(row.unanswered > 0 ||
           row.error_code === LANE_BLOCKED ||
           row.error_code === CLOCK_DIFFERENCE
@@ -96,7 +96,7 @@ export function fenceWrite(
       },
     ],
   };
-  // The row was read before the write, so this is no later than what the database has then.
+  // The row was read before the write, so this is not later than the database's own value.
   const send_not_after_ms = row.now_ms + window * 1000;
   const behind = { state: 'SUBMITTING', epoch, amount: context.amount, send_not_after_ms } as const;
   return { write, behind: { ...row, ...behind, unanswered: 0, unanswered_ms: null } };

@@ -1,7 +1,7 @@
 /**
- * The fence: the last look at everything that could forbid a send, in the same transaction that
- * declares it. Behind it stand a new epoch, the idempotency key, the nonce and `send_not_after`.
- * What a node does that is not let through stands in `fence-refused.ts`.
+ * The fence: the last check of everything that could forbid a send, in the transaction that
+ * declares it. Behind it the node has a new epoch, its idempotency key, a nonce and
+ * `send_not_after`. `fence-refused.ts` handles a node that may not pass.
  */
 import { isSending } from '../../domain/actions/built-in.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
@@ -12,7 +12,7 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
 import { requiredFor } from '../requirements/list.ts';
-import { askedBy } from './allowlist.ts';
+import { payeesOf } from './allowlist.ts';
 import { amountToSend } from './amount.ts';
 import { descriptorOf } from './bound-executor.ts';
 import { clockStops } from './clock-wait.ts';
@@ -37,15 +37,15 @@ export interface Fenced {
 export type Unfenced =
   /** Clocks differ. */
   | { readonly apart: string }
-  /** It may not be sent as it was prepared, or could not be asked for. */
+  /** It may not be sent as it was prepared, or a check failed. */
   | { readonly fault: ExecutorFault }
   /** The database refused. */
   | { readonly refused: TransitionOutcome & { readonly ok: false } };
 
 /**
- * Passes the fence of a node that is prepared. `found` is what the phases before have just said
- * that there is to send, upon which `row` is as they leave it: recorded by the fence's own write,
- * or by none. Where the fence was not passed it is for the caller to record.
+ * Passes the fence of a prepared node. `found`: writes of earlier phases that are not recorded yet;
+ * `row` is as they leave it. The fence's write records them too; where the fence is not passed, the
+ * caller must.
  */
 export async function passFence(
   deps: PhaseDependencies,
@@ -70,11 +70,11 @@ async function askFence(
   if (apart !== null) return { unfenced: { apart } };
   const amount = amountToSend(row, deps.chains);
   if (!amount.ok) throw new ExecutorFault('rejected', amount.code, amount.message);
-  const by = await askedBy(deps, row);
-  if (!by.ok) throw new ExecutorFault('rejected', by.code, by.message);
+  const payees = await payeesOf(deps, row);
+  if (!payees.ok) throw new ExecutorFault('rejected', payees.code, payees.message);
   const descriptor = descriptorOf(deps, row);
-  // The plan was compiled when the executor's entry said `sends: false`: whatever the node moves
-  // now, nobody has approved.
+  // The plan was compiled when the executor's entry said `sends: false`: no approval covers what
+  // the node would move now.
   if (row.node.sends === false && isSending(row.node, descriptor.sends)) {
     const message =
       'its executor is declared to move funds now, and the approved plan says that this node moves none';
@@ -82,8 +82,10 @@ async function askFence(
   }
   const context = await contextOf(deps, row, amount.amount, 'send');
   const { requirements, stops } = await requiredFor(deps, row, {
-    ...{ way: 'send', first: context },
-    ...{ signer: context.signer?.address ?? '', signs: row.sign_request?.payload ?? null },
+    way: 'send',
+    first: context,
+    signer: context.signer?.address ?? '',
+    signs: row.sign_request?.payload ?? null,
   });
   if (stops[0] !== undefined) throw stops[0].fault;
   const difference =
@@ -107,7 +109,7 @@ async function askFence(
     context,
     window: Math.max(window, usable),
     claim: nonce,
-    addresses: by.asked,
+    addresses: payees.addresses,
     requirements,
     found,
   });

@@ -1,7 +1,6 @@
 /**
- * What a team's own executor had signed. The service follows it to its end by the chain itself, and
- * believes nothing that the executor says against the chain: whoever holds signed bytes can send
- * them at any time, whatever it answers.
+ * What was signed for a team's own executor. The service follows it on the chain and believes
+ * nothing that contradicts the chain: whoever holds signed bytes can send them at any time.
  */
 import { termsIn, type RequirementTerms } from '../../domain/actions/terms.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -22,18 +21,18 @@ import { repeatable } from '../leaving.ts';
 import { amountOf } from './amount.ts';
 import { assuranceOf, contextOf, ownerOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
-import type { Given, Question } from './phase.ts';
+import type { CallOutcome, Question } from './phase.ts';
 import { reported } from './settle.ts';
 
-/** Whether the service follows what is signed for the node, and not its executor. */
+/** Whether the service, not the executor, follows what is signed for the node. */
 export function isFollowed({ executors }: PhaseDependencies, row: PhaseRow): boolean {
   const { executor_key } = row.node.executor_binding;
   if (executors.describe(executor_key)?.kind === 'local') return false;
-  return row.sign_request !== null || mayHaveForgotten(row);
+  return row.sign_request !== null || signatureMayBeLost(row);
 }
 
-/** A restored database may have forgotten that anything was signed, and what. */
-function mayHaveForgotten({ restored, state, node, sign_request }: PhaseRow): boolean {
+/** A restored database may have lost what was signed, and that something was. */
+function signatureMayBeLost({ restored, state, node, sign_request }: PhaseRow): boolean {
   return (
     restored &&
     node.signer_binding !== null &&
@@ -42,7 +41,7 @@ function mayHaveForgotten({ restored, state, node, sign_request }: PhaseRow): bo
   );
 }
 
-/** What may be signed for the node, as the plan and the registry say it. */
+/** What the plan and the registry say may be signed for the node. */
 export function signedNode(
   { executors }: PhaseDependencies,
   row: PhaseRow,
@@ -53,7 +52,11 @@ export function signedNode(
   // What a team's executor prepared is its own text, whatever its fields are called.
   const terms = executor?.kind === 'local' ? row.prepared_action?.[TERMS] : undefined;
   return {
-    ...{ node: row.node, intent, input_params, amount: context.amount, ...termsIn(context) },
+    node: row.node,
+    intent,
+    input_params,
+    amount: context.amount,
+    ...termsIn(context),
     executor,
     ...(terms === undefined ? {} : { prepared_terms: terms }),
     ...(context.matched === undefined ? {} : { matched: context.matched }),
@@ -62,15 +65,15 @@ export function signedNode(
 }
 
 /**
- * What an executor is asked about a send of its own. Where something was signed for it, the chain
- * is looked at first, and while that shows no payment there is nothing to ask: `conclude` makes of
- * it what the chain says. Nor is there where `observe` asks next.
+ * The question for an executor about its send. Where something was signed for it, the chain is
+ * looked at first: while that shows no payment, `conclude` gets the chain's answer and the executor
+ * is not called. Nor is it called where `observe` follows (`observes`).
  */
 export async function askAfterSend(
   deps: PhaseDependencies,
   row: PhaseRow,
   phase: SignedLook['phase'],
-  conclude: (given: Given) => Promise<PhaseResult>,
+  conclude: (outcome: CallOutcome) => Promise<PhaseResult>,
   { observes = false } = {},
 ): Promise<Question | PhaseResult> {
   const seen = await seenOf(deps, row, phase);
@@ -90,11 +93,11 @@ async function seenOf(
   deps: PhaseDependencies,
   row: PhaseRow,
   phase: SignedLook['phase'],
-): Promise<Question | Given> {
+): Promise<Question | CallOutcome> {
   try {
     const context = await contextOf(deps, row, amountOf(row) ?? '0', 'look');
     if (!isFollowed(deps, row)) return { row, context };
-    if (row.sign_request === null || mayHaveForgotten(row))
+    if (row.sign_request === null || signatureMayBeLost(row))
       return { answer: { next_state: 'UNKNOWN', error_message: FORGOTTEN } };
     const look = {
       request: row.sign_request,
@@ -116,14 +119,14 @@ async function seenOf(
 }
 
 const FORGOTTEN =
-  'the database was restored and may have forgotten what was signed for its executor, which can still be used';
+  'the database was restored and may have lost what was signed for its executor, which can still be used';
 
-/** The executor's own name for it stays; where it gave none, the transaction's hash is one. */
+/** Keeps the executor's own reference; where it has none, uses the transaction's hash. */
 function keepingReference(row: PhaseRow, answer: ExecutionResult): ExecutionResult {
   return row.external_ref === null ? answer : { ...answer, external_ref: row.external_ref };
 }
 
-/** What the chain alone says of a payment, whatever an executor calls by these names. */
+/** Output fields that only the chain sets, even if an executor reports them too. */
 const FACTS = [
   'tx_hash',
   'block_number',
@@ -142,7 +145,7 @@ const FACTS = [
   'packet',
 ] as const;
 
-/** The facts of the payment are kept on the node before its executor is asked, which sees them. */
+/** Stores the facts of the payment on the node before the call of its executor, which sees them. */
 async function noteMined(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -151,7 +154,7 @@ async function noteMined(
   const { output: facts = {}, external_ref = null } = settled;
   const before = row.output ?? {};
   const output = { ...before, ...facts };
-  // Each of them: whatever stood there may be the executor's own word.
+  // Compares each: the earlier value may be the executor's.
   const known =
     FACTS.every((name) => isDeepStrictEqual(before[name], facts[name])) &&
     row.external_ref === external_ref;
@@ -175,7 +178,7 @@ async function noteMined(
         {
           event_type: 'transaction_mined',
           message:
-            'What was signed for its executor is mined; the executor is asked what came of it',
+            'What was signed for its executor is mined; the executor is called for the result',
           actor: SYSTEM_ACTOR,
           node_key: row.node_key,
           attempt: row.attempt,
@@ -190,44 +193,48 @@ async function noteMined(
 }
 
 /**
- * The executor's word on a payment that is mined. It may say what came of it; that nothing was paid
- * it cannot.
+ * The executor's outcome, checked against the mined payment: it may report what came of the
+ * payment, but not that nothing was paid.
  */
-export function heldToChain(deps: PhaseDependencies, row: PhaseRow, given: Given): Given {
-  if (!isFollowed(deps, row) || 'fault' in given || given.answer === null) return given;
-  const { answer } = given;
-  const { next_state, error_message = 'no reason given' } = answer;
+export function heldToChain(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  outcome: CallOutcome,
+): CallOutcome {
+  if (!isFollowed(deps, row) || 'fault' in outcome || outcome.answer === null) return outcome;
+  const { answer } = outcome;
+  const { next_state, error_message = 'no reason stated' } = answer;
   if (next_state === 'FAILED' || next_state === 'READY') {
     const message = `what was signed is mined, and the executor says ${next_state}: ${error_message}`;
     return { fault: new ExecutorFault('protocol', 'CHAIN_CONTRADICTED', message) };
   }
   return answer.output === undefined
-    ? given
+    ? outcome
     : { answer: { ...answer, output: withFacts(answer.output, row.output ?? {}) } };
 }
 
-function withFacts(told: JsonObject, kept: JsonObject): JsonObject {
+function withFacts(answered: JsonObject, kept: JsonObject): JsonObject {
   const facts = FACTS.flatMap((name) => (name in kept ? [[name, kept[name]] as const] : []));
-  const received = lesser(told['received_amount'], kept['received_amount']);
+  const received = lesser(answered['received_amount'], kept['received_amount']);
   return {
     ...kept,
-    ...told,
+    ...answered,
     ...Object.fromEntries(facts),
     ...(received === undefined ? {} : { received_amount: received }),
   } as JsonObject;
 }
 
-/** The executor may tell that less has arrived than was paid, and never more. */
-function lesser(told: unknown, paid: JsonObject[string] | undefined) {
-  const [one, other] = [readDecimal(told), readDecimal(paid)];
+/** The executor may report that less arrived than was paid, never more. */
+function lesser(answered: unknown, paid: JsonObject[string] | undefined) {
+  const [one, other] = [readDecimal(answered), readDecimal(paid)];
   return one !== null && other !== null && compare(one, other) <= 0 ? one : paid;
 }
 
-/** What an executor says before anything is mined, without what only the chain can know. */
+/** An executor's answer before anything is mined, without the fields that only the chain sets. */
 export function withoutFacts(answer: ExecutionResult): ExecutionResult {
   if (answer.output === undefined) return answer;
-  const told = Object.entries(answer.output).filter(
+  const kept = Object.entries(answer.output).filter(
     ([name]) => name !== 'received_amount' && !(FACTS as readonly string[]).includes(name),
   );
-  return { ...answer, output: Object.fromEntries(told) };
+  return { ...answer, output: Object.fromEntries(kept) };
 }

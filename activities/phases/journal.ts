@@ -1,4 +1,4 @@
-/** What an executor may ask about the transactions of its node, and have signed for it. */
+/** What an executor may read about its node's transactions, and may have signed. */
 import type { SubmitJournal } from '../../domain/executor.ts';
 import { readClaimed, readWaiting } from '../../store/claims.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * One more version of a transaction that is under way: the same nonce, so that only one of them can
- * ever be mined. Signed first, stored by a write that finds nobody was quicker, and only then sent.
+ * Another version of a pending transaction: the same nonce, so that only one can ever be mined. It
+ * is signed, stored by a write that fails if another version came first, and only then sent.
  */
 import type { NextVersion, StoredTransaction, VersionOutcome } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
@@ -17,8 +17,8 @@ import { mayReplace } from './replacement.ts';
 const no = (why: string): VersionOutcome => ({ ok: false, why });
 
 /**
- * Signs and stores the version. A payment is signed anew only while its signer may sign and its
- * payee may be paid; what pays nobody always.
+ * Signs and stores the version. A payment needs a signer that may sign and a payee that may be
+ * paid; a cancellation, which pays no one, needs neither.
  */
 export async function nextVersion(
   deps: PhaseDependencies,
@@ -64,15 +64,15 @@ export async function nextVersion(
   return no(`${binding} ${key}: ${reason}`);
 }
 
-/** Verified bytes by the account of the claim, whatever key the signer has by now. */
+/** Verified bytes, signed by the account of the claim even if the signer has a new key. */
 async function signedBy(
   signer: Signer,
   { over, unsigned }: NextVersion,
 ): Promise<SignedTransaction | (VersionOutcome & { readonly ok: false })> {
   const { nonce, from: address } = over;
   try {
-    const given = await signer.signEvmTransaction(unsigned, nonce, address);
-    return await verifiedTransaction({ unsigned, nonce, address }, given.raw_tx);
+    const answer = await signer.signEvmTransaction(unsigned, nonce, address);
+    return await verifiedTransaction({ unsigned, nonce, address }, answer.raw_tx);
   } catch (error) {
     if (error instanceof SignerFault) return { ok: false, why: error.message };
     throw error;
@@ -86,7 +86,9 @@ async function requirements(
 ): Promise<Pick<Transition, 'require'> | (VersionOutcome & { readonly ok: false })> {
   if (kind === 'cancel') return {};
   const may = await mayReplace(deps, row, {
-    ...{ accepted: over.accepted === true, address: over.from, value: unsigned.value },
+    accepted: over.accepted === true,
+    address: over.from,
+    value: unsigned.value,
   });
   return 'why' in may ? { ok: false, why: may.why } : may;
 }
@@ -108,7 +110,7 @@ function eventOf(
   return {
     event_type: cancels ? 'transaction_cancelling' : 'transaction_replaced',
     message: cancels
-      ? 'A transaction that moves nothing was signed with the same nonce'
+      ? 'A zero-value transaction was signed with the same nonce'
       : 'Not mined so far: signed again with the same nonce and higher fees',
     actor: SYSTEM_ACTOR,
     node_key: row.node_key,

@@ -1,4 +1,4 @@
-/** What a signature takes up before it is made: the nonce that no other is made with. */
+/** Claims the nonce of a signature before it is made, so that no other signature uses it. */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { authorizationOf, usableSeconds } from '../../domain/signing.ts';
@@ -10,9 +10,9 @@ import { callOptions } from '../call.ts';
 import type { PhaseDependencies } from './context.ts';
 
 interface SignatureClaim {
-  /** What the fence asks the lane for; undefined where no transaction is signed. */
+  /** The claim in the nonce lane; undefined where no transaction is signed. */
   readonly nonce: NodeChange['nonce'] | undefined;
-  /** Seconds for which it may be used by itself, and so has to be reckoned with. */
+  /** Seconds for which anyone who holds the signature can use it. */
   readonly usable: number;
 }
 
@@ -27,7 +27,7 @@ export async function claimFor(
   if (request.kind === 'evm_transaction')
     return { nonce: await nonceClaim(deps, request.payload, context), usable: 0 };
   const [id, usable] = [authorizationOf(request), usableSeconds(request, row.now_ms)];
-  // One that another node or attempt was given would pay for both of them once.
+  // An authorization nonce of another node or attempt would pay only once for both.
   if (id !== null && !(await claimAuthorization(deps.db, id, row))) {
     const message = 'the nonce of the authorization is that of another node or attempt';
     throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);

@@ -1,6 +1,6 @@
 /**
- * observe: has it arrived? A "not yet" is a retryable failure with the executor's own delay, which
- * costs no history.
+ * observe: looks whether the payment has arrived. "Not yet" is a retryable failure with the
+ * executor's own delay, which adds nothing to the history.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ExecutionResult, ExecutorFault } from '../../domain/executor.ts';
@@ -18,7 +18,7 @@ import { askAfterSend, heldToChain } from './followed.ts';
 import { journalOf } from './journal.ts';
 import { withOwnClaim } from './claims.ts';
 import { phaseRow } from './row.ts';
-import { elsewhere, result } from './results.ts';
+import { resultFor, result } from './results.ts';
 import { unanswered } from './faults.ts';
 import {
   ANSWERED,
@@ -32,7 +32,7 @@ import {
   unknownNode,
 } from './settle.ts';
 import { mustWrite } from './write.ts';
-import type { Given, PhaseSteps } from './phase.ts';
+import type { CallOutcome, PhaseSteps } from './phase.ts';
 
 const DEFAULT_POLL_SECONDS = 2;
 
@@ -42,36 +42,36 @@ export const observe: PhaseSteps = {
     if (row.attempt !== args.attempt) return result(row.state, 'stop');
     return isBeforeObserving(row) || row.state === 'OBSERVING'
       ? null
-      : elsewhere(row, result('READY', 'stop'));
+      : resultFor(row, result('READY', 'stop'));
   },
   async begin(deps, args, left) {
     const row = left ?? (await phaseRow(deps, args));
     const recorded = observe.recorded(row, args);
     if (recorded !== null) return recorded;
-    // A node that only looks looks once more: nobody may have asked while there was time.
+    // A node that only looks gets one more look: it may have had none while there was time.
     if ((isLate(row) && !onlyLooks(row)) || isLookedFor(row)) return result(row.state, 'recover');
-    return askAfterSend(deps, row, 'observe', (given) => held(deps, row, given));
+    return askAfterSend(deps, row, 'observe', (outcome) => held(deps, row, outcome));
   },
   call: (deps, executor, { row, context }, options) =>
     executor.observe(context, options, journalOf(deps, row)),
-  finish: (deps, _args, row, given) => held(deps, row, heldToChain(deps, row, given)),
+  finish: (deps, _args, row, outcome) => held(deps, row, heldToChain(deps, row, outcome)),
 };
 
-const held = (deps: PhaseDependencies, row: PhaseRow, told: Given): Promise<PhaseResult> =>
-  withOwnClaim(told, (given) => conclude(deps, row, given));
+const held = (deps: PhaseDependencies, row: PhaseRow, outcome: CallOutcome): Promise<PhaseResult> =>
+  withOwnClaim(outcome, (checked) => conclude(deps, row, checked));
 
-/** What follows from what the executor said, or the chain where it was not asked. */
+/** What follows from the outcome, which is the chain's where the executor was not called. */
 async function conclude(
   deps: PhaseDependencies,
   row: PhaseRow,
-  given: Given,
+  outcome: CallOutcome,
 ): Promise<PhaseResult> {
-  if ('fault' in given) {
+  if ('fault' in outcome) {
     if (isOver(row)) return timedOut(deps, row);
-    if (given.fault.kind === 'not_yet') return unanswered(deps, row, given.fault);
-    return unanswered(deps, row, given.fault, whoIsAsked(deps, row, given.fault));
+    if (outcome.fault.kind === 'not_yet') return unanswered(deps, row, outcome.fault);
+    return unanswered(deps, row, outcome.fault, escalation(deps, row, outcome.fault));
   }
-  const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'OBSERVING' });
+  const answer = heldTo(assuranceOf(row), outcome.answer ?? { next_state: 'OBSERVING' });
   if (answer.next_state === 'COMPLETED')
     return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'));
   if (answer.next_state === 'FAILED') {
@@ -88,7 +88,7 @@ async function conclude(
   await (isBeforeObserving(row)
     ? enterObserving(deps, row, answer)
     : keepProgress(deps, row, answer));
-  // Only the fact: what the executor says may name accounts and hashes, which stay out of the
+  // Only the fact: the executor's words may name accounts and hashes, which must not be in the
   // history.
   throw lookAgain(
     `${row.node_key} is not there yet`,
@@ -97,10 +97,10 @@ async function conclude(
 }
 
 /**
- * Who is asked when nothing is heard for long. A node that only looks ends by its time; that of a
- * bridge's second leg has none, so a person may say what became of it, and it is asked on.
+ * What follows after a long silence. A send goes to recovery. A node that only looks ends at its
+ * deadline; a bridge's second leg has no deadline, so a person may decide while the looks go on.
  */
-function whoIsAsked(
+function escalation(
   deps: PhaseDependencies,
   row: PhaseRow,
   { message }: ExecutorFault,
@@ -110,10 +110,7 @@ function whoIsAsked(
   return { person: () => unknownNode(deps, row, message, movesTo(row, 'UNKNOWN')) };
 }
 
-/**
- * The time of a node that only looks had passed before this look began: what it does not find ends
- * it.
- */
+/** A node that only looks was past its deadline before this look: finding nothing ends it. */
 function isOver(row: PhaseRow): boolean {
   return onlyLooks(row) && isLate(row);
 }
@@ -128,10 +125,7 @@ function timedOut(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> 
   );
 }
 
-/**
- * The first "not yet" shows as OBSERVING; an end that the first look finds needs no write in
- * between.
- */
+/** The first "not yet" moves the node to OBSERVING. A first look that finds the end skips this. */
 function enterObserving(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -151,7 +145,7 @@ function enterObserving(
   });
 }
 
-/** An executor's interim findings (a reference, a baseline) are what it gets back next time. */
+/** Stores an executor's interim findings (a reference, a baseline); the next call gets them. */
 async function keepProgress(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -180,8 +174,8 @@ async function keepProgress(
   });
 }
 
-/** What keeps it from being there, where the executor knows: for people, and decides nothing. */
-function shown({ error_code, error_message = 'no reason given' }: ExecutionResult): NodeFields {
+/** Why it has not arrived, if the executor knows; shown to people, decides nothing. */
+function shown({ error_code, error_message = 'no reason stated' }: ExecutionResult): NodeFields {
   return error_code === undefined
     ? {}
     : { error_code, error_message: storable(error_message, 1_000) };

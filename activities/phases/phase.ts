@@ -1,6 +1,6 @@
 /**
  * A phase in two halves around the call of an executor, so that the executor may be a module, an
- * HTTP service or a team's own worker: `begin` decides what is asked, `finish` makes the answer
+ * HTTP service or a team's own worker: `begin` makes the call's input, `finish` makes the answer
  * durable.
  */
 import {
@@ -19,8 +19,8 @@ import { executorOf } from './bound-executor.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
 
 /**
- * What an executor is asked. The row is as `begin` left it: `finish` writes under its attempt and
- * epoch.
+ * Input of a call of an executor. The row is as `begin` wrote it; `finish` writes under its attempt
+ * and epoch.
  */
 export interface Question {
   readonly row: PhaseRow;
@@ -31,26 +31,24 @@ export interface Question {
   readonly deadline?: number;
 }
 
-/** What came of it. */
-export type Given = { readonly answer: ExecutionResult | null } | { readonly fault: ExecutorFault };
+/** The executor's answer, or its fault. */
+export type CallOutcome =
+  { readonly answer: ExecutionResult | null } | { readonly fault: ExecutorFault };
 
 export interface PhaseSteps {
   readonly name: Phase;
-  /**
-   * What the row records of this phase, for one that runs again; null while it has still to be
-   * said.
-   */
+  /** The result that the row already records for this phase; null while it has none. */
   recorded(row: PhaseRow, args: RecoverArgs): PhaseResult | null;
   /**
-   * Reads the node (unless a phase before it hands on the row that it left) and says what to ask,
-   * or what is already known; throws no {@link ExecutorFault}.
+   * Reads the node (unless the phase before passes its row as `left`) and returns the input of the
+   * call, or the result that is already known; throws no {@link ExecutorFault}.
    */
   begin(
     deps: PhaseDependencies,
     args: RecoverArgs,
     left?: PhaseRow,
   ): Promise<Question | PhaseResult>;
-  /** One call. Throws {@link ExecutorFault} when it gives no usable answer. */
+  /** One call. Throws {@link ExecutorFault} when it returns no usable answer. */
   call(
     deps: PhaseDependencies,
     executor: Executor,
@@ -61,7 +59,7 @@ export interface PhaseSteps {
     deps: PhaseDependencies,
     args: RecoverArgs,
     row: PhaseRow,
-    given: Given,
+    outcome: CallOutcome,
   ): Promise<PhaseResult>;
 }
 
@@ -74,32 +72,29 @@ export async function runPhase(
 ): Promise<PhaseResult> {
   const run = async (): Promise<PhaseResult> => {
     const started = performance.now();
-    const begun = await steps.begin(deps, args, left);
-    if ('next' in begun) return begun;
-    const { row } = begun;
+    const question = await steps.begin(deps, args, left);
+    if ('next' in question) return question;
+    const { row } = question;
     return measured(deps, steps.name, { row, started }, async () =>
-      steps.finish(deps, args, row, await asked(deps, steps, begun)),
+      steps.finish(deps, args, row, await callExecutor(deps, steps, question)),
     );
   };
   return steps.name === 'submit' ? sending(deps, ownerOf(args), run) : run();
 }
 
-/** The one call of a phase. A worker that stops waits for a submit, and for no other. */
-export function asked(
+/** The one call of a phase. A stopping worker waits for a submit, and for no other call. */
+export function callExecutor(
   deps: PhaseDependencies,
   steps: PhaseSteps,
   question: Question,
-): Promise<Given> {
+): Promise<CallOutcome> {
   const call = (options: CallOptions): Promise<ExecutionResult | null> =>
     steps.call(deps, executorOf(deps, question.row), question, options);
-  return given(() => (steps.name === 'submit' ? call(callOptions()) : repeatable(deps, call)));
+  return outcomeOf(() => (steps.name === 'submit' ? call(callOptions()) : repeatable(deps, call)));
 }
 
-/**
- * An {@link ExecutorFault} is an outcome of the call; any other error is a defect or an outage of
- * ours.
- */
-export async function given(call: () => Promise<ExecutionResult | null>): Promise<Given> {
+/** Turns a thrown {@link ExecutorFault} into an outcome; any other error is our own defect. */
+export async function outcomeOf(call: () => Promise<ExecutionResult | null>): Promise<CallOutcome> {
   try {
     return { answer: await call() };
   } catch (error) {
@@ -108,11 +103,8 @@ export async function given(call: () => Promise<ExecutionResult | null>): Promis
   }
 }
 
-/**
- * The question for a row, or what follows when its context cannot be made (a signer that is
- * missing).
- */
-export async function question(
+/** The question, or `otherwise` when its context cannot be made (a signer is missing). */
+export async function questionOr(
   make: () => Promise<Question>,
   otherwise: (fault: ExecutorFault) => Promise<PhaseResult>,
 ): Promise<Question | PhaseResult> {

@@ -1,7 +1,4 @@
-/**
- * preflight: may this node run at all? READY stays READY, or the node fails before anything was
- * sent.
- */
+/** preflight: checks whether the node may run. It stays READY, or fails before anything is sent. */
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { notAllowed } from './allowlist.ts';
@@ -21,17 +18,17 @@ export const preflight: PhaseSteps = {
     return row.preflight_passed ? result('READY', 'continue') : null;
   },
   async begin(deps, args) {
-    const begun = await beforeSend(deps, args, preflight);
-    if ('next' in begun) return begun;
-    const refused = await notAllowed(deps, begun.row);
+    const question = await beforeSend(deps, args, preflight);
+    if ('next' in question) return question;
+    const refused = await notAllowed(deps, question.row);
     return refused === null
-      ? begun
-      : stopBeforeSend(deps, begun.row, refused.code, refused.message);
+      ? question
+      : stopBeforeSend(deps, question.row, refused.code, refused.message);
   },
   call: (_deps, executor, { context }, options) => executor.preflight(context, options),
-  async finish(deps, _args, row, given) {
-    if ('fault' in given) return preSendFault(deps, row, given.fault);
-    const { answer } = given;
+  async finish(deps, _args, row, outcome) {
+    if ('fault' in outcome) return preSendFault(deps, row, outcome.fault);
+    const { answer } = outcome;
     if (answer !== null) {
       return stopBeforeSend(
         deps,
@@ -45,10 +42,7 @@ export const preflight: PhaseSteps = {
   },
 };
 
-/**
- * What a passed preflight leaves behind: the amount as it was resolved then, and the start of the
- * node's clock.
- */
+/** The write of a passed preflight: the amount as resolved now, and the start of the node. */
 export function passed(row: PhaseRow): NodeWrite {
   return {
     moves: [],
@@ -56,7 +50,7 @@ export function passed(row: PhaseRow): NodeWrite {
       preflight_passed: true,
       amount: amountOf(row),
       error_count: 0,
-      // What was waited for before the send is no silence of the send.
+      // Waiting before the send does not count as silence of the send.
       unanswered: 0,
       ...(row.started_ms === null ? { started_at: NOW } : {}),
     },

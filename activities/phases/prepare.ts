@@ -1,7 +1,4 @@
-/**
- * prepare: what exactly will be sent. Stored once; every later send of the attempt uses it byte for
- * byte.
- */
+/** prepare: stores once what will be sent; every send of the attempt uses it byte for byte. */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { alreadyBeyond, result, sendPrepared } from './results.ts';
 import { stopBeforeSend } from './settle.ts';
@@ -17,9 +14,9 @@ export const prepare: PhaseSteps = {
     alreadyBeyond(row, args) ?? (row.prepared_action === null ? null : sendPrepared(row)),
   begin: (deps, args) => beforeSend(deps, args, prepare),
   call: (_deps, executor, { context }, options) => executor.prepare(context, options),
-  async finish(deps, _args, row, given) {
-    if ('fault' in given) return preSendFault(deps, row, given.fault);
-    const answer = given.answer ?? NOTHING_TO_PREPARE;
+  async finish(deps, _args, row, outcome) {
+    if ('fault' in outcome) return preSendFault(deps, row, outcome.fault);
+    const answer = outcome.answer ?? NOTHING_TO_PREPARE;
     if (answer.next_state === 'FAILED') {
       return stopBeforeSend(
         deps,
@@ -28,7 +25,7 @@ export const prepare: PhaseSteps = {
         answer.error_message ?? 'the executor could not prepare',
       );
     }
-    // Anything but "it can be sent" would step past the fence and its checks.
+    // Any other state would bypass the fence and its checks.
     if (answer.next_state !== 'SUBMITTING') {
       const said = `prepare must not answer next_state ${answer.next_state}`;
       return preSendFault(
@@ -42,7 +39,7 @@ export const prepare: PhaseSteps = {
   },
 };
 
-/** What there is to send, before it may be sent. */
+/** The write of what will be sent. */
 export function prepared(answer: ExecutionResult | null): NodeWrite {
   const { prepared_action, sign_request, artifacts } = answer ?? NOTHING_TO_PREPARE;
   return {
@@ -51,7 +48,7 @@ export function prepared(answer: ExecutionResult | null): NodeWrite {
       prepared_action: prepared_action ?? {},
       sign_request: sign_request === undefined ? null : { ...sign_request },
       error_count: 0,
-      // What was waited for before the send is no silence of the send.
+      // Waiting before the send does not count as silence of the send.
       unanswered: 0,
     },
     artifacts: artifacts ?? [],

@@ -1,6 +1,6 @@
 /**
- * recover: what became of a send that gave no answer. First the epoch is bumped, so that a worker
- * that still lives can write nothing more; "nothing landed" is believed only once nothing can be
+ * recover: finds out what became of a send without an answer. It first bumps the epoch, so that the
+ * worker that sent can write nothing more; it believes "nothing landed" only once nothing can be
  * under way.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -27,7 +27,7 @@ import { askAfterSend, heldToChain, isFollowed } from './followed.ts';
 import { journalOf } from './journal.ts';
 import { withOwnClaim } from './claims.ts';
 import { phaseRow } from './row.ts';
-import { elsewhere, result, sendAgain } from './results.ts';
+import { resultFor, result, sendAgain } from './results.ts';
 import { noteUnanswered, unanswered } from './faults.ts';
 import {
   ANSWERED,
@@ -41,10 +41,10 @@ import {
   unknownNode,
 } from './settle.ts';
 import { mustWrite } from './write.ts';
-import type { Given, PhaseSteps, Question } from './phase.ts';
+import type { CallOutcome, PhaseSteps, Question } from './phase.ts';
 
 const FORGOTTEN =
-  'the database was restored and may have forgotten a later attempt; the executor shows nothing of this one, and others it was not asked about';
+  'the database was restored and may have lost a later attempt; the executor shows nothing of this attempt, and cannot be called about others';
 const UNPROVEN =
   'its executor says that nothing landed, which only a signed FAILED of recover proves; it is not sent again';
 const UNDER_WAY = 'under way, but not observed to its end in time';
@@ -54,59 +54,61 @@ export const recover: PhaseSteps = {
   recorded(row, args) {
     if (row.attempt !== args.attempt) return result(row.state, 'stop');
     if (args.from_unknown === true)
-      return row.state === 'UNKNOWN' ? null : elsewhere(row, sendAgain(row));
+      return row.state === 'UNKNOWN' ? null : resultFor(row, sendAgain(row));
     const isOpen =
       row.state === 'SUBMITTING' ||
       (row.state === 'READY' && row.recover_first) ||
       (args.from_observe === true && isAccepted(row.state));
-    return isOpen ? null : elsewhere(row, sendAgain(row));
+    return isOpen ? null : resultFor(row, sendAgain(row));
   },
   async begin(deps, args) {
-    if (args.from_unknown === true) return askedUnhurried(deps, args);
+    if (args.from_unknown === true) return questionAboutUnknown(deps, args);
     const { taken, row } = await takeOver(deps.db, args);
     if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
-    if (!taken) return recover.recorded(row, args) ?? elsewhere(row, sendAgain(row));
+    if (!taken) return recover.recorded(row, args) ?? resultFor(row, sendAgain(row));
     const observes = args.from_observe !== true && !isLate(row);
-    const next = (given: Given) => held(deps, args, row, given);
+    const next = (outcome: CallOutcome) => held(deps, args, row, outcome);
     return askAfterSend(deps, row, 'recover', next, { observes });
   },
   async call(deps, executor, { row, context }, options) {
     const answer = await executor.recover(context, options, journalOf(deps, row));
-    return answer?.next_state === 'READY' && mayHaveForgotten(row)
+    return answer?.next_state === 'READY' && attemptsMayBeLost(row)
       ? lostAttempts(deps, executor, { row, context }, options, answer)
       : answer;
   },
-  finish: (deps, args, row, given) => held(deps, args, row, heldToChain(deps, row, given)),
+  finish: (deps, args, row, outcome) => held(deps, args, row, heldToChain(deps, row, outcome)),
 };
 
 function held(
   deps: PhaseDependencies,
   args: RecoverArgs,
   row: PhaseRow,
-  told: Given,
+  outcome: CallOutcome,
 ): Promise<PhaseResult> {
-  return withOwnClaim(told, (given) =>
-    args.from_unknown === true ? stillUnknown(deps, row, given) : conclude(deps, args, row, given),
+  return withOwnClaim(outcome, (outcome) =>
+    args.from_unknown === true
+      ? stillUnknown(deps, row, outcome)
+      : conclude(deps, args, row, outcome),
   );
 }
 
-/** What follows from what the executor said, or the chain where it was not asked. */
+/** What follows from the outcome, which is the chain's where the executor was not called. */
 async function conclude(
   deps: PhaseDependencies,
   args: RecoverArgs,
   row: PhaseRow,
-  given: Given,
+  checked: CallOutcome,
 ): Promise<PhaseResult> {
-  if ('fault' in given) {
-    const { fault } = given;
-    // A stop holds it back: that is no silence, and it ends when the stop does.
+  if ('fault' in checked) {
+    const { fault } = checked;
+    // A stop holds the send back, which is no silence; it ends with the stop.
     if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
     return unanswered(deps, row, fault, {
       impatient: isLate(row),
       person: () => unknown(deps, row, fault.message),
     });
   }
-  const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
+  const answer = heldTo(assuranceOf(row), checked.answer ?? { next_state: 'UNKNOWN' });
   switch (answer.next_state) {
     case 'COMPLETED':
       return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'), 'node_recovered');
@@ -141,7 +143,7 @@ async function conclude(
 
 /**
  * The chain proves that what was signed for a team's executor can never be mined. Its key may have
- * been submitted with it, so for an executor that takes a key once this attempt has ended.
+ * been submitted with it, so an executor that takes a key only once ends this attempt.
  */
 function handedOverInVain(
   deps: PhaseDependencies,
@@ -155,23 +157,17 @@ function handedOverInVain(
   );
 }
 
-/**
- * How many attempts a restored database may have forgotten of a node, each begun by a person's
- * retry.
- */
+/** How many attempts of a node a restored database may have lost; each took a person's retry. */
 const LOST_ATTEMPTS = 10;
 
-/**
- * A transaction that is forgotten shows in its account's nonce, whatever its attempt; everything
- * else only under its key.
- */
-function mayHaveForgotten({ restored, state, node }: PhaseRow): boolean {
+/** A lost transaction shows in the nonce of its account; any other lost send only under its key. */
+function attemptsMayBeLost({ restored, state, node }: PhaseRow): boolean {
   return restored && (state === 'READY' || state === 'UNKNOWN') && node.signer_binding === null;
 }
 
 /**
- * `answer`, unless a later attempt than the database knows is known to the executor: then nothing
- * may be sent under the present key either.
+ * `answer`, unless the executor has a later attempt than the database: then nothing may be sent
+ * under the present key either.
  */
 async function lostAttempts(
   deps: PhaseDependencies,
@@ -188,7 +184,7 @@ async function lostAttempts(
       journalOf(deps, { ...row, attempt }),
     );
     if (found.next_state === 'READY') continue;
-    const error_message = `the database was restored and has forgotten attempt ${String(attempt)}: under ${idempotency_key} the executor says ${found.next_state}`;
+    const error_message = `the database was restored and has lost attempt ${String(attempt)}: for ${idempotency_key} the executor reported ${found.next_state}`;
     return { next_state: 'UNKNOWN', error_message };
   }
   return answer;
@@ -196,7 +192,7 @@ async function lostAttempts(
 
 function failureCode(row: PhaseRow, answer: ExecutionResult): string {
   const { error_code = 'VENUE_FAILED' } = answer;
-  // What a person or a stop has ended did not fail for lack of time: no edge of a time-out fires.
+  // A person or a stop ended it, not the deadline: no time-out edge fires.
   const ended = row.cancel_asked || error_code === 'TRANSACTION_CANCELLED';
   return isLate(row) && !ended ? 'NODE_TIMED_OUT' : error_code;
 }
@@ -229,14 +225,12 @@ async function landed(
   return result(to, 'observe');
 }
 
-/**
- * Why observe handed it over. A look that was recorded already, by a worker that died, has neither.
- */
+/** Why observe handed it over: neither holds where a worker recorded the look and then died. */
 function isOverdue(row: PhaseRow): boolean {
   return isLate(row) || row.unanswered > 0;
 }
 
-/** A person asked to look for it, and it is there: from now on it counts as accepted. */
+/** A person requested a look and it was found: from now on it counts as accepted. */
 function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<void> {
   return mustWrite(deps, row, {
     moves: [],
@@ -247,10 +241,7 @@ function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult):
   });
 }
 
-/**
- * Nothing is found. When that proves anything, and what follows, `domain/send/` says for every
- * send.
- */
+/** Nothing was found. `domain/send/` says when that is a proof, and what follows. */
 async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   const descriptor = descriptorOf(deps, row);
   const facts = isFollowed(deps, row) ? BY_THE_CHAIN : descriptor;
@@ -264,7 +255,7 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
     case 'person':
       return unknown(deps, row, whyAPerson(row, follows.why));
     case 'fail': {
-      // Its worker's word alone is no proof: a retry would pay under another key.
+      // Its worker's answer alone is no proof: a retry would pay under another key.
       if (descriptor.kind === 'task_queue' && !isFollowed(deps, row))
         return unknown(deps, row, UNPROVEN);
       const [code, message] =
@@ -274,28 +265,24 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
       return failNode(deps, row, code, message, movesTo(row, 'FAILED'));
     }
     case 'send':
-      // A team's worker is asked about one key at a time, and a forgotten attempt would have
-      // another.
-      if (mayHaveForgotten(row) && descriptor.kind === 'task_queue')
+      // A team's worker is called for one key at a time, and a lost attempt has another key.
+      if (attemptsMayBeLost(row) && descriptor.kind === 'task_queue')
         return unknown(deps, row, FORGOTTEN);
       return goOn(deps, row, follows);
   }
 }
 
-/** Of what the service follows itself: one nonce lands once, and a look at it is no index's. */
+/** For what the service follows itself: a nonce lands once, and the chain has no indexing delay. */
 const BY_THE_CHAIN = { same_key_safe: true, settle_seconds: 0 } as const;
 
 function whyAPerson(row: PhaseRow, why: Extract<AfterNotFound, { next: 'person' }>['why']): string {
-  if (why !== 'unsafe_key') return 'it was accepted once, and cannot be found any more';
+  if (why !== 'unsafe_key') return 'it was accepted once, and cannot be found now';
   return row.restored
-    ? 'the database was restored and may have forgotten a send; the executor shows none, but does not promise that a repeated key has no second effect'
+    ? 'the database was restored and may have lost a send; the executor shows none, but does not promise that a repeated key has no second effect'
     : 'nothing was found, but this executor does not promise that a repeated key has no second effect';
 }
 
-/**
- * Sent again, or, where a restored database may have forgotten a send but there was none, on from
- * where it is.
- */
+/** Sends again; where a restored database turned out to have lost no send, just continues. */
 async function goOn(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -308,7 +295,7 @@ async function goOn(
     event: 'node_recovered',
     message: counts
       ? 'Recovered: nothing landed'
-      : 'Asked after a restore of the database: nothing was sent',
+      : 'Checked after a restore of the database: nothing was sent',
   });
   return sendAgain({ ...row, error_count: kept.error_count });
 }
@@ -318,37 +305,34 @@ function inconclusive(deps: PhaseDependencies, row: PhaseRow, why: string): Prom
   return unanswered(deps, row, fault, { impatient: true, person: () => unknown(deps, row, why) });
 }
 
-/**
- * The question about an UNKNOWN node. Nobody can write for its last send any more, so the epoch
- * stays.
- */
-async function askedUnhurried(
+/** The question about an UNKNOWN node. The epoch stays: no worker can still write for its send. */
+async function questionAboutUnknown(
   deps: PhaseDependencies,
   args: RecoverArgs,
 ): Promise<Question | PhaseResult> {
   const row = await phaseRow(deps, args);
   const recorded = recover.recorded(row, args);
   if (recorded !== null) return recorded;
-  // A run that begins anew, or a worker, asks no sooner than the one before it would have.
+  // A new run or worker looks no sooner than the one before would have.
   const early = unhurriedSeconds(deps) * 1000 - (row.now_ms - row.updated_ms);
   if (early > 0) {
     await noteNextLook(deps.db, row, early / 1000);
     throw stillWaiting(row, early / 1000);
   }
-  return askAfterSend(deps, row, 'recover', (given) => held(deps, args, row, given));
+  return askAfterSend(deps, row, 'recover', (outcome) => held(deps, args, row, outcome));
 }
 
 /**
- * Proof moves an UNKNOWN node. Everything else is shown on it, and a person may still decide;
- * nothing is sent from here.
+ * A proof moves an UNKNOWN node. Any other answer is only shown on it, and a person may still
+ * decide; nothing is sent from here.
  */
 async function stillUnknown(
   deps: PhaseDependencies,
   row: PhaseRow,
-  given: Given,
+  outcome: CallOutcome,
 ): Promise<PhaseResult> {
-  if ('fault' in given) return waits(deps, row, given.fault.message, row.unanswered + 1);
-  const answer = heldTo(assuranceOf(row), given.answer ?? { next_state: 'UNKNOWN' });
+  if ('fault' in outcome) return waits(deps, row, outcome.fault.message, row.unanswered + 1);
+  const answer = heldTo(assuranceOf(row), outcome.answer ?? { next_state: 'UNKNOWN' });
   switch (answer.next_state) {
     case 'COMPLETED':
       return completeNode(deps, row, answer, ['COMPLETED'], 'node_recovered');
@@ -372,7 +356,7 @@ async function stillUnknown(
       return waits(
         deps,
         row,
-        'nothing of it is found; a retry asks once more and may send it again under its old key',
+        'nothing of it is found; a retry looks once more and may send it again under its old key',
         0,
       );
     case 'UNKNOWN':
@@ -381,13 +365,13 @@ async function stillUnknown(
     case 'SUBMITTED':
     case 'OBSERVING':
       if (!isLate(row)) return landed(deps, row, answer);
-      await keepTold(deps, row, answer);
+      await keepReported(deps, row, answer);
       return waits(deps, row, UNDER_WAY, 0);
   }
 }
 
-/** What the executor has learned of it is given back to it at the next look. */
-async function keepTold(
+/** Stores what the executor reported, for its next call. */
+async function keepReported(
   deps: PhaseDependencies,
   row: PhaseRow,
   answer: ExecutionResult,
@@ -397,7 +381,7 @@ async function keepTold(
   const { movement_id, node_key, attempt, epoch } = row;
   await applyTransition(deps.db, {
     movement_id,
-    nodes: [{ ...{ node_key, attempt, epoch }, from: row.state, moves: [], set: reported(answer) }],
+    nodes: [{ node_key, attempt, epoch, from: row.state, moves: [], set: reported(answer) }],
     timeline: [],
   });
 }

@@ -1,6 +1,6 @@
 /**
- * When a payment may be signed again with the same nonce: the stops are asked before it is signed,
- * and what they rest on once more in the write that stores it.
+ * When a payment may be signed again with the same nonce: the stops are checked before it is
+ * signed, and the rows behind them again by the write that stores it.
  */
 import type { Transition } from '../../domain/transition.ts';
 import { readPhase, type PhaseRow } from '../../store/phases.ts';
@@ -27,7 +27,7 @@ export async function mayReplace(
   return held === null ? { require: required } : { why: held.why };
 }
 
-/** The same of what a node has paid, and what the chain has lost again. */
+/** The same for a node's payment that was mined and then lost with its block. */
 export async function mayReplaceLost(
   deps: StopSources,
   claim: { readonly movement_id: string | null; readonly node_key: string | null },

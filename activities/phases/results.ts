@@ -1,4 +1,4 @@
-/** What a phase says, from what its node's row records: where the run of the node goes on. */
+/** A phase's result, derived from its node's row: how the run of the node continues. */
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -13,9 +13,8 @@ export function result(
 }
 
 /**
- * READY after a send that did not land: sent once more, after a pause that grows with the sends
- * before it. What was never prepared (a restored database may only have thought that it was sent)
- * goes through the phases before.
+ * READY after a send that did not land: sends again after a pause that grows with each send. A node
+ * that was never prepared (checked only because of a restore) starts with preflight.
  */
 export function sendAgain(row: PhaseRow): PhaseResult {
   if (row.prepared_action === null)
@@ -26,10 +25,7 @@ export function sendAgain(row: PhaseRow): PhaseResult {
   };
 }
 
-/**
- * What is prepared is sent, once the pause is over that a send before it asks for, whichever run
- * began to wait.
- */
+/** A prepared node is sent once the pause after its earlier send is over, also by another run. */
 export function sendPrepared(row: PhaseRow): PhaseResult {
   const pause =
     row.error_count === 0 ? 0 : backoffSeconds(row.node.retry_policy, row.error_count) * 1000;
@@ -37,33 +33,28 @@ export function sendPrepared(row: PhaseRow): PhaseResult {
   return left > 0 ? { ...result('READY', 'submit'), delay_ms: left } : result('READY', 'continue');
 }
 
-/**
- * What a settled node says of itself: also what its conditions came to, for a run that missed that.
- */
+/** The result of a settled node, with its conditions' results for a run that missed them. */
 export function settled(row: PhaseRow): PhaseResult {
   const stopped =
     row.state === 'FAILED' && row.error_code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;
-  const told = {
+  const ended = {
     ...result(row.state, 'settled', row.error_code),
     ...(stopped ? { ended_by_stop: true } : {}),
   };
-  return row.conditions === null ? told : { ...told, conditions: row.conditions };
+  return row.conditions === null ? ended : { ...ended, conditions: row.conditions };
 }
 
 /**
- * What a phase says when the node is no longer where the phase would begin: it has been done before
- * (by an earlier run, before a reset, or by an operator), and nobody is called again.
+ * The result when the node is already past the start of the phase (an earlier run, a run before a
+ * reset, or an operator moved it): no executor is called again. Null: the phase may start.
  */
 export function alreadyBeyond(row: PhaseRow, args: PhaseArgs): PhaseResult | null {
   if (row.attempt !== args.attempt) return result(row.state, 'stop');
-  return row.state === 'READY' ? null : elsewhere(row, result('READY', 'stop'));
+  return row.state === 'READY' ? null : resultFor(row, result('READY', 'stop'));
 }
 
-/**
- * Where a node goes on that a phase finds in another state than its own; `ready` is what it says of
- * a READY one.
- */
-export function elsewhere(row: PhaseRow, ready: PhaseResult): PhaseResult {
+/** The result for a node in another state than the phase expects; `ready` for a READY one. */
+export function resultFor(row: PhaseRow, ready: PhaseResult): PhaseResult {
   switch (row.state) {
     case 'READY':
       return ready;

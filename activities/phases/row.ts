@@ -15,16 +15,16 @@ async function readWithCourse(
   args: PhaseArgs,
 ): Promise<PhaseRow | null> {
   const { movement_id, node_key, decides, then } = args;
-  // The run's own decision is a hint that the movement is worth reading: it is computed again.
+  // The run's decision is only a hint to read the movement too: the decision is computed again.
   if (decides === true && then !== undefined) {
     const found = await readPhaseAndView(db, movement_id, node_key);
     return found === null ? null : { ...found.row, course: { view: found.view } };
   }
   const row = await readPhase(db, movement_id, node_key);
-  return row === null ? null : { ...row, ...beside(args) };
+  return row === null ? null : { ...row, ...decisionHints(args) };
 }
 
-/** What a phase was told that no row knows. */
-export function beside({ decides }: PhaseArgs): Pick<PhaseRow, 'course'> {
+/** Arguments of a phase that are no columns of the row. */
+export function decisionHints({ decides }: PhaseArgs): Pick<PhaseRow, 'course'> {
   return decides === true ? { course: { view: null } } : {};
 }

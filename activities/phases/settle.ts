@@ -12,7 +12,7 @@ import { storable } from '../../domain/text.ts';
 import { NOW, type NodeFields } from '../../domain/transition.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readMovementView, type PhaseRow } from '../../store/phases.ts';
-import { hasBegunSubmit } from '../../store/questions.ts';
+import { hasStartedSubmit } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
 import { claimsWith } from './claims.ts';
@@ -21,24 +21,24 @@ import { result } from './results.ts';
 import { mustWrite, notWritten, transitionOf, type NodeWrite } from './write.ts';
 
 /**
- * A person had an unknown outcome looked at, of what was never said to be accepted: the executor is
- * asked whether there is anything, and where nothing is found it is unknown again.
+ * A person requested a look at an unknown outcome of a send that was never accepted: recovery calls
+ * the executor, and where nothing is found the node is unknown again.
  */
 export function isLookedFor(row: PhaseRow): boolean {
   return row.state === 'OBSERVING' && row.resumed && row.submitted_ms === null && !onlyLooks(row);
 }
 
-/** The node sends nothing: it is there to look. */
+/** The node sends nothing; it only looks. */
 export function onlyLooks({ node }: PhaseRow): boolean {
   return node.node_kind === 'observe';
 }
 
-/** Sent, or there to look, and not shown as OBSERVING yet. */
+/** Sent, or a node that only looks, and not OBSERVING yet. */
 export function isBeforeObserving(row: PhaseRow): boolean {
   return row.state === 'SUBMITTED' || (row.state === 'READY' && onlyLooks(row));
 }
 
-/** The moves to an end through the states that the table asks for. */
+/** The moves to an end, through the states that the transition table requires. */
 export function movesTo(row: PhaseRow, end: NodeState): readonly NodeState[] {
   return isBeforeObserving(row) ? ['OBSERVING', end] : [end];
 }
@@ -51,7 +51,7 @@ export async function failNode(
   message: string,
   moves: readonly NodeState[],
 ): Promise<PhaseResult> {
-  // Where no person asked for it, a stop was the cause: no failure edge takes that.
+  // Without a person's request a stop was the cause, and no failure edge follows that.
   const ended_by_stop = code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;
   const conditions = await settlement(deps, row, {
     state: 'FAILED',
@@ -98,15 +98,12 @@ export async function unknownNode(
   return result('UNKNOWN', 'settled', INCONCLUSIVE);
 }
 
-/**
- * Another node of the movement may have been sent, which only its venue can tell: nothing about
- * this one is proven.
- */
+/** Another node of the movement may have been sent, which only its venue can prove. */
 export const RESTORED_NODE_UNASKED = 'RESTORED_NODE_UNASKED';
 
 /**
- * What stops a node before it is sent fails it, since nothing has landed. Of what was accepted once
- * nobody knows that, also where a person had it sent again because it cannot be found.
+ * A stop before the send fails the node, since nothing landed. A node that was accepted once
+ * becomes UNKNOWN instead: its earlier send may have landed even if it cannot be found.
  */
 export function stopBeforeSend(
   deps: PhaseDependencies,
@@ -125,9 +122,9 @@ export function stopBeforeSend(
 }
 
 /**
- * That nothing came of a submit may have been said by a team's own worker, or in its place: enough
- * to submit again under the same key, and not to fail the node, since a retry would pay under
- * another.
+ * Where a submit started, only a team's worker, or someone in its place, said that nothing landed.
+ * That allows another submit under the same key, but must not fail the node: a retry would pay
+ * under another key.
  */
 async function stopUnaccepted(
   deps: PhaseDependencies,
@@ -136,7 +133,7 @@ async function stopUnaccepted(
   message: string,
 ): Promise<PhaseResult> {
   const { kind } = deps.executors.describe(row.node.executor_binding.executor_key) ?? {};
-  if (kind !== 'task_queue' || !(await hasBegunSubmit(deps.db, row)))
+  if (kind !== 'task_queue' || !(await hasStartedSubmit(deps.db, row)))
     return failNode(deps, row, code, message, ['FAILED']);
   const why = `its submit began, and only what passed through Temporal says that it came to nothing; it cannot be sent again (${code}): ${message}`;
   return unknownNode(deps, row, why, ['UNKNOWN']);
@@ -180,20 +177,17 @@ export async function completeNode(
   };
 }
 
-/** Others that complete at the same time decide too; after so many tries the run does. */
+/** Other nodes that complete at the same time decide too; after so many tries the run decides. */
 const MOST_LOOKS = 5;
 
-/**
- * The completion together with the decision that follows from it, or null where nothing was
- * written: the run is to decide.
- */
+/** Writes the completion and the decision that follows; null: nothing written, the run decides. */
 async function completeAndDecide(
   deps: PhaseDependencies,
   row: PhaseRow,
   write: NodeWrite,
 ): Promise<Advance | null> {
   if (row.course === undefined) return null;
-  // Of two that complete at once, each would miss in this view what the other leads to.
+  // If two nodes complete at once, this view of each lacks what the other leads to.
   const { view: before } = row.course;
   const alone =
     before !== null && isAlone(before, row) ? followsCompletion(before, row) : undefined;
@@ -216,7 +210,8 @@ async function writeBoth(
   decision: DecideArgs,
 ): Promise<Advance | null> {
   const completion = transitionOf(row, [write]);
-  // Only an end in COMPLETED follows from a completion, and that uses up a hold whatever was sent.
+  // A completion only leads to COMPLETED, which uses up the hold, so 'none' and false do not
+  // matter.
   const next = advance(decision, 'none', false);
   const outcome = await applyTransition(deps.db, {
     ...next,
@@ -228,7 +223,7 @@ async function writeBoth(
   throw notWritten(row, outcome.reason);
 }
 
-/** What the conditions behind the node come to once it is settled; null where no edge has one. */
+/** The results of the node's conditional edges once it is settled; null where it has none. */
 async function settlement(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -246,15 +241,15 @@ async function settlement(
   });
 }
 
-/** What a send that the database had forgotten was of: no preflight has noted it. */
+/** Amount of a send recovered after a restore, where the row lost it. */
 export function sentAmount(row: PhaseRow): NodeFields {
   return row.amount === null ? { amount: amountOf(row) } : {};
 }
 
-/** What a look that told something takes back of those before it. */
+/** Clears earlier unanswered looks. */
 export const ANSWERED = { error_code: null, error_message: null, unanswered: 0 } as const;
 
-/** The fields an executor's answer fills in. */
+/** The fields that an executor's answer sets. */
 export function reported(answer: ExecutionResult): NodeFields {
   return {
     ...(answer.external_ref === undefined ? {} : { external_ref: answer.external_ref }),

@@ -26,8 +26,8 @@ export async function signFenced(
   const address = context.signer?.address ?? '';
   if (request.kind === 'evm_typed_data') {
     const { payload } = request;
-    const given = await signer.signEvmTypedData(payload, address);
-    const verified = await verifiedTypedData({ payload, address }, given.signature);
+    const answer = await signer.signEvmTypedData(payload, address);
+    const verified = await verifiedTypedData({ payload, address }, answer.signature);
     return keptFirst(deps, row, verified, address);
   }
   if (transaction === null) throw new Error('a transaction is signed only with a claimed nonce');
@@ -38,9 +38,9 @@ export async function signFenced(
   const { unsigned, nonce } = transaction;
   if (!sameEvmAddress(transaction.from, address))
     throw new Error('the nonce was claimed for another address than the signer has now');
-  const given = await signer.signEvmTransaction(unsigned, nonce, address);
-  // Whatever the backend looked at itself, and whichever it is.
-  const signed = await verifiedTransaction({ unsigned, nonce, address }, given.raw_tx);
+  const answer = await signer.signEvmTransaction(unsigned, nonce, address);
+  // Verified here for every backend, whatever it checks itself.
+  const signed = await verifiedTransaction({ unsigned, nonce, address }, answer.raw_tx);
   const stored = await saveSigned(deps.db, {
     transaction_id: transaction.transaction_id,
     epoch: row.epoch,
@@ -49,7 +49,7 @@ export async function signFenced(
   return stored === null ? 'overtaken' : { raw_tx: stored.raw_tx, tx_hash: stored.tx_hash };
 }
 
-/** What a requirement keeps is kept before it is sent; what was kept first is sent. */
+/** Stores a signature that a requirement keeps before the send; the first stored one is sent. */
 async function keptFirst(
   deps: PhaseDependencies,
   row: PhaseRow,

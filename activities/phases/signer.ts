@@ -1,4 +1,4 @@
-/** The signer of a node, with the address that it is known by. */
+/** The signer of a node with its address. */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
 import { readTransactions } from '../../store/evm-transactions.ts';
@@ -7,7 +7,7 @@ import { signerOnRecord } from '../requirements/list.ts';
 import type { Purpose, RequirementSources } from '../requirements/requirement.ts';
 
 /**
- * @throws ExecutorFault `unreachable` where the bound signer does not tell its address, with the
+ * @throws ExecutorFault `unreachable` where the bound signer does not return its address, with the
  *   code of its {@link SignerFault} or `SIGNER_MISSING`.
  */
 export async function signerOf(
@@ -57,11 +57,11 @@ export async function addressOf(signer: Signer, purpose: Purpose): Promise<strin
     return (await (purpose === 'send' ? signer.identity() : signer.recentIdentity())) ?? '';
   } catch (error) {
     const { signer_key } = signer.descriptor;
-    // What is no fault of a backend's own words might say anything.
+    // The message of any other error may hold a secret, so it is not repeated.
     const [code, why] =
       error instanceof SignerFault
         ? [error.code, error.message]
-        : ['SIGNER_UNREACHABLE', 'it does not tell its address'];
+        : ['SIGNER_UNREACHABLE', 'it did not return its address'];
     throw new ExecutorFault('unreachable', code, `signer ${signer_key}: ${why}`, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The stops that are on for a node whose send was declared before. The fence asks for the first
- * send; everything that is sent after it asks here, each time.
+ * The stops that hold for a node whose send was declared before. The fence checks the first send;
+ * every later send is checked here.
  */
 import { heldBy, type Held, type Stopped, type Way } from '../../domain/send/stops.ts';
 import type { Transition } from '../../domain/transition.ts';
@@ -8,13 +8,13 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { readStops } from '../../store/stops.ts';
 import { requiredFor, signerOnRecord } from '../requirements/list.ts';
 import type { Leaving, RequirementSources } from '../requirements/requirement.ts';
-import { askedBy } from './allowlist.ts';
+import { payeesOf } from './allowlist.ts';
 import type { PhaseDependencies } from './context.ts';
 
 /** What the rule reads of a node, with the registered executors and signers. */
 export type StopSources = RequirementSources & Pick<PhaseDependencies, 'executors'>;
 
-/** What a send rests on now: as a write requires it once more, and what keeps it from leaving. */
+/** What a send depends on: requirements for its write, and the stop that holds it back. */
 export interface Standing {
   readonly held: Held | null;
   readonly required: NonNullable<Transition['require']>;
@@ -31,8 +31,8 @@ export async function heldNow(
 }
 
 /**
- * The same with what it rests on. `said` is who signed, as the caller knows it; `signs` what is to
- * be signed anew, if anything is.
+ * The same with its requirements. `said`: who signed, as far as the caller knows; `signs`: what is
+ * to be signed again, if anything.
  */
 export async function standingOf(
   deps: StopSources,
@@ -42,19 +42,19 @@ export async function standingOf(
   signs: Leaving['signs'] = null,
 ): Promise<Standing> {
   const bound = row.node.signer_binding;
-  const by = await askedBy(deps, row);
-  // Who signed may be on record; what an executor is told of is the account of now.
+  const payees = await payeesOf(deps, row);
+  // The stored signer wins: an executor gets the signer's present account.
   const signer = (await signerOnRecord(deps, row)) ?? said;
   const needed = await requiredFor(deps, row, { way, signer, signs, first: null });
   const required = {
     executors: [row.node.executor_binding.executor_key],
     signers: bound === null ? [] : [{ signer_key: bound.signer_key, address: signer }],
-    addresses: by.ok ? by.asked : [],
+    addresses: payees.ok ? payees.addresses : [],
     requirements: needed.requirements,
   };
   const stops: readonly Stopped[] = [
     ...(await readStops(deps.db, row, required)),
-    ...(by.ok ? [] : [{ stop: 'payee_unusable' as const, why: by.message }]),
+    ...(payees.ok ? [] : [{ stop: 'payee_unusable' as const, why: payees.message }]),
     ...needed.stops,
   ];
   return { held: heldBy(way, stops), required };

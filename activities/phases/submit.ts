@@ -1,6 +1,6 @@
 /**
- * submit: the only phase with a side effect. Fence, sign, send, record; on anything but a
- * well-formed answer it says "recover" and never tries again by itself.
+ * submit: the only phase with a side effect. Fence, sign, send, record; after anything but a
+ * well-formed answer the result is "recover", never another send.
  */
 import { typesWithoutPayees } from '../../domain/allowlist/declared.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
@@ -23,7 +23,7 @@ import { descriptorOf } from './bound-executor.ts';
 import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
 import { withOwnClaim } from './claims.ts';
-import { beside, phaseRow } from './row.ts';
+import { decisionHints, phaseRow } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
 import { notFenced } from './fence-refused.ts';
@@ -35,7 +35,7 @@ import { signFenced } from './sign.ts';
 
 export const submit: PhaseSteps = {
   name: 'submit',
-  // Its answer is due for as long as the node is behind its fence.
+  // The answer is missing for as long as the node is SUBMITTING.
   recorded(row, args) {
     if (row.attempt === args.attempt && row.state === 'SUBMITTING') return null;
     return (
@@ -61,38 +61,35 @@ export const submit: PhaseSteps = {
         within(options, left),
       )
       .catch((error: unknown) => {
-        // Whatever else goes wrong during a send says nothing about whether it landed.
+        // No other error during a send proves whether it landed.
         if (error instanceof ExecutorFault) throw error;
         throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor broke during a submit', {
           cause: error,
         });
       });
   },
-  finish: (deps, _args, row, told) =>
-    withOwnClaim(told, async (given) => {
-      // Known here alone: of an executor that cannot look it up, a person would have to be asked.
-      if ('answer' in given && given.answer !== null) {
-        const { answer } = given;
+  finish: (deps, _args, row, outcome) =>
+    withOwnClaim(outcome, async (checked) => {
+      // Only this process has the answer: if it is lost, an executor that cannot look up its send
+      // leaves the node to a person.
+      if ('answer' in checked && checked.answer !== null) {
+        const { answer } = checked;
         return whileAway(() => recordAnswer(deps, row, answer));
       }
-      const fault = 'fault' in given ? given.fault : undefined;
+      const fault = 'fault' in checked ? checked.fault : undefined;
       deps.log.warn(
         { err: fault, movement_id: row.movement_id, node_key: row.node_key },
-        'a submit gave no usable answer; recovery asks what became of it',
+        'a submit returned no usable answer; recovery looks for the send',
       );
       return result('SUBMITTING', 'recover');
     }),
 };
 
-/**
- * The fence in the statement that reads the node where that can be; otherwise the long way, which
- * says why.
- */
+/** The fence in the statement that reads the node where possible, else {@link longFence}. */
 async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
   const descriptor =
     args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
-  // Fields that an entry declares are looked for in the long way alone, also where it serves a
-  // built-in type; and the short fence knows no clocks.
+  // Only longFence handles the payee fields that a registry entry declares, and differing clocks.
   if (
     descriptor === undefined ||
     (descriptor.payees ?? []).length > 0 ||
@@ -104,11 +101,13 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
   const { executor_key } = descriptor;
   const event_id = newId();
   const { passed, row } = await tryFence(deps.db, {
-    ...{ ...args, executor_key, event_id },
+    ...args,
+    executor_key,
+    event_id,
     window_seconds: window,
     pays_nobody: typesWithoutPayees(descriptor),
   }).catch(async (error: unknown) => {
-    // Nothing was sent, which nobody but this process knows: it goes on where the fence is there.
+    // Only this process knows that nothing was sent: if the fence was written it continues.
     const found = mayBeWritten(error) ? await whileAway(() => findFence(deps.db, event_id)) : null;
     if (found === null) throw error;
     return { passed: true, row: found };
@@ -117,10 +116,10 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
     return longFence(
       deps,
       args,
-      row === null ? await phaseRow(deps, args) : { ...row, ...beside(args) },
+      row === null ? await phaseRow(deps, args) : { ...row, ...decisionHints(args) },
     );
   return {
-    row: { ...row, ...beside(args) },
+    row: { ...row, ...decisionHints(args) },
     context: await contextOf(deps, row, row.amount ?? '0', 'send'),
     transaction: null,
     deadline,
@@ -135,10 +134,9 @@ async function longFence(
   const beyond = alreadyBeyond(row, args);
   if (beyond !== null) return beyond;
   if (row.recover_first) return result('READY', 'recover');
-  // What is looked at here is what is sent: something that is stored, and that nobody stores
-  // anything over.
+  // What is checked here is what is sent: it is stored and never overwritten.
   if (row.prepared_action === null) return sendAgain(row);
-  // It was bound to another signer between the two.
+  // The node was bound to another signer after prepare.
   if (!row.preflight_passed) return sendAgain({ ...row, prepared_action: null });
   const late = await failIfLate(deps, row);
   if (late !== null) return late;
@@ -146,10 +144,7 @@ async function longFence(
   return 'unfenced' in passed ? notFenced(deps, row, passed.unfenced) : passed;
 }
 
-/**
- * Behind the fence every failure means "recover": whether something was sent is no longer ours to
- * guess.
- */
+/** Behind the fence every failure means "recover": something may have been sent. */
 export async function signed(
   deps: PhaseDependencies,
   fenced: Fenced,
@@ -174,15 +169,13 @@ export async function signed(
   }
 }
 
-/**
- * Writes the answer under the fence's epoch; a recovery that took over meanwhile decides instead.
- */
+/** Writes the answer under the fence's epoch. If a recovery took over, the recovery decides. */
 async function recordAnswer(
   deps: PhaseDependencies,
   row: PhaseRow,
-  given: ExecutionResult,
+  answered: ExecutionResult,
 ): Promise<PhaseResult> {
-  const answer = heldTo(assuranceOf(row), given);
+  const answer = heldTo(assuranceOf(row), answered);
   if (isFollowed(deps, row)) return handedOver(deps, row, answer);
   if (answer.next_state === 'COMPLETED') return completeNode(deps, row, answer, ['COMPLETED']);
   if (answer.next_state === 'FAILED') {
@@ -198,8 +191,8 @@ async function recordAnswer(
 }
 
 /**
- * What was signed is in the executor's hands now. That it was paid is for the chain to say, and a
- * refusal does not take the bytes back: nothing is to be mined in their place.
+ * The executor now holds what was signed. Only the chain proves that it was paid. A refusal does
+ * not take the signed bytes back, so a refused transaction is cancelled on the chain.
  */
 async function handedOver(
   deps: PhaseDependencies,
@@ -246,9 +239,9 @@ async function accepted(
 }
 
 /**
- * A call that no worker ever took, as Temporal says: the node goes back before its fence, as often
- * as it may be tried. The same key is submitted again then, so of an executor that does not take a
- * key twice it is asked first what became of it.
+ * Temporal reports that no worker took the call: the node goes back before its fence, for as many
+ * tries as its policy allows. That repeats the key, so for an executor that is not safe to call
+ * twice with one key recovery runs first.
  */
 export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   if (!descriptorOf(deps, row).same_key_safe) return result('SUBMITTING', 'recover');

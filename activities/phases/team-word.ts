@@ -1,6 +1,4 @@
-/**
- * What the word of a team's worker is worth: whoever reaches Temporal can answer in its place.
- */
+/** When an answer of a team's worker is believed: anyone with access to Temporal can forge one. */
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
 import { isObject } from '../../domain/json.ts';
 import type { RecordArgs } from '../../domain/messages.ts';
@@ -21,31 +19,35 @@ export function teamOf(
 }
 
 /**
- * Why a FAILED is not believed: it ends the node, and a retry pays under another key, so once a
- * submit began it takes the signature of the executor's own secret. Null for every other answer,
- * and where the chain has the last word.
+ * Why a FAILED is not believed: it ends the node, and a retry pays under another key, so after the
+ * start of a submit it must be signed with the executor's own secret. Null for every other answer,
+ * and where the chain decides.
  */
 export async function whyDoubtful(
   deps: PhaseDependencies,
   { result_secret_file }: ExecutorDescriptor,
   row: PhaseRow,
-  { phase, given }: RecordArgs,
+  { phase, given: outcome }: RecordArgs,
 ): Promise<string | null> {
   if (phase !== 'submit' && phase !== 'observe' && phase !== 'recover') return null;
-  if (!('answer' in given) || !isObject(given.answer) || given.answer['next_state'] !== 'FAILED')
+  if (
+    !('answer' in outcome) ||
+    !isObject(outcome.answer) ||
+    outcome.answer['next_state'] !== 'FAILED'
+  )
     return null;
   if (onlyLooks(row) || isFollowed(deps, row)) return null;
   const call = { idempotency_key: sendKey(row.movement_id, row), phase };
   if (
     result_secret_file !== undefined &&
-    (await isSignedResult(result_secret_file, call, given.answer))
+    (await isSignedResult(result_secret_file, call, outcome.answer))
   )
     return null;
-  const { error_code, error_message } = given.answer;
+  const { error_code, error_message } = outcome.answer;
   const said = [error_code, error_message].filter((part) => typeof part === 'string').join(': ');
   const why =
     result_secret_file === undefined
       ? 'its registry entry names no result_secret_file'
       : 'it is not signed with the secret of its registry entry';
-  return `its executor says FAILED (${said === '' ? 'no reason given' : said}), which is not believed: ${why}`;
+  return `its executor says FAILED (${said === '' ? 'no reason stated' : said}), which is not believed: ${why}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The two halves of a phase whose executor is a team's own worker: `ask` says what that worker is
- * called with, `record` makes its answer durable. Fence, checks and writes stay here.
+ * The two halves of a phase whose executor is a team's own worker: `ask` returns the input of its
+ * call, `record` makes its answer durable. Fence, checks and writes stay here.
  */
 import {
   ExecutorFault,
@@ -19,14 +19,14 @@ import { parseResult } from '../../executors/protocol.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { closeQuestion, isOpenQuestion, openQuestion } from '../../store/questions.ts';
 import { backoffSeconds, delayOf, lookPauseSeconds, Overtaken } from '../failures.ts';
-import { measured, noteAsking, takeAsking } from '../phase-metrics.ts';
-import { cancellable, noteAsked } from './cancel.ts';
+import { measured, notePhaseStart, takePhaseStart } from '../phase-metrics.ts';
+import { cancellable, noteCancelRequested } from './cancel.ts';
 import { descriptorOf } from './bound-executor.ts';
 import type { PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
 import { result } from './results.ts';
 import { observe } from './observe.ts';
-import type { Given, PhaseSteps, Question } from './phase.ts';
+import type { CallOutcome, PhaseSteps, Question } from './phase.ts';
 import { preflight } from './preflight.ts';
 import { prepare } from './prepare.ts';
 import { recover } from './recover.ts';
@@ -43,10 +43,10 @@ export const STEPS: Readonly<Record<Phase, PhaseSteps>> = {
   recover,
 };
 
-/** A wish to look, and no more: the node's executor is no team's worker, or nobody asked it. */
+/** Pause before the run looks again: no team's worker, or no open question, is behind the call. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** What a team's worker is asked. Of a node of any other executor nothing is asked or written. */
+/** The input for a team's worker. For a node of any other executor nothing is read or written. */
 export async function ask(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
   const row = await phaseRow(deps, args);
   if (teamOf(deps, row) === null) return { result: lookAgain(row) };
@@ -58,11 +58,11 @@ export async function ask(deps: PhaseDependencies, args: AskArgs): Promise<AskRe
 
 async function askPhase(deps: PhaseDependencies, phase: Phase, args: AskArgs): Promise<AskResult> {
   const started = performance.now();
-  const begun = await STEPS[phase].begin(deps, args);
-  if ('next' in begun) return { result: begun };
-  noteAsking(askedKey(args), started);
-  const input = phase === 'submit' ? submitInput(begun) : begun.context;
-  return { ask: { input, ...(await limits(deps, phase, begun.row)) } };
+  const question = await STEPS[phase].begin(deps, args);
+  if ('next' in question) return { result: question };
+  notePhaseStart(phaseKey(args), started);
+  const input = phase === 'submit' ? submitInput(question) : question.context;
+  return { ask: { input, ...(await limits(deps, phase, question.row)) } };
 }
 
 function lookAgain(row: PhaseRow): PhaseResult {
@@ -70,10 +70,10 @@ function lookAgain(row: PhaseRow): PhaseResult {
 }
 
 async function askCancel(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
-  const asked = await cancellable(deps, args);
-  return asked === null
+  const open = await cancellable(deps, args);
+  return open === null
     ? { result: { state: 'OBSERVING', next: 'stop', error_code: null } }
-    : { ask: { input: asked.context, ...(await limits(deps, 'cancel', asked.row)) } };
+    : { ask: { input: open.context, ...(await limits(deps, 'cancel', open.row)) } };
 }
 
 async function limits(
@@ -82,7 +82,8 @@ async function limits(
   row: PhaseRow,
 ): Promise<Omit<Ask, 'input'>> {
   const question = await openQuestion(deps.db, phase, row);
-  if (question === null) throw new Overtaken(`${row.node_key} changed while it was asked about`);
+  if (question === null)
+    throw new Overtaken(`${row.node_key} changed before its executor was called`);
   return {
     question,
     timeout_ms: Math.round(descriptorOf(deps, row).timeout_seconds * 1000),
@@ -91,9 +92,7 @@ async function limits(
   };
 }
 
-/**
- * Errors before the send and looks after it: what a record that runs again must not count twice.
- */
+/** Errors before the send and looks after it, which a repeated `record` must not count twice. */
 function errorsOf(row: PhaseRow): number {
   return row.error_count + row.unanswered;
 }
@@ -117,8 +116,8 @@ function submitInput({ row, context, prepared_action, sign_result }: Question): 
 }
 
 /**
- * Takes the answer of a team's worker to a question that is open. Anybody who reaches Temporal can
- * call this with anything: whatever answers no question changes nothing.
+ * Records a team's worker's answer to an open question. Anyone with access to Temporal can call
+ * this with any arguments; an answer to no open question changes nothing.
  */
 export function record(deps: PhaseDependencies, args: RecordArgs): Promise<PhaseResult> {
   return waiting(
@@ -128,7 +127,7 @@ export function record(deps: PhaseDependencies, args: RecordArgs): Promise<Phase
   );
 }
 
-/** Whether the answer is that of an open question. */
+/** Whether the answer belongs to an open question. */
 async function answersQuestion(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -138,7 +137,7 @@ async function answersQuestion(
   return isOpenQuestion(deps.db, phase, row, question);
 }
 
-/** Closes the question once its answer is durable, also where that says to look again later. */
+/** Closes the question once its answer is durable, also when the answer means "look again". */
 async function andClose(
   deps: PhaseDependencies,
   { phase, question = '' }: RecordArgs,
@@ -163,12 +162,12 @@ async function recordPhase(
   const row = await phaseRow(deps, args);
   const team = teamOf(deps, row);
   if (team === null) return lookAgain(row);
-  const started = takeAsking(askedKey(args));
+  const started = takePhaseStart(phaseKey(args));
   const finish = (): Promise<PhaseResult> => finishPhase(deps, phase, args, row, team);
   return started === null ? finish() : measured(deps, phase, { row, started }, finish);
 }
 
-function askedKey({ movement_id, node_key, attempt, phase }: AskArgs): string {
+function phaseKey({ movement_id, node_key, attempt, phase }: AskArgs): string {
   return `${movement_id}:${node_key}:${String(attempt)}:${phase}`;
 }
 
@@ -179,11 +178,10 @@ async function finishPhase(
   row: PhaseRow,
   team: ExecutorDescriptor,
 ): Promise<PhaseResult> {
-  // Somebody took over meanwhile; what they wrote is what the phase says when it begins anew.
+  // Another worker took over meanwhile; the phase starts again from what that worker wrote.
   if (row.attempt !== args.attempt || row.epoch !== args.epoch)
     return { ...result(row.state, 'again'), delay_ms: 0 };
-  // This ran before, and its task was lost after the commit: what it wrote then is what it says
-  // now.
+  // This ran before and its task was lost after the commit: return the result written then.
   const recorded = STEPS[phase].recorded(row, args);
   if (recorded !== null) return recorded;
   if (args.errors !== undefined && errorsOf(row) > args.errors)
@@ -205,16 +203,16 @@ async function finishPhase(
 async function recordCancel(deps: PhaseDependencies, args: RecordArgs): Promise<PhaseResult> {
   const row = await phaseRow(deps, args);
   if (teamOf(deps, row) !== null && (await answersQuestion(deps, row, args))) {
-    if ('answer' in args.given) await noteAsked(deps, args);
+    if ('answer' in args.given) await noteCancelRequested(deps, args);
     await closeQuestion(deps.db, 'cancel', row, args.question ?? '');
   }
   return { state: 'OBSERVING', next: 'stop', error_code: null };
 }
 
-/** The worker's answer, held against the protocol as any other executor's is. */
-function read({ phase, given }: RecordArgs): Given {
-  if ('fault' in given) {
-    const { kind, code } = given.fault;
+/** The worker's answer, checked against the protocol like any executor's. */
+function read({ phase, given: outcome }: RecordArgs): CallOutcome {
+  if ('fault' in outcome) {
+    const { kind, code } = outcome.fault;
     const message =
       kind === 'not_started'
         ? 'no worker polls the task queue of this executor'
@@ -223,9 +221,9 @@ function read({ phase, given }: RecordArgs): Given {
       fault: new ExecutorFault(kind === 'not_started' ? 'unreachable' : kind, code, message),
     };
   }
-  if (given.answer === null && phase === 'preflight') return { answer: null };
+  if (outcome.answer === null && phase === 'preflight') return { answer: null };
   try {
-    return { answer: parseResult(phase, given.answer) };
+    return { answer: parseResult(phase, outcome.answer) };
   } catch (error) {
     if (error instanceof ExecutorFault) return { fault: error };
     throw error;

@@ -9,8 +9,8 @@ import { result } from './results.ts';
 const PAUSE_MS = 5_000;
 
 /**
- * Nothing of it is claimed or sent, so it waits, as long as its time allows, and costs none of its
- * attempts. What it waits for is shown on it.
+ * Nothing is claimed or sent, so the node waits as long as its deadline allows, without using an
+ * attempt. It shows what it waits for.
  */
 export async function waitBeforeFence(
   deps: PhaseDependencies,
@@ -27,7 +27,7 @@ export async function waitBeforeFence(
           moves: [],
           attempt: row.attempt,
           epoch: row.epoch,
-          // Faults that it met while it waited are no tries of its own.
+          // Faults while it waited do not count as attempts.
           set: {
             error_code: code,
             error_message: storable(why, 1_000),

@@ -1,4 +1,4 @@
-/** How what became of a node is made durable: one guarded write with its timeline entry. */
+/** Makes an outcome of a node durable: one guarded write with its timeline entry. */
 import type { Settlement } from '../../domain/commands/conditions.ts';
 import type { Claim } from '../../domain/claims.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
@@ -28,13 +28,13 @@ export interface NodeWrite {
   readonly event: TimelineEventType;
   readonly message: string;
   readonly data?: Readonly<Record<string, string | number | boolean | null>>;
-  /** What settling the node settles beside it. */
+  /** Results of conditions that settling the node decides. */
   readonly conditions?: Settlement;
 }
 
 /**
- * Writes changes of the node as it was read, in one transaction and this order; the caller looks at
- * `ok`.
+ * Writes changes in one transaction and this order if the node is still as it was read; the caller
+ * checks `ok`.
  */
 export function writeNode(
   deps: PhaseDependencies,
@@ -73,7 +73,7 @@ export function transitionOf(row: PhaseRow, writes: readonly NodeWrite[]): Trans
   };
 }
 
-/** What the writes change of the node beside its state. */
+/** The fields and artifacts that the writes set. */
 export function fieldsOf(
   writes: readonly NodeWrite[],
 ): Required<Pick<NodeChange, 'set' | 'artifacts'>> {
@@ -83,7 +83,7 @@ export function fieldsOf(
   };
 }
 
-/** As {@link writeNode}, for writes that nothing but an operator or a recovery can overtake. */
+/** As {@link writeNode}; throws where an operator or a recovery wrote first. */
 export async function mustWrite(
   deps: PhaseDependencies,
   row: PhaseRow,

@@ -1,19 +1,19 @@
-/** Keeps the balances of every venue young. */
+/** Keeps the balances of every venue recent. */
 import type { Logger } from 'pino';
 import type { Leases } from './leases.ts';
 import type { BalanceDesk } from '../../platform/balance-desk.ts';
 import { sha256Hex } from '../../platform/hash.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 
-/** Workers that are bound to the same venues share it. */
+/** Workers bound to the same venues share this lease. */
 export function balancesLease({ venues }: Pick<BalanceDesk, 'venues'>): string {
   const keys = venues.map(({ venue_key }) => venue_key).sort();
   return `balances ${sha256Hex(JSON.stringify(keys)).slice(0, 8)}`;
 }
 
 /**
- * One loop a venue, so that one that hangs holds up no other. One worker fetches for all, since a
- * venue counts calls; whoever needs them sooner asks the desk.
+ * One loop per venue, so that a venue that hangs delays no other. One worker fetches for all, since
+ * venues limit calls; a caller that needs balances sooner uses the desk.
  */
 export function startBalanceLoops(
   desk: BalanceDesk,

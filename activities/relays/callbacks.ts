@@ -1,7 +1,7 @@
 /**
- * Sends the callbacks of the outbox, several movements at once. Of one movement one callback is
- * sent at a time, by `sequence`; one that waits for its next attempt is overtaken by those behind
- * it, so receivers read by `sequence`, not by arrival.
+ * Sends the callbacks of the outbox, several movements at once. Each movement's callbacks are sent
+ * one at a time, by `sequence`; later ones overtake one that waits for its next attempt, so the
+ * called host orders them by `sequence`, not by arrival.
  */
 import type { Logger } from 'pino';
 import {
@@ -17,9 +17,7 @@ import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 
 /** Movements whose callbacks are being sent at the same time. */
 const CONCURRENCY = 16;
-/**
- * Longer than an attempt and its record take; what a dead process claimed is sent again after it.
- */
+/** Longer than an attempt and its record take; then a dead process's callbacks are sent again. */
 const LEASE_SECONDS = POST_LIMIT_MS / 1_000 + 5;
 const NO_HOSTS: ReadonlySet<string> = new Set();
 
@@ -34,17 +32,14 @@ export interface CallbackRelayOptions {
   readonly post?: (post: GuardedPost) => Promise<AttemptOutcome>;
 }
 
-/**
- * Leases, not transactions, are held during the calls. `stop` waits for the attempts that are under
- * way.
- */
+/** Holds leases, not transactions, during the calls. `stop` waits for running attempts. */
 export function startCallbackRelay(options: CallbackRelayOptions): Loop {
   const { db, log, pauseMs = 250 } = options;
   const running = new Set<Promise<void>>();
   let stopped = false;
   const begin = (first: ClaimedCallback): void => {
     const line = sendLine(options, first, () => stopped)
-      // Its lease ends by itself, and then it is sent again.
+      // Its lease expires, and then it is sent again.
       .catch((error: unknown) =>
         log.warn(
           { err: error, movement_id: first.movement_id, transfer_id: first.transfer_id },

@@ -1,7 +1,4 @@
-/**
- * Wakes the runs of capital transfers until they have seen every change, and revives those whose
- * run is gone.
- */
+/** Wakes runs of capital transfers until they have seen every change, and restarts missing runs. */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
@@ -10,7 +7,7 @@ import { claimTransfers } from '../../store/capital-transfers.ts';
 
 const BATCH = 50;
 
-/** Delivers what the hand-over lost. A lease, not a transaction, is held during the calls. */
+/** Delivers what the hand-over lost. Holds a lease, not a transaction, during the calls. */
 export function startTransferRelay(options: {
   readonly db: Database;
   readonly temporal: Pick<Temporal, 'wake' | 'isRunning'>;
@@ -24,7 +21,7 @@ export function startTransferRelay(options: {
     if (!unseen)
       log.warn(
         { transfer_id: transferId },
-        'the run of an open capital transfer is gone; it is begun again',
+        'the run of an open capital transfer is gone; it is started again',
       );
     await temporal.wake({ transferId, kind: 'wake', commandId: null });
   };

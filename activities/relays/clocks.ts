@@ -1,6 +1,6 @@
 /**
- * Measures how far the clocks of the database and of venues are from this host. A clock that tests
- * set (svc.clock_offset_ms) is not measured: the database's own is read.
+ * Measures how far the clocks of the database and of venues are from this host's. It reads the
+ * database's own clock, not the offset that tests set (svc.clock_offset_ms).
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -16,7 +16,7 @@ import { within } from '../../platform/time-limit.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readDatabaseClock } from '../../store/clock.ts';
 
-/** How long a clock may take to answer; half of it is the most that a difference is wrong by. */
+/** How long a clock may take to answer; half of it bounds the error of a difference. */
 const ANSWER_LIMIT_MS = 5_000;
 
 const differences = new Gauge({
@@ -26,16 +26,16 @@ const differences = new Gauge({
 });
 
 export interface Clocks {
-  /** As last measured, of clocks that stop sends by theirs; empty before that. */
+  /** The last differences that stop sends; empty before the first measurement. */
   readonly differences: Differences;
-  /** Those that could not be read when they were last asked. */
+  /** Clocks whose last reading failed. */
   unread(): readonly string[];
-  /** Reads every clock; one that does not answer is as if it were not there. */
+  /** Reads every clock; one that does not answer counts as absent. */
   measure(): Promise<void>;
   start(pauseMs: number): Loop;
 }
 
-/** The database's clock and these of venues, by their names. */
+/** The clocks of the database and of these venues, by name. */
 export function createClocks(options: {
   readonly db: Database;
   readonly log: Logger;
@@ -44,7 +44,7 @@ export function createClocks(options: {
   const { db, log, venues } = options;
   const measured = new Map<string, number>();
   const silent = new Set<string>();
-  const asked: readonly (readonly [string, VenueClock])[] = [
+  const clocks: readonly (readonly [string, VenueClock])[] = [
     [DATABASE_CLOCK, { read: () => readDatabaseClock(db), counts: 'either' }],
     ...Object.entries(venues),
   ];
@@ -52,14 +52,14 @@ export function createClocks(options: {
     const limit = new AbortController();
     const before = Date.now();
     try {
-      const told = await within(read(limit.signal), ANSWER_LIMIT_MS);
-      const difference = told - (before + Date.now()) / 2;
+      const time = await within(read(limit.signal), ANSWER_LIMIT_MS);
+      const difference = time - (before + Date.now()) / 2;
       if (counts(which, difference)) measured.set(clock, difference);
       else measured.delete(clock);
       silent.delete(clock);
       differences.set({ clock }, difference / 1_000);
     } catch (error) {
-      // No answer is no proof that a clock known to be wrong agrees again.
+      // Without an answer, a clock that was wrong still counts as wrong.
       if (Math.abs(measured.get(clock) ?? 0) <= MOST_APART_MS) measured.delete(clock);
       silent.add(clock);
       differences.remove({ clock });
@@ -69,7 +69,7 @@ export function createClocks(options: {
     }
   };
   const measure = async (): Promise<void> => {
-    await Promise.all(asked.map(([clock, venue]) => measureOne(clock, venue)));
+    await Promise.all(clocks.map(([clock, venue]) => measureOne(clock, venue)));
   };
   return {
     differences: measured,

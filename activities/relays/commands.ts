@@ -17,7 +17,7 @@ export interface CommandRelayOptions {
   readonly pauseMs?: number;
 }
 
-/** Delivers what the hand-over lost. A lease, not a transaction, is held during the calls. */
+/** Delivers what the hand-over lost. Holds a lease, not a transaction, during the calls. */
 export function startCommandRelay(options: CommandRelayOptions): Loop {
   const { db, temporal, log, pauseMs = 500 } = options;
   return startLoop({

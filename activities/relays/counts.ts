@@ -1,4 +1,4 @@
-/** Adds up what changes of states have left, so that whoever counts reads little. */
+/** Adds up the count changes that state changes left, so that counting reads few rows. */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -7,7 +7,7 @@ import { foldCounts } from '../../store/counts.ts';
 const PAUSE_MS = 5_000;
 const BATCH = 10_000;
 
-/** Any number of processes may run one: the database lets one at a time add. */
+/** Any number of processes may run this: the database lets one at a time add. */
 export function startCountFolder({
   db,
   log,

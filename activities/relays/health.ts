@@ -1,7 +1,4 @@
-/**
- * Asks every executor and signer of this process how it is, again and again, and records the
- * answers.
- */
+/** Polls the health of every executor and signer of this process and records the answers. */
 import type { Logger } from 'pino';
 import type { Executor, ExecutorDescriptor, ExecutorHealth } from '../../domain/executor.ts';
 import type { Signer, SignerDescriptor } from '../../domain/signer.ts';
@@ -14,9 +11,8 @@ import { clearOrphans, saveExecutorHealth, saveObservedIdentity } from '../../st
 /** How long one of them may take to answer. */
 const ANSWER_LIMIT_MS = 5_000;
 /**
- * The pause after a refresh of which the database took less than all: a process that has just
- * started on a busy machine may not reach it at first, and what it is bound to is in no list until
- * then.
+ * The pause after a refresh that was not recorded whole: a process that has just started on a busy
+ * machine may not reach the database at first, and is in no list until it does.
  */
 const REPEAT_MS = 1_000;
 
@@ -30,13 +26,10 @@ export interface HealthRefresherOptions {
     list(): readonly SignerDescriptor[];
     get(key: string): Signer | null | undefined;
   };
-  /** Says whether workers poll the task queue of an executor that a team runs itself. */
+  /** Whether workers poll the task queue of an executor that a team runs itself. */
   readonly temporal: Pick<Temporal, 'hasPollers'>;
   readonly intervalSeconds: number;
-  /**
-   * Is told the addresses of the signers with every refresh; see to it that it is not asked too
-   * much.
-   */
+  /** Gets the signers' addresses at every refresh; must limit its own calls of chains. */
   readonly balances?: {
     refresh(
       signers: readonly { readonly signer_key: string; readonly address: string }[],
@@ -48,16 +41,15 @@ export interface HealthRefresherOptions {
 export interface HealthRefresher {
   /** Refreshes now and then every interval; calling it again changes nothing. */
   start(): void;
-  /** Ends after the refresh that is going on. */
+  /** Ends after the running refresh. */
   stop(): Promise<void>;
   /**
-   * One refresh of everything; faults are logged and leave the rest alone. Whether all that was
-   * found was recorded.
+   * One refresh of everything; a fault is logged and stops nothing else. Whether all was recorded.
    */
   refreshOnce(): Promise<boolean>;
 }
 
-/** The only writer of `observed_signer_address`; what it cannot record it records the next time. */
+/** The only writer of `observed_signer_address`; a failed record is repeated the next time. */
 export function createHealthRefresher(options: HealthRefresherOptions): HealthRefresher {
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> = Promise.resolve();
@@ -73,7 +65,7 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
     start: () => {
       if (running) return;
       running = true;
-      // After a stop the earlier refresh may still be going on; two never run at once.
+      // After a stop the earlier refresh may still run; two never run at once.
       void current.then(() => {
         if (running) turn();
       });
@@ -149,10 +141,7 @@ async function healthOf(
   }
 }
 
-/**
- * The signer's live address, or null when it has none, tells none in time or tells something that
- * is no address.
- */
+/** The signer's live address; null when it has none, does not answer, or answers no address. */
 async function addressOf(signer: Signer | null | undefined, log: Logger): Promise<string | null> {
   if (signer === null || signer === undefined) return null;
   const { signer_key, chain_family } = signer.descriptor;
@@ -161,10 +150,10 @@ async function addressOf(signer: Signer | null | undefined, log: Logger): Promis
     if (address === null || chain_family !== 'evm') return null;
     const reading = readIdentity(address);
     if (!reading.ok)
-      log.warn({ signer_key, problem: reading.problem }, 'a signer told an invalid identity');
+      log.warn({ signer_key, problem: reading.problem }, 'a signer returned an invalid identity');
     return reading.ok ? reading.address : null;
   } catch (error) {
-    log.warn({ signer_key, err: error }, 'a signer did not tell its identity');
+    log.warn({ signer_key, err: error }, 'a signer did not return its identity');
     return null;
   }
 }

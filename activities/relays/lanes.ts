@@ -1,6 +1,6 @@
 /**
- * Looks after lanes of nonces where no run does: notes what is final, sends a payment again whose
- * block is gone, and uses up nonces that were left open, so that nothing behind waits for good.
+ * Tends nonce lanes where no run does: notes what is final, resends a payment whose block is gone,
+ * and uses up nonces that were left open, so that later nonces do not wait forever.
  */
 import type { Logger } from 'pino';
 import {
@@ -40,7 +40,7 @@ import {
 import { dearer, FEE_ABOVE_CAP, selfTransfer } from '../../venues/evm/versions.ts';
 import type { MayReplace } from '../phases/replacement.ts';
 
-/** Claims of a lane that are looked at in one turn, the lowest first. */
+/** Claims of a nonce lane per turn, the lowest first. */
 const MOST_CLAIMS = 200;
 const SIGNER_MISSING = 'SIGNER_MISSING';
 const BROADCAST_REFUSED = 'BROADCAST_REFUSED';
@@ -62,7 +62,7 @@ export interface LaneTenderOptions {
 }
 
 interface Turn extends LaneTenderOptions {
-  /** Since when payments that were mined are in no block, by claim. */
+  /** Since when mined payments are in no block, by claim. */
   readonly missing: Map<string, number>;
   readonly lane: OpenLane;
   readonly connection: EvmConnection;
@@ -70,7 +70,7 @@ interface Turn extends LaneTenderOptions {
   readonly ending: AbortSignal;
 }
 
-/** One process at a time looks after a lane; a lane that fails is looked at again the next time. */
+/** One process at a time tends a nonce lane; a lane that fails is tended again in the next turn. */
 export function startLaneTender(options: LaneTenderOptions): Loop {
   const { db, log, pauseMs } = options;
   const missing = new Map<string, number>();
@@ -84,7 +84,7 @@ export function startLaneTender(options: LaneTenderOptions): Loop {
         const { chain_id, address } = lane;
         if (ending.signal.aborted) return;
         await tend({ ...options, missing, ending: ending.signal }, lane).catch((error: unknown) =>
-          log.warn({ err: error, chain_id, address }, 'a lane of nonces could not be looked after'),
+          log.warn({ err: error, chain_id, address }, 'a nonce lane could not be tended'),
         );
       }
     },
@@ -92,7 +92,7 @@ export function startLaneTender(options: LaneTenderOptions): Loop {
   return {
     ...loop,
     stop: () => {
-      // Everything that it sends is stored before, and sent by whoever looks at the lane next.
+      // All bytes are stored before they are sent, so the next process can send them.
       ending.abort();
       return loop.stop();
     },
@@ -108,7 +108,7 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
   const turn = { ...options, lane, connection };
   const settled: { transaction_id: string; mined_hash: string | null }[] = [];
   const failed: unknown[] = [];
-  // What is mined is used up, whatever its node said of it before.
+  // A mined nonce is used up, even if its node failed to send before.
   const stuck: StuckNonce[] = claims.flatMap(({ nonce, stuck: why }) =>
     why === null || nonce < counted.latest ? [] : [{ nonce, why }],
   );
@@ -121,13 +121,13 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
           settled.push({ transaction_id: duty.claim.transaction_id, mined_hash });
       }
     } catch (error) {
-      // What keeps one nonce from its end keeps no other; the first of them is told.
+      // A fault of one nonce stops no other; the first fault is thrown at the end.
       failed.push(error);
       const why = duty.kind === 'close' || duty.kind === 'fill' ? whyStuck(error) : null;
       if (why !== null) stuck.push({ nonce: nonceOf(duty), why });
     }
   }
-  // Cut off in the middle it says nothing about the lane.
+  // An interrupted turn proves nothing about the lane.
   if (turn.ending.aborted) return;
   const { latest: mined, final } = counted;
   const [lowest = null] = stuck.sort((a, b) => a.nonce - b.nonce);
@@ -135,7 +135,7 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
   if (failed.length > 0) throw failed[0];
 }
 
-/** What a person raised the caps of this lane to, as of now. */
+/** The fee caps that a person has raised for this lane; null: none. */
 function raiseOf({ db, lane }: Turn): Promise<RaisedCaps | null> {
   return readLaneRaise(db, lane);
 }
@@ -144,7 +144,7 @@ function nonceOf(duty: Duty): number {
   return duty.kind === 'fill' ? duty.nonce : duty.claim.nonce;
 }
 
-/** Why what moves nothing cannot be signed or paid for; null for what may only be a bad moment. */
+/** Why a zero-value transaction cannot be signed or paid for; null for a passing fault. */
 function whyStuck(error: unknown): string | null {
   const isSo =
     error instanceof SignerFault ||
@@ -163,7 +163,10 @@ function act(turn: Turn, duty: Exclude<Duty, { kind: 'settle' }>): Promise<void>
   }
 }
 
-/** What a final block made of the claim; undefined while that is not known, or its run says it. */
+/**
+ * Hash of the claim's final transaction; null: another one used the nonce; undefined: not known
+ * yet, or reported by the claim's run.
+ */
 async function settledBy(
   turn: Turn,
   claim: OpenClaim,
@@ -171,7 +174,7 @@ async function settledBy(
 ): Promise<string | null | undefined> {
   const { ended, proven, nonce, versions } = claim;
   const mined = await minedVersion(turn.connection, versions);
-  // A count may be told too high: the block itself has to be final.
+  // An endpoint may report too high a count, so the block itself must be final.
   if (mined !== null && mined.block > last) return undefined;
   if (mined === null) {
     if (!ended || !(await isUsedElsewhere(turn.connection, turn.lane.address, claim)))
@@ -179,16 +182,15 @@ async function settledBy(
     if (proven) await displaced(turn, claim, 'another transaction');
     return null;
   }
-  if (proven && mined.kind === 'cancel')
-    await displaced(turn, claim, 'a transaction that moves nothing');
+  if (proven && mined.kind === 'cancel') await displaced(turn, claim, 'a zero-value transaction');
   if (ended && claim.node_state !== 'FAILED' && !proven && mined.kind === 'payment') {
     turn.log.error(
       { movement_id: claim.movement_id, node_key: claim.node_key, nonce },
-      'a payment that a person had answered for was mined all the same',
+      'a payment was mined although a person had resolved its node',
     );
     await note(turn, claim, {
       event_type: 'transaction_mined_late',
-      message: `The payment with nonce ${nonce} was mined, though a person had answered for the node before`,
+      message: `The payment with nonce ${nonce} was mined, though a person had resolved the node before`,
       data: { nonce, tx_hash: mined.hash },
     });
   }
@@ -199,7 +201,7 @@ async function displaced(turn: Turn, claim: OpenClaim, by: string): Promise<void
   const { movement_id, node_key, nonce } = claim;
   turn.log.error(
     { movement_id, node_key, nonce },
-    'a payment that was seen in a block is gone, and its nonce is used otherwise',
+    'a payment lost its block, and another transaction used its nonce',
   );
   await note(turn, claim, {
     event_type: 'transaction_displaced',
@@ -208,8 +210,8 @@ async function displaced(turn: Turn, claim: OpenClaim, by: string): Promise<void
 }
 
 /**
- * Its block is gone: the same bytes are sent until they are mined again, and after a while the same
- * payment for more. It is noted when it was missing for two turns: an endpoint may lag behind.
+ * Its block is gone: sends the same bytes until they are mined again, and after a while the same
+ * payment with higher fees. Noted only after two turns, since an endpoint may lag behind.
  */
 async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const { connection, missing } = turn;
@@ -252,8 +254,8 @@ async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction
 }
 
 /**
- * Sends the newest payment; where it does not leave, the newest that was accepted, which no stop
- * holds back, since its nonce paid once.
+ * Sends the newest payment; where that fails, the newest accepted one, which no stop holds back,
+ * since its nonce has paid once.
  */
 async function sendPayment(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const others = claim.versions.filter(
@@ -269,7 +271,7 @@ async function sendPayment(turn: Turn, claim: OpenClaim, newest: StoredTransacti
     await sendVersion(turn.connection, earlier);
 }
 
-/** Sends what no endpoint took so far; stops are asked right before each endpoint. */
+/** Sends what no endpoint has taken so far; checks the stops right before each endpoint. */
 async function sendUntaken(
   turn: Turn,
   claim: OpenClaim,
@@ -291,7 +293,7 @@ async function noteTaken({ db }: Turn, claim: OpenClaim, tx_hash: string): Promi
   await noteAccepted(db, { movement_id, node_key, attempt }, tx_hash);
 }
 
-/** Signs over what was left behind, once and then for more, and sends it until it is mined. */
+/** Replaces what was left behind, with ever higher fees, and sends it until it is mined. */
 async function close(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const { connection } = turn;
   if ((await minedVersion(connection, claim.versions)) !== null) return;
@@ -310,7 +312,9 @@ async function close(turn: Turn, claim: OpenClaim, newest: StoredTransaction): P
 
 async function closeUnsigned(turn: Turn, claim: OpenClaim): Promise<void> {
   const unsigned = await fillingOf(turn.connection, {
-    ...{ address: turn.lane.address, nonce: claim.nonce, raise: await raiseOf(turn) },
+    address: turn.lane.address,
+    nonce: claim.nonce,
+    raise: await raiseOf(turn),
   });
   const [over] = claim.versions;
   if (over !== undefined) await store(turn, claim, { over, kind: 'cancel', unsigned });
@@ -319,7 +323,9 @@ async function closeUnsigned(turn: Turn, claim: OpenClaim): Promise<void> {
 async function fill(turn: Turn, nonce: number): Promise<void> {
   const { db, lane, connection } = turn;
   const unsigned = await fillingOf(connection, {
-    ...{ address: lane.address, nonce, raise: await raiseOf(turn) },
+    address: lane.address,
+    nonce,
+    raise: await raiseOf(turn),
   });
   const signer_key = lane.claims[0]?.signer_key;
   if (signer_key === undefined) return;
@@ -327,7 +333,7 @@ async function fill(turn: Turn, nonce: number): Promise<void> {
   const { chain_id, address } = lane;
   const filled = { chain_id, address, nonce, signer_key, unsigned, ...signed };
   if (!(await fillNonce(db, filled))) return;
-  turn.log.warn({ chain_id, address, nonce }, 'a nonce that nobody claims is used up');
+  turn.log.warn({ chain_id, address, nonce }, 'a nonce without a claim is used up');
   await mustSend(connection, { ...asVersion(filled), ...signed });
 }
 
@@ -340,11 +346,15 @@ function asVersion(filled: {
   const { address, ...rest } = filled;
   return {
     ...rest,
-    ...{ transaction_id: '', claim: '', kind: 'cancel', from: address, age_seconds: 0 },
+    transaction_id: '',
+    claim: '',
+    kind: 'cancel',
+    from: address,
+    age_seconds: 0,
   };
 }
 
-/** A version is stored first, while what it requires is there, and only then sent. */
+/** Stores a version if its requirements hold, and only then sends it. */
 async function store(
   turn: Turn,
   claim: OpenClaim,
@@ -357,7 +367,7 @@ async function store(
   const signed = await sign(turn, { signer_key, nonce, unsigned });
   const replaces = { claim: transaction_id, over: claim.versions.at(-1)?.transaction_id ?? '' };
   const { chain_id, address } = lane;
-  const version = { ...{ transaction_id: newId(), kind, unsigned }, ...replaces, ...signed };
+  const version = { transaction_id: newId(), kind, unsigned, ...replaces, ...signed };
   const stored =
     claim.movement_id === null
       ? await fillNonce(db, { chain_id, address, nonce, signer_key, unsigned, ...signed, replaces })
@@ -374,7 +384,7 @@ async function store(
   else await sendUntaken(turn, claim, sent);
 }
 
-/** Sends what moves nothing; what an endpoint refuses of it keeps the lane from going on. */
+/** Sends a zero-value transaction; a refusal keeps the lane stuck. */
 async function mustSend(connection: EvmConnection, version: JournaledTransaction): Promise<void> {
   const refusal = await sendVersion(connection, version);
   if (refusal !== null) throw new ExecutorFault('server_error', BROADCAST_REFUSED, refusal);
@@ -387,7 +397,7 @@ function saidOf(
   return kind === 'cancel'
     ? {
         event_type: 'transaction_cancelling',
-        message: `Nonce ${nonce} was left open: a transaction that moves nothing uses it up`,
+        message: `Nonce ${nonce} was left open: a zero-value transaction uses it up`,
       }
     : {
         event_type: 'transaction_replaced',
@@ -395,7 +405,7 @@ function saidOf(
       };
 }
 
-/** Verified bytes by the lane's own account. */
+/** Verified bytes, signed by the lane's account. */
 async function sign(
   { signers, lane }: Turn,
   what: {
@@ -411,14 +421,18 @@ async function sign(
       SIGNER_MISSING,
       `signer ${what.signer_key} is not registered in this worker`,
     );
-  const asked = { unsigned: what.unsigned, nonce: what.nonce, address: lane.address };
-  const given = await signer.signEvmTransaction(asked.unsigned, asked.nonce, asked.address);
-  return verifiedTransaction(asked, given.raw_tx);
+  const expected = { unsigned: what.unsigned, nonce: what.nonce, address: lane.address };
+  const answer = await signer.signEvmTransaction(
+    expected.unsigned,
+    expected.nonce,
+    expected.address,
+  );
+  return verifiedTransaction(expected, answer.raw_tx);
 }
 
 /**
- * A line on the timeline of the claim's node, with what goes with it; false when it came late, or
- * what it requires is not there.
+ * Writes a line on the timeline of the claim's node, with a change; false when the node has moved
+ * or a requirement does not hold.
  */
 async function note(
   { db }: Turn,

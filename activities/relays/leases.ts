@@ -1,8 +1,8 @@
 /**
- * Leases of what one process does for all: done by several it would change nothing, and cost venues
- * and Temporal as many times the calls. A holder that dies, or cannot reach the database, is
- * followed by another when its lease is over. One that is late does no harm: what the loops under a
- * lease write is compared in the database, or may be said twice.
+ * Leases of loops that one process runs for all: several would change nothing, and multiply the
+ * calls of venues and Temporal. When a holder dies or cannot reach the database, another follows
+ * once its lease is over. A late holder does no harm: the database compares what the loops write,
+ * or they may write it twice.
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -10,7 +10,7 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { returnLeases, takeLeases } from '../../store/leases.ts';
 
-/** For how long one is taken, and how often it is renewed. */
+/** How long a lease lasts, and how often it is renewed. */
 const SECONDS = 15;
 const RENEW_MS = 5_000;
 
@@ -46,7 +46,7 @@ export function startLeases(options: {
     log,
     work: async () => {
       try {
-        // From before the database was asked: until then no other has it, however late its answer.
+        // Counted from before the query, so the lease never seems longer than in the database.
         const end = performance.now() + seconds * 1_000;
         const taken = new Set(await takeLeases(db, { names, holder, seconds }));
         for (const name of names) {
@@ -64,7 +64,7 @@ export function startLeases(options: {
   });
   return {
     under: (lease, work) => async () => {
-      // Else what is done seldom would wait a whole pause more after a start.
+      // Else a rare loop would wait another whole pause after a start.
       await first;
       return holds(lease) ? work() : undefined;
     },
@@ -73,7 +73,7 @@ export function startLeases(options: {
       stop: async () => {
         await loop.stop();
         until.clear();
-        // Where the database is away they end by themselves.
+        // If the database is away the leases expire.
         await returnLeases(db, holder).catch(() => undefined);
       },
     },

@@ -1,6 +1,6 @@
 /**
- * Looks at signers and venues for API processes that have no access to either. What is answered is
- * as young as what such a process would have seen itself: nothing that was known before it asked.
+ * Looks at signers and venues for API processes that have no access to them. Every answer is newer
+ * than its request, as if the API process had looked itself.
  */
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
@@ -19,9 +19,9 @@ import {
 
 const MOST = 50;
 const AT_ONCE = 10;
-/** How long a signer may take to answer: less than whoever requests it waits. */
+/** How long a signer may take to answer: less than the requesting process waits. */
 const IDENTITY_LIMIT_MS = 4_000;
-/** Longer than a fetch of balances takes, after which another worker may look. */
+/** Longer than a fetch of balances takes; then another worker may look. */
 const TAKEN_SECONDS = 15;
 
 export interface LookOptions {
@@ -35,7 +35,7 @@ export interface LookOptions {
   readonly pauseMs: number;
 }
 
-/** Any number of processes may do this: a request is one worker's at a time. */
+/** Any number of processes may run this: one worker at a time has a request. */
 export function startLooks(options: LookOptions): Loop {
   const { db, log, signers, desk, pauseMs } = options;
   const known = {
@@ -49,7 +49,7 @@ export function startLooks(options: LookOptions): Loop {
     log,
     work: async () => {
       const taken = await takeLooks(db, { known, atMost: MOST, seconds: TAKEN_SECONDS });
-      // Not waited for: a venue that is slow keeps no signer's answer back.
+      // Not awaited: a slow venue delays no signer's answer.
       const looking = settleEach([...bySubject(taken).values()], AT_ONCE, async (same) => {
         const [first] = same;
         if (first === undefined) return;
@@ -80,7 +80,7 @@ export function startLooks(options: LookOptions): Loop {
   };
 }
 
-/** One look answers all that request the same: each of them was made before it. */
+/** One look answers all equal requests, since each was made before it. */
 function bySubject(taken: readonly TakenLook[]): ReadonlyMap<string, readonly TakenLook[]> {
   const found = new Map<string, TakenLook[]>();
   for (const look of taken) {

@@ -1,10 +1,10 @@
-/** Ends the proposals of agents that nobody has promoted in their time. */
+/** Ends agents' proposals that were not promoted before their deadline. */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { expireDue } from '../../store/proposals.ts';
 
-/** Any number of processes may do this: a proposal ends once, by the database's clock. */
+/** Any number of processes may run this: a proposal ends once, by the database's clock. */
 export function startProposalExpirer({
   db,
   log,

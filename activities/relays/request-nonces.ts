@@ -1,4 +1,4 @@
-/** Forgets nonces that no request could still be sent with. */
+/** Removes nonces that no valid request could still use. */
 import type { Logger } from 'pino';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
@@ -11,10 +11,10 @@ const BATCH = 5_000;
 export const NONCES_LEASE = 'nonces';
 
 /**
- * A nonce is needed for as long as its timestamp may pass: one skew into the future when it was
- * used, and one back from then. The largest skew that any process may be set to counts, so that a
- * setting that is raised makes no old request new; a minute more covers clocks of processes that
- * are not quite the database's.
+ * A nonce is kept while a request with its timestamp could still pass: the timestamp may be one
+ * skew ahead when used, and passes until one skew after it. Uses the largest skew that any process
+ * may have, so that a raised setting makes no old request valid; a minute more covers clock
+ * differences.
  */
 const KEEP_SECONDS = 2 * LARGEST_SKEW_SECONDS + 60;
 

@@ -1,6 +1,6 @@
 /**
- * Removes commands, callbacks and the console's sessions that are done with, once the days are over
- * that they are kept, and what consoles were to read again an hour ago.
+ * Removes finished commands, callbacks and console sessions after their retention days, and console
+ * events after an hour.
  */
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
@@ -12,7 +12,7 @@ import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
 import type { Leases } from './leases.ts';
 
 const PAUSE_MS = 60_000;
-/** So small that no statement of others waits for its locks or its log to be written. */
+/** Small, so that no other statement waits for its locks or its log. */
 const BATCH = 1_000;
 export const RETENTION_LEASE = 'retention';
 /** A console that was away for longer reads everything again. */

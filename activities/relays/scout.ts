@@ -1,6 +1,6 @@
 /**
- * Asks the database what is due, and pokes the loops that see to it. One small question in place of
- * one of each loop: while nothing happens it is nearly all that a worker asks.
+ * Reads from the database what is due, and pokes the loops that handle it. One small query replaces
+ * a query of each loop: while nothing happens it is nearly the worker's only query.
  */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
@@ -12,10 +12,10 @@ const BUSY_MS = 250;
 const QUIET_MS = 500;
 const BUSY_FOR_MS = 10_000;
 
-/** How long a loop goes without being poked: where what is due cannot be seen at a glance. */
+/** Pause of a poked loop without a poke, for work that the scout's query cannot see. */
 export const UNPOKED_MS = 5_000;
 
-/** The loops by what they see to, and how soon each may be poked again. */
+/** The loops by what they handle, and how soon each may be poked again. */
 export type Poked = Readonly<
   Record<keyof Due, { readonly loop: Pick<Loop, 'poke'>; readonly everyMs: number }>
 >;

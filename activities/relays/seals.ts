@@ -1,7 +1,4 @@
-/**
- * Seals the audit trail: a chain over every committed row, made beside the requests and never in
- * their way.
- */
+/** Seals the audit trail: a chain over every committed row, without delaying requests. */
 import type { Logger } from 'pino';
 import { Counter, Gauge } from 'prom-client';
 import { sealRecords, type AuditMacs } from '../../platform/audit-chain.ts';
@@ -17,12 +14,9 @@ import {
 } from '../../store/audit-seals.ts';
 
 const BATCH = 500;
-/** Rows that one statement looks at, however many of them are sealed. */
+/** Rows that one statement reads, sealed or not. */
 const SCAN = 1_000;
-/**
- * The whole trail is looked through this often, and for no more than a hundredth of the time: rows
- * may come late.
- */
+/** The whole trail is read this often, since rows may commit late, for at most 1 % of the time. */
 const FULL_EVERY_MS = 300_000;
 const FULL_SHARE = 100;
 /** Event ids that one line of the log names. */
@@ -48,7 +42,7 @@ export interface SealerOptions {
   readonly pauseMs?: number;
 }
 
-/** Any number of processes may run one: the database lets one at a time add to the chain. */
+/** Any number of processes may run this: the database lets one at a time add to the chain. */
 export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): Loop {
   const passes = createPasses();
   return startLoop({
@@ -64,7 +58,7 @@ export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): 
         rows.map(({ record }) => record),
         macs,
       );
-      // Whoever was faster has sealed these rows too, or leaves them to the next look.
+      // A faster process sealed these rows, or leaves them to the next pass.
       if (seals.length > 0 && !(await addSeals(db, head, seals))) return false;
       sealed.inc(seals.length);
       report(rows, macs, log);
@@ -73,7 +67,7 @@ export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): 
   });
 }
 
-/** The chain goes on over a row that is not the service's own: leaving it out would hide it. */
+/** The chain includes a row that the service did not write: leaving it out would hide it. */
 function report(rows: readonly AuditRowRead[], macs: AuditMacs, log: Logger): void {
   if (!macs.keyed) return;
   const strange = rows.filter(({ record, mac }) => !macs.isOfRow(record, mac));
@@ -94,7 +88,7 @@ function createPasses() {
   let nextFull = 0;
   return {
     place: () => place,
-    /** True when there is more behind what was looked at. */
+    /** True when more rows follow. */
     advance(next: AuditPlace | null): boolean {
       if (next !== null) {
         place = next;

@@ -1,4 +1,4 @@
-/** Revives movements whose run is gone. */
+/** Restarts the runs of movements whose run is gone. */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
@@ -15,15 +15,15 @@ import {
 } from '../../store/sweeps.ts';
 
 const BATCH = 500;
-/** So many are asked about one by one: that is always true, and for few no dearer than the list. */
+/** Up to so many runs are checked one by one, which is exact, and for few as cheap as the list. */
 const FEW = 50;
-/** Of those that the list shows running, one in so many is asked about, and `FEW` or so at most. */
+/** Of the runs that the list shows running, one in so many is checked, about `FEW` at most. */
 const SAMPLE = 20;
-/** Questions to Temporal that are under way at a time. */
+/** Concurrent calls of Temporal. */
 const AT_ONCE = 4;
-/** How often those are looked for that wait for their approval, in idle times. */
+/** Pause between sweeps of movements that wait for approval, in idle times. */
 const REST = 40;
-/** The same after a look that failed. */
+/** The same after a sweep that failed. */
 const AGAIN = 4;
 
 export interface SweeperOptions {
@@ -31,11 +31,11 @@ export interface SweeperOptions {
   readonly temporal: Pick<Temporal, 'wake' | 'isRunning' | 'listRunning'>;
   readonly log: Logger;
   readonly sweepIdleSeconds: number;
-  /** Whether the next one is of a sample of one in so many. */
+  /** Whether the next movement belongs to a sample of one in `oneIn`. */
   readonly isOfSample?: (oneIn: number) => boolean;
 }
 
-/** Compares open movements without progress with the server's own view. */
+/** Compares open movements without progress with Temporal's runs. */
 export function startSweeper(options: SweeperOptions): Loop {
   const { db, log, sweepIdleSeconds: idleSeconds } = options;
   return startLoop({
@@ -52,9 +52,9 @@ export function startSweeper(options: SweeperOptions): Loop {
 }
 
 /**
- * The same for movements that wait for their approval, which may be very many and need a run for
- * little: all of them at once, by one process at a time, and seldom. Shortly before its approval is
- * over each is the other sweeper's.
+ * The same for movements that wait for approval, which may be very many and hardly need a run: all
+ * at once, by one process at a time, and rarely. The other sweeper takes each shortly before its
+ * approval expires.
  */
 export function startWaitingSweeper(options: SweeperOptions): Loop {
   const { db, log, sweepIdleSeconds: idleSeconds } = options;
@@ -98,10 +98,9 @@ async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<st
 }
 
 /**
- * Only a missing run is a reason to wake. The server's list is cheap, and behind the truth: what it
- * does not show is asked about by its id, and what it shows running is looked at again the next
- * time; some of these are asked about all the same, lest a list that is wrong for good hide a run
- * that is gone. Throws what went wrong first, once all were looked at.
+ * Wakes only movements whose run is missing. Temporal's list is cheap but lags: runs that it does
+ * not show are checked by id, and a sample of those that it shows too, so that a wrong list cannot
+ * hide a missing run forever. Throws the first error once all were checked.
  */
 async function reviveMissing(
   { temporal, log, isOfSample = (oneIn) => randomInt(oneIn) === 0 }: SweeperOptions,
@@ -115,7 +114,10 @@ async function reviveMissing(
   const outcomes = await settleEach(doubtful, AT_ONCE, async (about) => {
     const { movement_id: movementId } = about;
     if (await temporal.isRunning({ movementId })) return;
-    log.warn({ movement_id: movementId }, 'the run of an open movement is gone; it is begun again');
+    log.warn(
+      { movement_id: movementId },
+      'the run of an open movement is gone; it is started again',
+    );
     await temporal.wake({ movementId, kind: 'wake', commandId: null, about });
   });
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');

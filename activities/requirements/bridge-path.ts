@@ -1,4 +1,4 @@
-/** What the bridge registry says of the path that a node of a registered lane takes. */
+/** The bridge registry's path of a node that crosses a registered bridge. */
 import { specOf } from '../../domain/actions/built-in.ts';
 import { LANES, type BridgeLane } from '../../domain/actions/spec.ts';
 import { pathContracts } from '../../domain/bridges/contracts.ts';
@@ -18,17 +18,17 @@ import type { PhaseRow } from '../../store/phases.ts';
 import type { Requirement, RequirementSources } from './requirement.ts';
 
 const SNAPSHOT_MAX_AGE_SECONDS = 3_600;
-/** Where nobody has said how long a delivery may take. */
+/** For a path without a recorded latency budget. */
 const DETECTION_BUDGET_SECONDS = 3_600;
-/** Of the own coin of any EVM chain. */
+/** Of the native coin of any EVM chain. */
 const COIN_DECIMALS = 18;
 
-/** A path of the bridge by the identities of its ends, as it was looked at. */
+/** A path of the bridge, by the identities of its ends, as it was read. */
 interface SeenPath {
   readonly source: string;
   readonly destination: string;
   readonly asset: string;
-  /** Another one as soon as anything is different that decides whether it may be used. */
+  /** Changes with everything that decides whether the path may be used. */
   readonly version: string;
 }
 
@@ -42,19 +42,19 @@ export const bridgePath: Requirement = {
   guard: {
     kind: 'bridge_path',
     stop: 'bridge_path',
-    async asked(deps, row, { way, signs }) {
+    async requires(deps, row, { way, signs }) {
       if (legOf(row) !== 1) return null;
       const { terms, seen } = await usablePath(deps, row, { sent: way === 'replace_accepted' });
       if (signs !== null) mustBeWithinBudget(signs['value'], terms);
       return seen;
     },
     signer: () => Promise.resolve(null),
-    // What has changed is looked at.
+    // The path has changed: the node reads it again.
     refusal: () => null,
   },
 };
 
-/** The first leg sends, the second looks for what arrives; null of a node of no path. */
+/** The first leg sends, the second looks for the arrival; null for a node of no path. */
 function legOf({ node }: PhaseRow): 1 | 2 | null {
   return legOn('registered', node.action_type);
 }
@@ -65,13 +65,13 @@ function laneOf({ node: { action_type } }: PhaseRow): BridgeLane {
   return crossing.lane;
 }
 
-/** A path as it was looked at, and as the fence has to find it again. */
+/** A path as it was read; the fence requires `seen` unchanged. */
 interface LookedAt {
   readonly terms: PathTerms;
   readonly seen: SeenPath;
 }
 
-/** What says nothing about a send whose bytes are out already. */
+/** Problems that do not matter once the signed bytes are out. */
 const BEFORE_SENDING: readonly PathProblem[] = [
   'source_snapshot_stale',
   'destination_snapshot_stale',
@@ -79,7 +79,7 @@ const BEFORE_SENDING: readonly PathProblem[] = [
 ];
 
 /**
- * The path that a send may take now; `sent`: that what is signed already may take for more.
+ * The path that a send may take now; `sent`: that a signed payment may take with higher fees.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, or `BRIDGE_PATH_NOT_READY`.
  */
@@ -121,8 +121,8 @@ async function usablePath(
 }
 
 /**
- * What was sent is waited for, whatever has become of its path. One that is in the registry no more
- * has the budget that its send has recorded.
+ * The second leg waits for what was sent even if its path is not ready now. A path that left the
+ * registry keeps the latency budget that its send recorded.
  */
 async function watchedPath(deps: RequirementSources, row: PhaseRow): Promise<PathTerms> {
   const {
@@ -139,13 +139,13 @@ async function watchedPath(deps: RequirementSources, row: PhaseRow): Promise<Pat
       typeof recorded === 'number' ? recorded : DETECTION_BUDGET_SECONDS,
   };
   const { detection_latency_budget_seconds: budget } = baseline;
-  // Its look begins when the send is done.
+  // `submitted_ms` of the second leg is when its looks began, after the send.
   const late = row.submitted_ms !== null && row.now_ms - row.submitted_ms > budget * 1_000;
   return { ...termsOf(baseline), late };
 }
 
 /**
- * Of what is to be signed for a send: `value` is what it carries for the bridge, in wei.
+ * Checks the bridge fee of a transaction to be signed; `value`: its fee in wei.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_FEE_OVER_BUDGET`.
  */
@@ -156,13 +156,15 @@ export function mustBeWithinBudget(value: JsonValue | undefined, terms: PathTerm
   throw new ExecutorFault(
     'rejected',
     'BRIDGE_FEE_OVER_BUDGET',
-    `it pays the bridge ${fee ?? 'nobody knows what'}, and its path may cost ${terms.fee_native_budget}`,
+    fee === null
+      ? `the bridge fee cannot be read; its path allows ${terms.fee_native_budget} at most`
+      : `the bridge fee is ${fee}; its path allows ${terms.fee_native_budget} at most`,
   );
 }
 
 type Ends = Pick<SeenPath, 'source' | 'destination'>;
 
-/** By what the registry knows both chains; null where one of them is not on the bridge. */
+/** The registry's identities of both chains; null where one is not on the bridge. */
 function endsOf(
   chains: ChainAssets,
   lane: BridgeLane,

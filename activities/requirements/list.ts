@@ -1,4 +1,4 @@
-/** All requirements of sends. Who asks for them goes through this list, and names none. */
+/** All requirements of sends. Callers use this list and name no requirement. */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { Stopped } from '../../domain/send/stops.ts';
 import type { Transition } from '../../domain/transition.ts';
@@ -10,10 +10,10 @@ import type { Draft, Guard, Leaving, Requirement, RequirementSources } from './r
 
 const REQUIREMENTS: readonly Requirement[] = [minter, bridgePath, perpsAccount];
 
-/** Of every node, also of those that need none of them now. */
+/** All guards, also those that a node does not need. */
 export const GUARDS: readonly Guard[] = REQUIREMENTS.flatMap(({ guard }) => guard ?? []);
 
-/** What the node's context says of all that it needs. */
+/** The context fields of all requirements of the node. */
 export async function termsOf(
   deps: RequirementSources,
   row: PhaseRow,
@@ -25,13 +25,13 @@ export async function termsOf(
   return terms;
 }
 
-/** What the write of a send has to find, and the stops that are known without asking it. */
+/** What the write of a send requires, and the stops that are known before it. */
 export interface Required {
   readonly requirements: NonNullable<NonNullable<Transition['require']>['requirements']>;
   readonly stops: readonly (Stopped & { readonly fault: ExecutorFault })[];
 }
 
-/** What has to be found of all that the node needs, for something that is about to leave. */
+/** What all requirements of the node require for something that is about to leave. */
 export async function requiredFor(
   deps: RequirementSources,
   row: PhaseRow,
@@ -41,8 +41,8 @@ export async function requiredFor(
   const stops: Required['stops'][number][] = [];
   for (const { guard } of neededBy(row)) {
     try {
-      const asked = (await guard?.asked(deps, row, leaving)) ?? null;
-      if (guard !== null && asked !== null) found.push([guard.kind, asked]);
+      const required = (await guard?.requires(deps, row, leaving)) ?? null;
+      if (guard !== null && required !== null) found.push([guard.kind, required]);
     } catch (error) {
       if (guard === null || !(error instanceof ExecutorFault)) throw error;
       stops.push({ stop: guard.stop, why: error.message, fault: error });
@@ -51,7 +51,7 @@ export async function requiredFor(
   return { requirements: Object.fromEntries(found), stops };
 }
 
-/** Who has signed for the node, where a requirement has it on record. */
+/** Who has signed for the node, where a requirement stores it. */
 export async function signerOnRecord(
   deps: RequirementSources,
   row: PhaseRow,
@@ -63,12 +63,12 @@ export async function signerOnRecord(
   return null;
 }
 
-/** What keeps the signature of a message that is signed for the node; undefined: nothing does. */
+/** Stores the signature of the node's message; undefined where no requirement stores it. */
 export function keeperOf(row: PhaseRow): Guard['keep'] {
   return neededBy(row).find(({ guard }) => guard?.keep !== undefined)?.guard?.keep;
 }
 
-/** What this node needs of venues. */
+/** The requirements of this node. */
 export function neededBy(row: PhaseRow): readonly Requirement[] {
   return REQUIREMENTS.filter((requirement) => requirement.needs(row));
 }

@@ -1,4 +1,4 @@
-/** Who signs the plan's own mint of a burn that only one account may bring. */
+/** Who signs the plan's own mint, for a burn whose mint only one account may send. */
 import { specOf } from '../../domain/actions/built-in.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { firstLegOf, legOn } from '../../domain/plan/legs.ts';
@@ -9,7 +9,7 @@ export const minter: Requirement = {
   needs: ({ node: { action_type, config } }) =>
     specOf(action_type).requires?.kind === 'minter' &&
     typeof config['destination_caller'] === 'string',
-  /** Before it is burnt: who looks at a burn needs no minter. */
+  /** Only before the burn: a look needs no minter. */
   async terms(deps, row, { purpose, addressOf }) {
     if (purpose === 'look') return {};
     const nodes = await readPlanNodes(deps.db, row.movement_id);
@@ -27,10 +27,10 @@ export const minter: Requirement = {
       throw new ExecutorFault(
         'unreachable',
         'SIGNER_MISSING',
-        `whoever mints what ${row.node_key} burns is not one signer of this worker`,
+        `the mint of what ${row.node_key} burns has no single signer in this worker`,
       );
     return { minter: { signer_key, address: await addressOf(signer) } };
   },
-  // What is signed names the account, and is compared with the plan.
+  // The signed bytes name the account and are compared with the plan.
   guard: null,
 };

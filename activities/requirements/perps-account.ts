@@ -1,4 +1,4 @@
-/** The perps venue: its master account, the movement's strategy, and what is under way there. */
+/** The perps venue: its master account, the movement's strategy, and pending deposits. */
 import type { PerpTerms } from '../../domain/actions/terms.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { isFresh } from '../../domain/perps/nonce-window.ts';
@@ -16,21 +16,19 @@ import type { PhaseRow } from '../../store/phases.ts';
 import type { Draft, Leaving, Requirement, RequirementSources } from './requirement.ts';
 
 /**
- * What a node of the perps venue is sent with: its movement's strategy is bound and not paused, and
- * `signer` is the master.
+ * The database checks that the strategy is bound and not paused, and that `signer` is the master.
  */
 interface PerpRequirement {
   readonly node_key: string;
-  /** An address; of any case. */
+  /** An address, in any letter case. */
   readonly signer: string;
-  /** Of a deposit: its amount, of which no other may be under way. */
+  /** Of a deposit: its amount; no other deposit of the same amount may be pending. */
   readonly deposit?: string;
   /**
-   * Of a deposit into the account of a strategy that may not have any amount there: what the venue
-   * said that it has, and when it was asked.
+   * Of a deposit for a strategy with a balance limit: the account's value, and when it was read.
    */
   readonly account?: { readonly value: string; readonly asked_at: string };
-  /** Of a top-up: whom it pays, which is the strategy's sub-account. */
+  /** Of a top-up: its payee, the strategy's sub-account. */
   readonly sub_account?: string;
 }
 
@@ -40,7 +38,7 @@ export const perpsAccount: Requirement = {
   guard: {
     kind: 'perp',
     stop: 'perp_terms',
-    asked: (_deps, row, leaving) => Promise.resolve(requiredOf(row, leaving)),
+    requires: (_deps, row, leaving) => Promise.resolve(requiredOf(row, leaving)),
     async signer({ db }, row) {
       if (!isUserSigned(row.node.action_type)) return null;
       return (await readPerpAction(db, row))?.address ?? null;
@@ -52,7 +50,7 @@ export const perpsAccount: Requirement = {
 };
 
 /**
- * Before a send that is signed for the venue the attempt is given its nonce, which it keeps.
+ * Prepare claims the nonce of a user-signed action; the attempt keeps it.
  *
  * @throws ExecutorFault `rejected` with a code of {@link perpProblem} where it may not be sent now,
  *   and `ACTION_NONCE_AHEAD`.
@@ -64,7 +62,7 @@ async function perpTerms(
 ): Promise<Pick<ExecutionContext, 'perp'>> {
   const role = perpRoleOf(row.node.action_type);
   if (role === null) return {};
-  // A look says nothing about what may be sent.
+  // A look sends nothing, so it needs no check.
   const prepares = purpose === 'prepare';
   const { movement_id, node_key, attempt } = row;
   const owner = { movement_id, node_key, attempt };
@@ -81,22 +79,22 @@ async function perpTerms(
   }
   const claims = prepares && isUserSigned(row.node.action_type) && facts.action === null;
   const action = claims
-    ? mustBeGiven(await claimPerpNonce(deps.db, signer?.address ?? '', owner))
+    ? mustBeClaimed(await claimPerpNonce(deps.db, signer?.address ?? '', owner))
     : facts.action;
-  return told(deps.chains, row, { ...facts, action });
+  return termsFrom(deps.chains, row, { ...facts, action });
 }
 
-function mustBeGiven(claimed: PerpAction | NonceAhead): PerpAction {
+function mustBeClaimed(claimed: PerpAction | NonceAhead): PerpAction {
   if (!('ahead' in claimed)) return claimed;
   throw new ExecutorFault(
     'rejected',
     'ACTION_NONCE_AHEAD',
-    `the master's last nonce is of ${new Date(claimed.ahead).toISOString()}, so the clock of the database was wrong: nothing is signed until it is less than 12 hours ahead, and a retry then goes on`,
+    `the master's last nonce is of ${new Date(claimed.ahead).toISOString()}, so the clock of the database was wrong: nothing is signed until that time is less than 12 hours ahead; retry it then`,
   );
 }
 
-/** In one place for all phases: who has asked for it is told no more of it than this. */
-function told(
+/** The only mapping from the row to what an executor sees. */
+function termsFrom(
   chains: ChainAssets,
   { now_ms }: PhaseRow,
   { master_address: master, binding, account_bound, action }: PerpTermsRow,
@@ -110,20 +108,20 @@ function told(
     ...(sub == null ? {} : { sub_account_address: sub.toLowerCase() }),
     ...(most == null ? {} : { max_agent_balance: most }),
     ...(account_bound === null ? {} : { account_bound }),
-    ...(action === null ? {} : { action: toldOf(action) }),
+    ...(action === null ? {} : { action: actionTerms(action) }),
   };
   return { perp };
 }
 
-function toldOf({ nonce, signature }: PerpAction): NonNullable<PerpTerms['action']> {
+function actionTerms({ nonce, signature }: PerpAction): NonNullable<PerpTerms['action']> {
   return signature === null ? { nonce } : { nonce, signature };
 }
 
 /**
- * What must hold of the venue when it is sent, and of a first send also what is under way there.
+ * What the database must find at the send; for a first send also no conflicting deposit.
  *
- * @throws ExecutorFault `rejected` `ACTION_NONCE_STALE` for what was never sent, with a nonce that
- *   would be too old before all of its repeats are made: a retry takes a new one.
+ * @throws ExecutorFault `rejected` `ACTION_NONCE_STALE` for an action never sent whose nonce would
+ *   be too old before all of its repeats are sent: a retry takes a new one.
  */
 function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement {
   const { nonce, signature } = first?.perp?.action ?? {};
@@ -131,7 +129,7 @@ function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement 
     throw new ExecutorFault(
       'rejected',
       'ACTION_NONCE_STALE',
-      'its nonce was given more than an hour ago and nothing was sent with it: retry it, which takes a new one',
+      'its nonce was claimed more than an hour ago and nothing was sent with it: retry it, which takes a new one',
     );
   const deposits = first !== null && perpRoleOf(row.node.action_type) === 'deposit';
   return {
@@ -142,7 +140,7 @@ function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement 
   };
 }
 
-/** What the account of a deposit had when it was prepared, where that was asked. */
+/** The account's value when the deposit was prepared, where prepare read it. */
 function accountOf({ prepared_action }: PhaseRow): Pick<PerpRequirement, 'account'> {
   const { account_value: value, prepared_ms } = prepared_action ?? {};
   if (typeof value !== 'string' || typeof prepared_ms !== 'number') return {};

@@ -1,6 +1,6 @@
 /**
- * What a node needs of a venue beyond its plan. The list is in `list.ts`; what the fence has to
- * find of it is asked once more by the write itself (prisma/functions/requirements.sql).
+ * What a node needs of a venue beyond its plan. The list is in `list.ts`; the fence's write checks
+ * it again (prisma/functions/requirements.sql).
  */
 import type { RequirementKind, RequirementTerms } from '../../domain/actions/terms.ts';
 import type { ExecutionContext } from '../../domain/executor.ts';
@@ -12,24 +12,24 @@ import type { BindingProblem } from '../../domain/transition.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 
-/** Where requirements are read. */
+/** Sources of requirements. */
 export interface RequirementSources {
   readonly db: Database;
   readonly chains: ChainAssets;
   readonly signers: { get(key: string): Signer | undefined };
-  /** How old what a chain of the bridge registry told may be; an hour when left out. */
+  /** Maximum age of a chain's snapshot in the bridge registry; an hour when left out. */
   readonly bridgeSnapshotMaxAgeSeconds?: number;
 }
 
 /**
- * What a context is for, which says how its signer's address is found. `send`: asked of the signer
- * afresh, since it decides whose nonce is claimed and who has to sign. `prepare`: as it was a
- * moment ago. `look`: the same, and where the signer does not tell it, as what was signed shows
- * it; a signer that is down must not hide what became of a send.
+ * What a context is for, which decides how its signer's address is found. `send`: from the signer
+ * now, since the address decides whose nonce is claimed and who must sign. `prepare`: from a recent
+ * answer. `look`: the same, or from what was signed when the signer does not answer: a signer that
+ * is down must not hide the outcome of a send.
  */
 export type Purpose = 'prepare' | 'send' | 'look';
 
-/** The context that terms are for, with what it has so far. */
+/** The context so far, to which terms are added. */
 export interface Draft {
   readonly purpose: Purpose;
   readonly amount: string;
@@ -38,48 +38,48 @@ export interface Draft {
   addressOf(signer: Signer): Promise<string>;
 }
 
-/** How something is about to leave. */
+/** A send that is about to leave. */
 export interface Leaving {
   readonly way: Way;
-  /** Who signs it, or has signed it; of any case. */
+  /** Who signs it, or has signed it; in any letter case. */
   readonly signer: string;
-  /** What is to be signed for it now; null where nothing is. */
+  /** What is to be signed now; null where nothing is. */
   readonly signs: { readonly [field: string]: JsonValue | undefined } | null;
-  /** Of a first send, with the terms in it; null of what was declared before. */
+  /** The context of a first send, with its terms; null for a send that was declared before. */
   readonly first: ExecutionContext | null;
 }
 
 export interface Requirement {
-  /** Whether this is asked of the node at all. */
+  /** Whether the node has this requirement. */
   needs(row: PhaseRow): boolean;
   /**
-   * What the executor's context says of it.
+   * Its fields of the executor's context.
    *
-   * @throws ExecutorFault where what is prepared may not be sent, or cannot be known.
+   * @throws ExecutorFault where the node may not be sent as prepared, or a fact cannot be read.
    */
   terms(deps: RequirementSources, row: PhaseRow, draft: Draft): Promise<RequirementTerms>;
-  /** Null: nothing of it can change between what is prepared and what is sent. */
+  /** Null: nothing of it can change between prepare and send. */
   readonly guard: Guard | null;
 }
 
-/** What the database has to find of a requirement whenever something leaves. */
+/** What the database checks of a requirement whenever something leaves. */
 export interface Guard {
   readonly kind: RequirementKind;
-  /** The stop that is on where {@link Guard.asked} throws. */
+  /** The stop that applies where {@link Guard.requires} throws. */
   readonly stop: Stop;
   /**
-   * What the write has to find; null: nothing of this node.
+   * What the write must find; null: nothing for this node.
    *
    * @throws ExecutorFault `rejected` where it may not leave now.
    */
-  asked(deps: RequirementSources, row: PhaseRow, leaving: Leaving): Promise<object | null>;
-  /** Who has signed, where that is on record here and not with a transaction. */
+  requires(deps: RequirementSources, row: PhaseRow, leaving: Leaving): Promise<object | null>;
+  /** Who has signed, where this requirement stores it and not a transaction. */
   signer(deps: RequirementSources, row: PhaseRow): Promise<string | null>;
   /**
-   * Keeps what was signed before it is sent; answers what was kept first, null where a recovery
-   * overtook. Absent: a message that is signed for it is not kept.
+   * Stores a signature before the send; returns the first one that was stored, null where a
+   * recovery took over. Absent: signatures are not stored.
    */
   keep?(deps: RequirementSources, row: PhaseRow, signature: string): Promise<string | null>;
-  /** What a first send that the database refused for it ends with; null: it is asked again. */
+  /** What the database's refusal of a first send ends the node with; null: it tries again. */
   refusal(problem: BindingProblem): { readonly code: string; readonly message: string } | null;
 }

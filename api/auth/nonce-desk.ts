@@ -1,10 +1,10 @@
 /** Takes nonces for many requests in one statement. */
 import { gather } from '../../platform/gather.ts';
-import type { AskedNonce, TakenNonce } from '../../store/request-nonces.ts';
+import type { KeyNonce, TakenNonce } from '../../store/request-nonces.ts';
 
 export interface NonceDesk {
   /** Who the key is now and whether the nonce was new; null when the key is not active. */
-  take(nonce: AskedNonce): Promise<TakenNonce>;
+  take(asked: KeyNonce): Promise<TakenNonce>;
 }
 
 /** Statements under way at once, and pairs in one. */
@@ -13,13 +13,13 @@ const PAIRS = 256;
 
 /** `takeAll` answers distinct pairs in their order. */
 export function createNonceDesk(
-  takeAll: (nonces: readonly AskedNonce[]) => Promise<readonly TakenNonce[]>,
+  takeAll: (asked: readonly KeyNonce[]) => Promise<readonly TakenNonce[]>,
 ): NonceDesk {
-  const serve = async (nonces: readonly AskedNonce[]): Promise<readonly TakenNonce[]> => {
-    // One statement could not distinguish the same pair twice: the first has it, the others are
-    // replays.
-    const firsts = new Map<string, AskedNonce>();
-    for (const each of nonces) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
+  const serve = async (asked: readonly KeyNonce[]): Promise<readonly TakenNonce[]> => {
+    // The same pair twice in one statement could not be told apart: the first has it, the others
+    // are replays.
+    const firsts = new Map<string, KeyNonce>();
+    for (const each of asked) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
     const answers = await takeAll([...firsts.values()]);
     const taken = new Map([...firsts.keys()].map((id, index) => [id, answers[index] ?? null]));
     return nonces.map((each) => {
@@ -32,4 +32,4 @@ export function createNonceDesk(
   return { take: gather({ calls: STATEMENTS, most: PAIRS, serve }) };
 }
 
-const idOf = ({ key_id, nonce }: AskedNonce): string => `${key_id} ${nonce}`;
+const idOf = ({ key_id, nonce }: KeyNonce): string => `${key_id} ${nonce}`;

@@ -9,7 +9,7 @@ import { settleEach } from '../../platform/at-once.ts';
 import {
   listBridgeChains,
   refreshBridgeChains,
-  type ToldChain,
+  type ReportedChain,
 } from '../../store/bridge-registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -24,14 +24,14 @@ export async function refresh(
   { requester }: { readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof refreshResponse>>> {
-  const { now: askedAt, row: chains } = await listBridgeChains(deps.db);
+  const { now: startedAt, row: chains } = await listBridgeChains(deps.db);
   const audit = auditOf(requester, {
     action: 'bridge_registry.refresh',
     entity_type: 'bridge_registry',
     entity_key: 'bridge-c',
   });
   const readings = await readEach(chains, deps);
-  const { now, row, changed } = await refreshBridgeChains(deps.db, readings, { askedAt, audit });
+  const { now, row, changed } = await refreshBridgeChains(deps.db, readings, { startedAt, audit });
   const views = row.map((each) => chainView({ row: each, now }, deps.settings));
   return {
     status: 200,
@@ -48,7 +48,7 @@ export async function refresh(
 async function readEach(
   chains: readonly BridgeChain[],
   { bridge = NO_BRIDGE_CHAINS, log }: ApiDependencies,
-): Promise<readonly ToldChain[]> {
+): Promise<readonly ReportedChain[]> {
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
   const answers = await settleEach(chains, AT_ONCE, (chain) => bridge.read(chain, { signal }));
   return chains.map(({ chain, endpoint_identity }, index) => {

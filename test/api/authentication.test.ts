@@ -10,7 +10,7 @@ import { routes } from '../../venues/routes.ts';
 import { signatureHeaders } from '../../clients/http/index.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
-import type { AskedNonce } from '../../store/request-nonces.ts';
+import type { KeyNonce } from '../../store/request-nonces.ts';
 import { pino } from 'pino';
 
 const KEY = { keyId: 'k', secret: 's'.repeat(40) };
@@ -103,7 +103,7 @@ describe('the key ring', () => {
 
 describe('the nonce desk', () => {
   test('gathers requests into few statements, and gives the same pair to one of them', async () => {
-    const statements: (readonly AskedNonce[])[] = [];
+    const statements: (readonly KeyNonce[])[] = [];
     const desk = createNonceDesk(async (asked) => {
       statements.push(asked);
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -79,20 +79,17 @@ const resolve = (name: string, node: string, outcome: 'completed' | 'failed') =>
     reason: 'the statement of the venue',
     evidence: { statement: 'line 7' },
   });
-/**
- * Nobody sends any more: the time that would be waited for is over. Must come before who would
- * wait.
- */
+/** Ends the time of all sends, so that nothing has to wait for it; call before what would wait. */
 const sendsAreOver = () =>
   own.query(
     "UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour' WHERE send_not_after IS NOT NULL",
   );
-/** What a person is told of a movement's node that is unknown. */
+/** The message of a movement's UNKNOWN node on the timeline. */
 async function whyUnknown(name: string): Promise<string | undefined> {
-  const told = (await own.api.timeline(idOf(name))) as readonly (TimelineView & {
+  const entries = (await own.api.timeline(idOf(name))) as readonly (TimelineView & {
     readonly message: string;
   })[];
-  return told.find(({ event_type }) => event_type === 'node_unknown')?.message;
+  return entries.find(({ event_type }) => event_type === 'node_unknown')?.message;
 }
 const rows = () =>
   own.query(
@@ -281,7 +278,7 @@ describe('what was sent before the restore and is forgotten', () => {
     await consistent(name);
   });
 
-  test('is not sent again under the key of an earlier attempt: a person is told which one is known', async () => {
+  test('is not sent again under the key of an earlier attempt: the message names the known one', async () => {
     await own.api.act('resume', idOf('retried'));
     await ends('retried', 'MANUAL_INTERVENTION');
     expect(await whyUnknown('retried')).toContain(`${idOf('retried')}:pay:2`);
@@ -293,7 +290,7 @@ describe('what was sent before the restore and is forgotten', () => {
     await consistent('retried');
   });
 
-  test('on another way is not sent beside it: a person decides, and the other way is asked about', async () => {
+  test('on another path is not sent too: a person decides, and recovery looks at the other path', async () => {
     await own.api.act('resume', idOf('other way'));
     await ends('other way', 'MANUAL_INTERVENTION');
     expect(await whyUnknown('other way')).toContain('instead may have been sent');
@@ -308,7 +305,7 @@ describe('what was sent before the restore and is forgotten', () => {
     await consistent('other way');
   });
 
-  test('on a chain is not sent again while the account shows a nonce that nobody knows; a person resolves it', async () => {
+  test('on a chain is not sent again while the account shows an unknown nonce; a person resolves it', async () => {
     await ends('on chain', 'MANUAL_INTERVENTION');
     expect(await nodeOf('on chain', 'pay')).toMatchObject({
       state: 'UNKNOWN',
@@ -321,7 +318,7 @@ describe('what was sent before the restore and is forgotten', () => {
   });
 });
 
-describe('a cancel before a node was asked about', () => {
+describe('a cancel before recovery looked at a node', () => {
   const cancelled = async (name: string, pay: string): Promise<void> => {
     await own.api.act('cancel', idOf(name));
     await eventually(async () => ((await nodeOf(name, 'pay'))?.state === pay ? true : null), {
@@ -376,7 +373,7 @@ describe('what was never sent', () => {
   });
 });
 
-test('a capital transfer is asked about first', async () => {
+test('a look at a capital transfer comes first', async () => {
   const record = async () => {
     const { entries } = (await (await fetch(`${own.stack.paperVenueUrl}/transfers`)).json()) as {
       entries: readonly TransferEntry[];

@@ -1,6 +1,6 @@
 /**
- * Allowances over two local chains: 0 is one too and pays nobody. What remains is read from the
- * chain itself, by another client than the service's.
+ * Allowances over two local chains. A reset to 0 is an allowance too, without a payee. The
+ * remaining allowance is read from the chain itself, by another client than the service's.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPublicClient, erc20Abi, formatUnits, http, type Address } from 'viem';

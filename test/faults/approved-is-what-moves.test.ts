@@ -231,13 +231,13 @@ async function resolve({ id, label }: Running): Promise<void> {
   )
     return;
   const outcome = landed ? 'completed' : 'failed';
-  const told = { outcome, reason: 'the books say so', evidence: { key } };
+  const resolution = { outcome, reason: 'the books say so', evidence: { key } };
   await eventually(
     async () => {
       const { status, body } = await own.api.send(
         'POST',
         `/movements/${id}/nodes/${node.node_key}/actions/resolve`,
-        told,
+        resolution,
       );
       if (status === 200) seen.add(`resolved: ${outcome}`);
       return JSON.stringify(body).includes('send_not_over') ? null : true;
@@ -365,7 +365,7 @@ async function runAll(drawn: readonly Drawn[]): Promise<void> {
  */
 async function checkOver(holdings: readonly Holding[]): Promise<void> {
   expect(untrueHoldings(holdings)).toEqual([]);
-  // A venue that was asked within the last second, before the last of them had ended, is not asked
+  // A venue that was read within the last second, before the last of them had ended, is not read
   // again yet.
   const held = async () =>
     (await fetchAll()).filter(({ svc_pending_outflow }) => svc_pending_outflow !== '0');
@@ -437,10 +437,10 @@ const EXAMPLES: readonly Drawn[] = [
       { ...DRAW, kind: 'send', says: 'ref' },
     ],
   },
-  // An executor that says it was paid three times as much lets nobody pass on more than it was
-  // asked for.
+  // An executor that reports three times the amount lets no node pass on more than the requested
+  // amount.
   { ...QUIET, by_policy: true, outcomes: ['boasts'], nodes: second({ says: 'ref' }) },
-  // A part was sent: what is left of the hold, and of the budget, is given back.
+  // A part was sent: the rest of the hold, and of the budget, is released.
   {
     ...QUIET,
     by_policy: true,
@@ -459,7 +459,7 @@ const EXAMPLES: readonly Drawn[] = [
       { ...DRAW, edge: 'on_cancel' },
     ],
   },
-  // Cancelled while nobody can tell whether it was paid.
+  // Cancelled while it is unknown whether it was paid.
   {
     ...QUIET,
     by_policy: true,
@@ -479,7 +479,7 @@ const EXAMPLES: readonly Drawn[] = [
       { ...DRAW, edge: 'on_failure', after: 0 },
     ],
   },
-  // A person says that it was paid, or that it was not, where nobody else can.
+  // A person resolves it as paid or as not paid where no proof exists.
   {
     ...QUIET,
     by_policy: true,

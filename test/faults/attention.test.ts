@@ -79,7 +79,7 @@ const plan = (
 const undoable = (): Promise<string> =>
   plan([pay, compensation('undo')], [edge('pay', 'undo', 'on_cancel')]);
 
-async function begun(template: string, script: Script): Promise<string> {
+async function startMovement(template: string, script: Script): Promise<string> {
   const movement = await own.api.create(template, { amount: '5' });
   desk.say(movement.movement_id, script);
   await own.api.approve(movement);
@@ -93,7 +93,7 @@ const attentionOf = async (id: string): Promise<Attention | null> =>
 const set = (status: string): Promise<unknown> =>
   own.api.expect(200, 'PATCH', '/executors/test.scripted', { status });
 
-/** What is asked of a person, once it is asked for this reason. */
+/** What a person has to do, once the movement needs one for this reason. */
 const asks = (id: string, reason: string): Promise<Attention> =>
   eventually(
     async () => {
@@ -144,7 +144,7 @@ test('an approval is waited for, more urgently towards its end, and no longer on
 
 test('a gate says what its resume begins', async () => {
   const template = await plan([gate('ask'), noop('after')], [edge('ask', 'after')]);
-  const id = await begun(template, {});
+  const id = await startMovement(template, {});
   const attention = await asks(id, 'manual_gate');
   expect(attention).toMatchObject({ node_key: 'ask', last_answer: null, next_look_at: null });
   expect(attention.actions).toEqual([
@@ -162,14 +162,14 @@ test('a gate says what its resume begins', async () => {
   expect((await needing()).has(id)).toBe(false);
 });
 
-test('an unknown outcome tells the last answer and when it is asked next', async () => {
+test('an unknown outcome shows the last answer and when the next look is due', async () => {
   const lost: Script = {
     submit: () => {
       throw new Unavailable('the line broke');
     },
     recover: () => unknown('the ledger is closed'),
   };
-  const id = await begun(await undoable(), lost);
+  const id = await startMovement(await undoable(), lost);
   await own.api.reaches(id, 'MANUAL_INTERVENTION');
   const attention = await asks(id, 'unknown_outcome');
   expect(attention).toMatchObject({ node_key: 'pay', attempt: 1, max_attempts: 3 });
@@ -183,11 +183,11 @@ test('an unknown outcome tells the last answer and when it is asked next', async
   const next = await eventually(async () => (await asks(id, 'unknown_outcome')).next_look_at, {
     what: () => 'the time of the next look',
   });
-  const asked = desk.calls(id, 'recover').length;
+  const before = desk.calls(id, 'recover').length;
   const look = Date.parse(next);
   expect(look).toBeGreaterThan(Date.now() - ASK_SECONDS * 1000);
   expect(look).toBeLessThan(Date.now() + (ASK_SECONDS + 2) * 1000);
-  // It is asked then, and the next time is told.
+  // It is called then, and the next time is shown.
   await eventually(
     async () => {
       const { next_look_at } = await asks(id, 'unknown_outcome');
@@ -195,17 +195,17 @@ test('an unknown outcome tells the last answer and when it is asked next', async
     },
     { what: () => 'a later look' },
   );
-  expect(desk.calls(id, 'recover').length).toBeGreaterThan(asked);
+  expect(desk.calls(id, 'recover').length).toBeGreaterThan(before);
 
   desk.say(id, { recover: () => notLanded() });
   await own.api.act('retry', id);
   await own.api.reaches(id, 'COMPLETED');
   expect((await needing()).has(id)).toBe(false);
   // What was sent again is said to be when it is, not when it was decided.
-  const told = (await own.api.timeline(id))
+  const needs = (await own.api.timeline(id))
     .filter(({ event_type }) => event_type === 'node_submitting' || event_type === 'node_recovered')
     .map(({ message }) => message);
-  expect(told).toEqual([
+  expect(needs).toEqual([
     'Submitting',
     'Recovered: nothing landed',
     'Submitting again under the same key',
@@ -221,7 +221,7 @@ describe('a person has an unknown outcome looked at', () => {
     observe: () => pending(0.2),
   };
   const unknownOne = async (): Promise<string> => {
-    const id = await begun(await plan([pay], []), lost);
+    const id = await startMovement(await plan([pay], []), lost);
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
     return id;
   };
@@ -264,7 +264,7 @@ test('a failure offers what can still be done, and nothing where nothing can', a
   const refusing: Script = {
     submit: () => failed('BANK_CLOSED', 'the bank is closed'),
   };
-  const open = await begun(await plan([pay], []), refusing);
+  const open = await startMovement(await plan([pay], []), refusing);
   const attention = await asks(open, 'failed');
   expect(attention).toMatchObject({ node_key: 'pay', attempt: 1 });
   expect(attention.last_answer).toContain('the bank is closed');
@@ -275,13 +275,13 @@ test('a failure offers what can still be done, and nothing where nothing can', a
   await own.api.reaches(open, 'COMPLETED');
   await listed(open, null);
 
-  const undone = await begun(
+  const undone = await startMovement(
     await plan([pay, compensation('undo')], [edge('pay', 'undo', 'on_failure')]),
     refusing,
   );
   expect(offered(await asks(undone, 'failed'))).toEqual(['acknowledge']);
   expect((await own.api.send('POST', `/movements/${undone}/actions/retry`)).status).toBe(409);
-  // After a week it is nobody's work any more.
+  // After a week it is no longer shown.
   await own.query(
     "UPDATE movements SET updated_at = updated_at - interval '7 days' WHERE movement_id = $1",
     [undone],
@@ -291,7 +291,7 @@ test('a failure offers what can still be done, and nothing where nothing can', a
 
 test('the UI lists a failure until it is retried or acknowledged, and one that fails anew again', async () => {
   const refusing: Script = { submit: () => failed('BANK_CLOSED', 'the bank is closed') };
-  const id = await begun(await plan([pay, gate('ask')], [edge('pay', 'ask')]), refusing);
+  const id = await startMovement(await plan([pay, gate('ask')], [edge('pay', 'ask')]), refusing);
   await listed(id, 'failed');
   // It says what it is of, as the movement's own runs do.
   const beside = own.temporal.workflow.getHandle(`attention/${id}`);
@@ -311,7 +311,7 @@ test('the UI lists a failure until it is retried or acknowledged, and one that f
   await own.api.reaches(id, 'COMPLETED');
   await listed(id, null);
 
-  const left = await begun(await plan([pay], []), refusing);
+  const left = await startMovement(await plan([pay], []), refusing);
   await listed(left, 'failed');
   await own.api.expect(200, 'POST', `/movements/${left}/actions/acknowledge`, { reason: 'paid' });
   await listed(left, null);
@@ -322,14 +322,14 @@ test('a failure that no node has, and one of what a cancel led to, are named too
     ...edge('first', 'then'),
     condition_expr: 'dec(intent.asset) > dec("1")',
   };
-  const unsaid = await begun(await plan([noop('first'), noop('then')], [wrong]), {});
+  const unsaid = await startMovement(await plan([noop('first'), noop('then')], [wrong]), {});
   const condition = await asks(unsaid, 'failed');
   expect(condition).toMatchObject({ node_key: 'first', actions: [{ action: 'acknowledge' }] });
   expect(condition.message).toContain('A condition behind first');
   expect((await needing()).get(unsaid)).toBe('failed');
 
   const undo = { ...pay, node_key: 'undo', node_kind: 'compensation' };
-  const cancelled = await begun(
+  const cancelled = await startMovement(
     await plan(
       [noop('first'), gate('ask'), undo],
       [edge('first', 'ask'), edge('first', 'undo', 'on_cancel')],
@@ -352,7 +352,7 @@ test('a failure that no node has, and one of what a cancel led to, are named too
 }, 90_000);
 
 test('a node whose executor was switched off names it, and who switches it on again', async () => {
-  const id = await begun(await plan([pay], []), { observe: () => pending(0.2) });
+  const id = await startMovement(await plan([pay], []), { observe: () => pending(0.2) });
   await own.api.nodeReaches(id, 'pay', ['OBSERVING']);
   expect((await needing()).has(id)).toBe(false);
   await set('disabled');
@@ -360,7 +360,7 @@ test('a node whose executor was switched off names it, and who switches it on ag
   expect(attention.message).toContain('test.scripted is disabled');
   expect(offered(attention)).toContain('enable_executor');
   await listed(id, 'executor_unavailable');
-  // What somebody sends by hand and is nothing that can be told stops no run, and is told anew.
+  // A malformed signal, sent by hand, stops no run, and the reason is signalled again.
   const run = own.temporal.workflow.getHandle(`movement/${id}`);
   for (const wrong of [[], ['failed'], [{ reason: 'no such reason' }], [{ reason: 7 }]])
     await run.signal('attention', ...wrong);
@@ -380,7 +380,7 @@ test('a node whose executor was switched off names it, and who switches it on ag
   await own.api.reaches(id, 'COMPLETED');
 });
 
-test('a payment behind one that nobody can say the end of names it', async () => {
+test('a payment behind an unknown one names it', async () => {
   const { chain } = own.stack;
   const fund = await own.api.create(await storeTemplate(own.api, [withdrawal(chain, 'fund')]), {
     amount: '20',
@@ -422,7 +422,7 @@ test('a payment behind one that nobody can say the end of names it', async () =>
 
 test('lists filter by what is moved, by template, and say which filters there are', async () => {
   const template = await plan([gate('ask')], []);
-  const id = await begun(template, {});
+  const id = await startMovement(template, {});
   await asks(id, 'manual_gate');
   const key = encodeURIComponent(template);
   expect([...(await needing(`&template_key=${key}`)).keys()]).toEqual([id]);
@@ -440,7 +440,7 @@ test('lists filter by what is moved, by template, and say which filters there ar
 
 test('a cancellation requested in the Temporal UI moves no money and stops nothing', async () => {
   const sends: (() => void)[] = [];
-  const id = await begun(await plan([gate('ask'), pay], [edge('ask', 'pay')]), {
+  const id = await startMovement(await plan([gate('ask'), pay], [edge('ask', 'pay')]), {
     submit: () => new Promise((answer) => sends.push(() => answer(accepted('slow')))) as never,
   });
   const cancelled = async (): Promise<void> => {
@@ -450,12 +450,8 @@ test('a cancellation requested in the Temporal UI moves no money and stops nothi
     await eventually(
       async () => {
         const events = (await run.fetchHistory()).events ?? [];
-        const asked = events.findLastIndex(
-          (e) => e.workflowExecutionCancelRequestedEventAttributes,
-        );
-        return events.slice(asked).some((e) => e.workflowTaskCompletedEventAttributes)
-          ? true
-          : null;
+        const last = events.findLastIndex((e) => e.workflowExecutionCancelRequestedEventAttributes);
+        return events.slice(last).some((e) => e.workflowTaskCompletedEventAttributes) ? true : null;
       },
       { what: () => 'a task after the request' },
     );

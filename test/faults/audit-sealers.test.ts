@@ -1,6 +1,5 @@
 /**
- * Sealers beside each other and beside writers: one chain, every committed row in it, nobody held
- * up.
+ * Concurrent sealers and writers: one chain with every committed row, and no writer waits.
  */
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
@@ -107,7 +106,7 @@ test('two sealers and many writers at once make one chain over every row', async
   });
 });
 
-test('a row that commits late is sealed behind younger ones, and holds up nobody', async () => {
+test('a row that commits late is sealed behind younger ones, and delays no sealer', async () => {
   const { db } = connected(FIRST);
   seal();
   const before = (await readHead(db)).position;

@@ -70,7 +70,7 @@ test.each([
          WHERE p.idempotency_key = $1`,
         [key],
       );
-    // The statement that was under way ends by itself, whoever asked for it.
+    // The running statement ends by itself, even without its client.
     await eventually(async () => ((await made()).length === (unwritten ? 0 : 1) ? true : null));
     await own.stack.startChild('api');
     const ended = await eventually(async () => {

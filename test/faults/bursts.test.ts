@@ -1,4 +1,4 @@
-/** Many creates at once: no run is told the same thing over and over, and none is forgotten. */
+/** Many creates at once: no run is woken again and again for one change, and none is missed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startCommandRelay } from '../../activities/relays/commands.ts';

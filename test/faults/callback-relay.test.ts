@@ -183,7 +183,7 @@ async function becomes(
   );
 }
 
-test('every movement is told its events in their order, several movements at once, each event once by two relays', async () => {
+test('two relays send each event once, in the order of its movement, several movements at once', async () => {
   const movements = await Promise.all([1, 2, 3, 4].map(() => movement()));
   for (const id of movements) for (const type of CALLBACK_EVENTS) await emit(id, type);
   target.delayMs = 20;
@@ -324,7 +324,7 @@ test('after the last allowed failure it is a dead letter, and redelivered it arr
   ]);
 });
 
-test('a redelivery asked for four times at once happens once', async () => {
+test('four redelivery requests at once cause one redelivery', async () => {
   const id = await movement();
   await emit(id, 'request_approved', elsewhere);
   const [dead] = await rows(id);
@@ -404,7 +404,7 @@ describe('a host that is not listed', () => {
   });
 });
 
-test('a session is told its settings, beside those that its address brings', async () => {
+test('a session gets its settings in addition to those of its address', async () => {
   const url = new URL(database.url);
   url.searchParams.set('options', '-c svc.clock_offset_ms=5000');
   const session = connectDatabase({

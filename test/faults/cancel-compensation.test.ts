@@ -42,7 +42,7 @@ interface Approved extends Created {
   readonly amount: string;
 }
 
-/** A movement of its own amount; approved unless told otherwise. */
+/** A movement with its own amount; approved by default. */
 async function begin(
   nodes: readonly PlanNode[],
   edges: readonly PlanEdge[],

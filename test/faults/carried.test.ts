@@ -19,12 +19,12 @@ type Call = 'preflight' | 'prepare' | 'submit' | 'observe' | 'recover';
 
 /** What the module does before it answers, by movement and call. */
 const before = new Map<string, (call: Call, node: string, attempt: number) => Promise<void>>();
-const asked: { id: string; call: Call; node: string }[] = [];
-/** How often a run has begun to load its movement. */
+const calls: { id: string; call: Call; node: string }[] = [];
+/** How often a run has started to load its movement. */
 const loads = new Map<string, number>();
 /** What becomes of an activity of a movement: its answer is lost at once, or when it ends. */
 const lost = new Map<string, Promise<void> | 'at the end'>();
-/** Told when an activity has its answer, which may then be kept back. */
+/** Called when an activity has its answer, which may then be held back. */
 const answered = new Map<string, () => Promise<void>>();
 
 /** Longer than in the service: whether an activity goes on is not to depend on the machine. */
@@ -57,14 +57,14 @@ let db: Database;
 let service: CostService;
 let api: MovementApi;
 
-/** The instant executor, which notes what it is asked. */
+/** The instant executor, with a record of its calls. */
 function noting(): Executor {
   const sound = instantExecutor();
   const note = async (
     call: Call,
     { movement_id, node_key, attempt }: { movement_id: string; node_key: string; attempt: number },
   ): Promise<void> => {
-    asked.push({ id: movement_id, call, node: node_key });
+    calls.push({ id: movement_id, call, node: node_key });
     await before.get(movement_id)?.(call, node_key, attempt);
   };
   return {
@@ -135,14 +135,14 @@ afterAll(async () => {
 });
 
 const callsOf = (id: string, call: Call): string[] =>
-  asked.filter((each) => each.id === id && each.call === call).map(({ node }) => node);
+  calls.filter((each) => each.id === id && each.call === call).map(({ node }) => node);
 const sent = (id: string): string[] => callsOf(id, 'submit');
 
 const created = ({ template_key }: TemplateBody): Promise<Created> =>
   api.create(template_key, { amount: '5' });
 
 /** Approved, with `doing` before each answer of the executor. */
-async function begun(
+async function startMovement(
   template: TemplateBody,
   doing: (call: Call, node: string, id: string) => Promise<void> = async () => undefined,
 ): Promise<string> {
@@ -175,8 +175,8 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open: () => open() };
 }
 
-test('a chain is one activity, and each of its nodes is prepared, sent and told of on its own', async () => {
-  const id = await begun(CHAIN);
+test('a chain is one activity, and each of its nodes is prepared, sent and recorded separately', async () => {
+  const id = await startMovement(CHAIN);
   await api.reaches(id, 'COMPLETED');
   await consistent(id);
   expect(await activities(id)).toEqual(['submit']);
@@ -213,7 +213,7 @@ test.each(['n1', 'n2', 'n3'])(
   'a run that is woken while its activity sends %s begins nothing beside it',
   async (node) => {
     const [held, sending] = [gate(), gate()];
-    const id = await begun(CHAIN, async (call, at) => {
+    const id = await startMovement(CHAIN, async (call, at) => {
       if (call !== 'submit' || at !== node) return;
       sending.open();
       await held.opened;
@@ -222,7 +222,7 @@ test.each(['n1', 'n2', 'n3'])(
     const seen = loads.get(id) ?? 0;
     await wake(id);
     await eventually(async () => ((loads.get(id) ?? 0) > seen ? true : null));
-    // Whatever the run has begun upon that would be under way by now.
+    // All that the run started because of that would run by now.
     await sleep(500);
     held.open();
     await api.reaches(id, 'COMPLETED');
@@ -265,7 +265,7 @@ test('a freeze that ends before the run has the answer of its activity leaves no
 });
 
 test('a node that takes its time is the last of its activity', async () => {
-  const id = await begun(CHAIN, async (call, node) => {
+  const id = await startMovement(CHAIN, async (call, node) => {
     if (call === 'observe' && node === 'n1') await sleep(SOON_MS + 200);
   });
   await api.reaches(id, 'COMPLETED');
@@ -278,7 +278,7 @@ test.each(['preflight', 'submit'] as const)(
   'a cancel that comes during a %s lets nothing be sent behind it',
   async (during) => {
     const [held, there] = [gate(), gate()];
-    const id = await begun(UNDONE, async (call, node) => {
+    const id = await startMovement(UNDONE, async (call, node) => {
       if (call !== during || node !== 'n2') return;
       there.open();
       await held.opened;
@@ -328,9 +328,9 @@ test('an activity that counts as dead while it sends: recovery finds the send, a
   expect(sent(id)).toEqual(['n1', 'n2', 'n3']);
 });
 
-test('an executor that fails before its send is asked again by itself, and its node keeps the count', async () => {
+test('an executor that fails before its send is called again alone, and its node keeps the count', async () => {
   let failures = 2;
-  const id = await begun(CHAIN, async (call, node) => {
+  const id = await startMovement(CHAIN, async (call, node) => {
     if (call === 'prepare' && node === 'n2' && failures-- > 0) throw new Error('not now');
   });
   await api.reaches(id, 'COMPLETED', 60_000);
@@ -342,7 +342,7 @@ test('lanes that end at the same time decide one after the other: nothing is lef
   const random = (most: number): Promise<void> => sleep(Math.floor(Math.random() * most));
   const ids = await Promise.all(
     Array.from({ length: 12 }, () =>
-      begun(LANES, async (call, _node, id) => {
+      startMovement(LANES, async (call, _node, id) => {
         await random(call === 'submit' ? 40 : 5);
         // Somebody looks, at any moment.
         if (Math.random() < 0.05) await wake(id);
@@ -360,8 +360,8 @@ test('lanes that end at the same time decide one after the other: nothing is lef
   }
 }, 120_000);
 
-/** The nodes that each activity of a movement was told it may go on to. */
-async function toldOf(template: TemplateBody): Promise<readonly (readonly [string, string[]])[]> {
+/** The nodes that each activity of a movement may continue with. */
+async function onwardOf(template: TemplateBody): Promise<readonly (readonly [string, string[]])[]> {
   const [held, movement] = [gate(), await created(template)];
   const id = movement.movement_id;
   before.set(id, async (call) => {
@@ -383,9 +383,9 @@ async function toldOf(template: TemplateBody): Promise<readonly (readonly [strin
   });
 }
 
-test('what a chain is told covers no node that another lane leads to', async () => {
-  // A lane that lost too many races to write its decision is begun anew, from where it stands.
-  const lanes = await toldOf(LANES);
+test('a chain continues with no node that another branch leads to', async () => {
+  // A branch that lost too many races to write its decision starts again from where it is.
+  const lanes = await onwardOf(LANES);
   expect(lanes.map(([node]) => node)).toEqual(
     expect.arrayContaining(['root', 'a1', 'b1', 'c1', 'join']),
   );
@@ -394,5 +394,5 @@ test('what a chain is told covers no node that another lane leads to', async () 
     expect(onward).toEqual(/^[abc]\d$/.test(node) ? behind.map((at) => `${node[0]}${at}`) : []);
   }
   // Either of two lanes may open the way to the last node.
-  for (const [, onward] of await toldOf(EITHER)) expect(onward).toEqual([]);
+  for (const [, onward] of await onwardOf(EITHER)) expect(onward).toEqual([]);
 });

@@ -63,7 +63,7 @@ test('after each kill a stream goes on where it was, with every change once', as
     await own.stack.kill('api', 'SIGKILL');
     await stream.ended;
     note();
-    // The worker goes on, and nobody hears of it.
+    // The worker goes on, without a stream that shows it.
     await eventually(
       async () => {
         const [row] = await own.query<{ request_state: string }>(

@@ -51,8 +51,8 @@ const secretFile = join(folder, 'secret');
 const looks = new Map<string, number>();
 const letGo = new Set<string>();
 /**
- * Movements whose `pay` is refused in its first attempt, and those whose send goes nowhere until it
- * is asked about.
+ * Movements whose `pay` is refused in its first attempt, and those whose send is lost until
+ * recovery looks for it.
  */
 const refused = new Set<string>();
 const lost = new Set<string>();
@@ -139,7 +139,7 @@ function paying(node_key: string, type = 'team_quick', more: object = {}): PlanN
 
 const BESIDE: readonly PlanEdge[] = [edge('begin', 'watch'), edge('begin', 'pay')];
 
-/** `watch` and, where it is given, a `pay` beside it. */
+/** `watch` and, if any, a parallel `pay`. */
 function template(pay?: PlanNode, edges: readonly PlanEdge[] = BESIDE): Promise<string> {
   const nodes = pay === undefined ? [paying('watch')] : [noop('begin'), paying('watch'), pay];
   return storeTemplate(own.api, nodes, {
@@ -148,12 +148,12 @@ function template(pay?: PlanNode, edges: readonly PlanEdge[] = BESIDE): Promise<
   });
 }
 
-async function begun(
+async function startMovement(
   templateKey: string,
-  told: (movementId: string) => void = () => undefined,
+  onStart: (movementId: string) => void = () => undefined,
 ): Promise<Created> {
   const movement = await own.api.create(templateKey, { amount: '5' });
-  told(movement.movement_id);
+  onStart(movement.movement_id);
   await own.api.approve(movement);
   return movement;
 }
@@ -242,17 +242,17 @@ function sends(timeline: readonly TimelineView[], node: string): number {
 }
 
 test('a node that is observed for long costs many runs, each of them closed in time, and one send', async () => {
-  const movement = await begun(await template());
+  const movement = await startMovement(await template());
   await continued(movement.movement_id, 5);
   expect(sends(await ended(movement), 'watch')).toBe(1);
   expect(payments.count(`${movement.movement_id}:watch:1`)).toBe(1);
 }, 240_000);
 
-test('nodes beside one another, each asked about all the time, hold no run up', async () => {
+test('parallel nodes that are looked at all the time delay no run', async () => {
   const nodes = ['watch', 'second', 'third', 'fourth', 'fifth', 'sixth'];
   const graph = [noop('begin'), ...nodes.map((node) => paying(node))];
   const edges = nodes.map((node) => edge('begin', node));
-  const movement = await begun(
+  const movement = await startMovement(
     await storeTemplate(own.api, graph, { assurance: 'provider_completed', edges }),
   );
   await continued(movement.movement_id, 12);
@@ -264,9 +264,9 @@ test('nodes beside one another, each asked about all the time, hold no run up', 
 
 test('no run continues as new in the middle of a send, however long its history has become', async () => {
   const seen: { readonly run_id: string; readonly events: number }[] = [];
-  const movement = await begun(await template(paying('pay', 'team_slow')), (id) => {
+  const movement = await startMovement(await template(paying('pay', 'team_slow')), (id) => {
     held.set(id, async () => {
-      // Only once the run has been told to continue can it be seen that it does not.
+      // Only a run that should continue can show that it does not.
       const note = async (): Promise<void> => void seen.push((await own.runOf(id))!);
       await eventually(async () =>
         (await own.runOf(id))!.events > 0 && looksAt(id) > 0 ? true : null,
@@ -311,21 +311,21 @@ test('a movement that waits for its approval continues too, and the approval aro
   }
 }, 240_000);
 
-test('a cancel around the switch is heard: executors are asked once, what was sent is observed to its end and undone once', async () => {
+test('a cancel around the switch takes effect: executors get one request, what was sent is observed to its end and undone once', async () => {
   const key = await storeTemplate(own.api, [paying('watch'), compensation('undo')], {
     assurance: 'provider_completed',
     edges: [edge('watch', 'undo', 'on_cancel')],
   });
   await Promise.all(
     [1, 2, 3].map(async (times) => {
-      const movement = await begun(key);
+      const movement = await startMovement(key);
       await continued(movement.movement_id, times);
       await own.api.act('cancel', movement.movement_id);
       await continued(movement.movement_id, times + 3);
       const timeline = await ended(movement, 'CANCELLED');
       await own.api.nodeReaches(movement.movement_id, 'undo', ['COMPLETED']);
       expect(
-        timeline.filter(({ message }) => message === 'Its executor was asked to cancel'),
+        timeline.filter(({ message }) => message === 'Cancel requested from its executor'),
       ).toHaveLength(1);
       expect(payments.count(`${movement.movement_id}:watch:1`)).toBe(1);
     }),
@@ -336,7 +336,7 @@ test('a retry around the switch is heard once', async () => {
   const key = await template(paying('pay'));
   await Promise.all(
     [1, 2, 3].map(async (times) => {
-      const movement = await begun(key, (id) => void refused.add(id));
+      const movement = await startMovement(key, (id) => void refused.add(id));
       await own.api.nodeReaches(movement.movement_id, 'pay', ['FAILED']);
       await continued(movement.movement_id, times);
       await own.api.act('retry', movement.movement_id);
@@ -354,7 +354,7 @@ test('a pause before a send is made again outlasts the runs that it is waited in
     initial_interval_seconds: PAUSE_SECONDS,
     max_interval_seconds: PAUSE_SECONDS,
   };
-  const movement = await begun(
+  const movement = await startMovement(
     await template(paying('pay', 'team_brief', { retry_policy })),
     (id) => void lost.add(id),
   );

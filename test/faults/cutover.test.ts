@@ -269,7 +269,7 @@ test('a frozen capital transfer waits and is made once', async () => {
   expect(await fencesBetween(frozen, released)).toBe(0);
 }, 90_000);
 
-test('after a restore a transfer is asked about first also where the restored switch is frozen', async () => {
+test('after a restore a look at a transfer comes first even where the restored switch is frozen', async () => {
   await own.stack.kill('worker');
   const made = await own.api.expect(201, 'POST', '/capital-transfers', transfer(randomUUID()));
   await switchTo('frozen');

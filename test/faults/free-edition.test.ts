@@ -10,8 +10,8 @@ const TEMPLATE = 'test/free-bridge';
 const own = ownStack({ bridges: true, env: { SVC_EDITION: 'free' } });
 beforeAll(async () => {
   const { near: from, far: to } = own.stack.bridges!;
-  const recipient = own.stack.chain.accounts.treasury.address;
-  const plan = sendAndArrive({ key: TEMPLATE, from, to, recipient });
+  const treasury = own.stack.chain.accounts.treasury.address;
+  const plan = sendAndArrive({ key: TEMPLATE, from, to, recipient: treasury });
   await own.api.expect(201, 'POST', '/plan-templates', plan);
 }, 240_000);
 

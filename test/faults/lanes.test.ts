@@ -225,7 +225,7 @@ test('a node that is unknown is cancelled as well, and says so', async () => {
   expect(await paid(movement)).toBe(0);
 });
 
-test('a payment to somebody who may not be paid any more is not signed again', async () => {
+test('a payment to a payee that may no longer be paid is not signed again', async () => {
   const movement = await stuck();
   await listed(false);
   try {
@@ -235,7 +235,7 @@ test('a payment to somebody who may not be paid any more is not signed again', a
       return node?.error_code === 'NOT_REPLACED' ? true : null;
     });
     expect(await versionsOf(movement)).toHaveLength(1);
-    // What pays nobody may be signed all the same.
+    // A zero-value transaction may still be signed.
     expect(await cancels(movement)).toMatchObject({ status: 200 });
     expect((await sentVersions(movement, 2)).at(-1)).toMatchObject({ kind: 'cancel' });
     await own.chainFaults({ mining: 'automatic' });
@@ -279,7 +279,7 @@ test('a lane whose first transaction a person has answered for goes on by itself
   const second = await send(pays);
   await own.api.nodeReaches(second.movement_id, 'pay', ['OBSERVING']);
   await own.api.reaches(first.movement_id, 'MANUAL_INTERVENTION');
-  // From now on nothing later is given away.
+  // From now on no later nonce is claimed.
   const third = await send(pays);
   const waits = await eventually(async () => {
     const [node] = (await own.api.movement(third.movement_id)).nodes;
@@ -344,7 +344,7 @@ test('a lane that cannot be used up is shown, and so is whatever waits for it', 
   const [{ nonce }] = (await versionsOf(first)) as [Version];
   const found = await eventually(stuckAt, { what: () => 'the lane to be stuck' });
   expect(found).toMatchObject({ nonce, why: expect.stringMatching(/./) as string });
-  // An endpoint may refuse once: nobody is called for that.
+  // An endpoint may refuse once: no person is needed for that.
   expect(await attentionOf(third)).toBeNull();
   await longStuck();
   for (const waits of [behind, third]) {
@@ -460,8 +460,8 @@ test('a payment whose block is gone is sent again, and its record tells', async 
   }, FINAL);
   expect(settled.mined_hash).toBe(tx_hash);
   expect(await paid(movement)).toBe(1);
-  const told = (await eventsOf(movement)).filter((event) => event === 'transaction_dropped');
-  expect(told).toHaveLength(1);
+  const dropped = (await eventsOf(movement)).filter((event) => event === 'transaction_dropped');
+  expect(dropped).toHaveLength(1);
 });
 
 test('a payment whose payee is revoked while it is signed anew is not stored', async () => {
@@ -480,7 +480,7 @@ test('a payment whose payee is revoked while it is signed anew is not stored', a
       movement.movement_id,
     ]);
     await age(movement);
-    // It has asked the stops and signed, and waits for the movement to store it.
+    // It has checked the stops and signed, and waits for the movement's lock to store it.
     await eventually(
       async () => {
         const waiting = await own.query(
@@ -538,7 +538,7 @@ test('a version whose payee is revoked when it is stored is not sent', async () 
   const restore = await revokedWhenStored();
   try {
     await age(movement);
-    // The revoke ends what nobody took, by a version that moves nothing.
+    // The revoke ends what no endpoint took, by a zero-value version.
     const versions = await sentVersions(movement, 3);
     expect(versions.map(({ kind }) => kind)).toEqual(['payment', 'payment', 'cancel']);
     expect((await takenOf(movement)).slice(0, 2)).toEqual([true, false]);

@@ -488,7 +488,7 @@ describe('a local activity that runs again', () => {
 });
 
 describe('a phase that runs again', () => {
-  test('returns what is recorded and calls nobody', async () => {
+  test('returns what is recorded and calls no executor', async () => {
     const { movement, args } = await executing(PAY);
     const { preflight, prepare, submit, observe, recover } = worker();
     for (const [phase, next] of [
@@ -498,7 +498,7 @@ describe('a phase that runs again', () => {
       [observe, 'settled'],
     ] as const) {
       expect((await phase(args)).next).toBe(next);
-      const told = await events(movement);
+      const recorded = await events(movement);
       // The same phase again, and every one before it, as a reset of the run would have it.
       for (const earlier of [preflight, prepare, submit, observe].slice(
         0,
@@ -509,7 +509,7 @@ describe('a phase that runs again', () => {
         if (phase !== earlier || phase === observe) continue;
         expect(again.state).toBe((await node(movement)).state);
       }
-      if (phase !== submit) expect(await events(movement)).toEqual(told);
+      if (phase !== submit) expect(await events(movement)).toEqual(recorded);
     }
     expect((await recover(args)).next).toBe('settled');
     expect(memory.calls).toEqual({
@@ -533,9 +533,9 @@ describe('a phase that runs again', () => {
   });
 
   test.each(['preflight', 'prepare'] as const)(
-    'a %s that nobody answers is asked for as long as it takes, where its plan sets no bound',
+    'a %s without an answer is repeated without limit, where its plan sets none',
     async (phase) => {
-      const silent = new ExecutorFault('unreachable', 'AWAY', 'nobody answers');
+      const silent = new ExecutorFault('unreachable', 'AWAY', 'no answer');
       const { executor } = memory;
       const away = { ...executor, [phase]: () => Promise.reject(silent) };
       memory = { ...memory, executor: away };
@@ -569,7 +569,7 @@ describe('a phase that runs again', () => {
     },
     { which: 'the long fence', template: PAY, known: {}, short: [] },
   ])(
-    'two submits at once send once behind $which, and the loser never waits for a wake that nobody sends',
+    'two submits at once send once behind $which, and the loser never waits for a wake that never comes',
     async ({ template, known, short }) => {
       const { movement, args: place } = await executing(template);
       const args = { ...place, ...known };
@@ -589,7 +589,7 @@ describe('a phase that runs again', () => {
   );
 });
 
-// Nobody may have asked while there was time: every worker was away.
+// No look may have been made in time: every worker was away.
 test.each<[string, Answers['observe'], Partial<PhaseResult>]>([
   [
     'finds what has come',
@@ -674,7 +674,7 @@ describe.each([
     expect(memory.calls.submit).toBe(0);
   });
 
-  test('stops a node whose earlier send has to be asked about first', async () => {
+  test('stops a node whose earlier send recovery has to look for first', async () => {
     const { movement, args } = await preparedNode();
     const { watching, said } = watched();
     await db.sql`UPDATE movement_nodes SET recover_first = true
@@ -698,10 +698,10 @@ describe("a record of a team's answer that runs again", () => {
     team = {};
     rmSync(folder, { recursive: true });
   });
-  const asked = async (args: PhaseArgs, phase: Phase): Promise<RecordArgs> => {
+  const openQuestion = async (args: PhaseArgs, phase: Phase): Promise<RecordArgs> => {
     const answer = await worker().ask({ ...args, phase });
     if ('result' in answer)
-      throw new Error(`${phase} asks nobody: ${JSON.stringify(answer.result)}`);
+      throw new Error(`${phase} calls no worker: ${JSON.stringify(answer.result)}`);
     const { epoch, errors, question } = answer.ask;
     return {
       ...args,
@@ -712,7 +712,7 @@ describe("a record of a team's answer that runs again", () => {
       given: { answer: null },
     };
   };
-  /** A node behind its fence, and what its submit was asked with. */
+  /** A node behind its fence, and the open question of its submit. */
   const fenced = async (): Promise<{
     movement: Created;
     args: PhaseArgs;
@@ -720,7 +720,7 @@ describe("a record of a team's answer that runs again", () => {
   }> => {
     const { movement, args } = await executing(PAY);
     await worker().preflight({ ...args, chained: true });
-    return { movement, args, submitted: await asked(args, 'submit') };
+    return { movement, args, submitted: await openQuestion(args, 'submit') };
   };
 
   test.each<[string, TeamAnswer, Partial<PhaseResult>]>([
@@ -736,27 +736,30 @@ describe("a record of a team's answer that runs again", () => {
       { state: 'FAILED', next: 'settled', error_code: 'NO' },
     ],
     [
-      'that nobody took it',
+      'no worker that took it',
       { fault: { kind: 'not_started', code: 'EXECUTOR_NOT_POLLING' } },
       { state: 'READY', next: 'submit' },
     ],
-  ])('of a submit that came to %s says the same and writes nothing', async (_what, given, says) => {
-    const { movement, args, submitted } = await fenced();
-    const { movement_id, node_key, attempt } = args;
-    const call = {
-      idempotency_key: `${movement_id}:${node_key}:${String(attempt)}`,
-      phase: 'submit',
-    } as const;
-    const answer = 'answer' in given ? given.answer : null;
-    const signed = answer === null ? given : { answer: signedResult(SECRET, call, answer) };
-    const first = await worker().record({ ...submitted, given: signed });
-    const [told, row] = [await events(movement), await node(movement)];
-    const again = await worker().record({ ...submitted, given: signed });
-    expect(again).toMatchObject(says);
-    expect(again.delay_ms).toBe(first.delay_ms);
-    expect(await events(movement)).toEqual(told);
-    expect(await node(movement)).toEqual(row);
-  });
+  ])(
+    'of a submit that came to %s says the same and writes nothing',
+    async (_what, outcome, says) => {
+      const { movement, args, submitted } = await fenced();
+      const { movement_id, node_key, attempt } = args;
+      const call = {
+        idempotency_key: `${movement_id}:${node_key}:${String(attempt)}`,
+        phase: 'submit',
+      } as const;
+      const answer = 'answer' in outcome ? outcome.answer : null;
+      const signed = answer === null ? outcome : { answer: signedResult(SECRET, call, answer) };
+      const first = await worker().record({ ...submitted, given: signed });
+      const [recorded, row] = [await events(movement), await node(movement)];
+      const again = await worker().record({ ...submitted, given: signed });
+      expect(again).toMatchObject(says);
+      expect(again.delay_ms).toBe(first.delay_ms);
+      expect(await events(movement)).toEqual(recorded);
+      expect(await node(movement)).toEqual(row);
+    },
+  );
 
   test('of a recovery that found nothing sends once more, not twice', async () => {
     const { movement, args, submitted } = await fenced();
@@ -771,21 +774,21 @@ describe("a record of a team's answer that runs again", () => {
     await db.sql`UPDATE movement_nodes SET send_not_after = svc_now()
       WHERE movement_id = ${args.movement_id}::uuid`;
     const recovered = {
-      ...(await asked(args, 'recover')),
+      ...(await openQuestion(args, 'recover')),
       given: { answer: { next_state: 'READY' } },
     } as const;
     const first = await worker().record(recovered);
-    const told = await events(movement);
+    const recorded = await events(movement);
     expect(first).toMatchObject({ state: 'READY', next: 'submit' });
     expect(await worker().record(recovered)).toEqual(first);
-    expect(await events(movement)).toEqual(told);
+    expect(await events(movement)).toEqual(recorded);
     expect(await node(movement)).toMatchObject({ error_count: 1 });
   });
 
   test('of an error counts it once', async () => {
     const { movement, args } = await executing(PAY);
-    const given = { fault: { kind: 'server_error', code: 'AWAY' } } as const;
-    const failed = { ...(await asked(args, 'preflight')), given };
+    const outcome = { fault: { kind: 'server_error', code: 'AWAY' } } as const;
+    const failed = { ...(await openQuestion(args, 'preflight')), given: outcome };
     const first = await worker().record(failed);
     expect(first).toMatchObject({ next: 'again' });
     expect(await worker().record(failed)).toMatchObject({
@@ -794,13 +797,13 @@ describe("a record of a team's answer that runs again", () => {
     });
     expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 1 });
     // The next error is another one.
-    await worker().record({ ...(await asked(args, 'preflight')), given });
+    await worker().record({ ...(await openQuestion(args, 'preflight')), given: outcome });
     expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 2 });
   });
 
   test('of a phase that the node has left behind says where it is now', async () => {
     const { args } = await executing(PAY);
-    const passing = await asked(args, 'preflight');
+    const passing = await openQuestion(args, 'preflight');
     expect(await worker().record(passing)).toMatchObject({ next: 'continue' });
     expect(await worker().record(passing)).toMatchObject({ state: 'READY', next: 'continue' });
     await worker().prepare(args);
@@ -814,7 +817,7 @@ describe("a record of a team's answer that runs again", () => {
 });
 
 describe('phases that are chained in one activity', () => {
-  test('are each recorded, and call nobody again', async () => {
+  test('are each recorded, and call no executor again', async () => {
     const { movement, args } = await executing(PAY);
     const { preflight, submit } = worker();
     const chained = { ...args, chained: true };
@@ -856,9 +859,9 @@ describe('phases that are chained in one activity', () => {
     const written = { text: 'apply_transition(', done: true };
     const refused = { text: 'apply_transition(', done: false };
     const fenced = { text: 'try_fence(', done: true };
-    const asked = { text: 'FROM timeline_events e JOIN movement_nodes', done: false };
+    const search = { text: 'FROM timeline_events e JOIN movement_nodes', done: false };
 
-    test('the answer of a send is kept and written once it is back, and no one is asked what became of it', async () => {
+    test('the answer of a send is kept and written once it is back, and no recovery is needed', async () => {
       const { movement, args } = await prepared();
       const db = losing(refused, refused);
       expect(await worker(db).submit(args)).toMatchObject({ state: 'SUBMITTED', next: 'continue' });
@@ -876,7 +879,7 @@ describe('phases that are chained in one activity', () => {
 
     test('a fence that no one heard of is found again, and its send goes out, once', async () => {
       const { movement, args } = await prepared();
-      const db = losing(fenced, asked, asked);
+      const db = losing(fenced, search, search);
       expect(await worker(db).submit(args)).toMatchObject({ state: 'SUBMITTED', next: 'continue' });
       expect(memory.calls).toMatchObject({ submit: 1, recover: 0 });
       expect((await node(movement)).state).toBe('SUBMITTED');
@@ -929,7 +932,7 @@ describe('phases that are chained in one activity', () => {
       short: [],
     },
   ])(
-    'a prepare that was given up and ends $when changes nothing of what $which sends',
+    'an abandoned prepare that ends $when changes nothing of what $which sends',
     async ({ template, when, known, short }) => {
       const { movement, args: place } = await executing(template);
       const args = { ...place, ...known };
@@ -943,7 +946,7 @@ describe('phases that are chained in one activity', () => {
           ...executor,
           prepare: async () => {
             prepares += 1;
-            const made = prepares === 1 ? 'given up' : 'regular';
+            const made = prepares === 1 ? 'abandoned' : 'regular';
             if (prepares === 1) await late.opened;
             const payload = { ...UNSIGNED, value: made === 'regular' ? '1' : '2' };
             const signs =
@@ -1000,10 +1003,10 @@ describe('phases that are chained in one activity', () => {
         },
       };
       const { preflight, prepare } = worker();
-      const asked = chained
+      const refused = chained
         ? preflight({ ...args, chained })
         : preflight(args).then(() => prepare(args));
-      await expect(asked).rejects.toMatchObject({ type: 'EXECUTOR_PROTOCOL_ERROR' });
+      await expect(refused).rejects.toMatchObject({ type: 'EXECUTOR_PROTOCOL_ERROR' });
       expect(await node(movement)).toMatchObject({
         state: 'READY',
         external_ref: null,
@@ -1074,12 +1077,12 @@ describe('a node in one activity', () => {
       advance: { version: version + 1, decision: { version, to: 'COMPLETED', ended: true } },
     });
     expect(await stateOf(movement)).toBe('COMPLETED');
-    const told = await events(movement);
-    expect(told.slice(-6)).toEqual([...RECORDED, 'request_completed']);
+    const recorded = await events(movement);
+    expect(recorded.slice(-6)).toEqual([...RECORDED, 'request_completed']);
     const again = await worker().submit(whole);
     expect(again).toMatchObject({ state: 'COMPLETED', next: 'settled' });
     expect(again).not.toHaveProperty('advance');
-    expect(await events(movement)).toEqual(told);
+    expect(await events(movement)).toEqual(recorded);
     expect(memory.calls).toEqual({
       ...{ preflight: 1, prepare: 1, submit: 1, observe: 1 },
       ...{ recover: 0, cancel: 0 },
@@ -1181,7 +1184,7 @@ describe('a node in one activity', () => {
     while (prepares === 0) await sleep(5);
     await worker().preflight({ ...args, chained: true });
     late.open();
-    // It is told to begin anew, and finds what is stored.
+    // It has to start again, and finds what is stored.
     expect(await slowly).toMatchObject({ next: 'again', phase: 'preflight', delay_ms: 0 });
     expect(await worker().submit({ ...args, whole: true })).toMatchObject({ state: 'COMPLETED' });
     expect(sent).toEqual([{ made: 'stored' }]);
@@ -1264,20 +1267,20 @@ describe('a load that decides', () => {
   test('answers the movement as its decision has left it, once', async () => {
     const movement = await api.create(PAY, { amount: '5' });
     await api.approve(movement);
-    const asked = { movement_id: movement.movement_id, run_id: 'a-run', decides: true } as const;
+    const query = { movement_id: movement.movement_id, run_id: 'a-run', decides: true } as const;
     const before = await loadOf(movement);
-    const view = await worker().load(asked);
+    const view = await worker().load(query);
     expect(before).toMatchObject({ state: 'APPROVED' });
     expect(view).toMatchObject({ state: 'EXECUTING', version: before!.version + 1 });
-    expect(await worker().load(asked)).toEqual({ ...view, ttl_ms: expect.any(Number) as number });
+    expect(await worker().load(query)).toEqual({ ...view, ttl_ms: expect.any(Number) as number });
     expect(await loadOf(movement)).toEqual({ ...view, ttl_ms: expect.any(Number) as number });
   });
 
   test('decides nothing of what waits for an approval, and nothing of what was cancelled', async () => {
     const movement = await api.create(PAY, { amount: '5' });
-    const asked = { movement_id: movement.movement_id, run_id: 'a-run', decides: true } as const;
+    const query = { movement_id: movement.movement_id, run_id: 'a-run', decides: true } as const;
     const waiting = await loadOf(movement);
-    expect(await worker().load(asked)).toMatchObject({
+    expect(await worker().load(query)).toMatchObject({
       state: 'PENDING_APPROVAL',
       version: waiting!.version,
     });
@@ -1287,7 +1290,7 @@ describe('a load that decides', () => {
       UPDATE movements SET request_state = 'CANCELLED' WHERE movement_id = ${movement_id}::uuid`;
     const cancelled = await loadOf(other.movement);
     const { version } = cancelled!;
-    expect(await worker().load({ ...asked, movement_id })).toMatchObject({
+    expect(await worker().load({ ...query, movement_id })).toMatchObject({
       state: 'CANCELLED',
       version,
     });
@@ -1326,14 +1329,14 @@ describe('a submit whose worker counts as dead', () => {
     const zombie = worker().submit(args);
     while (memory.calls.submit === 0) await sleep(5);
     await expect(worker().recover(args)).rejects.toMatchObject({ type: 'NOT_YET' });
-    const [told, row] = [await events(movement), await node(movement)];
+    const [recorded, row] = [await events(movement), await node(movement)];
     answer.open();
     // What became of it is found out by asking, and by nothing that a worker says which was
     // overtaken.
     expect(await zombie).toMatchObject({ next: 'recover' });
     expect(await node(movement)).toEqual(row);
     expect(row).toMatchObject({ state: 'SUBMITTING', submit_epoch: 2, external_ref: null });
-    expect(await events(movement)).toEqual(told);
+    expect(await events(movement)).toEqual(recorded);
   });
 
   test('can write nothing once a recovery has bumped the epoch', async () => {
@@ -1467,7 +1470,7 @@ describe('what a signer gives', () => {
   test.each<[string, Signer['signEvmTransaction']]>([
     ['signed by another key', other.signEvmTransaction],
     ['with another nonce', (unsigned, nonce) => sign(unsigned, nonce + 1)],
-    ['with another recipient', (unsigned, nonce) => sign({ ...unsigned, to: PAID }, nonce)],
+    ['to another payee', (unsigned, nonce) => sign({ ...unsigned, to: PAID }, nonce)],
     ['of another amount', (unsigned, nonce) => sign({ ...unsigned, value: '2' }, nonce)],
     ['that is nothing', async () => ({ raw_tx: '0x', tx_hash: '0x' })],
   ])('is neither stored nor sent when it is a transaction %s', async (_what, forged) => {
@@ -1511,7 +1514,7 @@ describe('what a signer gives', () => {
     expect(memory.calls.submit).toBe(1);
   });
 
-  test('under a nonce that was claimed for another address is not even asked for', async () => {
+  test('under a nonce that was claimed for another address is not even requested', async () => {
     const { movement, args } = await executing(SIGN);
     await worker().preflight(args);
     await worker().prepare(args);
@@ -1526,7 +1529,7 @@ describe('what a signer gives', () => {
     expect([slow.control.signed, memory.calls.submit]).toEqual([0, 0]);
   });
 
-  test('no address before the fence is asked for again, and claims nothing', async () => {
+  test('no address before the fence is read again, and claims nothing', async () => {
     const { movement, args } = await executing(SIGN);
     await worker().preflight(args);
     await worker().prepare(args);

@@ -12,7 +12,7 @@ import { eventually, ownStack, type Created } from '../support/own-stack.ts';
 import { storeTemplate, transfer, withdrawal } from '../support/plans.ts';
 import { started } from '../support/started.ts';
 
-/** Transfers to the treasury. The second kind is given up at the first send that did not land. */
+/** Transfers to the treasury. The second kind fails at the first send that did not land. */
 let patient: string;
 let impatient: string;
 let serial = 0;
@@ -72,8 +72,8 @@ function claimsOf({ movement_id }: Created): Promise<Claim[]> {
 }
 
 /**
- * Nobody can be sending any more, since the only worker that could is dead (or was refused): the
- * time that recovery would wait for that is over. Saves half a minute a test.
+ * Ends the time that recovery would wait for a send: the only worker that could send is dead, or
+ * was refused. Saves half a minute a test.
  */
 async function sendsAreOver({ movement_id }: Created): Promise<void> {
   await own.query('UPDATE movement_nodes SET send_not_after = svc_now() WHERE movement_id = $1', [

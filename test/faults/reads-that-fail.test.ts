@@ -15,7 +15,7 @@ import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.t
 import { compensation, edge, noop, storeTemplate } from '../support/plans.ts';
 import { scriptedDesk, type Script } from '../support/scripted-desk.ts';
 
-/** After so long without an answer a person is asked. */
+/** After so long without an answer a person has to decide. */
 const LONG_SECONDS = 15;
 
 const desk = scriptedDesk();
@@ -73,7 +73,7 @@ function paying(more: object = {}, action_type = 'scripted'): Promise<string> {
   return storeTemplate(own.api, nodes, { edges, assurance: 'provider_completed' });
 }
 
-async function begun(template: string, script: Script): Promise<string> {
+async function startMovement(template: string, script: Script): Promise<string> {
   const movement = await own.api.create(template, { amount: '5' });
   desk.say(movement.movement_id, script);
   await own.api.approve(movement);
@@ -110,7 +110,7 @@ describe('accepted, late, and not found', () => {
   const HIDDEN: Script = { observe: () => pending(0.2), recover: () => notLanded() };
 
   test('is unknown: no time-out and no failure fires, and nothing is sent by itself', async () => {
-    const id = await begun(await paying(late), HIDDEN);
+    const id = await startMovement(await paying(late), HIDDEN);
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
     expect(await states(id)).toEqual({
       pay: 'UNKNOWN 1',
@@ -122,7 +122,7 @@ describe('accepted, late, and not found', () => {
     expect(desk.calls(id, 'submit')).toHaveLength(1);
     await consistent(id);
 
-    // Asked by a person it is sent again under its old key, which its executor promises to be
+    // A person's retry sends it again under its old key, which its executor promises to be
     // harmless, and under no new one.
     desk.say(id, { recover: () => notLanded() });
     await own.api.act('retry', id);
@@ -132,7 +132,10 @@ describe('accepted, late, and not found', () => {
   }, 90_000);
 
   test('stays unknown where the last try is used up: a retry never makes a failure of it', async () => {
-    const id = await begun(await paying({ ...late, retry_policy: { max_attempts: 1 } }), HIDDEN);
+    const id = await startMovement(
+      await paying({ ...late, retry_policy: { max_attempts: 1 } }),
+      HIDDEN,
+    );
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
     await own.api.act('retry', id);
     await own.api.nodeReaches(id, 'pay', ['UNKNOWN']);
@@ -142,9 +145,9 @@ describe('accepted, late, and not found', () => {
     await consistent(id);
   }, 90_000);
 
-  /** Accepted, and not found since: a person is asked. */
+  /** Accepted, and not found since: a person has to decide. */
   const hidden = async (more: object = {}): Promise<string> => {
-    const id = await begun(await paying({ ...late, ...more }), HIDDEN);
+    const id = await startMovement(await paying({ ...late, ...more }), HIDDEN);
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
     desk.say(id, { recover: () => notLanded() });
     return id;
@@ -161,7 +164,7 @@ describe('accepted, late, and not found', () => {
     await consistent(id);
   };
 
-  test('the time in which it had to be sent is no matter any more: a retry sends it again', async () => {
+  test('its deadline to send no longer matters: a retry sends it again', async () => {
     const id = await hidden({ timeout_policy: { observe_seconds: 1, execution_seconds: 3_600 } });
     await own.query(
       "UPDATE movement_nodes SET started_at = started_at - interval '1 day' WHERE movement_id = $1",
@@ -242,7 +245,7 @@ describe('accepted, late, and not found', () => {
   }, 120_000);
 
   test('what an executor without safe keys cannot find is not sent again, whoever asks', async () => {
-    const id = await begun(await paying(late, 'scripted_unsafe'), HIDDEN);
+    const id = await startMovement(await paying(late, 'scripted_unsafe'), HIDDEN);
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
     const looks = desk.calls(id, 'recover').length;
     await own.api.act('retry', id);
@@ -260,7 +263,7 @@ const QUICK = {
 };
 
 const payOf = async (id: string) => (await own.api.movement(id)).nodes[0];
-const asked = (id: string, phase: 'observe' | 'recover', times: number) =>
+const waitForCalls = (id: string, phase: 'observe' | 'recover', times: number) =>
   eventually(async () => (desk.calls(id, phase).length >= times ? true : null), {
     what: () => `${times} calls of ${phase}`,
   });
@@ -305,10 +308,10 @@ describe('a venue that does not answer', () => {
       1,
     ],
   ] as const)(
-    '%s is asked again for as long as it takes, and that is shown',
+    '%s is called again until it answers, and that is shown',
     async (_what, template, script, phase, sends) => {
-      const id = await begun(await template(), script);
-      await asked(id, phase, MANY);
+      const id = await startMovement(await template(), script);
+      await waitForCalls(id, phase, MANY);
       expect((await own.api.movement(id)).request_state).toBe('EXECUTING');
       expect(await payOf(id)).toMatchObject({
         error_code: 'EXECUTOR_UNAVAILABLE',
@@ -328,9 +331,9 @@ describe('a venue that does not answer', () => {
         error_message: null,
       });
       expect(desk.calls(id, 'submit')).toHaveLength(sends);
-      const told = await events(id);
-      expect(told).not.toContain('node_unknown');
-      expect(told).not.toContain('request_attention');
+      const seen = await events(id);
+      expect(seen).not.toContain('node_unknown');
+      expect(seen).not.toContain('request_attention');
       await eventually(async () => ((await metric('svc_nodes_unanswered')) === 0 ? true : null), {
         what: () => 'the metric',
       });
@@ -339,11 +342,14 @@ describe('a venue that does not answer', () => {
     90_000,
   );
 
-  test('and stays away: the pause grows, and after a time-out a person is asked', async () => {
-    const id = await begun(await paying({ ...QUICK, timeout_policy: { observe_seconds: 1 } }), {
-      observe: AWAY,
-      recover: AWAY,
-    });
+  test('and stays away: the pause grows, and after a time-out a person has to decide', async () => {
+    const id = await startMovement(
+      await paying({ ...QUICK, timeout_policy: { observe_seconds: 1 } }),
+      {
+        observe: AWAY,
+        recover: AWAY,
+      },
+    );
     await own.api.reaches(id, 'MANUAL_INTERVENTION');
     expect(await payOf(id)).toMatchObject({
       state: 'UNKNOWN',
@@ -358,7 +364,7 @@ describe('a node that is unknown', () => {
   const CANNOT_TELL: Script = { submit: AWAY, recover: () => unknown('the books are closed') };
   const few = { retry_policy: { max_attempts: 2, initial_interval_seconds: 0.1 } };
 
-  test('keeps others from being sent only until proof moves it: then they are, and nobody has to wake them', async () => {
+  test('keeps others from being sent only until a proof moves it: then they are sent without a wake', async () => {
     const scripted = { action_type: 'scripted', executor_selector: { action_type: 'scripted' } };
     const nodes = [
       noop('begin'),
@@ -367,7 +373,7 @@ describe('a node that is unknown', () => {
       noop('beside'),
     ];
     const edges = [edge('begin', 'pay'), edge('begin', 'look'), edge('look', 'beside')];
-    const id = await begun(
+    const id = await startMovement(
       await storeTemplate(own.api, nodes, { edges, assurance: 'provider_completed' }),
       {
         ...CANNOT_TELL,
@@ -387,13 +393,13 @@ describe('a node that is unknown', () => {
     await consistent(id);
   }, 240_000);
 
-  test('is asked about again and again, and proof moves it: nobody has to do anything', async () => {
+  test('is looked at again and again until a proof moves it, without a person', async () => {
     const template = await paying(few);
     const [landed, ended, underWay, nothing, called] = await Promise.all(
-      Array.from({ length: 5 }, () => begun(template, CANNOT_TELL)),
+      Array.from({ length: 5 }, () => startMovement(template, CANNOT_TELL)),
     );
-    // Nobody said anything about this one for long.
-    const silent = await begun(await paying(QUICK), { submit: AWAY, recover: AWAY });
+    // This one got no answer for long.
+    const silent = await startMovement(await paying(QUICK), { submit: AWAY, recover: AWAY });
     const all = [landed!, ended!, underWay!, nothing!, called!, silent];
     for (const id of all) await own.api.reaches(id, 'MANUAL_INTERVENTION');
     await own.api.act('cancel', called!);
@@ -425,7 +431,7 @@ describe('a node that is unknown', () => {
 
     // That nothing is found moves nothing, and above all sends nothing: a person may have it sent
     // again under its old key.
-    await asked(nothing!, 'recover', looks + 1);
+    await waitForCalls(nothing!, 'recover', looks + 1);
     await eventually(async () =>
       (await payOf(nothing!))?.error_message?.includes('retry') === true ? true : null,
     );

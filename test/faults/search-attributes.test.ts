@@ -92,7 +92,7 @@ test.each([
   },
 );
 
-test('a namespace that is not there stops a start, and is told with what to do', async () => {
+test('a missing namespace stops a start, and the message says what to do', async () => {
   const faultsIn = (namespace: string): Promise<readonly string[]> =>
     startFaults({}, { address, namespace }, { offline: false, duties: ['api', 'worker'] });
   expect(await faultsIn('default')).toEqual([]);

@@ -1,6 +1,5 @@
 /**
- * A process that is told to stop: what is under way ends, what may be repeated is left to others,
- * and callers notice nothing.
+ * A stopping process: sends end, repeatable calls are left to others, and callers notice nothing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -56,7 +55,7 @@ async function create(api: MovementApi): Promise<Created> {
 async function beingPaid({ movement_id }: Created): Promise<void> {
   await eventually(
     async () => (desk.payments.some((each) => each.movement_id === movement_id) ? true : null),
-    { what: () => 'the desk to be asked' },
+    { what: () => 'a request to the desk' },
   );
 }
 

@@ -44,7 +44,7 @@ type Kind = (typeof KINDS)[number];
 const QUEUE = 'deposits';
 const STRANGER = `0x${'b2'.repeat(20)}`;
 
-interface Asked {
+interface SignRequest {
   readonly kind?: string;
   readonly payload: JsonObject;
 }
@@ -52,7 +52,7 @@ interface Asked {
 /** What a movement's executor does otherwise than it should. */
 interface Script {
   /** What it asks to have signed instead. */
-  readonly asks?: (payload: JsonObject) => Asked | Promise<Asked>;
+  readonly asks?: (payload: JsonObject) => SignRequest | Promise<SignRequest>;
   /** Keeps the bytes to itself. */
   readonly sends?: false;
   /** Seconds for which an authorization is good. */
@@ -66,7 +66,7 @@ const scripts = new Map<string, Script>();
 /** What observe and recover were called with, by movement. */
 const looks = new Map<string, ExecutionContext[]>();
 const bytes = new Map<string, Hex>();
-/** What prepare was asked, and submit was given, by movement. */
+/** Inputs of prepare and of submit, by movement. */
 const prepares = new Map<string, ExecutionContext>();
 const results = new Map<string, JsonObject | undefined>();
 
@@ -166,7 +166,7 @@ async function relay({ payload, signature }: Authorized): Promise<void> {
 }
 
 type Answer = ReturnType<typeof completed>;
-const said = (given: unknown, otherwise: Answer): Answer => (given ?? otherwise) as Answer;
+const said = (scripted: unknown, otherwise: Answer): Answer => (scripted ?? otherwise) as Answer;
 
 const depositor = defineExecutor<JsonObject>({
   name: 'deposits',
@@ -176,10 +176,10 @@ const depositor = defineExecutor<JsonObject>({
     prepares.set(context.movement_id, context);
     const authorizes = context.config['authorizes'] === true;
     const payload = authorizes ? await authorizationOf(context) : paymentOf(context);
-    const asked = (await scripts.get(context.movement_id)?.asks?.(payload)) ?? { payload };
+    const request = (await scripts.get(context.movement_id)?.asks?.(payload)) ?? { payload };
     return prepared(
-      { deposit_address: context.config['deposit_address'] ?? null, asks: asked.payload },
-      { kind: authorizes ? 'evm_typed_data' : 'evm_transaction', ...asked } as Parameters<
+      { deposit_address: context.config['deposit_address'] ?? null, asks: request.payload },
+      { kind: authorizes ? 'evm_typed_data' : 'evm_transaction', ...request } as Parameters<
         typeof prepared
       >[1],
     );
@@ -189,9 +189,9 @@ const depositor = defineExecutor<JsonObject>({
     const script = scripts.get(movement_id);
     results.set(movement_id, sign_result);
     if (context.config['authorizes'] === true) {
-      const given = { payload: asks as JsonObject, signature: sign_result?.['signature'] as Hex };
-      authorized.set(movement_id, given);
-      if (script?.sends !== false) await relay(given);
+      const message = { payload: asks as JsonObject, signature: sign_result?.['signature'] as Hex };
+      authorized.set(movement_id, message);
+      if (script?.sends !== false) await relay(message);
       return (script?.submit?.() ?? accepted(`deposit ${idempotency_key}`)) as Answer;
     }
     const raw = String(sign_result?.['raw_tx']) as Hex;
@@ -293,7 +293,7 @@ interface Sent extends Created {
   readonly amount: string;
 }
 
-async function begun(kind: Kind, script: Script = {}, key = template[kind]): Promise<Sent> {
+async function startMovement(kind: Kind, script: Script = {}, key = template[kind]): Promise<Sent> {
   serial += 1;
   const amount = `2.${String(serial).padStart(3, '0')}1`;
   const movement = { ...(await own.api.create(key, { amount })), amount };
@@ -346,7 +346,7 @@ async function usesNonceOf(raw: Hex): Promise<void> {
 
 describe.each(KINDS)('over %s', (kind) => {
   test('the plan is paid once, and its executor says what came of it', async () => {
-    const movement = await begun(kind);
+    const movement = await startMovement(kind);
     await own.api.reaches(movement.movement_id, 'COMPLETED');
     expect(await paid(movement)).toBe(1);
     const [{ tx_hash } = { tx_hash: null }] = await signed(movement);
@@ -360,7 +360,7 @@ describe.each(KINDS)('over %s', (kind) => {
       requested_amount: movement.amount,
       submitted_amount: movement.amount,
     });
-    // Asked once there is something to tell, and told what is known.
+    // Called once the payment is mined, with its facts.
     for (const { prior } of looks.get(movement.movement_id) ?? [])
       expect(prior?.output).toMatchObject({ tx_hash, submitted_amount: movement.amount });
     expect(looks.get(movement.movement_id)?.length).toBeGreaterThan(0);
@@ -369,7 +369,7 @@ describe.each(KINDS)('over %s', (kind) => {
 
   test('one that says it is done, and has sent nothing, is believed once it is paid', async () => {
     await own.chainFaults({ mining: 'paused' });
-    const movement = await begun(kind, {
+    const movement = await startMovement(kind, {
       sends: false,
       submit: () => completed({ external_ref: 'a boast' }),
     });
@@ -382,7 +382,7 @@ describe.each(KINDS)('over %s', (kind) => {
 
   test('one that refuses after the signature is paid never, and the lane goes on', async () => {
     await own.chainFaults({ mining: 'paused' });
-    const movement = await begun(kind, {
+    const movement = await startMovement(kind, {
       sends: false,
       submit: () => failed('DEPOSITS_CLOSED', 'come back tomorrow'),
     });
@@ -392,37 +392,39 @@ describe.each(KINDS)('over %s', (kind) => {
     await own.chainFaults({ mining: 'automatic' });
     await own.api.reaches(movement.movement_id, 'FAILED');
     expect((await node(movement)).error_code).toBe('TRANSACTION_CANCELLED');
-    // Whoever still has the bytes can send them: nobody takes them any more.
+    // Whoever still has the bytes can send them, but no endpoint takes them now.
     await expect(
       rpc('eth_sendRawTransaction', [bytes.get(movement.movement_id)]),
     ).rejects.toThrow();
     expect(await paid(movement)).toBe(0);
-    const told = (await own.api.timeline(movement.movement_id)) as readonly {
+    const entries = (await own.api.timeline(movement.movement_id)) as readonly {
       readonly event_type: string;
       readonly data?: unknown;
     }[];
     expect(
-      told.find(({ event_type }) => event_type === 'transaction_cancel_requested')?.data,
+      entries.find(({ event_type }) => event_type === 'transaction_cancel_requested')?.data,
     ).toEqual({ error_code: 'DEPOSITS_CLOSED', error_message: 'come back tomorrow' });
-    const next = await begun(kind);
+    const next = await startMovement(kind);
     await own.api.reaches(next.movement_id, 'COMPLETED');
     expect(await paid(next)).toBe(1);
   });
 
   test('one that refuses, and has sent it all the same, does not get it paid again', async () => {
-    const movement = await begun(kind, { submit: () => failed('DEPOSITS_CLOSED', 'it says') });
+    const movement = await startMovement(kind, {
+      submit: () => failed('DEPOSITS_CLOSED', 'it says'),
+    });
     await own.api.reaches(movement.movement_id, 'COMPLETED');
     expect(await paid(movement)).toBe(1);
   });
 
-  test('one that does not take a key twice is not asked for the same once more', async () => {
+  test('one that takes a key only once is not called with it again', async () => {
     let submits = 0;
-    const movement = await begun(kind, {
+    const movement = await startMovement(kind, {
       sends: false,
       submit: async () => {
         submits += 1;
         await usesNonceOf(bytes.get(movement.movement_id)!);
-        throw new Error('nobody hears of it');
+        throw new Error('the answer is lost');
       },
     });
     await own.api.reaches(movement.movement_id, 'FAILED');
@@ -438,7 +440,7 @@ describe.each(KINDS)('over %s', (kind) => {
 
   test('nor where the worker ended that had dropped its nonce', async () => {
     let submits = 0;
-    const movement = await begun(kind, {
+    const movement = await startMovement(kind, {
       sends: false,
       submit: async () => {
         submits += 1;
@@ -446,7 +448,7 @@ describe.each(KINDS)('over %s', (kind) => {
         await own.query('UPDATE evm_transactions SET released_at = now() WHERE movement_id = $1', [
           movement.movement_id,
         ]);
-        throw new Error('nobody hears of it');
+        throw new Error('the answer is lost');
       },
     });
     await own.api.reaches(movement.movement_id, 'FAILED');
@@ -456,7 +458,10 @@ describe.each(KINDS)('over %s', (kind) => {
 
   test('one that denies what is mined ends nothing: a person decides', async () => {
     let answer: () => unknown = () => failed('NEVER_CAME', 'no deposit');
-    const movement = await begun(kind, { observe: () => answer(), recover: () => answer() });
+    const movement = await startMovement(kind, {
+      observe: () => answer(),
+      recover: () => answer(),
+    });
     await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
     const unknown = await node(movement);
     expect([unknown.state, unknown.error_message]).toEqual([
@@ -474,7 +479,7 @@ describe.each(KINDS)('over %s', (kind) => {
   });
 
   test('what it says of the payment counts for nothing, however well it guesses the hash', async () => {
-    const movement: Sent = await begun(kind, {
+    const movement: Sent = await startMovement(kind, {
       submit: () =>
         accepted('mine', {
           output: {
@@ -503,7 +508,7 @@ describe.each(KINDS)('over %s', (kind) => {
   });
 
   test('a transaction that reverts fails its node, whatever its executor hopes', async () => {
-    const movement = await begun(kind, {
+    const movement = await startMovement(kind, {
       asks: (payload) => ({ payload: { ...payload, gas: '30000' } }),
     });
     await own.api.reaches(movement.movement_id, 'FAILED');
@@ -560,7 +565,7 @@ const WRONG: Readonly<Record<string, (payload: JsonObject, units: bigint) => obj
   'more gas than a block has': (payload) => ({
     payload: { ...payload, gas: '16777217', max_fee_per_gas: '2', max_priority_fee_per_gas: '1' },
   }),
-  'a field that nobody reads': (payload) => ({ payload: { ...payload, access_list: [] } }),
+  'an unknown field': (payload) => ({ payload: { ...payload, access_list: [] } }),
   'typed data': () => ({
     kind: 'evm_typed_data',
     payload: {
@@ -573,7 +578,7 @@ const WRONG: Readonly<Record<string, (payload: JsonObject, units: bigint) => obj
 };
 
 test.each(Object.keys(WRONG))('%s is not signed', async (name) => {
-  const movement = await begun('http', {
+  const movement = await startMovement('http', {
     asks: (payload) =>
       WRONG[name]!(payload, BigInt(`0x${String(payload['data']).slice(-64)}`)) as ReturnType<
         NonNullable<Script['asks']>
@@ -601,7 +606,7 @@ const UNREADABLE: Readonly<Record<string, readonly [() => object, RegExp]>> = {
 test.each(Object.keys(UNREADABLE))('nothing is signed for a plan with %s', async (name) => {
   const [config, why] = UNREADABLE[name]!;
   const key = await stored(deposit('http', config()));
-  const movement = await begun('http', {}, key);
+  const movement = await startMovement('http', {}, key);
   await own.api.reaches(movement.movement_id, 'FAILED');
   const { error_code, error_message } = await node(movement);
   expect([error_code, error_message]).toEqual([
@@ -647,14 +652,15 @@ test.each([0, 1])('answer %i of the guide is signed as it stands', async (which)
 });
 
 describe('an authorization', () => {
-  const given = (script: Script = {}) => begun('http', script, template.authorized);
+  const startAuthorized = (script: Script = {}) =>
+    startMovement('http', script, template.authorized);
   const messageOf = ({ movement_id }: Created) =>
     authorized.get(movement_id)!.payload as unknown as Record<'message' | 'domain', Message>;
-  /** Blocks are made for somebody; here nobody sends. */
+  /** The chain makes blocks only for transactions, and none is sent here. */
   const blocks = () => rpc('anvil_mine', ['0x3']);
 
   test('is used once, and its relayer pays for it', async () => {
-    const movement = await given();
+    const movement = await startAuthorized();
     await own.api.reaches(movement.movement_id, 'COMPLETED');
     expect((await node(movement)).output).toMatchObject({
       tx_hash: relayed.get(messageOf(movement).message['nonce'] ?? ''),
@@ -666,19 +672,19 @@ describe('an authorization', () => {
   });
 
   test('that is refused, and used all the same, is not paid again', async () => {
-    const movement = await given({ submit: () => failed('DEPOSITS_CLOSED', 'it says') });
+    const movement = await startAuthorized({ submit: () => failed('DEPOSITS_CLOSED', 'it says') });
     await own.api.reaches(movement.movement_id, 'COMPLETED');
     expect(await paid(movement)).toBe(1);
   });
 
-  test('whose nonce another node was given is not signed once more', async () => {
+  test('whose nonce belongs to another node is not signed again', async () => {
     const nonce = `0x${randomBytes(32).toString('hex')}`;
     const asks = (payload: JsonObject) => ({
       payload: { ...payload, message: { ...(payload['message'] as JsonObject), nonce } },
     });
-    const one = await given({ asks, sends: false });
+    const one = await startAuthorized({ asks, sends: false });
     await own.api.nodeReaches(one.movement_id, 'pay', ['OBSERVING']);
-    const two = await given({ asks });
+    const two = await startAuthorized({ asks });
     await own.api.reaches(two.movement_id, 'FAILED');
     expect((await node(two)).error_code).toBe('SIGN_REQUEST_MISMATCH');
     await relay(authorized.get(one.movement_id)!);
@@ -688,7 +694,7 @@ describe('an authorization', () => {
 
   test('that is used cannot be called failed by a person either', async () => {
     const denied = { observe: () => failed('NEVER_CAME', 'no'), recover: () => notLanded() };
-    const movement = await given(denied);
+    const movement = await startAuthorized(denied);
     await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
     const resolve = () =>
       own.api.send('POST', `/movements/${movement.movement_id}/nodes/pay/actions/resolve`, {
@@ -710,8 +716,8 @@ describe('an authorization', () => {
     expect(await paid(movement)).toBe(1);
   });
 
-  test('that is refused fails its node once nobody can use it any more, and not before', async () => {
-    const movement = await given({
+  test('that is refused fails its node once it can no longer be used, and not before', async () => {
+    const movement = await startAuthorized({
       sends: false,
       ttl: 12,
       submit: () => failed('DEPOSITS_CLOSED', 'come back tomorrow'),
@@ -736,7 +742,7 @@ describe('an authorization', () => {
   });
 
   test('that its holder calls off elsewhere moves nothing', async () => {
-    const movement = await given({ sends: false });
+    const movement = await startAuthorized({ sends: false });
     await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
     const { message, domain } = messageOf(movement);
     const { nonce = '0x', from = '0x' } = message;
@@ -794,7 +800,7 @@ describe('an authorization', () => {
     }),
   };
   test.each(Object.keys(MISUSED))('no authorization %s is signed', async (name) => {
-    const movement = await given({
+    const movement = await startAuthorized({
       asks: async (payload) => ({
         payload: {
           ...payload,
@@ -810,7 +816,7 @@ describe('an authorization', () => {
 
 test('one that is stuck is signed again for more, and paid once', async () => {
   await own.chainFaults({ mining: 'paused' });
-  const movement = await begun('queue');
+  const movement = await startMovement('queue');
   await own.api.nodeReaches(movement.movement_id, 'pay', ['OBSERVING']);
   await own.query(
     "UPDATE evm_transactions SET created_at = created_at - interval '10 minutes' WHERE movement_id = $1",
@@ -828,7 +834,7 @@ test('what a restored database may have forgotten is not signed again: a person 
   const key = await storeTemplate(own.api, [gate('check'), deposit('http')], {
     assurance: 'provider_completed',
   });
-  const movement = await begun('http', {}, key);
+  const movement = await startMovement('http', {}, key);
   await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
   await own.query('SELECT after_restore($1::jsonb)', [
     JSON.stringify({
@@ -845,7 +851,7 @@ test('what a restored database may have forgotten is not signed again: a person 
   );
   expect([pay?.state, pay?.error_message]).toEqual([
     'UNKNOWN',
-    expect.stringMatching(/may have forgotten what was signed/),
+    expect.stringMatching(/may have lost what was signed/),
   ]);
   const early = await own.api.send(
     'POST',

@@ -74,7 +74,7 @@ const eventsOf = async (key: string) =>
     readonly data: Record<string, unknown>;
   }[];
 
-test('the inventory tells what an account has on each chain, and is kept unless it is told not to', async () => {
+test('the inventory shows what an account has on each chain, and is stored by default', async () => {
   const looked = await own.api.expect(200, 'POST', at('looked', 'inventory'), {});
   const ids = { audit_event_id: expect.any(String), evidence_id: expect.any(String) };
   const chain = String(own.stack.chain.chainId);
@@ -101,13 +101,13 @@ test('the inventory tells what an account has on each chain, and is kept unless 
   expect(await eventsOf('looked')).toEqual(before);
   for (const chains of [['1'], ['0x1'], [31337]])
     expect((await own.api.send('POST', at('looked', 'inventory'), { chains })).status).toBe(422);
-  expect(await own.api.send('POST', at('nobody', 'inventory'), {})).toMatchObject({
+  expect(await own.api.send('POST', at('unknown', 'inventory'), {})).toMatchObject({
     status: 404,
-    body: { detail: { error: 'signer_not_found', signer_key: 'nobody' } },
+    body: { detail: { error: 'signer_not_found', signer_key: 'unknown' } },
   });
 });
 
-test('allowances are found by their logs, and what is zero again is not told', async () => {
+test('allowances are found by their logs, without those that are zero again', async () => {
   const { treasury, deployer } = own.stack.chain.accounts;
   await allow('looked', treasury.address, maxUint256);
   await allow('looked', deployer.address, 5_000_000n);
@@ -136,7 +136,7 @@ test('allowances are found by their logs, and what is zero again is not told', a
   });
 });
 
-test('a chain without answers is told, and the scan of it is partial', async () => {
+test('a chain without answers is shown, and its scan is partial', async () => {
   await own.stack.kill('chain');
   try {
     const { balances } = await own.api.expect(200, 'POST', at('looked', 'inventory'), {});
@@ -218,7 +218,7 @@ test('a retirement passes each gate in its order, and nothing forces it', async 
   );
   await api.act('resume', movement.movement_id);
   await api.reaches(movement.movement_id, 'COMPLETED');
-  // Signed and never seen: nobody knows whether it lands.
+  // Signed and never seen: it may still land.
   const address = accountOf('old').address.toLowerCase();
   await own.query(
     `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce, movement_id,
@@ -263,7 +263,7 @@ test('drift: what is stored and not here, here and not stored, and who is not wh
       readonly ok: boolean;
       readonly drift: readonly unknown[];
     };
-  // Retired, and no longer anywhere: nobody misses it.
+  // Retired, and in no configuration any longer: no check reports it.
   expect(await drift()).toMatchObject({ ok: true, drift: [] });
   await own.query(
     `INSERT INTO signers (signer_key, backend, chain_family, created_at, updated_at)

@@ -26,11 +26,11 @@ const KEYS = [...NAMES, ...MORE, ...RACES, ...LAST, ...FROZEN];
 type Name = (typeof KEYS)[number];
 const secrets = Object.fromEntries(KEYS.map((key) => [key, generatePrivateKey()]));
 const addressOf = (key: Name): Address => privateKeyToAccount(secrets[key]!).address;
-let recipient: Address;
+let treasury: Address;
 const own = ownStack({ localSigners: secrets });
 beforeAll(async () => {
   const { rpcUrl, accounts, chainId } = own.stack.chain;
-  recipient = accounts.treasury.address;
+  treasury = accounts.treasury.address;
   const chain = {
     id: chainId,
     name: 'local',
@@ -55,7 +55,7 @@ const pay = (signer: Name, more: object = {}, node_key = 'pay'): PlanNode => ({
   action_type: 'evm_native_transfer',
   signer_selector: { chain_family: 'evm', profile: signer },
   has_side_effect: true,
-  config: { asset: 'ETH', chain_id: own.stack.chain.chainId, destination_address: recipient },
+  config: { asset: 'ETH', chain_id: own.stack.chain.chainId, destination_address: treasury },
   ...more,
 });
 const gated = (signer: Name, more: object = {}): Promise<string> =>
@@ -132,14 +132,14 @@ test('refused: every row of the table, in its order', async () => {
   expect((await operator.send('POST', '/admin/signers/wrong/rotate', asking('x'))).status).toBe(
     403,
   );
-  await refuses(rotate('nobody', 'x', { reason: '' }), 422, { error: 'invalid_request' });
-  await refuses(rotate('nobody', 'wrong', { ack_impact: false }), 404, {
+  await refuses(rotate('unknown', 'x', { reason: '' }), 422, { error: 'invalid_request' });
+  await refuses(rotate('unknown', 'wrong', { ack_impact: false }), 404, {
     error: 'signer_not_found',
-    signer_key: 'nobody',
+    signer_key: 'unknown',
   });
-  await refuses(rotate('wrong', 'nobody'), 404, {
+  await refuses(rotate('wrong', 'unknown'), 404, {
     error: 'signer_not_found',
-    signer_key: 'nobody',
+    signer_key: 'unknown',
   });
   await refuses(rotate('wrong', 'wrong', { ack_impact: false }), 400, {
     error: 'ack_impact_required',
@@ -167,7 +167,8 @@ test('refused: every row of the table, in its order', async () => {
       error: 'signer_expected_identity_invalid',
     });
   }
-  // What the perps venue holds for an address follows nobody: only the same one takes its place.
+  // What the perps venue holds for an address stays there: only a signer with the same address may
+  // follow.
   await own.query(
     `INSERT INTO perp_master (master_address, signer_key, network, created_at)
      VALUES ($1, 'wrong', 'testnet', now())`,
@@ -466,7 +467,7 @@ test('a create that is under way when a rotation begins is not left behind', asy
   const template = await gated('made');
   await pin('made-next');
   const [movement] = await held('LOCK TABLE audit_events IN SHARE MODE', async (release) => {
-    // Its nodes are written, and nobody sees them yet.
+    // Its nodes are written, and not visible yet.
     const creating = create(template);
     await waiters('relation', 1);
     const rotating = mustRotate('made', 'made-next');
@@ -536,8 +537,8 @@ test('what was prepared for the old signer and comes to its fence behind the rot
   expect(await payers(movement_id)).toEqual([addressOf('fence-next').toLowerCase()]);
   const events = (await own.api.timeline(movement_id)).map(({ event_type }) => event_type);
   // What was prepared for the old signer was recorded by no fence, and is nowhere.
-  const told = ['signer_remapped', 'node_prepared', 'node_failed'];
-  expect(events.filter((type) => told.includes(type))).toEqual([
+  const shown = ['signer_remapped', 'node_prepared', 'node_failed'];
+  expect(events.filter((type) => shown.includes(type))).toEqual([
     'signer_remapped',
     'node_prepared',
   ]);

@@ -1,7 +1,7 @@
 /**
- * What no venue ends: after its usual time a person is told of it once, and may say what became of
- * it. The faults are those of the venues' simulators: a deposit that is swallowed, a burn that its
- * attester does not know, a withdrawal that stays pending.
+ * What no venue ends: after its usual time one request for a person names it, and the person may
+ * resolve it. The faults are those of the venues' simulators: a deposit that is swallowed, a burn
+ * that its attester does not know, a withdrawal that stays pending.
  */
 import {
   createPublicClient,
@@ -44,7 +44,7 @@ const nodeOf = async (id: string, key: string) => {
 };
 
 /** Approved, and called back somewhere: what is to be sent there is read from the database. */
-async function begun(template: string, amount: string, asset = 'USDC'): Promise<string> {
+async function startMovement(template: string, amount: string, asset = 'USDC'): Promise<string> {
   const made = await own.api.create(template, { amount, intent: { asset } });
   await own.query('UPDATE movements SET callback_url = $2 WHERE movement_id = $1', [
     made.movement_id,
@@ -64,7 +64,7 @@ const called = async (id: string): Promise<readonly (string | undefined)[]> =>
 const resolve = (id: string, key: string, outcome: string, more: object = {}) =>
   own.api.send('POST', `/movements/${id}/nodes/${key}/actions/resolve`, {
     outcome,
-    reason: 'the venue was asked by telephone',
+    reason: 'the venue confirmed by telephone',
     evidence: { ticket: '7' },
     ...more,
   });
@@ -76,13 +76,13 @@ const shift = (id: string, column: string, seconds: number): Promise<unknown> =>
     [id, seconds],
   );
 
-/** A person is told once, of the node and of what was last heard of it, and may decide. */
+/** One request for a person names the node and its last answer; the person may decide. */
 async function isShown(id: string, key: string): Promise<void> {
   await eventually(async () => ((await nodeOf(id, key)).state === 'OBSERVING' ? true : null), {
     what: () => `${key} to be observed`,
     timeoutMs: LIMIT_MS,
   });
-  // Within its usual time nobody is asked, and nobody's word counts.
+  // Within its usual time no person is needed, and none may resolve it.
   await own.query(
     'UPDATE movement_nodes SET usual_seconds = 3600 WHERE movement_id = $1 AND node_key = $2',
     [id, key],
@@ -110,7 +110,7 @@ async function isShown(id: string, key: string): Promise<void> {
   expect(await called(id)).toEqual(['observed_long']);
 }
 
-/** It can never be failed, and the answer says why: no transaction of it is open any more. */
+/** It can never be failed, and the answer says why: none of its transactions is open. */
 async function isMined(id: string, key: string): Promise<void> {
   const { output } = await nodeOf(id, key);
   const refused = await eventually(
@@ -131,7 +131,7 @@ test('an exchange withdrawal that stays pending', async () => {
   const template = await storeTemplate(own.api, [
     withdrawal(own.stack.chain, 'out', { more: { ...soon, retry_policy: { max_attempts: 2 } } }),
   ]);
-  const id = await begun(template, '11');
+  const id = await startMovement(template, '11');
   await isShown(id, 'out');
   // What is sent may still be under way.
   await shift(id, 'send_not_after', -3_600);
@@ -178,7 +178,7 @@ test('a deposit that the perps venue swallows', async () => {
   ) as { nodes: readonly PlanNode[] };
   const [move] = starter.nodes;
   const template = await storeTemplate(own.api, [{ ...move!, ...soon }]);
-  const id = await begun(template, '50');
+  const id = await startMovement(template, '50');
   await isShown(id, 'move');
   // The chain shows that it was paid.
   expect((await resolve(id, 'move', 'failed')).status).toBe(409);
@@ -247,7 +247,7 @@ function burnAndMint(): Promise<string> {
 
 test('a burn that its attester does not know', async () => {
   await attester({ attestation: 'unknown' });
-  const id = await begun(await burnAndMint(), '9', 'USDB');
+  const id = await startMovement(await burnAndMint(), '9', 'USDB');
   await isShown(id, 'burn');
   await shift(id, 'send_not_after', 7_200);
   // It is burnt, and without what is signed for it its mint would bring nothing.
@@ -261,9 +261,9 @@ test('burns that their attester does not know, and that somebody has minted', as
   await attester({ attestation: 'unknown' });
   const { far } = bridgesOf();
   const template = await burnAndMint();
-  const first = await begun(template, '8', 'USDB');
+  const first = await startMovement(template, '8', 'USDB');
   await isShown(first, 'burn');
-  const second = await begun(template, '8', 'USDB');
+  const second = await startMovement(template, '8', 'USDB');
   await isShown(second, 'burn');
   for (const id of [first, second]) await shift(id, 'send_not_after', 7_200);
   expect((await detail(first)).attention?.actions).toEqual([
@@ -335,10 +335,10 @@ test('burns that their attester does not know, and that somebody has minted', as
 
 test('a burn whose attester is away', async () => {
   await attester({ error_rate: 1 });
-  const id = await begun(await burnAndMint(), '7', 'USDB');
+  const id = await startMovement(await burnAndMint(), '7', 'USDB');
   await eventually(
     async () => ((await nodeOf(id, 'burn')).error_code === 'ATTESTER_UNAVAILABLE' ? true : null),
-    { what: () => 'its attester to be asked', timeoutMs: LIMIT_MS },
+    { what: () => 'a call of its attester', timeoutMs: LIMIT_MS },
   );
   await shift(id, 'submitted_at', USUAL_SECONDS);
   await shift(id, 'send_not_after', 7_200);
@@ -347,7 +347,7 @@ test('a burn whose attester is away', async () => {
     last_answer: expect.stringContaining('ATTESTER_UNAVAILABLE'),
     actions: expect.arrayContaining([expect.objectContaining({ action: 'resolve' })]),
   });
-  // What was burnt is recorded once nobody has answered for long, whoever is away.
+  // The burn is recorded after a long silence, whichever side is away.
   await shift(id, 'unanswered_since', 3_600);
   const said = await eventually(
     async () => {

@@ -1,6 +1,6 @@
 /**
- * What is stopped stays stopped: bytes and actions that nobody outside has taken are not sent while
- * a stop is on, by no way. The evidence is the chain's own and the perps venue's books.
+ * What is stopped stays stopped: bytes and actions that no endpoint or venue has taken are not sent
+ * while a stop holds, on any path. The evidence is the chain's own and the perps venue's books.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -138,7 +138,7 @@ const PASSING: readonly (readonly [
 ];
 
 test.each(PASSING)(
-  '%s keeps stored bytes that nobody took, and they are sent once when it has passed',
+  '%s holds back stored bytes that no endpoint took, and they are sent once when it has passed',
   async (_name, stop, go) => {
     const movement = await stored();
     await stop(movement);
@@ -163,7 +163,7 @@ test.each([
     'CANCELLED',
   ],
 ] as const)(
-  '%s ends stored bytes that nobody took: their nonce is used up, and no failure edge fires',
+  '%s ends stored bytes that no endpoint took: their nonce is used up, and no failure edge fires',
   async (_name, stop, go, end) => {
     const movement = await stored();
     await stop(movement);
@@ -244,7 +244,7 @@ test('a deposit whose strategy is paused while it is signed anew is not stored',
       "UPDATE evm_transactions SET created_at = created_at - interval '10 minutes' WHERE movement_id = $1",
       [movement_id],
     );
-    // It has asked the stops and signed, and waits for the movement to store it.
+    // It has checked the stops and signed, and waits for the movement's lock to store it.
     await eventually(
       async () => {
         const waiting = await own.query(

@@ -132,8 +132,8 @@ const COMPLETED = { next_state: 'COMPLETED', output: {} } as const;
 
 function madeUp(id: string, node_key: string, at: Standing, more: Partial<RecordArgs>): RecordArgs {
   const { attempt, epoch } = at;
-  const given = { answer: FAILED };
-  return { movement_id: id, node_key, attempt, epoch, phase: 'observe', given, ...more };
+  const outcome = { answer: FAILED };
+  return { movement_id: id, node_key, attempt, epoch, phase: 'observe', given: outcome, ...more };
 }
 
 test('nothing is recorded of a node whose executor is no team, whatever a client of Temporal says', async () => {
@@ -146,8 +146,8 @@ test('nothing is recorded of a node whose executor is no team, whatever a client
   const at = await standing(id);
   for (const phase of ['submit', 'observe', 'recover'] as const)
     for (const answer of [FAILED, COMPLETED]) {
-      const asked = { movement_id: id, node_key: 'pay', attempt: at.attempt, phase };
-      expect(await calls('ask', { ...asked, from_observe: true })).toMatchObject({
+      const input = { movement_id: id, node_key: 'pay', attempt: at.attempt, phase };
+      expect(await calls('ask', { ...input, from_observe: true })).toMatchObject({
         result: { next: 'again' },
       });
       const args = madeUp(id, 'pay', at, { phase, from_observe: true, given: { answer } });
@@ -159,7 +159,7 @@ test('nothing is recorded of a node whose executor is no team, whatever a client
   expect(end.nodes).toMatchObject([{ state: 'COMPLETED', attempt: 1 }]);
 }, 90_000);
 
-/** What is told of the movement, but for when it needs a person, which nobody here decides. */
+/** The movement's timeline, without requests for a person, whose time is not part of the test. */
 const said = async (id: string): Promise<readonly string[]> =>
   (await own.api.timeline(id))
     .map(({ event_type }) => event_type)
@@ -169,7 +169,7 @@ test('an answer without a question changes nothing, and one to an open question 
   const id = await approved('signed', (movement) => waiting.add(movement));
   await own.api.nodeReaches(id, 'pay', ['OBSERVING']);
   const before = await standing(id);
-  const told = await said(id);
+  const earlier = await said(id);
   for (const answer of [FAILED, COMPLETED])
     for (const question of [undefined, '00000000-0000-4000-8000-000000000000'])
       for (const phase of ['submit', 'observe', 'recover', 'cancel'] as const) {
@@ -178,7 +178,7 @@ test('an answer without a question changes nothing, and one to an open question 
         await calls('record', { ...args, from_observe: true });
       }
   expect(await standing(id)).toMatchObject({ state: 'OBSERVING', epoch: before.epoch });
-  expect(await said(id)).toEqual(told);
+  expect(await said(id)).toEqual(earlier);
   waiting.delete(id);
   await own.api.reaches(id, 'COMPLETED');
 }, 90_000);
@@ -189,9 +189,9 @@ test('FAILED after the submit began is believed with the signature of the entry,
     const signed = await approved('signed', (id) => failing.set(id, phase));
     expect((await own.api.reaches(signed, 'FAILED')).nodes).toMatchObject([{ error_code: code }]);
     const plain = await approved('plain', (id) => failing.set(id, phase));
-    const asked = await own.api.reaches(plain, 'MANUAL_INTERVENTION');
-    expect(asked.nodes).toMatchObject([{ state: 'UNKNOWN', error_code: 'RECOVERY_INCONCLUSIVE' }]);
-    expect(asked.nodes[0]?.error_message).toMatch(new RegExp(`${code}.*result_secret_file`));
+    const view = await own.api.reaches(plain, 'MANUAL_INTERVENTION');
+    expect(view.nodes).toMatchObject([{ state: 'UNKNOWN', error_code: 'RECOVERY_INCONCLUSIVE' }]);
+    expect(view.nodes[0]?.error_message).toMatch(new RegExp(`${code}.*result_secret_file`));
   }
 }, 90_000);
 
@@ -199,10 +199,10 @@ test('who reads the question from a history still fails nothing without the secr
   const id = await approved('signed', (movement) => waiting.add(movement));
   await own.api.nodeReaches(id, 'pay', ['OBSERVING']);
   const at = await standing(id);
-  const asked = { movement_id: id, node_key: 'pay', attempt: at.attempt, phase: 'observe' };
-  const told = (await calls('ask', asked)) as AskResult;
-  if (!('ask' in told)) throw new Error('nothing was asked');
-  const { question = '', epoch } = told.ask;
+  const input = { movement_id: id, node_key: 'pay', attempt: at.attempt, phase: 'observe' };
+  const opened = (await calls('ask', input)) as AskResult;
+  if (!('ask' in opened)) throw new Error('no question was opened');
+  const { question = '', epoch } = opened.ask;
   const call = { idempotency_key: `${id}:pay:1`, phase: 'recover' } as const;
   const answer = signedResult('a secret of the stranger', call, FAILED);
   const said = await calls(
@@ -212,11 +212,11 @@ test('who reads the question from a history still fails nothing without the secr
   expect(said).toMatchObject({ state: 'UNKNOWN' });
   expect(await standing(id)).toMatchObject({ state: 'UNKNOWN', attempt: 1 });
   waiting.delete(id);
-  // Asked without end what became of it, the team says so.
+  // The team keeps answering what became of it.
   await own.api.nodeReaches(id, 'pay', ['UNKNOWN']);
 }, 90_000);
 
-test('a submit that nobody took is not made again by an executor that takes no key twice', async () => {
+test('a submit that no worker took is not repeated for an executor that takes a key only once', async () => {
   const all = executorActivities(team, () => undefined);
   const connection = await NativeConnection.connect({ address: own.stack.temporalAddress });
   const worker = (activities: object): Promise<Worker> =>
@@ -233,7 +233,7 @@ test('a submit that nobody took is not made again by an executor that takes no k
   await firstDone;
   await eventually(async () => ((await standing(id)).epoch > 1 ? true : null), {
     timeoutMs: 60_000,
-    what: () => 'the submit that nobody took to be asked about',
+    what: () => 'a look at the submit that no worker took',
   });
   const second = await worker({ ...all });
   const secondDone = second.run();

@@ -19,9 +19,9 @@ import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.t
 
 const PAYOUTS = 'team payouts';
 const HALF = 'team half';
-const NOBODY = 'team nobody';
+const UNPOLLED = 'team unpolled';
 /**
- * What a team is told passes through Temporal: here encrypted, as it should be wherever it matters.
+ * A team's calls pass through Temporal: here encrypted, as they should be in production.
  */
 const KEYS = `tests:${randomBytes(32).toString('base64')}`;
 
@@ -46,7 +46,7 @@ const node = (node_key: string, action: string, max_attempts: number) => ({
   action_type: `team_${action}`,
   executor_selector: { action_type: `team_${action}` },
   has_side_effect: true,
-  config: { payee: 'grocer' },
+  config: { payee_name: 'grocer' },
   retry_policy: { max_attempts, initial_interval_seconds: 0.2 },
 });
 
@@ -74,9 +74,9 @@ beforeAll(async () => {
     allow: ['grocer'],
     executors: () => [
       // Somebody to ask the allowlist for: the fence goes another way then.
-      onQueue('payouts', PAYOUTS, [{ field: 'payee', family: 'cex' }]),
+      onQueue('payouts', PAYOUTS, [{ field: 'payee_name', family: 'cex' }]),
       onQueue('half', HALF),
-      onQueue('nobody', NOBODY),
+      onQueue('unpolled', UNPOLLED),
     ],
     env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1', SVC_PAYLOAD_KEYS: KEYS },
   });
@@ -174,14 +174,14 @@ test('every order is paid once, however often the worker of the team is killed',
   expect([...taken.values()].every((times) => times === 1)).toBe(true);
   for (const id of ids) await consistent(id);
   const [first = ''] = ids;
-  const told = Buffer.concat(
+  const payloads = Buffer.concat(
     bytesIn(await own.temporal.workflow.getHandle(movementWorkflowId(first)).fetchHistory()),
   ).toString();
-  expect(told).toContain('binary/encrypted');
-  expect(told).not.toContain('grocer');
+  expect(payloads).toContain('binary/encrypted');
+  expect(payloads).not.toContain('grocer');
 }, 200_000);
 
-test('a submit that nobody takes is known not to have begun, and is sent once somebody polls', async () => {
+test('a submit that no worker takes never started, and is sent once a worker polls', async () => {
   const key = await template('team-half', [node('pay', 'half', 5)]);
   const effects: string[] = [];
   const executor = memoryExecutor((_, sound) => ({
@@ -200,7 +200,7 @@ test('a submit that nobody takes is known not to have begun, and is sent once so
       activities,
       ...withPayloadKeys(KEYS),
     });
-  // One call at a time and gone as soon as it has prepared: nobody is left to take the submit.
+  // One call at a time and gone after its prepare: no worker is left to take the submit.
   const { preflight, prepare } = all;
   let prepared = false;
   const first = await worker({
@@ -222,7 +222,7 @@ test('a submit that nobody takes is known not to have begun, and is sent once so
         : null,
     {
       timeoutMs: 40_000,
-      what: () => 'a submit that nobody took to be given back',
+      what: () => 'a submit that no worker took to return',
     },
   );
   expect(effects).toEqual([]);
@@ -239,8 +239,8 @@ test('a submit that nobody takes is known not to have begun, and is sent once so
   }
 }, 120_000);
 
-test('with nobody on the queue a node fails after its attempts, before anything was sent', async () => {
-  const key = await template('team-nobody', [node('pay', 'nobody', 2)]);
+test('without a worker on the queue a node fails after its attempts, before anything was sent', async () => {
+  const key = await template('team-unpolled', [node('pay', 'unpolled', 2)]);
   const id = await approved(key);
   const ended = await own.api.reaches(id, 'FAILED', 60_000);
   expect(ended.nodes).toMatchObject([{ state: 'FAILED', error_code: 'EXECUTOR_NOT_POLLING' }]);
@@ -259,6 +259,6 @@ test('the registry tells whose queue is polled', async () => {
     )) as unknown as readonly Record<string, string>[];
     const state = (executor: string) =>
       executors.find((each) => each['executor_key'] === executor)?.['health_state'];
-    return state('team.payouts') === 'up' && state('team.nobody') === 'down' ? true : null;
+    return state('team.payouts') === 'up' && state('team.unpolled') === 'down' ? true : null;
   });
 });

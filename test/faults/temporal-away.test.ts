@@ -85,7 +85,7 @@ describe('with Temporal stopped', () => {
     for (const end of ['', '-wal', '-shm'])
       rmSync(join(own.stack.dataDir, `temporal.db${end}`), { force: true });
     await own.stack.startChild('temporal');
-    // The run that was there is gone; the sweeper may have begun another by now.
+    // The earlier run is gone; the sweeper may have started another by now.
     expect((await own.runOf(flying.movement_id))?.run_id).not.toBe(before?.run_id);
     await own.chainFaults({ mining: 'automatic' });
     await expectPaidOnce(flying, '21.01');

@@ -1,6 +1,6 @@
 /**
- * Two operators act on one movement at the same moment, many times over. What they are told must be
- * what would be true had one come after the other, and the story must show just that.
+ * Two operators act on one movement at the same moment, many times over. Their answers must equal
+ * those of one acting after the other, and so must the timeline.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -29,7 +29,7 @@ let gated: string;
  * again.
  */
 let failing: string;
-/** A withdrawal that is given up as UNKNOWN at the first lost answer. */
+/** A withdrawal that becomes UNKNOWN at the first lost answer. */
 let uncertain: string;
 let serial = 0;
 
@@ -93,7 +93,7 @@ function becomes({ movement_id }: Created, state: string): Promise<MovementView>
   );
 }
 
-/** Waits until nothing of the movement is open any more. */
+/** Waits until nothing of the movement is open. */
 function settles({ movement_id }: Created): Promise<MovementView> {
   return eventually(
     async () => {
@@ -128,7 +128,7 @@ async function race(
   return [a, b];
 }
 
-const TOLD_AS: Record<Verb, string> = {
+const EVENT_OF: Record<Verb, string> = {
   approve: 'request_approved',
   reject: 'request_rejected',
   resume: 'request_resumed',
@@ -159,11 +159,16 @@ async function expectRecorded(
       [movement_id, verb],
     );
     expect({
-      told: timeline.filter(({ event_type }) => event_type === TOLD_AS[verb]).length,
+      events: timeline.filter(({ event_type }) => event_type === EVENT_OF[verb]).length,
       commands: commands.length,
       accepted: audit.filter(({ outcome }) => outcome === 'success').length,
       denied: audit.filter(({ outcome }) => outcome === 'denied').length,
-    }).toEqual({ told: accepted, commands: accepted, accepted, denied: answers.length - accepted });
+    }).toEqual({
+      events: accepted,
+      commands: accepted,
+      accepted,
+      denied: answers.length - accepted,
+    });
   }
   return timeline;
 }
@@ -518,7 +523,7 @@ describe('a cancel', () => {
     assertConsistent(end, await own.api.timeline(movement.movement_id));
   });
 
-  test('of one that is approved and has not begun releases the reservation and sends nothing', async () => {
+  test('of one that is approved and has not started releases the reservation and sends nothing', async () => {
     // With its worker paused a movement stays APPROVED.
     await own.stack.kill('worker', 'SIGSTOP');
     let movement: Created;
@@ -597,7 +602,7 @@ describe('a cancel', () => {
         : null,
     );
     await expectHolds(movement, 'released', 'nothing');
-    // Where the venue was asked to cancel it keeps a mark of the refused key, and no order.
+    // After a cancel request the venue keeps a mark of the refused key, and no order.
     const orders = await ledgerOf(own.stack.paperVenueUrl, movement.movement_id);
     expect(
       orders

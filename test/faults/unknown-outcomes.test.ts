@@ -20,7 +20,7 @@ const slow = (url: string) => ({
   completion_assurances: ['destination_credited'],
 });
 let amounts = 100;
-// A person is asked at once about what nobody answers.
+// A person has to decide at once where no answer comes.
 const own = ownStack({
   executors: (paperVenueUrl) => [slow(paperVenueUrl)],
   env: { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1' },
@@ -61,7 +61,7 @@ beforeAll(async () => {
 
 afterEach(() => own.venueFaults(null));
 
-/** A movement whose withdrawal was booked by a venue that then answers nothing any more. */
+/** A movement whose withdrawal was booked by a venue that then no longer answers. */
 async function unknown(faults: object, template = 'test/unknown'): Promise<string> {
   amounts += 1;
   await own.venueFaults(faults);
@@ -111,7 +111,7 @@ test('it is resolved as the document of the API shows it', async () => {
   const examples = await SeenExamples.servedBy(own.stack.opsUrl);
   const id = await unknown(SILENT);
   examples.refused((await say(id, 'failed')).body);
-  examples.refused((await say(id, 'failed', { node: 'nobody' })).body);
+  examples.refused((await say(id, 'failed', { node: 'unknown' })).body);
   await sendEnds(id, -7_200);
   const { status, body } = await own.api.send(
     'POST',
@@ -189,7 +189,7 @@ test('only an unknown node can be resolved, and two people at once resolve it on
       },
     },
   });
-  expect(await resolve(id, 'completed', { node: 'nobody' })).toMatchObject({
+  expect(await resolve(id, 'completed', { node: 'unknown' })).toMatchObject({
     status: 404,
     body: { detail: { error: 'node_not_found' } },
   });
@@ -253,7 +253,7 @@ test('a retry while the venue is still silent is unknown again', async () => {
   await consistent(id);
 });
 
-describe('nobody can know yet', () => {
+describe('the outcome cannot be known yet', () => {
   const tooEarly = (answer: JsonAnswer): number => {
     expect(answer).toMatchObject({
       status: 409,
@@ -314,7 +314,7 @@ describe('nobody can know yet', () => {
     });
     await own.api.approve(fund);
     await own.api.reaches(fund.movement_id, 'COMPLETED');
-    // It is held to be there some blocks later, which would not come any more.
+    // It counts as present some blocks later, which would never come.
     const pool = `/balances?venue_key=${encodeURIComponent('local-chain:dev-treasury')}&asset=USDC&fresh=true`;
     await eventually(async () => {
       const { balances } = (await own.api.expect(200, 'GET', pool)) as {

@@ -1,8 +1,8 @@
 /**
  * A worker that is paused in the middle of its sends, for longer than a heartbeat may take, while
  * another takes over, and that is let go on while its sends are still under way. Every way to be
- * caught is played at once, by one pause of one process: each case is a movement of its own, told
- * apart by its amount.
+ * caught is played at once, by one pause of one process: each case is its own movement, known by
+ * its amount.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -86,8 +86,8 @@ const CASES: readonly Case[] = [
     paid: [1],
     submit_calls: [1],
   },
-  // The venue forgets keys: nobody can tell what became of the send, so a person decides and
-  // nothing is sent again.
+  // The venue forgets keys: the outcome of the send stays unknown, so a person decides and nothing
+  // is sent again.
   {
     name: 'mid-send, its own time over',
     at: 'forgetful',
@@ -341,9 +341,8 @@ function expectedAt(url: string): number {
 }
 
 /**
- * What the paused worker has asked the server for would go to it and be lost until a time-out, and
- * so would the tasks of the runs that it keeps in memory. Neither adds to the story, so both are
- * taken from it.
+ * Tasks that the paused worker polls for would go to it and be lost until a time-out, as would
+ * those of the runs in its memory. Neither matters to the test, so both are taken from it.
  */
 async function takeFrom(movementIds: readonly string[]): Promise<void> {
   const { workflow, workflowService } = own.temporal;
@@ -425,7 +424,7 @@ describe.each(['paper', 'paper-patient', 'forgetful', 'forgetful-patient', 'evm'
     test.each(cases)('caught $name, writes nothing once it was taken over', async (each) => {
       const { timeline } = played.get(each.amount)!;
       const kinds = timeline.map(({ event_type }) => event_type);
-      // What it began before the pause is told once; everything after it is the other worker's.
+      // What it started before the pause is recorded once; all later work is the other worker's.
       expect(kinds).toContain(each.ends === 'COMPLETED' ? 'node_recovered' : 'node_unknown');
       const sends = kinds.filter((kind) => kind === 'node_submitting').length;
       // `node_submitted` is written by whoever sent: never by the zombie, once by a worker that had

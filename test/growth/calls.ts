@@ -8,7 +8,7 @@ import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
 import { tokenHash } from '../../platform/one-time.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readListed } from '../../store/allowlist.ts';
-import { noteAttention, readEndedBadly, readTold } from '../../store/attention.ts';
+import { noteAttention, readEndedBadly, readReasonsForRuns } from '../../store/attention.ts';
 import { BEGINNING, readHead, readUnsealed } from '../../store/audit-seals.ts';
 import { writeAuditOnce } from '../../store/audit.ts';
 import { readFreeFacts } from '../../store/auto-approve.ts';
@@ -75,7 +75,7 @@ import {
   takeWaitingTurn,
 } from '../../store/sweeps.ts';
 import { SEEDED } from './seed.ts';
-import { MOVEMENT, TEMPLATE, type Asked, type CallerName, type World } from './world.ts';
+import { MOVEMENT, TEMPLATE, type Request, type CallerName, type World } from './world.ts';
 
 /** Rows of a seeded database that calls are about. */
 export interface Samples {
@@ -103,7 +103,7 @@ export interface Call {
   readonly query: readonly string[];
   /** How long it takes is compared with a small database. */
   readonly measured: boolean;
-  /** Rows that one place of a plan may read, where a page of rows is not what is asked for. */
+  /** Rows that one step of a plan may read, where the call does not return a page of rows. */
   readonly rows?: number;
   /** Pages of 8 kB that one statement may touch, where it is more than for a page of rows. */
   readonly blocks?: number;
@@ -208,11 +208,11 @@ function get(
 ): readonly Call[] {
   return ways.map((filters) => {
     const names = Object.keys(filters).map((name) => name.replace(/\..*/, ''));
-    const told = Object.entries(filters).map(([name, value]) =>
+    const set = Object.entries(filters).map(([name, value]) =>
       typeof value === 'string' ? `${name}=${value}` : name,
     );
     return {
-      name: [caller === 'admin' ? route : `${route} of an agent`, ...told].join(' '),
+      name: [caller === 'admin' ? route : `${route} of an agent`, ...set].join(' '),
       route,
       store: [],
       query: names,
@@ -233,7 +233,7 @@ function get(
 /** A route that writes, or whose question is a body. */
 function send(
   route: string,
-  asked: (samples: Samples, turn: number) => Asked & { readonly method?: string },
+  input: (samples: Samples, turn: number) => Request & { readonly method?: string },
   measured = false,
 ): Call {
   return {
@@ -242,7 +242,7 @@ function send(
     store: [],
     query: [],
     measured,
-    run: (world, _db, samples, turn) => world.ask({ method: 'POST', ...asked(samples, turn) }),
+    run: (world, _db, samples, turn) => world.ask({ method: 'POST', ...input(samples, turn) }),
   };
 }
 
@@ -336,7 +336,7 @@ export const CALLS: readonly Call[] = [
     { q: 'none' },
   ]),
   ...get('searchAll', '/search', [{ q: ({ movement_id }) => movement_id }, { q: 'none' }], 'agent'),
-  // Nobody that is open has failed, which is known only behind the last of them.
+  // No open movement has failed, which is known only after the last of them.
   ...get('listMovements', '/movements', [{ needs_attention: 'true', state: 'FAILED' }]).map(
     (call) => ({ ...call, rows: 2_500 }),
   ),
@@ -469,8 +469,12 @@ export const CALLS: readonly Call[] = [
     });
     await claimCallbacks(db, { limit: 1, leaseSeconds: 0, movementId: movement_id });
   }),
-  // It looks at all that is open: what a run is told is known of none before it is looked at.
-  { ...own('readTold', (db) => readTold(db, 5_000)), rows: 2_500, blocks: 60_000 },
+  // It reads all open movements: each must be read to know its reason.
+  {
+    ...own('readReasonsForRuns', (db) => readReasonsForRuns(db, 5_000)),
+    rows: 2_500,
+    blocks: 60_000,
+  },
   // It looks at all that ended badly within a week, up to its limit.
   { ...own('readEndedBadly', (db) => readEndedBadly(db, 5_000)), rows: 2_500, blocks: 50_000 },
   // With what that may have read; one change is one row by its key.
@@ -706,7 +710,7 @@ export const CALLS: readonly Call[] = [
 
 const BY_KEY = 'changes one row that its key names, through functions that other calls run';
 const FEW = 'looks at all chains of the bridge, which are few whatever else grows';
-const ONCE = 'is asked by a person once in the life of a signer, and reads all that it ever sent';
+const ONCE = 'is called by a person once in the life of a signer, and reads all that it ever sent';
 
 /** Routes without a call, and why. */
 export const WITHOUT_CALL: Readonly<Record<string, string>> = {
@@ -774,7 +778,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   openQuestion: BY_KEY,
   isOpenQuestion: BY_KEY,
   closeQuestion: BY_KEY,
-  hasBegunSubmit: BY_KEY,
+  hasStartedSubmit: BY_KEY,
   readDatabaseClock: 'reads no table',
   readSessionSettings: 'reads no table',
   readStops: BY_KEY,

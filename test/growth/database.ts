@@ -15,7 +15,7 @@ export interface ScratchDatabase {
   close(): Promise<void>;
 }
 
-/** Room for the indexes of a million movements, and a log that nobody would replay. */
+/** Room for the indexes of a million movements, and a log that is never replayed. */
 const SETTINGS = [
   'shared_buffers=1GB',
   'maintenance_work_mem=512MB',

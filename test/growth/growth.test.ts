@@ -52,7 +52,7 @@ const NOT_MISSED: Readonly<Record<string, string>> = {
   callbacks_line: 'callbacks_sequence finds the same among all that a movement has',
   template_proposals_due: 'template_proposals_by_status finds what is due too, while it is little',
   template_proposals_by_authority: 'template_proposals_newest finds the same: here is one agent',
-  budget_reservations_movement: 'is read by an approval, and each can be given once only',
+  budget_reservations_movement: 'is read by an approval, and each can be granted only once',
   budget_reservations_window: 'budget_reservations_movement finds the window of all policies',
 };
 
@@ -130,11 +130,9 @@ describe('the counts that are kept', () => {
 describe('callers wait as long as before', () => {
   const lines: string[] = [];
   afterAll(() => {
-    const table = [
-      '| what is asked | of 10,000 | of all | ratio |',
-      '|---|---|---|---|',
-      ...lines,
-    ].join('\n');
+    const table = ['| call | of 10,000 | of all | ratio |', '|---|---|---|---|', ...lines].join(
+      '\n',
+    );
     console.info(table);
     const file = process.env['GROWTH_TABLE'];
     if (file !== undefined) writeFileSync(file, `${table}\n`);
@@ -201,7 +199,7 @@ describe('an index that is gone is missed', () => {
   afterAll(() => owner?.end());
 
   /** Calls that can be made again and again. */
-  const asked = CALLS.filter((call) => call.measured || call.route === null);
+  const measured = CALLS.filter((call) => call.measured || call.route === null);
 
   test('each of them', async () => {
     // A million rows make an index in half a minute; a few thousand show the same.
@@ -221,7 +219,7 @@ describe('an index that is gone is missed', () => {
   /** What is found of every call within narrow bounds, without its figures. */
   async function all(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
-    for (const call of asked)
+    for (const call of measured)
       for (const each of await findings(call, 1, { ...bounds, rows: 600 }))
         found.add(`${call.name}: ${each.replace(/\d+/g, '')}`);
     return found;
@@ -239,7 +237,7 @@ describe('nothing is left out', () => {
     expect(Object.keys(WITHOUT_CALL).filter((id) => !known.has(id) || called.has(id))).toEqual([]);
   });
 
-  test('every filter of every list is asked with', () => {
+  test('every filter of every list is used', () => {
     const missing = ALL_ROUTES.flatMap(({ id, query }) =>
       Object.keys(query instanceof z.ZodObject ? query.shape : {})
         .filter((name) => !CALLS.some((call) => call.route === id && call.query.includes(name)))

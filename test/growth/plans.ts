@@ -70,11 +70,11 @@ export function watchPlans(url: string, settings: Readonly<Record<string, string
 function explainedOf(message: string): Explained | null {
   const begin = message.indexOf('{');
   if (!message.startsWith('duration:') || begin < 0) return null;
-  const told = JSON.parse(message.slice(begin)) as {
+  const logged = JSON.parse(message.slice(begin)) as {
     readonly 'Query Text': string;
     readonly Plan: PlanNode;
   };
-  return { text: told['Query Text'], plan: told.Plan };
+  return { text: logged['Query Text'], plan: logged.Plan };
 }
 
 /** What a statement did that it should not have done. */

@@ -11,7 +11,7 @@ export interface SeedOptions {
   readonly prototype: string;
 }
 
-/** What of the rows is asked for by name. */
+/** Values of the rows that calls use as filters. */
 export const SEEDED = {
   strategy: 'strategy-7',
   rareStrategy: 'strategy-rare',
@@ -24,7 +24,7 @@ export const SEEDED = {
   rareEntity: 'rare-entity',
 } as const;
 
-/** Movements that nobody has finished with: what people and venues can carry does not grow. */
+/** Open movements: their number is bounded by what people and venues can handle. */
 const OPEN = 2_000;
 /** Days that the movements come from. */
 const DAYS = 365;
@@ -163,7 +163,7 @@ const PARTS: readonly string[] = [
    SELECT ${idOf('r.i', 2, 's')}, r.id, s, CASE s WHEN 1 THEN 'movement_created'
        WHEN 2 THEN 'request_approved' ELSE 'node_completed' END,
      CASE WHEN s > 2 THEN 'n1' END, CASE WHEN s > 2 THEN 1 END, 'APPROVED', 'EXECUTING',
-     '{"type": "system"}', 'What happened then is told in a sentence', '{"note": "seeded"}', r.at
+     '{"type": "system"}', 'A sentence that says what happened then', '{"note": "seeded"}', r.at
    FROM seed_rows r, generate_series(1, 5) AS s`,
   `INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role,
      namespace, action, entity_type, entity_key, outcome, request_id, reason, details)

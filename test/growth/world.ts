@@ -34,7 +34,7 @@ const CALLERS = {
 } as const satisfies Record<string, Caller>;
 export type CallerName = keyof typeof CALLERS;
 
-export interface Asked {
+export interface Request {
   readonly caller?: CallerName;
   readonly method?: string;
   /** Behind the prefix. */
@@ -44,7 +44,7 @@ export interface Asked {
 
 export interface World {
   /** Answers the body; throws unless the status is one of a success. */
-  ask(asked: Asked): Promise<Record<string, unknown>>;
+  ask(request: Request): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
 

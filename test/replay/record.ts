@@ -158,7 +158,7 @@ const DRIVES: Record<ScenarioName, Drive> = {
     });
   },
   'capital-transfer': (own, amount) => transferred(own, amount, 'COMPLETED'),
-  // Sent, its answer lost, asked about until it is a person's matter, and then resolved.
+  // Sent, its answer lost, looked for until a person has to decide, and then resolved.
   'capital-transfer-lost-and-resolved': async (own, amount) => {
     await own.venueFaults({
       lose_answer_rate: 1,

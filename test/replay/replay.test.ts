@@ -88,10 +88,10 @@ test('every history replays', async () => {
 test.each([{ traceHeaders: true }, { encodeFailures: true }, { callStacks: true }])(
   'every history replays in a process that asks for %j, and no tracer is in it',
   async (options) => {
-    const asked = workflowBundle(options);
-    expect(asked.code).not.toBe(code);
-    expect(asked.code).not.toMatch(/^\/\*{3}\/ "[^"]*opentelemetry/m);
-    expect(await replay(all(), asked.code)).toEqual({});
+    const configured = workflowBundle(options);
+    expect(configured.code).not.toBe(code);
+    expect(configured.code).not.toMatch(/^\/\*{3}\/ "[^"]*opentelemetry/m);
+    expect(await replay(all(), configured.code)).toEqual({});
   },
   120_000,
 );
@@ -144,7 +144,7 @@ describe('a replay fails', () => {
     expect(faults).toEqual(of.map((each) => `${each}#1`));
   }, 240_000);
 
-  test('when nobody asks about an unknown node', async () => {
+  test('when nothing looks at an unknown node', async () => {
     const faults = await without(
       /(['"])ask-about-unknown\1\)\)\s*this\.ask\(node\)/,
       '$1ask-about-unknown$1)) void node',

@@ -12,17 +12,14 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 export interface Scenario {
   readonly name: string;
   /**
-   * An amount that no other scenario has; it must not be found in any history, unless a team's
-   * worker was `told` it.
+   * An amount that no other scenario has; it must not be found in any history, unless it
+   * `crossesTemporal`.
    */
   readonly amount: string;
   /** The state in which each run closed, oldest first. */
   readonly ends: readonly string[];
-  /**
-   * What a worker outside this project is called with crosses Temporal; payload encryption is for
-   * that.
-   */
-  readonly told?: true;
+  /** The input of a team's worker crosses Temporal, which is what payload encryption is for. */
+  readonly crossesTemporal?: true;
   /** Recorded on a Temporal server that asks for a new run early. */
   readonly shortHistories?: true;
 }
@@ -43,8 +40,8 @@ export const SCENARIOS = [
   { name: 'modules-in-a-chain', amount: '50.7310', ends: ['COMPLETED'] },
   { name: 'lanes-and-join', amount: '51.7311', ends: ['COMPLETED'] },
   { name: 'condition-chooses', amount: '52.7312', ends: ['COMPLETED'] },
-  { name: 'executor-of-a-team', amount: '53.7313', ends: ['COMPLETED'], told: true },
-  { name: 'lanes-of-a-team', amount: '59.7319', ends: ['COMPLETED'], told: true },
+  { name: 'executor-of-a-team', amount: '53.7313', ends: ['COMPLETED'], crossesTemporal: true },
+  { name: 'lanes-of-a-team', amount: '59.7319', ends: ['COMPLETED'], crossesTemporal: true },
   { name: 'capital-transfer', amount: '54.7314', ends: ['COMPLETED'] },
   { name: 'capital-transfer-lost-and-resolved', amount: '55.7315', ends: ['FAILED'] },
   { name: 'sent-again', amount: '56.7316', ends: ['COMPLETED'] },
@@ -53,13 +50,13 @@ export const SCENARIOS = [
     name: 'continued-as-new',
     amount: '58.7318',
     ends: [CONTINUED, 'COMPLETED'],
-    told: true,
+    crossesTemporal: true,
     shortHistories: true,
   },
 ] as const satisfies readonly Scenario[];
 export type ScenarioName = (typeof SCENARIOS)[number]['name'];
 const SECRET_AMOUNTS = (SCENARIOS as readonly Scenario[])
-  .filter(({ told }) => told !== true)
+  .filter(({ crossesTemporal }) => crossesTemporal !== true)
   .map(({ amount }) => amount);
 
 export const HISTORIES = join(HERE, 'histories');

@@ -226,7 +226,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'An activity goes on to no node that another one leads to.',
     test: {
       file: CARRIED,
-      name: 'what a chain is told covers no node that another lane leads to',
+      name: 'a chain continues with no node that another branch leads to',
     },
     broken: {
       file: 'workflows/course.ts',
@@ -339,7 +339,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'workflows/movement.ts',
-      find: 'run.needs(readSignal(told))',
+      find: 'run.needs(readSignal(signal))',
       replace: 'run.needs(told as never)',
     },
   },
@@ -678,7 +678,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'A run has one local activity open at a time, so that it can be replayed.',
     test: {
       file: 'test/faults/continue-as-new.test.ts',
-      name: 'nodes beside one another, each asked about all the time, hold no run up',
+      name: 'parallel nodes that are looked at all the time delay no run',
     },
     broken: {
       file: 'workflows/local-activities.ts',

@@ -130,7 +130,7 @@ export const laneRules: readonly Rule[] = [
     rule: 'A payment is not signed again for more while its payee may not be paid.',
     test: {
       file: LANES,
-      name: 'a payment to somebody who may not be paid any more is not signed again',
+      name: 'a payment to a payee that may no longer be paid is not signed again',
     },
     broken: {
       file: 'activities/phases/next-version.ts',

@@ -15,7 +15,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'The answer of a send that the database does not take is kept and written once it is back, as after a fail-over.',
     test: {
       file: RERUN,
-      name: 'the answer of a send is kept and written once it is back, and no one is asked what became of it',
+      name: 'the answer of a send is kept and written once it is back, and no recovery is needed',
     },
     broken: {
       file: 'activities/phases/submit.ts',
@@ -97,7 +97,7 @@ export const moneyRules: readonly Rule[] = [
     id: 'recorded-phases-call-nobody',
     section,
     rule: 'A phase that runs again returns what its row records and calls nobody.',
-    test: { file: RERUN, name: 'returns what is recorded and calls nobody' },
+    test: { file: RERUN, name: 'returns what is recorded and calls no executor' },
     broken: {
       file: 'activities/phases/preflight.ts',
       find: "    return row.preflight_passed ? result('READY', 'continue') : null;",
@@ -180,7 +180,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'What is prepared is stored once for an attempt: nothing is stored over it, and what is stored is what is sent.',
     test: {
       file: RERUN,
-      name: 'a prepare that was given up and ends $when changes nothing of what $which sends',
+      name: 'an abandoned prepare that ends $when changes nothing of what $which sends',
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
@@ -218,7 +218,7 @@ export const moneyRules: readonly Rule[] = [
     id: 'fences-ask-first',
     section,
     rule: 'No fence lets a node through whose earlier send has to be asked about first.',
-    test: { file: RERUN, name: 'stops a node whose earlier send has to be asked about first' },
+    test: { file: RERUN, name: 'stops a node whose earlier send recovery has to look for first' },
     broken: {
       file: 'activities/phases/submit.ts',
       find: "  if (row.recover_first) return result('READY', 'recover');\n",
@@ -287,7 +287,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: RERUN, name: 'is neither stored nor sent when it is a transaction %s' },
     broken: {
       file: 'activities/phases/sign.ts',
-      find: 'const signed = await verifiedTransaction({ unsigned, nonce, address }, given.raw_tx);',
+      find: 'const signed = await verifiedTransaction({ unsigned, nonce, address }, answer.raw_tx);',
       replace: 'const signed = given;',
     },
   },
@@ -319,7 +319,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'The fence asks the signer for its address afresh: what it was a moment ago decides nothing.',
     test: {
       file: RERUN,
-      name: 'no address before the fence is asked for again, and claims nothing',
+      name: 'no address before the fence is read again, and claims nothing',
     },
     broken: {
       file: 'activities/phases/signer.ts',
@@ -333,7 +333,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'A nonce that was claimed for one address is never signed for once the signer has another.',
     test: {
       file: RERUN,
-      name: 'under a nonce that was claimed for another address is not even asked for',
+      name: 'under a nonce that was claimed for another address is not even requested',
     },
     broken: {
       file: 'activities/phases/sign.ts',
@@ -437,11 +437,11 @@ export const moneyRules: readonly Rule[] = [
     rule: 'What waits for an unknown node is sent as soon as proof has moved that node.',
     test: {
       file: 'test/faults/reads-that-fail.test.ts',
-      name: 'keeps others from being sent only until proof moves it: then they are, and nobody has to wake them',
+      name: 'keeps others from being sent only until a proof moves it: then they are sent without a wake',
     },
     broken: {
       file: 'workflows/run-state.ts',
-      find: 'wakes: () => this.wakeCount + this.opened,',
+      find: 'wakes: () => this.wakeCount + this.proofs,',
       replace: 'wakes: () => this.wakeCount,',
     },
   },
@@ -540,7 +540,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'After a restore nothing is sent that would be too much beside what another way may have sent.',
     test: {
       file: 'test/faults/after-restore.test.ts',
-      name: 'on another way is not sent beside it',
+      name: 'on another path is not sent too',
     },
     broken: {
       file: 'prisma/functions/flow.sql',
@@ -923,7 +923,7 @@ export const moneyRules: readonly Rule[] = [
     rule: "A call that no worker of a team's queue took is known to have sent nothing.",
     test: {
       file: 'test/faults/team-worker.test.ts',
-      name: 'a submit that nobody takes is known not to have begun, and is sent once somebody polls',
+      name: 'a submit that no worker takes never started, and is sent once a worker polls',
     },
     broken: {
       file: 'activities/phases/team.ts',

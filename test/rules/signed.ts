@@ -88,7 +88,7 @@ export const signedRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/phases/followed.ts',
-      find: '  return row.sign_request !== null || mayHaveForgotten(row);',
+      find: '  return row.sign_request !== null || signatureMayBeLost(row);',
       replace: '  return row.sign_request !== null;',
     },
   },
@@ -98,7 +98,7 @@ export const signedRules: readonly Rule[] = [
     rule: 'An authorization counts as unused once a final block came after its time, and not before.',
     test: {
       file: TEAMS,
-      name: 'that is refused fails its node once nobody can use it any more, and not before',
+      name: 'that is refused fails its node once it can no longer be used, and not before',
     },
     broken: {
       file: 'venues/evm/settle-authorization.ts',
@@ -138,7 +138,7 @@ export const signedRules: readonly Rule[] = [
     id: 'authorizations-are-one-nodes',
     section,
     rule: 'The nonce of an authorization is signed for one attempt of one node.',
-    test: { file: TEAMS, name: 'whose nonce another node was given is not signed once more' },
+    test: { file: TEAMS, name: 'whose nonce belongs to another node is not signed again' },
     broken: {
       file: 'activities/phases/nonce-claim.ts',
       find: 'if (id !== null && !(await claimAuthorization(deps.db, id, row))) {',

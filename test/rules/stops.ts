@@ -8,7 +8,10 @@ export const stopRules: readonly Rule[] = [
     id: 'stored-bytes-ask-every-stop',
     section,
     rule: 'Signed bytes that nothing outside took are not broadcast while a stop is on.',
-    test: { file: STOPS, name: 'keeps stored bytes that nobody took, and they are sent once' },
+    test: {
+      file: STOPS,
+      name: 'holds back stored bytes that no endpoint took, and they are sent once',
+    },
     broken: {
       file: 'activities/phases/journal.ts',
       find: 'accepted ? `${way}_accepted` : `${way}_unaccepted`',
@@ -19,7 +22,7 @@ export const stopRules: readonly Rule[] = [
     id: 'stopped-for-good-fires-no-failure-edge',
     section,
     rule: 'What a stop has ended fires no failure edge.',
-    test: { file: STOPS, name: 'ends stored bytes that nobody took: their nonce is used up' },
+    test: { file: STOPS, name: 'ends stored bytes that no endpoint took: their nonce is used up' },
     broken: {
       file: 'domain/graph/edges.ts',
       find: "if (source.state !== 'FAILED' || source.ended_by_stop === true) return false;",
@@ -72,7 +75,7 @@ export const stopRules: readonly Rule[] = [
     test: { file: STOPS, name: 'is not sent again while' },
     broken: {
       file: 'activities/phases/stops.ts',
-      find: 'addresses: by.ok ? by.asked : [],',
+      find: 'addresses: payees.ok ? payees.addresses : [],',
       replace: 'addresses: [],',
     },
   },

@@ -48,7 +48,7 @@ export const teamRules: readonly Rule[] = [
     test: { file, name: 'who reads the question from a history still fails nothing' },
     broken: {
       file: 'activities/phases/team-word.ts',
-      find: '(await isSignedResult(result_secret_file, call, given.answer))',
+      find: '(await isSignedResult(result_secret_file, call, outcome.answer))',
       replace: 'result_secret_file.length > 0',
     },
   },
@@ -56,7 +56,7 @@ export const teamRules: readonly Rule[] = [
     id: 'unsafe-keys-are-submitted-once',
     section,
     rule: 'A submit that no worker took is made again only of an executor that takes one key twice.',
-    test: { file, name: 'a submit that nobody took is not made again' },
+    test: { file, name: 'a submit that no worker took is not repeated' },
     broken: {
       file: 'activities/phases/submit.ts',
       find: 'if (!descriptorOf(deps, row).same_key_safe)',
@@ -69,7 +69,7 @@ export const teamRules: readonly Rule[] = [
     rule: 'Of an executor that takes a key once, an attempt whose signed nonce something else used has ended.',
     test: {
       file: 'test/faults/signed-for-teams.test.ts',
-      name: 'one that does not take a key twice is not asked for the same once more',
+      name: 'one that takes a key only once is not called with it again',
     },
     broken: {
       file: 'activities/phases/recover.ts',

@@ -182,7 +182,7 @@ test.each([
   [
     'made cheaper than its fee',
     'fee_native_budget = 0.0004',
-    'BRIDGE_FEE_OVER_BUDGET: it pays the bridge 0.00055, and its path may cost 0.0004',
+    'BRIDGE_FEE_OVER_BUDGET: the bridge fee is 0.00055; its path allows 0.0004 at most',
   ],
 ])(
   'a path that is %s between the last look and the fence is not taken',

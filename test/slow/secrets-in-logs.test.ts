@@ -149,7 +149,7 @@ test('movements that fail in every part of the stack leave no secret in any log'
   // The logs are there and hold what they should.
   const service = readFileSync(join(logs(), 'service.log'), 'utf8');
   const lines = [
-    'a submit gave no usable answer',
+    'a submit returned no usable answer',
     '"route":"createMovement","status":422',
     '"msg":"request failed"',
     'a background run failed and is repeated',

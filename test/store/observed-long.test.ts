@@ -1,6 +1,6 @@
 /** What is observed for longer than usual, or shows another amount, is shown to a person. */
 import { usualSeconds } from '../../domain/send/usual-time.ts';
-import { noteAttention, readTold } from '../../store/attention.ts';
+import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
 import { readMovement } from '../../store/movement-reads.ts';
 import { paying, storeBench, type DraftOptions } from './support.ts';
 
@@ -82,7 +82,8 @@ test('each type has its own usual time, and a team’s is that of its registry e
 });
 
 test('each change to a reason calls back once, whatever the state says', async () => {
-  const turn = async (): Promise<void> => noteAttention(bench.db, await readTold(bench.db, 5_000));
+  const turn = async (): Promise<void> =>
+    noteAttention(bench.db, await readReasonsForRuns(bench.db, 5_000));
   const set = (movement_id: string, what: string): Promise<unknown> =>
     bench.sql(`UPDATE movement_nodes SET ${what} WHERE movement_id = $1::uuid`, movement_id);
   const called = async (movement_id: string) =>

@@ -36,10 +36,10 @@ test('a wake that comes during the last load makes the run load once more before
     },
   });
   try {
-    let loadedAt = 0;
+    let startedAt = 0;
     let signalled: number | null = null;
     const load: MovementActivities['load'] = async () => {
-      loadedAt = performance.now();
+      startedAt = performance.now();
       if (signalled === null) {
         // The command is written after this load has read, and its wake arrives while the load is
         // under way.
@@ -67,7 +67,7 @@ test('a wake that comes during the last load makes the run load once more before
     );
     expect(outcome).toEqual({ movement_id: 'm', request_state: 'REJECTED' });
     // Whatever a slow machine repeats: what the run closed on was read after the wake.
-    expect(loadedAt).toBeGreaterThan(signalled ?? Infinity);
+    expect(startedAt).toBeGreaterThan(signalled ?? Infinity);
   } finally {
     await environment.teardown();
   }

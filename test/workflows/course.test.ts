@@ -1,4 +1,4 @@
-/** What an activity knows of what its node's completion leads to. */
+/** What the completion of a node leads to, as an argument of its activity. */
 import { followsCompletion } from '../../domain/decision.ts';
 import type { LoadedMovement, LoadedNode } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
@@ -75,7 +75,7 @@ test.each([
   ['an executor of a team', chain({ carried: undefined as never, task_queue: 'team' })],
   ['a node that only looks', chain({ node_kind: 'observe' })],
   ['a gate', chain({ node_kind: 'manual_gate' })],
-  ['a node that has to be looked up first', chain({ recover_first: true })],
+  ['a node that recovery has to look at first', chain({ recover_first: true })],
 ])('a chain ends before %s', (_what, movement) => {
   const course = courseOf(movement, first, true);
   expect(course.decides).toBe(true);
@@ -100,7 +100,7 @@ test('a later phase of a node goes on to nothing', () => {
   expect(keysOf(courseOf(chain(), first, false))).toEqual([]);
 });
 
-test('beside others nothing is decided beforehand, and of very many each leaves the deciding to the run', () => {
+test('a node beside others gets no decision beforehand, and with very many the run decides', () => {
   const lanes = (count: number): LoadedMovement =>
     view(
       [first, ...Array.from({ length: count }, (_, at) => node(`l${String(at)}`, 'SUBMITTED'))],
@@ -110,7 +110,7 @@ test('beside others nothing is decided beforehand, and of very many each leaves 
   expect(courseOf(lanes(4), first, true)).toEqual({});
 });
 
-test('runs of earlier releases get no course', () => {
+test('runs of earlier conducts get none of it', () => {
   expect(courseOf(chain({}, { conduct: 3 }), first, true)).toEqual({});
 });
 

@@ -79,7 +79,7 @@ describe('current details', () => {
       'MANUAL_INTERVENTION',
       [node('first', 'COMPLETED'), node('a', 'UNKNOWN'), node('b', 'UNKNOWN')],
       null,
-      'nobody can say what became of a and 1 more',
+      'the outcome of a and 1 more is unknown',
     ],
     [
       'FAILED',
