@@ -1,8 +1,8 @@
 /**
- * The migration that makes the functions of the database, written from `prisma/functions/`, where
- * the living text of each stands once. `npm run sql:migration` writes it; a test holds the database
- * against the texts. What is released is left as it is: a function that changed since stands in a
- * new migration.
+ * The migration of the database's functions, written from `prisma/functions/`, which has the living
+ * text of each once. `npm run sql:migration` writes it; a test compares the database with the
+ * texts. A migration that is released, or that another one follows, is never written again:
+ * functions that changed since are in a new one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -54,23 +54,19 @@ export interface Places {
 }
 
 /**
- * The migration that is not released yet, as it must be; null where the released ones have every
- * function as it is. Bodies are checked when they run: texts may name each other in any order.
+ * The last migration of functions as it must be; null where the earlier ones have every function as
+ * it is. Bodies are checked when they run: texts may name each other in any order.
  */
 export function functionsMigration({
   texts = functionTexts(),
   migrationsDir = MIGRATIONS_FOLDER,
   now = new Date(),
 }: Places = {}): { readonly file: string; readonly text: string } | null {
-  const released = releasedNames(readReleases(migrationsDir));
-  const names = readdirSync(migrationsDir, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort();
-  const written = names.filter((name) => name.endsWith('_functions'));
+  const names = migrationNames(migrationsDir);
+  const open = openMigration(migrationsDir);
   const before = new Map(
-    written
-      .filter((name) => released.has(name))
+    names
+      .filter((name) => name.endsWith('_functions') && name !== open)
       .flatMap((name) =>
         functionsOf(readFileSync(join(migrationsDir, name, 'migration.sql'), 'utf8')),
       )
@@ -84,8 +80,7 @@ export function functionsMigration({
       : [[`-- ${file}`, ...parts.map(({ whole }) => whole)].join('\n\n')];
   });
   if (changed.length === 0) return null;
-  const name =
-    written.find((each) => !released.has(each)) ?? `${stampAfter(names.at(-1), now)}_functions`;
+  const name = open ?? `${stampAfter(names.at(-1), now)}_functions`;
   const head = [
     '-- Written by `npm run sql:migration` from prisma/functions/; not by hand.',
     "SELECT set_config('check_function_bodies', 'off', true);",
@@ -98,14 +93,25 @@ export function functionsMigration({
   };
 }
 
-/** The unreleased migration of functions that is there and that no function needs any more. */
+/** The migration that may be written again, where no function needs it. */
 export function needlessMigration(migrationsDir: string = MIGRATIONS_FOLDER): string | null {
+  const open = openMigration(migrationsDir);
+  if (open === undefined || functionsMigration({ migrationsDir }) !== null) return null;
+  return join(migrationsDir, open);
+}
+
+/** The migration of functions that may be written again: the last of all, and not released. */
+function openMigration(migrationsDir: string): string | undefined {
+  const last = migrationNames(migrationsDir).at(-1);
   const released = releasedNames(readReleases(migrationsDir));
-  const folder = readdirSync(migrationsDir).find(
-    (name) => name.endsWith('_functions') && !released.has(name),
-  );
-  if (folder === undefined || functionsMigration({ migrationsDir }) !== null) return null;
-  return join(migrationsDir, folder);
+  return last?.endsWith('_functions') === true && !released.has(last) ? last : undefined;
+}
+
+function migrationNames(migrationsDir: string): readonly string[] {
+  return readdirSync(migrationsDir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
 }
 
 /** Each function of a text: its statement, which decides whether it changed, and its comments. */

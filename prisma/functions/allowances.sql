@@ -1,7 +1,7 @@
--- The allowances that a movement's completed nodes have set, as the chain has them: of each owner,
--- token and spender the latest, with what the nodes behind it have not pulled (`left_over`), and
--- whether a later transaction of the owner took it back or set another (`later`: 'reset', 'set', or
--- null). Known from stored sends alone.
+-- The allowances that a movement's completed nodes have set on chains: the latest for each owner,
+-- token and spender, with what later nodes have not pulled (`left_over`), and whether a later
+-- transaction of the owner reset it or set another (`later`: 'reset', 'set', or null). From stored
+-- sends only.
 CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
   RETURNS TABLE (node_key text, chain_id bigint, owner text, signer_key text, token_address text,
     spender text, asset text, left_over numeric, later text)
@@ -32,8 +32,8 @@ CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
   FROM allowed a
 $$;
 
--- What the owner's last `approve` behind this nonce came to: 'reset' to 0, or 'set'. One that no
--- node has completed with does not count.
+-- The effect of the owner's last `approve` after this nonce: 'reset' (to 0) or 'set'. Only an
+-- `approve` of a completed node counts.
 CREATE OR REPLACE FUNCTION later_allowance(chain bigint, owner text, of_nonce bigint, token text,
   spender text) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN substr(t.unsigned ->> 'data', 75, 64) = repeat('0', 64) THEN 'reset'

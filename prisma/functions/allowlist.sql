@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION cooled_after(doc jsonb, at timestamptz) RETURNS times
   SELECT at + make_interval(secs => (doc ->> 'cooling_seconds')::double precision)
 $$;
 
--- A row is always answered as it is afterwards, with what became of it.
+-- Returns the row as it is after the change, with the outcome.
 CREATE OR REPLACE FUNCTION allowed_answer(outcome text, a allowed_addresses) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('outcome', outcome, 'row', to_jsonb(a))
@@ -17,8 +17,8 @@ CREATE OR REPLACE FUNCTION audit_allowed(audit jsonb, action text, a allowed_add
     'chain_id', a.chain_id, 'usable_after', a.usable_after) || extra), at)
 $$;
 
--- Puts an address on the list. There already and active: nothing changes; inactive: active again,
--- and it cools anew.
+-- Puts an address on the list. An active row does not change; an inactive one becomes active and
+-- cools again.
 CREATE OR REPLACE FUNCTION allow_address(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -38,7 +38,7 @@ BEGIN
     AND address = doc ->> 'address'
     AND chain_id IS NOT DISTINCT FROM (doc ->> 'chain_id')::bigint FOR UPDATE;
   IF a.active THEN RETURN allowed_answer('unchanged', a); END IF;
-  -- Somebody made the row after the caller looked for its id, which its audit row has to name.
+  -- The row was inserted after the caller looked for its id, which its audit row must name.
   IF a.id <> (doc ->> 'id')::uuid THEN RETURN allowed_answer('again', a); END IF;
   at := svc_now();
   UPDATE allowed_addresses SET active = true, usable_after = cooled_after(doc, at),
@@ -49,8 +49,8 @@ BEGIN
   RETURN allowed_answer('reactivated', a);
 END $$;
 
--- Takes a row out of force, or puts it back (and it cools anew). What is so already stays as it is.
--- Null for an unknown id.
+-- Revokes a row, or restores it (and it cools again). A repeat changes nothing. Null for an unknown
+-- id.
 CREATE OR REPLACE FUNCTION set_allowed_address(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -71,8 +71,8 @@ BEGIN
   RETURN allowed_answer(CASE WHEN wanted THEN 'reactivated' ELSE 'revoked' END, a);
 END $$;
 
--- Moves a row to another chain, or to all; it cools anew. {"outcome": "taken"} where the list has
--- that row already.
+-- Moves a row to another chain, or to all; it cools again. {"outcome": "taken"} where the list
+-- already has that row.
 CREATE OR REPLACE FUNCTION set_allowed_chain(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;

@@ -1,4 +1,4 @@
--- A policy as the service reads it; amounts as text, so that nobody makes doubles of them.
+-- A policy as the service reads it; amounts as text, so that they never become doubles.
 CREATE OR REPLACE FUNCTION policy_view(p auto_approve_policies) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT to_jsonb(p) || jsonb_build_object(
@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION policy_view(p auto_approve_policies) RETURNS jsonb
     'max_amount_per_window', trim_scale(p.max_amount_per_window)::text)
 $$;
 
--- What of a policy's window is used at a time, beside a movement's own.
+-- How much of a policy's window is used at a time, without a movement's own part.
 CREATE OR REPLACE FUNCTION budget_usage(policy uuid, hours integer, at timestamptz,
   without uuid DEFAULT NULL,
                                         OUT reserved numeric, OUT consumed numeric,
@@ -20,9 +20,9 @@ LANGUAGE sql STABLE AS $$
     AND reserved_at > at - make_interval(hours => hours)
 $$;
 
--- Takes an amount for a movement from the budget of its policy. Whoever takes is alone with the
--- policy's row, and what it sums then is what everybody before it has left. Fails with FM010 and
--- the reason when it does not fit and `checked`.
+-- Takes an amount for a movement from the budget of its policy. The policy's row is locked, so the
+-- sum includes all earlier takes. Fails with FM010 and the reason when the amount does not fit and
+-- `checked`.
 CREATE OR REPLACE FUNCTION take_budget(movement uuid, policy uuid, wanted numeric, new_status text,
   checked boolean)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -47,9 +47,9 @@ BEGIN
     WHEN new_status = 'consumed' THEN at END);
 END $$;
 
--- What of its limit an automatically approved movement uses up: all of it, until it has failed or
--- is cancelled; from then on what it drew and is not proven unsent, and what may still be drawn by
--- nodes that a cancel leads to.
+-- How much of its limit an automatically approved movement uses: all of it until it fails or is
+-- cancelled; then what it drew and is not proven unsent, and what nodes behind the cancel may still
+-- draw.
 CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN m.request_state NOT IN ('FAILED', 'CANCELLED') THEN m.limit_amount
     ELSE least(m.limit_amount,
@@ -65,9 +65,9 @@ CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql 
   WHERE n.movement_id = m.movement_id
 $$;
 
--- Makes a movement's part of its policy's budget what is due. What it took before shrinks, its
--- latest row first, and keeps the time at which it was taken; what is due beyond that is taken
--- anew. The policy comes behind movement, nodes and pools.
+-- Sets a movement's part of its policy's budget to what is due. Earlier takes shrink, the latest
+-- row first, and keep their time; an increase is a new take. Lock order: movement, nodes, pools,
+-- policy.
 CREATE OR REPLACE FUNCTION settle_budget(m movements, checked boolean, at timestamptz) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -94,7 +94,7 @@ BEGIN
   END IF;
 END $$;
 
--- What an outflow says of an asset: null where nothing bounds it, 0 where it is not named.
+-- The bound of an outflow for an asset: null without a bound, 0 where the asset is not named.
 CREATE OR REPLACE FUNCTION outflow_in(outflow jsonb, coin text) RETURNS numeric
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN EXISTS (SELECT FROM jsonb_array_elements(outflow) e WHERE e ->> 'asset' = coin)
@@ -102,9 +102,9 @@ CREATE OR REPLACE FUNCTION outflow_in(outflow jsonb, coin text) RETURNS numeric
       WHERE e ->> 'asset' = coin LIMIT 1) ELSE 0 END
 $$;
 
--- What movements of a template that were approved in the last 24 hours could move of one asset at
--- most. A movement is approved within a week of its creation, which bounds what is looked at. One
--- without a bound was approved by a person, and counts as what its intent says.
+-- The most that movements of a template approved in the last 24 hours could move of an asset. A
+-- movement is approved within a week of its creation, which bounds the rows that are read. One
+-- without a bound was approved by a person, and counts with the amount of its intent.
 CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamptz, without uuid)
   RETURNS numeric LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(greatest(outflow_in(m.outflow, cap_asset), CASE WHEN m.asset = cap_asset
@@ -115,9 +115,9 @@ CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamp
     AND m.approved_at > at - interval '24 hours'
 $$;
 
--- Fails with FM011 when what an approval was decided by is no longer so, and with FM010 and the
--- reason when a daily cap is exceeded. The caller's own movement is approved already, and stands
--- last in the lock order.
+-- Fails with FM011 when the facts of an approval have changed, and with FM010 and the reason when a
+-- daily cap is exceeded. The caller's own movement is already approved, and is last in the lock
+-- order.
 CREATE OR REPLACE FUNCTION check_approval_guard(movement uuid, guard jsonb) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -144,9 +144,8 @@ BEGIN
   END IF;
 END $$;
 
--- A create that approves: the same transition as an approve's, in the transaction of the create.
--- What forbids it takes the approval back and leaves the movement waiting, with the reason. FM011
--- takes back everything.
+-- A create that approves: the transition of an approve in the transaction of the create. A refusal
+-- rolls the approval back and leaves the movement waiting, with the reason. FM011 rolls back all.
 CREATE OR REPLACE FUNCTION create_and_approve(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   created jsonb := create_movement(doc);
@@ -233,16 +232,15 @@ CREATE OR REPLACE FUNCTION is_approved(movement uuid) RETURNS boolean LANGUAGE s
     WHERE a.movement_id = movement AND a.plan_hash = p.compiled_plan_hash)
 $$;
 
--- A movement is approved once, whichever way, and never approved again: the time follows from the
--- change itself.
+-- A movement is approved at most once, by a person or a policy: the change itself sets the time.
 CREATE OR REPLACE FUNCTION stamp_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.approved_at := NEW.updated_at; -- the time of the change
   RETURN NEW;
 END $$;
 
--- Refuses to run, ready or send what was not approved, whoever writes it. The tables are named by
--- their schema: temporary ones of the same names would be read in their place.
+-- Refuses every write that runs, readies or sends an unapproved movement. The tables are named with
+-- their schema: else temporary tables of the same names would be read.
 CREATE OR REPLACE FUNCTION require_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   approved boolean;
@@ -258,7 +256,7 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- What was approved, and what follows from it, stays as it was written.
+-- What was approved, and what follows from it, never changes.
 CREATE OR REPLACE FUNCTION refuse_other_plan() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'the plan of movement % cannot be changed', OLD.movement_id

@@ -1,13 +1,12 @@
--- Whose transaction keeps a node's own from being mined, or from being signed at all: an earlier
--- nonce of the same account is claimed by a node of which nobody knows what became. NULL where
--- there is none.
+-- The transaction that keeps a node's own from being mined or signed: an UNKNOWN node claims an
+-- earlier nonce of the same account. NULL where there is none.
 CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  -- Asked of every node that is under way, most of which are told here that they wait for nobody.
+  -- Called for every open node; most return here without a query.
   IF n.state IN ('SUBMITTED', 'OBSERVING') AND n.submitted_at <= at - interval '1 minute' THEN
-    -- It is signed: what is open below it in its lane. In this order (OFFSET), so that a node
-    -- without a transaction costs one look and not one for each unknown node.
+    -- It is signed: looks for open nonces below its own. OFFSET keeps this order, so that a node
+    -- without a transaction costs one look, not one for each unknown node.
     RETURN (
       SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
         'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
@@ -23,8 +22,8 @@ BEGIN
       ORDER BY o.nonce LIMIT 1);
   ELSIF n.state = 'READY' AND n.error_code = 'LANE_BLOCKED'
     AND n.updated_at <= at - interval '1 minute' THEN
-    -- It waits before its fence (lane_problem). From the few nodes that are unknown: an account's
-    -- claims are as many as it ever sent.
+    -- It waits before its fence (lane_problem). Starts from the few unknown nodes: an account has
+    -- as many claims as it ever sent transactions.
     RETURN (
       SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
         'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
@@ -40,9 +39,9 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- What a node waits for in a lane that is stuck: the nonce that is to be used up by a transaction
--- that moves nothing, and why that one cannot be sent. NULL where its lane is not, or it does not
--- wait. A minute has to pass, since an endpoint may refuse once.
+-- What a node waits for in a stuck nonce lane: the nonce that needs a zero-value transaction, and
+-- why that transaction cannot be sent. NULL where the lane is not stuck or the node does not wait.
+-- Only after a minute, since an endpoint may refuse once.
 CREATE OR REPLACE FUNCTION lane_stuck(n movement_nodes, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -63,33 +62,33 @@ BEGIN
     ORDER BY l.stuck_since LIMIT 1);
 END $$;
 
--- From when on a node that is observed has been observed for longer than is usual; NULL for one that
--- is not. The seconds are those of domain/send/usual-time.ts, written with the movement.
+-- When an observed node has been observed for longer than usual; NULL for a node that is not
+-- observed. The seconds are those of domain/send/usual-time.ts, written with the movement.
 CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
     THEN n.submitted_at + make_interval(secs => n.usual_seconds) END
 $$;
 
--- Whether time alone will not complete what is observed: what was credited, paid or attested is not
--- what was sent, or it may be another's. AMOUNTS_DIFFER of domain/attention.ts names the same codes.
+-- Whether waiting alone cannot complete an observed node: what was credited, paid or attested is
+-- not what was sent, or may belong to another. AMOUNTS_DIFFER of domain/attention.ts has the same
+-- codes.
 CREATE OR REPLACE FUNCTION waits_in_vain(error_code text) RETURNS boolean LANGUAGE sql IMMUTABLE
   AS $$
   SELECT coalesce(error_code IN ('DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH',
     'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'), false)
 $$;
 
--- Whether a person may say what became of a node that is observed: its usual time is over, or time
--- alone will not complete it. Once true of an attempt it stays true while it is observed for too
--- long.
+-- Whether a person may resolve an observed node: its usual time is over, or waiting alone cannot
+-- complete it. The first stays true for the attempt while it is observed.
 CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND waits_in_vain(n.error_code)
 $$;
 
--- Why a movement needs a person at a moment, and which of its nodes does; NULL when none is needed.
--- Lists and details both read this. What each reason lets a person do: domain/attention.ts.
+-- Why a movement needs a person at a moment, and for which node; NULL when it needs none. Lists and
+-- details both read this. What a person can do for each reason: domain/attention.ts.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -104,13 +103,13 @@ BEGIN
         THEN jsonb_build_object('reason', 'approval_expires_soon')
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
-  -- What ended badly a week ago and was left alone is nobody's work any more. A list that filters
-  -- by this looks at no others (listNeeding in store/attention.ts).
+  -- A movement that ended badly a week ago is no longer shown. Lists read only the last week
+  -- (listNeeding in store/attention.ts).
   IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
   END IF;
-  -- Most of the time there is none, and no node is asked about it.
+  -- Usually no lane is stuck, which saves a query for each node.
   stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
   SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
     'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
@@ -133,9 +132,9 @@ BEGIN
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
-    -- Whose failure ended it is said in its message (domain/commands/advance.ts); a condition that
-    -- cannot be evaluated is the failure of a node that may have completed. Once cancelled, what a
-    -- cancel leads to may still fail.
+    -- The movement's message names the node whose failure ended it (domain/commands/advance.ts): a
+    -- completed node too, if its condition could not be evaluated. Once cancelled, nodes behind the
+    -- cancel may still fail.
     WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
       AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
@@ -161,10 +160,10 @@ BEGIN
   RETURN found;
 END $$;
 
--- Writes that a movement has come to need a person for a reason that no change of its state tells,
--- with the callback `request_attention`: once for each change to a reason. `reasons`: those of which
--- states tell nothing; a cancelled movement stays CANCELLED whatever becomes of its nodes. It
--- touches nothing that a run or the sweeper reads. False where nothing has changed.
+-- Writes a change of the reason why a movement needs a person, where its state does not show that,
+-- with the callback `request_attention` for each new reason. `reasons`: those that no state shows;
+-- for a cancelled movement all count, since it stays CANCELLED when its nodes fail. Changes nothing
+-- that a run or the sweeper reads. False where nothing has changed.
 CREATE OR REPLACE FUNCTION note_attention(movement uuid, event_id uuid, reasons text[],
   callback_types jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

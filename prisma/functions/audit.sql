@@ -17,8 +17,8 @@ CREATE OR REPLACE FUNCTION write_audit(events jsonb, at timestamptz) RETURNS voi
     details jsonb, mac text)
 $$;
 
--- Adds seals behind the head that their maker saw. False when another process seals at this moment,
--- or has since: then nothing is written, and the maker looks again.
+-- Adds seals after the head that the caller read. False when another process is sealing or has
+-- sealed since: then nothing is written, and the caller reads again.
 CREATE OR REPLACE FUNCTION seal_audit(head bigint, seals jsonb) RETURNS boolean LANGUAGE plpgsql
   AS $$
 BEGIN
@@ -32,14 +32,14 @@ BEGIN
   RETURN true;
 END $$;
 
--- The chain grows at its end only. A seal with a position far ahead would be its head, and no seal
--- could follow: whoever may insert takes the next position and no other.
+-- The chain grows only at its end: a seal must take the next position. A seal far ahead would
+-- become the head, and no seal could follow.
 CREATE OR REPLACE FUNCTION guard_seal() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   next bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('audit_seals', 0));
-  -- By its schema: a temporary table of the same name would be read in its place.
+  -- With its schema: else a temporary table of the same name would be read.
   EXECUTE format('SELECT coalesce(max(position), 0) + 1 FROM %I.%I', TG_TABLE_SCHEMA,
     TG_TABLE_NAME) INTO next;
   IF NEW.position <> next THEN
@@ -49,8 +49,8 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- Gives `role` what the service needs in this schema, and takes from it what it had there beyond
--- that. To be called after migrations by the owner of the tables, which `role` must not be.
+-- Grants `role` what the service needs in this schema, and revokes all else. Called after
+-- migrations by the owner of the tables, which `role` must not be.
 CREATE OR REPLACE FUNCTION grant_service(role text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   schema_name text := current_schema();
@@ -62,7 +62,8 @@ BEGIN
       role
       USING ERRCODE = 'invalid_grant_operation';
   END IF;
-  -- Two at once would change the same rows of the catalogue, and one would fail.
+  -- One at a time: concurrent calls would change the same rows of the catalogue, and one would
+  -- fail.
   PERFORM pg_advisory_xact_lock(hashtextextended('grant_service', 0));
   EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', schema_name, role);
   EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', schema_name, role);

@@ -1,17 +1,15 @@
 -- The registry of a bridge: chains, and paths between them (docs/decisions/0073-bridges.md). Every
--- change is one call with its audit row, which keeps the row as it was written: who lost the
--- connection to a call can tell by it what became of that. Chains are locked before paths, each in
--- the order of their names.
+-- change is one call with its audit row, which holds the written row: a caller that lost the
+-- connection finds the result there. Chains are locked before paths, each in the order of names.
 
--- A path as JSON; its amount as a text, since JSON's numbers are not exact everywhere.
+-- A path as JSON; its amount as text, since JSON numbers are not exact everywhere.
 CREATE OR REPLACE FUNCTION bridge_path_view(p bridge_paths) RETURNS jsonb LANGUAGE sql IMMUTABLE
   AS $$
   SELECT to_jsonb(p) || jsonb_build_object('fee_native_budget',
     trim_scale(p.fee_native_budget)::text)
 $$;
 
--- Everything that decides whether a path may be used, as one text: another one when any of it is
--- different.
+-- A digest of everything that decides whether a path may be used.
 CREATE OR REPLACE FUNCTION bridge_path_version(s bridge_chains, d bridge_chains, p bridge_paths)
   RETURNS text LANGUAGE sql STABLE AS $$
   SELECT md5(concat_ws('|',
@@ -23,8 +21,8 @@ CREATE OR REPLACE FUNCTION bridge_path_version(s bridge_chains, d bridge_chains,
     p.last_drill_contracts))
 $$;
 
--- The same of a path that is known by the identities of its ends, with its rows locked, so that what
--- is changed at the same time comes before or after and not between. Chains before paths.
+-- The same for a path by the identities of its ends (`asked`), with its rows locked, so that a
+-- concurrent change comes before or after. Chains before paths.
 CREATE OR REPLACE FUNCTION locked_path_version(asked jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   ends text[] := ARRAY[lower(asked ->> 'source'), lower(asked ->> 'destination')];
@@ -40,15 +38,15 @@ BEGIN
       AND p.asset = asked ->> 'asset');
 END $$;
 
--- Of a send over the bridge: that its path is not as it was looked at, or null. It is
--- {"source", "destination", "asset", "version"}.
+-- Why a send may not use its path: the path has changed since it was read; else null. `asked`: the
+-- path as it was read, {"source", "destination", "asset", "version"}.
 CREATE OR REPLACE FUNCTION bridge_path_problem(asked jsonb) RETURNS jsonb LANGUAGE sql AS $$
   SELECT CASE WHEN locked_path_version(asked) IS DISTINCT FROM asked ->> 'version'
     THEN jsonb_build_object('binding', 'bridge_path', 'key', asked ->> 'asset',
       'reason', 'changed', 'stop', 'bridge_path') END
 $$;
 
--- Writes the audit row of a change, with what became of its subject, and answers that.
+-- Writes the audit row of a change with the written row, and returns the outcome.
 CREATE OR REPLACE FUNCTION bridge_change(audit jsonb, written jsonb, extra jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE sql AS $$
   SELECT write_audit(with_details(audit, extra || jsonb_build_object('row', written)), at);
@@ -67,7 +65,7 @@ DECLARE
   at timestamptz := svc_now();
 BEGIN
   LOOP
-    -- Nobody has asked its endpoint yet, so its snapshot is stale.
+    -- Its endpoint was not read yet, so its snapshot is stale.
     INSERT INTO bridge_chains (chain, endpoint_identity, finality_age_seconds, snapshot_stale,
       stale_detected_at, operator_label, created_at, updated_at)
     VALUES (doc ->> 'chain', doc ->> 'endpoint_identity', (doc ->> 'finality_age_seconds')::integer,
@@ -83,12 +81,12 @@ BEGIN
     IF holder IS NOT NULL THEN
       RETURN jsonb_build_object('outcome', 'endpoint_identity_conflict', 'chain', holder);
     END IF;
-    -- What was in the way is gone since.
+    -- The conflicting row is gone: insert again.
   END LOOP;
 END $$;
 
--- Replaces what people write of a chain. Another identity is another endpoint: what the former told
--- says nothing about it, and no drill went through it. NULL for an unknown chain.
+-- Replaces the fields of a chain that people set. Another identity is another endpoint: the facts
+-- of the former and its drills do not count for it. NULL for an unknown chain.
 CREATE OR REPLACE FUNCTION replace_bridge_chain(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c bridge_chains;
@@ -153,7 +151,7 @@ BEGIN
   PERFORM FROM bridge_chains WHERE chain IN (p.src_chain, p.dst_chain)
     ORDER BY chain FOR KEY SHARE;
   SELECT name INTO missing FROM unnest(ARRAY[p.src_chain, p.dst_chain])
-    WITH ORDINALITY AS asked (name, place)
+    WITH ORDINALITY AS ends (name, place)
   WHERE NOT EXISTS (SELECT FROM bridge_chains WHERE chain = name) ORDER BY place LIMIT 1;
   IF FOUND THEN
     RETURN jsonb_build_object('outcome', 'chain_not_found', 'chain', missing);
@@ -166,7 +164,7 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, at);
 END $$;
 
--- Replaces what people write of a path; its drill stays what it was. NULL for an unknown path.
+-- Replaces the fields of a path that people set; its drill stays. NULL for an unknown path.
 CREATE OR REPLACE FUNCTION replace_bridge_path(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   n bridge_paths := jsonb_populate_record(NULL::bridge_paths, doc -> 'path');
@@ -198,9 +196,9 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, svc_now());
 END $$;
 
--- A drill went through a path, by the contracts that `ends` has for the identities of its chains.
--- Its chains are held: a change of their identities comes before it,
--- or behind it and clears it. NULL for an unknown path.
+-- Notes a drill that passed a path, with the contracts that `ends` has for the identities of its
+-- chains. Its chains are locked: a change of their identities comes before, or later and clears the
+-- drill. NULL for an unknown path.
 CREATE OR REPLACE FUNCTION note_bridge_drill(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k bridge_paths := jsonb_populate_record(NULL::bridge_paths, doc -> 'path');
@@ -221,36 +219,36 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, at);
 END $$;
 
--- Keeps what the endpoints told, `told`: [{"chain", "endpoint_identity", "facts"}], with null facts
--- of those that did not answer. All were asked after `asked_at`: a chain that has another identity
--- since, or was read later by somebody else, is left as it is.
+-- Stores what endpoints reported, `told`: [{"chain", "endpoint_identity", "facts"}], with null
+-- facts for those that did not answer. All calls started after `asked_at`: a chain that has another
+-- identity since, or a later snapshot, stays as it is.
 CREATE OR REPLACE FUNCTION refresh_bridge_chains(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  told record;
+  reported record;
   c bridge_chains;
   changed text[] := '{}';
-  asked_at timestamptz := (doc ->> 'asked_at')::timestamptz;
+  started_at timestamptz := (doc ->> 'asked_at')::timestamptz;
   at timestamptz;
 BEGIN
   PERFORM FROM bridge_chains ORDER BY chain FOR UPDATE;
   at := svc_now();
-  FOR told IN SELECT * FROM jsonb_to_recordset(doc -> 'told')
+  FOR reported IN SELECT * FROM jsonb_to_recordset(doc -> 'told')
     AS t (chain text, endpoint_identity text, facts jsonb) ORDER BY t.chain LOOP
-    SELECT * INTO c FROM bridge_chains WHERE chain = told.chain
-      AND endpoint_identity = told.endpoint_identity
-      AND (snapshot_at IS NULL OR snapshot_at <= asked_at);
+    SELECT * INTO c FROM bridge_chains WHERE chain = reported.chain
+      AND endpoint_identity = reported.endpoint_identity
+      AND (snapshot_at IS NULL OR snapshot_at <= started_at);
     CONTINUE WHEN NOT FOUND;
-    IF told.facts IS NULL OR told.facts = 'null'::jsonb THEN
+    IF reported.facts IS NULL OR reported.facts = 'null'::jsonb THEN
       UPDATE bridge_chains SET snapshot_stale = true, stale_detected_at = at, updated_at = at
       WHERE chain = c.chain AND NOT snapshot_stale;
     ELSE
-      UPDATE bridge_chains SET facts = told.facts, snapshot_at = asked_at, snapshot_stale = false,
-        stale_detected_at = NULL, updated_at = CASE WHEN c.snapshot_stale
-          OR c.facts IS DISTINCT FROM told.facts THEN at ELSE updated_at END,
+      UPDATE bridge_chains SET facts = reported.facts, snapshot_at = started_at,
+        snapshot_stale = false, stale_detected_at = NULL, updated_at = CASE WHEN c.snapshot_stale
+          OR c.facts IS DISTINCT FROM reported.facts THEN at ELSE updated_at END,
         snapshot_version = snapshot_version
-          + (c.facts IS DISTINCT FROM told.facts)::integer
+          + (c.facts IS DISTINCT FROM reported.facts)::integer
       WHERE chain = c.chain;
-      IF c.facts IS DISTINCT FROM told.facts THEN changed := changed || c.chain; END IF;
+      IF c.facts IS DISTINCT FROM reported.facts THEN changed := changed || c.chain; END IF;
     END IF;
   END LOOP;
   PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('changed', changed,

@@ -3,24 +3,23 @@ CREATE OR REPLACE FUNCTION callback_host(url text) RETURNS text LANGUAGE sql IMM
   SELECT substring(url FROM '^https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?(?:[/?#]|$)')
 $$;
 
--- Whether a callback to this URL is a dead letter from the start. The connection says which hosts
--- are listed; one that does not say, and a URL in another form, leave it to the delivery, which
--- checks again.
+-- Whether a callback to this URL is a dead letter from the start. The connection's setting lists
+-- the hosts; without it, or for a URL in another form, the delivery decides, which checks again.
 CREATE OR REPLACE FUNCTION callback_refused(url text) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT coalesce(NOT callback_host(url)
     = ANY (string_to_array(current_setting('svc.callback_allowed_hosts', true), ',')), false)
 $$;
 
--- Leases due callbacks, of each movement the head of its line only: nothing is claimed beside
--- another claim of the same movement, nor before an earlier one that is due. An earlier one that
--- waits for its next attempt lets the later ones pass. A capital transfer has one at most.
+-- Leases due callbacks, at most one per movement: none while another of the movement is claimed,
+-- and none before an earlier one that is due. Later ones overtake one that waits for its next
+-- attempt. A capital transfer has at most one.
 CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
   RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
   ids uuid[];
 BEGIN
-  -- Two statements for two questions: one for both would be planned for neither.
+  -- Two statements, since the planner handles a combined one badly.
   IF only_movement IS NULL THEN
     ids := ARRAY(
       SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
@@ -44,10 +43,10 @@ BEGIN
   RETURNING c.*;
 END $$;
 
--- What became of one attempt; see store/callbacks.ts for the shape of `doc`. An end is written
--- under the movement's lock with its timeline row, and touches nothing of the movement that a run
--- or the sweeper reads; of a capital transfer the callback alone says it. False when somebody else
--- has settled the callback since it was claimed.
+-- Writes the outcome of one attempt; see store/callbacks.ts for the shape of `doc`. An end is
+-- written under the movement's lock with its timeline row, and changes nothing that a run or the
+-- sweeper reads; for a capital transfer only the callback shows it. False when another process has
+-- settled the callback since it was claimed.
 CREATE OR REPLACE FUNCTION settle_callback(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   m movements;
@@ -59,7 +58,7 @@ BEGIN
       WHERE movement_id = (doc ->> 'movement_id')::uuid FOR NO KEY UPDATE;
   END IF;
   at := svc_now();
-  -- A late success counts whoever else tried meanwhile; a late failure says nothing any more.
+  -- A late success counts despite other attempts meanwhile; a late failure does not.
   UPDATE callbacks SET status = next_status, attempts = (doc ->> 'attempts')::integer,
     claimed_until = NULL, updated_at = at,
     last_error = doc ->> 'last_error',
@@ -76,7 +75,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Puts a dead letter back into its line with its attempts at nought. NULL for an unknown callback.
+-- Queues a dead letter again with zero attempts. NULL for an unknown callback.
 CREATE OR REPLACE FUNCTION redeliver_callback(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c callbacks;

@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION write_transfer_event(t capital_transfers, from_state 
           event -> 'actor', event ->> 'message', coalesce(event -> 'data', '{}'::jsonb), at)
 $$;
 
--- Calls back that a transfer has come to need a person, in the write that brings it there.
+-- Queues the callback that a transfer needs a person, in the write that moves it there.
 CREATE OR REPLACE FUNCTION call_back_for_person(t capital_transfers, event jsonb, error_code text,
   at timestamptz) RETURNS void LANGUAGE sql AS $$
   INSERT INTO callbacks (event_id, transfer_id, event_type, sequence, url, payload, nonce, status,
@@ -24,7 +24,7 @@ CREATE OR REPLACE FUNCTION call_back_for_person(t capital_transfers, event jsonb
   FROM callback_refused(t.callback_url) AS refused WHERE t.callback_url IS NOT NULL
 $$;
 
--- A transfer for whoever works on it.
+-- A transfer for its activities.
 CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('transfer_id', t.transfer_id, 'state', t.request_state,
@@ -79,9 +79,9 @@ BEGIN
   RETURN jsonb_build_object('created', true, 'transfer_id', t.transfer_id);
 END $$;
 
--- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. A step that
--- was applied already is known by the id of its event. State and epoch are compared here; what a
--- step writes of them is domain/send/epoch.ts.
+-- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. The
+-- id of its event shows that a step was applied before. State and epoch are compared here;
+-- domain/send/epoch.ts decides what a step writes to them.
 CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   t capital_transfers;
@@ -123,7 +123,7 @@ BEGIN
     provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
     send_not_after = CASE WHEN fields ? 'send_not_after'
       THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
-    -- How long the provider may take is counted from the first time that it is waited for.
+    -- The provider's time limit starts with the first wait for it.
     pending_until = CASE WHEN fields ? 'pending_until'
       THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
     error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
@@ -142,7 +142,7 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
 END $$;
 
--- What a run loads: marks what it has seen in one statement, and reads in a later one.
+-- The transfer for its run: marks changes as seen in one statement, and reads in a later one.
 CREATE OR REPLACE FUNCTION load_transfer(transfer uuid, run text) RETURNS jsonb LANGUAGE plpgsql
   AS $$
 DECLARE t capital_transfers;

@@ -1,13 +1,13 @@
 -- Whether a completion of a node needs a claim: always, never, or once its output has a field
--- (`claims_when`). What it claims says `claimsOf` of domain/claims.ts.
+-- (`claims_when`). What it claims: `claimsOf` of domain/claims.ts.
 CREATE OR REPLACE FUNCTION needs_claim(claims_when text, output jsonb) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT claims_when = 'always'
     OR coalesce(output ? substring(claims_when FROM '^output\.(.+)$'), false)
 $$;
 
--- Who holds what this node claims, or null where it may have it. From here on the payments are
--- locked, behind movement and nodes, until the transaction ends.
+-- Who holds what this node claims, or null where it may have it. Locks the payments, after movement
+-- and nodes, until the transaction ends.
 CREATE OR REPLACE FUNCTION claim_holder(movement uuid, node text, claims jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,13 +22,13 @@ BEGIN
     INSERT INTO payments (source, reference, amount, created_at)
     VALUES (c.source, c.reference, CASE WHEN c.until IS NULL THEN c.total END, at)
     ON CONFLICT DO NOTHING;
-    -- A second statement: it sees what was waited for.
+    -- A second statement, which sees what concurrent transactions wrote while this one waited.
     PERFORM FROM payments p WHERE p.source = c.source AND p.reference = c.reference FOR UPDATE;
     SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
     WHERE o.source = c.source AND o.reference = c.reference
       AND (o.movement_id, o.node_key) <> (movement, node)
       AND (c.since IS NULL OR o.until_block IS NULL OR o.until_block > c.since);
-    -- Whoever says more of a payment than the first did is not believed, nor one who says less.
+    -- A claim that reports another amount of a payment than the first claim did is refused.
     IF held + c.amount > (SELECT least(p.amount, c.total) FROM payments p
         WHERE p.source = c.source AND p.reference = c.reference) THEN
       RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
@@ -42,7 +42,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Writes claims that claim_holder has let through. What the node holds already it keeps.
+-- Writes claims that claim_holder has passed. The node keeps what it holds.
 CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, at timestamptz)
   RETURNS void LANGUAGE sql AS $$
   WITH new AS (
@@ -56,7 +56,7 @@ CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, 
   WHERE p.source = new.source AND p.reference = new.reference
 $$;
 
--- Whether the node has claimed anything; what it has is locked until the transaction ends.
+-- Whether the node has claimed anything; locks its claims until the transaction ends.
 CREATE OR REPLACE FUNCTION lock_claims(movement uuid, node text) RETURNS boolean
   LANGUAGE plpgsql AS $$
 BEGIN
@@ -67,9 +67,8 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- Gives another node what this one has claimed. What is claimed of a payment stays the same sum.
--- Only a node that has completed holds a claim, and the one that gives it has been released by the
--- same transaction.
+-- Moves a node's claims to another node, so the claimed sum of a payment stays the same. Only a
+-- completed node holds claims; the same transaction has released the one that loses them.
 CREATE OR REPLACE FUNCTION move_claims(holder jsonb, movement uuid, node text) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN
@@ -82,8 +81,7 @@ BEGIN
 END $$;
 
 -- Releases the claims of one node (`released`, a transition of its movement) and completes another
--- with them (`taken`): both, or neither and why. Both movements are locked before anything else of
--- either, by id.
+-- with them (`taken`): both, or neither and why. Both movements are locked first, by id.
 CREATE OR REPLACE FUNCTION reassign_claims(released jsonb, taken jsonb) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE

@@ -57,9 +57,9 @@ BEGIN
     END;
 END $$;
 
--- Changes where transactions may be missing that somebody has seen, or number anew: a server that
--- was started again, another server, a database or table that was made anew. What is put back from
--- a backup, and a standby that takes over, is one of these.
+-- Changes when seen transactions may be missing or numbers start again: after a restart of the
+-- server, on another server, or for a recreated database or table. A restore from a backup and a
+-- failover to a standby are such cases.
 CREATE OR REPLACE FUNCTION console_epoch() RETURNS text LANGUAGE sql STABLE AS $$
   SELECT left(md5(concat_ws('/', extract(epoch FROM pg_postmaster_start_time()),
     (SELECT oid FROM pg_database WHERE datname = current_database()),
@@ -67,7 +67,7 @@ CREATE OR REPLACE FUNCTION console_epoch() RETURNS text LANGUAGE sql STABLE AS $
 $$;
 
 -- Removes up to `most` of the oldest events that are older than so many seconds; answers how many.
--- Those of a transaction that is not begun yet came with a dump from another server.
+-- Events of a transaction that has not started yet came with a dump from another server.
 CREATE OR REPLACE FUNCTION remove_console_events(keep_seconds integer, most integer)
   RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE

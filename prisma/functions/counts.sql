@@ -1,8 +1,8 @@
--- Counts that are kept: every change of a state leaves a line in the transaction that makes it, and
--- lines are added up later. What is read is the sum of both, so it is exact at any moment.
+-- Kept counts: every change of a state inserts a line in its transaction, and lines are added up
+-- later. Readers add both, so counts are exact at any moment.
 
--- A movement was made, has changed its state, ended or begun again. Only a failed movement begins
--- again, so the longest duration is never to be taken back.
+-- Counts a movement that was created, changed its state, ended or started again. Only a failed
+-- movement starts again, so the longest duration is never undone.
 CREATE OR REPLACE FUNCTION count_movement() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
@@ -42,7 +42,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Nobody asks how many were delivered.
+-- Delivered callbacks are not counted: no reader needs them.
 CREATE OR REPLACE FUNCTION count_callback() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' AND OLD.status <> 'delivered' THEN

@@ -1,6 +1,6 @@
--- The switch that stops new money, as what a create and a fence read. It is held until their
--- transaction ends, so that a change answers only behind all that was let through before it; and it
--- is taken before any row, since whoever changes it takes rows behind it.
+-- The switch that stops new money, read by creates and fences. They lock it until their transaction
+-- ends, so that a change of the switch returns only after all that passed before it. It is locked
+-- before any row, since a change of the switch locks rows after it.
 CREATE OR REPLACE FUNCTION cutover_now() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE mode text;
 BEGIN
@@ -10,8 +10,8 @@ BEGIN
   RETURN mode;
 END $$;
 
--- Changes the switch. Nodes and transfers that waited at their fence while it was frozen are woken
--- by what is written here, and what they waited does not count into their time.
+-- Changes the switch. Wakes nodes and transfers that waited at their fence while it was frozen;
+-- that wait does not count into their time.
 CREATE OR REPLACE FUNCTION set_cutover_mode(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c cutover;
@@ -24,7 +24,7 @@ BEGIN
   UPDATE cutover SET mode = doc ->> 'mode', previous_mode = before, reason = doc ->> 'reason',
     changed_at = at, changed_by = doc -> 'changed_by' RETURNING * INTO c;
   IF before = 'frozen' AND c.mode <> 'frozen' THEN
-    -- Movements before their nodes, as everybody takes them.
+    -- Movements before their nodes: the lock order of all.
     PERFORM FROM movements WHERE movement_id IN (
       SELECT movement_id FROM movement_nodes WHERE frozen_since IS NOT NULL)
     ORDER BY movement_id FOR UPDATE;
@@ -42,7 +42,8 @@ BEGIN
   RETURN to_jsonb(c);
 END $$;
 
--- A node that came to its fence while it was frozen; from now on its time stands still.
+-- Marks a node that reached its fence while the switch is frozen; from now on its time stands
+-- still.
 CREATE OR REPLACE FUNCTION freeze_node(movement uuid, key text, at timestamptz) RETURNS void
   LANGUAGE sql AS $$
   UPDATE movement_nodes SET frozen_since = at

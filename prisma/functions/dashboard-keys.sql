@@ -1,6 +1,6 @@
--- Makes the row that an operator's browser fills, and ends what it replaces: the key that counts
--- and the operator's sessions. A link that nobody used in time was never a key. Answers
--- {"ok": true, "row": ...}, or {"ok": false, "state": ...} of the key that is in its way, with nothing
+-- Creates the row that an operator's browser fills, and ends what it replaces: the present key and
+-- the operator's sessions. A link that was not used in time was never a key. Returns
+-- {"ok": true, "row": ...}, or {"ok": false, "state": ...} of the conflicting key, with nothing
 -- written.
 CREATE OR REPLACE FUNCTION enrol_dashboard_operator(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,7 +22,7 @@ BEGIN
   ON CONFLICT (operator) WHERE state <> 'ended' DO NOTHING RETURNING * INTO k;
   IF NOT FOUND THEN
     IF before.key_id IS NOT NULL THEN
-      RAISE EXCEPTION 'the operator is enrolled by somebody else at the same time'
+      RAISE EXCEPTION 'the operator is enrolled by another process at the same time'
         USING ERRCODE = 'serialization_failure';
     END IF;
     RETURN jsonb_build_object('ok', false, 'state', (SELECT state FROM dashboard_keys
@@ -63,8 +63,8 @@ BEGIN
   RETURN to_jsonb(k) - 'secret' - 'code_hash';
 END $$;
 
--- Lets a key count whose secret is the one that the caller has read; null where it is another one,
--- or the key does not wait any more.
+-- Confirms a key if its secret is the one that the caller has read; null where the secret differs
+-- or the key no longer waits.
 CREATE OR REPLACE FUNCTION confirm_dashboard_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k dashboard_keys;

@@ -1,5 +1,5 @@
--- Whether an amount is within every max_amount that the plan and the node's patch give. One that
--- cannot be read allows nothing (`maxAmount` of domain/plan/amount.ts).
+-- Whether an amount is within every max_amount of the plan and the node's patch. One that cannot be
+-- read allows nothing (`maxAmount` of domain/plan/amount.ts).
 CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb)
   RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT NOT EXISTS (
@@ -10,11 +10,12 @@ CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, pat
       THEN (value #>> '{}')::numeric ELSE 0 END)
 $$;
 
--- The plain cases of domain/allowlist, by whom a node pays; null leaves it to the long way. A node
--- that pays on a chain goes it, which also knows payees without 0x (names of name services); and
--- names are compared as domain/allowlist/payees.ts does, without `_` and `-`. Of a team's own types
--- only those that pay nobody (`declared_none`, as their executor declares now) are plain, and only
--- where nothing looks like an EVM address. Only of a checksum nothing is said: preflight has read it.
+-- The addresses of a node's payees in the plain cases of domain/allowlist, by whom it pays; null:
+-- the long fence decides. That is so for every node that pays on a chain, where payees may have no
+-- 0x (names of name services). Names are compared as domain/allowlist/payees.ts does, without `_`
+-- and `-`. A team's own type is plain only without payees (`declared_none`, as its executor
+-- declares now), and only where nothing looks like an EVM address. Checksums were checked by
+-- preflight.
 CREATE OR REPLACE FUNCTION plain_addresses(pays text, config jsonb, movement_intent jsonb,
   input_params jsonb, prepared jsonb, reported jsonb, declared_none boolean)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
@@ -44,8 +45,8 @@ BEGIN
     ELSE paid END));
 END $$;
 
--- Why an address may not be paid now, or null; see domain/allowlist/match.ts. Its rows are locked
--- against a simultaneous revoke.
+-- Why an address (`asked`) may not be paid now, or null; see domain/allowlist/match.ts. Its rows
+-- are locked against a concurrent revoke.
 CREATE OR REPLACE FUNCTION address_problem(asked jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -69,12 +70,12 @@ BEGIN
     THEN 'ADDRESS_CHAIN_ID_REQUIRED' ELSE 'ADDRESS_NOT_ALLOWLISTED' END;
 END $$;
 
--- Why what a send needs is not to be had, as a list, or null: {"executors": [key]} must be active,
--- {"signers": [...]} active and of the identity that they are pinned to, {"addresses":
+-- Which requirements of a send do not hold, as a list, or null: {"executors": [key]} must be
+-- active, {"signers": [...]} active and with the address that they are pinned to, {"addresses":
 -- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"requirements":
--- {kind: {...}}} without a requirement_problem; "flow" is asked elsewhere. A deprecated signer is
--- there for what its rotation left with it. The rows are locked, so that what is refused at the
--- same time comes before or after and not between. The caller holds the movement.
+-- {kind: {...}}} without a requirement_problem; "flow" is checked elsewhere. A deprecated signer
+-- may still sign for nodes that its rotation left with it. The rows are locked, so that a
+-- concurrent change comes before or after. The caller holds the movement.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -82,11 +83,11 @@ DECLARE
   e executors;
   s signers;
   signer jsonb;
-  asked jsonb;
+  needed jsonb;
   problem text;
   kind text;
 BEGIN
-  -- What this release does not know it cannot ask for, so nothing is sent on it.
+  -- This release cannot check a requirement that it does not know, so nothing is sent.
   IF required - ARRAY['executors', 'signers', 'addresses', 'flow', 'requirements'] <> '{}' THEN
     RAISE EXCEPTION 'a send requires what is not known here: %', required;
   END IF;
@@ -116,24 +117,25 @@ BEGIN
         'identity_mismatch');
     END IF;
   END LOOP;
-  FOR asked IN SELECT value
+  FOR needed IN SELECT value
     FROM jsonb_array_elements(coalesce(required -> 'addresses', '[]'::jsonb))
                ORDER BY value ->> 'chain_family', value ->> 'address' LOOP
-    problem := address_problem(asked);
+    problem := address_problem(needed);
     IF problem IS NOT NULL THEN
-      listed := listed || jsonb_build_object('binding', 'address', 'key', asked ->> 'address',
+      listed := listed || jsonb_build_object('binding', 'address', 'key', needed ->> 'address',
         'reason', problem);
     END IF;
   END LOOP;
-  FOR kind, asked IN SELECT * FROM jsonb_each(coalesce(required -> 'requirements', '{}'::jsonb))
-    AS r (kind, asked) ORDER BY r.kind LOOP
-    listed := listed || coalesce(requirement_problem(kind, asked, movement), '[]'::jsonb);
+  FOR kind, needed IN SELECT * FROM jsonb_each(coalesce(required -> 'requirements', '{}'::jsonb))
+    AS r (kind, needed) ORDER BY r.kind LOOP
+    listed := listed || coalesce(requirement_problem(kind, needed, movement), '[]'::jsonb);
   END LOOP;
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 
 -- The short fence: one statement for a node that needs no signature and pays plain addresses, if
--- any. Epoch and window as `fenced` of domain/send/epoch.ts has them.
+-- any. `pays_nobody`: the executor's own action types without a payee that a plan can choose. Epoch
+-- and window are those of `fenced` in domain/send/epoch.ts.
 CREATE OR REPLACE FUNCTION try_fence(movement uuid, key text, node_attempt integer, executor text,
   window_seconds double precision, event_id text,
                                      pays_nobody jsonb)
@@ -146,7 +148,7 @@ DECLARE
   addresses jsonb;
   passed boolean := false;
 BEGIN
-  -- Before any row; what a frozen one means is said behind.
+  -- Before any row is locked; apply_transition refuses while the switch is frozen.
   PERFORM cutover_now();
   SELECT w.intent, p.input_params, p.plan_head -> 'risk_controls' AS controls INTO m
     FROM movements w JOIN movement_plans p USING (movement_id)
@@ -156,14 +158,14 @@ BEGIN
   plan := node_plan(n.own_plan, m.input_params);
   addresses := plain_addresses(n.pays, plan -> 'config', m.intent, m.input_params,
     n.prepared_action, n.output, pays_nobody ? n.action_type);
-  -- That it is READY the transition itself compares.
+  -- apply_transition compares that it is READY.
   IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
     AND addresses IS NOT NULL
      AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL
        AND n.amount IS NOT NULL
      AND n.executor_binding ->> 'executor_key' = executor AND n.started_at IS NOT NULL
-     -- A team's node that the plan counts as sending nothing: the long way asks whether its
-     -- executor still says so.
+     -- A team's node that sends nothing by its plan: the long fence checks whether its executor
+     -- still declares that.
      AND (n.flow IS NOT NULL OR NOT pays_nobody ? n.action_type)
      AND at < n.started_at + coalesce(at - n.frozen_since, interval '0') + make_interval(
        secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))

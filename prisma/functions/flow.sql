@@ -1,5 +1,5 @@
--- The value of terms; see Term in domain/plan/flow.ts. `nodes` gives each node's state and what it
--- draws ("s", "v"). Ways that the outcome of their node has closed count nothing.
+-- The value of terms; see Term in domain/plan/flow.ts. `nodes`: each node's state and what it draws
+-- ("s", "v"). Paths that the outcome of their node has closed count nothing.
 CREATE OR REPLACE FUNCTION sum_of(terms jsonb, nodes jsonb) RETURNS numeric
   LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -24,16 +24,17 @@ BEGIN
   RETURN total;
 END $$;
 
--- A node passed its fence in its present attempt and has not ended: it may have sent. What was
--- accepted once and waits to be sent again, because it cannot be found, may still come to be seen.
+-- Whether a node may have sent: it passed its fence in its present attempt and has not ended. A
+-- send that was accepted once and cannot be found may still appear, even while the node waits to
+-- resend.
 CREATE OR REPLACE FUNCTION may_have_sent(n movement_nodes) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN')
     OR (n.state = 'READY' AND (n.recover_first OR n.submitted_at IS NOT NULL))
 $$;
 
--- What a node draws or passes on, as far as it is known. An allowance draws what its plan says,
--- whatever it allows (`exceeding` of domain/plan/flow.ts).
+-- What a node draws or passes on, if known. An allowance draws the amount of its plan, whatever it
+-- allows (`exceeding` of domain/plan/flow.ts).
 CREATE OR REPLACE FUNCTION moved_amount(n movement_nodes) RETURNS numeric LANGUAGE sql IMMUTABLE
   AS $$
   SELECT CASE WHEN n.pays = 'spender'
@@ -41,46 +42,47 @@ CREATE OR REPLACE FUNCTION moved_amount(n movement_nodes) RETURNS numeric LANGUA
     ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric) END
 $$;
 
--- What a node sent, or may have. An executor that moved a part says so in a field of its output; of
--- what brings funds in, that is what arrived. Nothing before the fence, nor where it is proven that nothing
--- landed.
+-- What a node sent or may have sent. An executor that moved only a part reports it in a field of
+-- its output; for incoming funds that is what arrived. Zero before the fence, and where it is
+-- proven that nothing landed.
 CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
   AS $$
 DECLARE
-  told jsonb := n.output -> n.sent_field;
+  reported jsonb := n.output -> n.sent_field;
 BEGIN
   RETURN CASE
     WHEN n.state = 'COMPLETED' THEN least(moved_amount(n), CASE
-      -- A number is a float somewhere, and says nothing.
-      WHEN jsonb_typeof(told) = 'string'
-        AND told #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
-        THEN (told #>> '{}')::numeric END)
+      -- A JSON number may have been a float, so only text counts.
+      WHEN jsonb_typeof(reported) = 'string'
+        AND reported #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
+        THEN (reported #>> '{}')::numeric END)
     WHEN may_have_sent(n) THEN coalesce(moved_amount(n), 0)
     ELSE 0 END;
 END $$;
 
--- Why a node may not send so much (`flow`: {"node_key", "amount"}), or NULL: what is drawn of an
--- asset stays within the approved outflow, and what is passed on of a node's sending within what
--- that node sent, over all nodes together. Nodes that a restore brought back and that nobody has
--- asked about yet may have been sent in what is lost: they count beside, where they would be too
--- much (RESTORED_NODE_UNASKED, with their keys). The caller holds the movement's lock.
+-- Why a node may not send this amount (`flow`: {"node_key", "amount"}), or NULL: over all nodes,
+-- what is drawn of an asset must stay within the approved outflow, and what is passed on from a
+-- node within what that node sent. Nodes that a restore brought back and that recovery has not
+-- looked at may have been sent after the backup: they count in addition, and if they would exceed
+-- the limit the reason is RESTORED_NODE_UNASKED with their keys. The caller holds the movement's
+-- lock.
 CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
   own jsonb;
-  asked numeric;
+  drawn numeric;
   used numeric;
   most numeric;
   unasked numeric;
   keys jsonb;
 BEGIN
-  -- Its amount is known by now, and of an allowance it is not what it draws.
+  -- Its amount is known by now; an allowance draws another amount than it sets.
   SELECT n.flow, CASE WHEN n.pays = 'spender' THEN (n.flow ->> 'amount')::numeric END
-    INTO own, asked FROM movement_nodes n WHERE n.movement_id = movement
+    INTO own, drawn FROM movement_nodes n WHERE n.movement_id = movement
     AND n.node_key = flow_problems.flow ->> 'node_key';
-  -- What takes an allowance back draws nothing, however much is used up.
-  IF asked IS NOT NULL AND (flow_problems.flow ->> 'amount')::numeric = 0 THEN RETURN NULL; END IF;
-  asked := coalesce(asked, (flow_problems.flow ->> 'amount')::numeric);
+  -- A reset of an allowance draws nothing.
+  IF drawn IS NOT NULL AND (flow_problems.flow ->> 'amount')::numeric = 0 THEN RETURN NULL; END IF;
+  drawn := coalesce(drawn, (flow_problems.flow ->> 'amount')::numeric);
   IF own IS NULL THEN RETURN NULL; END IF;
   SELECT coalesce(sum(sent_amount(n)), 0) INTO used FROM movement_nodes n
   WHERE n.movement_id = movement AND n.node_key <> flow_problems.flow ->> 'node_key'
@@ -95,7 +97,7 @@ BEGIN
     SELECT sent_amount(n) INTO most FROM movement_nodes n
     WHERE n.movement_id = movement AND n.node_key = own ->> 'from' AND n.state = 'COMPLETED';
   END IF;
-  used := used + asked;
+  used := used + drawn;
   IF used <= most THEN
     SELECT sum(coalesce(moved_amount(n), 0)),
       jsonb_agg(n.node_key ORDER BY n.node_key) INTO unasked, keys
@@ -111,5 +113,5 @@ BEGIN
     'reason', CASE WHEN keys IS NULL THEN 'APPROVED_OUTFLOW_EXCEEDED'
       ELSE 'RESTORED_NODE_UNASKED' END, 'nodes', keys,
     'limit', trim_scale(coalesce(most, 0))::text,
-      'used', trim_scale(used - asked)::text)));
+      'used', trim_scale(used - drawn)::text)));
 END $$;

@@ -1,6 +1,6 @@
--- Adds to what a pool holds, and asks whether that is covered where `take` says that the pool's
--- venue is fetched ({"venues", "stale_after_seconds"}). What is summed there is read by a later
--- statement than the one that waited for the pool's lock, so it sees what was written meanwhile.
+-- Adds to what a pool holds, and checks that this is covered if `take` lists the pool's venue as
+-- fetched ({"venues", "stale_after_seconds"}). The check is a later statement than the one that
+-- waited for the pool's lock, so it sees what was written meanwhile.
 CREATE OR REPLACE FUNCTION change_pool(pool jsonb, change numeric, take jsonb, at timestamptz)
   RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -15,8 +15,8 @@ BEGIN
   END IF;
 END $$;
 
--- What each node of a movement may still draw from a pool, as sum_of takes it. A movement that has
--- ended draws no more with nodes that have not passed their fence.
+-- What each node of a movement may still draw from a pool, as input of sum_of. Nodes of an ended
+-- movement that have not passed their fence draw nothing.
 CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v', CASE
@@ -28,9 +28,8 @@ CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb
   FROM movement_nodes n WHERE n.movement_id = m.movement_id
 $$;
 
--- Makes a movement's holds what its nodes may still draw: one hold for each pool, whatever it was
--- before. Pools come in key order, behind movement and nodes. `take` asks that what is more than
--- before be covered.
+-- Sets a movement's holds to what its nodes may still draw, one hold for each pool. Lock order:
+-- movement, nodes, pools by key. With `take`, an increase must be covered.
 CREATE OR REPLACE FUNCTION settle_holds(m movements, take jsonb, at timestamptz) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -69,8 +68,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Records what nodes that drew from pools were proven to send: until a snapshot shows it, it counts
--- as outflow.
+-- Records what nodes that draw from pools have provably sent: it counts as outflow until a snapshot
+-- shows it.
 CREATE OR REPLACE FUNCTION note_sent(movement uuid, keys text[], at timestamptz) RETURNS void
   LANGUAGE sql AS $$
   INSERT INTO reservations (reservation_id, movement_id, node_key, venue_key, account_type, asset,
@@ -110,7 +109,7 @@ BEGIN
     WHERE reservation_id = hold.reservation_id;
 END $$;
 
--- What was proven to leave a pool not before `since`: a snapshot of that time may not show it.
+-- What provably left a pool since `since`: a snapshot of that time may not show it.
 CREATE OR REPLACE FUNCTION ended_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(r.amount), 0), count(DISTINCT r.movement_id), count(DISTINCT r.transfer_id)
@@ -119,7 +118,7 @@ RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql 
     AND r.status = 'consumed' AND r.ended_at >= since
 $$;
 
--- Outflow that a snapshot may not show yet: what is held, and what has ended since.
+-- Outflow that a snapshot may not show yet: open holds, and what has ended since.
 CREATE OR REPLACE FUNCTION pending_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql STABLE AS $$
   SELECT h.amount + e.amount, h.movements + e.movements, h.transfers + e.transfers
@@ -131,40 +130,40 @@ RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql 
 $$;
 
 -- Fails unless a snapshot younger than `stale_after` seconds covers the pool's hold (`held`, of
--- which `change` is new) beside all that left since. The caller holds the pool's lock, so what is
--- summed here cannot grow meanwhile.
+-- which `change` is new) and all that left since. The caller holds the pool's lock, so the sum
+-- cannot grow meanwhile.
 CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric,
   stale_after integer, at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   b balance_snapshots;
-  told jsonb := pool || jsonb_build_object('amount', trim_scale(change)::text);
+  hold jsonb := pool || jsonb_build_object('amount', trim_scale(change)::text);
   ended numeric;
 BEGIN
   SELECT * INTO b FROM balance_snapshots
   WHERE venue_key = pool ->> 'venue_key' AND account_type = pool ->> 'account_type'
     AND asset = pool ->> 'asset';
   IF NOT FOUND THEN
-    -- A venue that was asked and did not name this pool has nothing in it.
+    -- A fetch of the venue that did not name this pool found nothing in it.
     SELECT max(fetched_at) INTO b.fetched_at FROM balance_snapshots
       WHERE venue_key = pool ->> 'venue_key';
     b.withdrawable := 0;
   END IF;
   IF b.fetched_at IS NULL OR b.fetched_at < at - make_interval(secs => stale_after) THEN
-    RAISE EXCEPTION 'stale_snapshot' USING ERRCODE = 'FM012', DETAIL = told;
+    RAISE EXCEPTION 'stale_snapshot' USING ERRCODE = 'FM012', DETAIL = hold;
   END IF;
   IF b.withdrawable IS NULL THEN RETURN; END IF;
   SELECT amount INTO ended
     FROM ended_outflow(pool ->> 'venue_key', pool ->> 'account_type', pool ->> 'asset',
     b.fetched_at);
   IF held + ended > b.withdrawable THEN
-    RAISE EXCEPTION 'insufficient_effective_withdrawable' USING ERRCODE = 'FM010', DETAIL = told
+    RAISE EXCEPTION 'insufficient_effective_withdrawable' USING ERRCODE = 'FM010', DETAIL = hold
       || jsonb_build_object(
         'effective_withdrawable', trim_scale(b.withdrawable - ended - (held - change))::text);
   END IF;
 END $$;
 
--- Stores one complete fetch of a venue; assets that it no longer names are there with zero.
+-- Stores one complete fetch of a venue; assets that it no longer names become zero.
 CREATE OR REPLACE FUNCTION store_balances(venue text, began timestamptz, rows jsonb) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- A key is what it was issued as: only its status changes, and never back.
+-- Only a key's status may change, and never back.
 CREATE OR REPLACE FUNCTION guard_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'DELETE' OR OLD.status = 'revoked'
@@ -43,7 +43,7 @@ BEGIN
             ARRAY(SELECT jsonb_array_elements_text(
               coalesce(nullif(authority -> 'allowed_chains', 'null'), '[]'))),
             (authority ->> 'max_ttl_seconds')::integer, at, at)
-    -- What is not given stays as it is.
+    -- An absent field keeps its value.
     ON CONFLICT ON CONSTRAINT agent_authorities_pkey DO UPDATE SET
       max_notional = coalesce(excluded.max_notional, a.max_notional),
       allowed_assets = CASE WHEN authority -> 'allowed_assets' = 'null' THEN a.allowed_assets
@@ -77,8 +77,7 @@ BEGIN
     'replaced_key_id', bound);
 END $$;
 
--- Revokes a key for good. Answers null for an unknown key; a repeat changes nothing and writes
--- nothing.
+-- Revokes a key for good. Null for an unknown key; a repeat writes nothing.
 CREATE OR REPLACE FUNCTION revoke_key(key text, audit jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k api_client_keys;

@@ -1,8 +1,8 @@
--- Lanes of nonces: what is open in them, which later versions a nonce has, and what settles it.
+-- Nonce lanes: their open claims, the later versions of a nonce, and what settles it.
 
--- The lowest nonce whose claim was never signed and whose node has ended, or is unknown: nobody can
--- sign for it any more (only a node behind its fence stores bytes), so the next send of the lane
--- takes it over instead of leaving a gap. NULL where there is none.
+-- The lowest nonce whose claim was never signed and whose node has ended or is unknown: it can no
+-- longer be signed (only a node behind its fence stores bytes), so the next send of the lane takes
+-- it over instead of leaving a gap. NULL where there is none.
 CREATE OR REPLACE FUNCTION left_claim(claim jsonb) RETURNS evm_transactions
   LANGUAGE sql VOLATILE AS $$
   SELECT t FROM evm_transactions t JOIN movement_nodes n USING (movement_id, node_key)
@@ -15,10 +15,10 @@ CREATE OR REPLACE FUNCTION left_claim(claim jsonb) RETURNS evm_transactions
   ORDER BY t.nonce LIMIT 1
 $$;
 
--- Why a lane gives no nonce away now, as a problem of a binding, or null: an earlier nonce was
--- signed for, is in no block, and nobody works on its node. What came behind it would wait for it.
--- `claim` as claim_nonce has it. What lies above the nonce that the attempt has already, or would
--- take over, is no obstacle: it waits for this one itself.
+-- Why no nonce of a lane may be claimed now, as a problem of a binding, or null: an earlier nonce
+-- is signed, is in no block, and its node no longer runs. A later nonce would wait for it. `claim`
+-- as for claim_nonce. A nonce above the one that the attempt has, or would take over, is no
+-- obstacle: that one waits itself.
 CREATE OR REPLACE FUNCTION lane_problem(movement uuid, node text, node_attempt integer, claim jsonb)
 RETURNS jsonb LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_array(jsonb_build_object('binding', 'lane', 'key', t.address,
@@ -38,9 +38,9 @@ RETURNS jsonb LANGUAGE sql VOLATILE AS $$
   ORDER BY t.nonce LIMIT 1
 $$;
 
--- Ends the claim on a nonce that another, finalized transaction has used: only of the attempt and
--- epoch that saw it, and while the newest version is the one that was looked for last. Under the
--- movement's lock, like every later version.
+-- Ends the claim on a nonce that another, final transaction has used: only for the attempt and
+-- epoch that saw it, and if no newer version was stored since the last look. Under the movement's
+-- lock, like every later version.
 CREATE OR REPLACE FUNCTION release_nonce(movement uuid, key text, of_attempt integer,
   of_epoch integer, version jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
@@ -56,8 +56,8 @@ BEGIN
   RETURN true;
 END $$;
 
--- Whether the newest version of a claim is still the one that another is to take the place of:
--- {"claim", "over"} are ids. `movement` is null for a claim that is no node's.
+-- Whether the version to be replaced (`over`) is still the newest of its claim: {"claim", "over"}
+-- are ids. `movement` is null for a claim without a node.
 CREATE OR REPLACE FUNCTION is_newest_version(movement uuid, version jsonb) RETURNS boolean
   LANGUAGE sql VOLATILE AS $$
   SELECT EXISTS (
@@ -71,8 +71,8 @@ CREATE OR REPLACE FUNCTION is_newest_version(movement uuid, version jsonb) RETUR
         ORDER BY v.created_at DESC, v.transaction_id DESC LIMIT 1))
 $$;
 
--- Stores a later version of a claim's nonce, with its bytes. Who calls holds the lock of the
--- movement, or of the lane, and has asked is_newest_version.
+-- Stores a later version of a claim's nonce, with its bytes. The caller holds the lock of the
+-- movement, or of the lane, and has checked is_newest_version.
 CREATE OR REPLACE FUNCTION store_version(version jsonb, at timestamptz) RETURNS void
   LANGUAGE sql VOLATILE AS $$
   INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key, movement_id,
@@ -83,8 +83,8 @@ CREATE OR REPLACE FUNCTION store_version(version jsonb, at timestamptz) RETURNS 
   FROM evm_transactions WHERE transaction_id = (version ->> 'claim')::uuid
 $$;
 
--- A transaction that fills a nonce which nobody claims, or a later version of one that does so
--- ("claim", "over"). False when somebody was quicker.
+-- Stores a transaction that fills an unclaimed nonce, or a later version of it ("claim", "over").
+-- False when another process was faster.
 CREATE OR REPLACE FUNCTION fill_nonce(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz;
@@ -97,7 +97,7 @@ BEGIN
     PERFORM store_version(doc, at);
     RETURN true;
   END IF;
-  -- Only what was given away once: the lane gives the others away itself.
+  -- Only a nonce below next_nonce: claims take the others.
   IF (doc ->> 'nonce')::bigint >= (SELECT next_nonce FROM nonce_lanes
     WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address') THEN
     RETURN false;
@@ -124,18 +124,18 @@ CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
   WHERE v.transaction_id = claim.transaction_id OR v.replaces = claim.transaction_id
 $$;
 
--- Whether a person has answered for what became of a transaction's attempt. A scalar and no EXISTS,
--- which Postgres may answer by reading every artifact there is.
+-- Whether a person has resolved a transaction's attempt. A scalar, since Postgres may answer an
+-- EXISTS by reading all artifacts.
 CREATE OR REPLACE FUNCTION was_resolved(t evm_transactions) RETURNS boolean
   LANGUAGE sql STABLE AS $$
   SELECT coalesce((SELECT true FROM artifacts a WHERE a.movement_id = t.movement_id
     AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution' LIMIT 1), false)
 $$;
 
--- The lanes that have open claims, or were noted as stuck, and that nobody else looks after just now,
--- each with its lowest claims; they are the caller's for `seconds`. `ended`: the node's run works on it no more.
--- `stuck`: why that run cannot use the nonce up.
--- `proven`: it ended because its own payment was seen in a block.
+-- Takes the lanes that have open claims, or are noted as stuck, and that no other process tends,
+-- each with its lowest claims; they are the caller's for `seconds`. `ended`: the node's run no
+-- longer works on it. `stuck`: why that run cannot use the nonce up. `proven`: it ended because its
+-- own payment was seen in a block.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -178,8 +178,9 @@ BEGIN
   RETURN lanes;
 END $$;
 
--- What the chain was seen to count, the claims that a final block has settled:
--- [{"transaction_id", "mined_hash"}], and the nonce that cannot be used up: {"nonce", "why"} or null.
+-- Notes the chain's counts, the claims that a final block has settled
+-- ([{"transaction_id", "mined_hash"}]), and the nonce that cannot be used up ({"nonce", "why"} or
+-- null).
 CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   each jsonb;
@@ -191,7 +192,7 @@ BEGIN
       WHEN stuck_nonce = (doc -> 'stuck' ->> 'nonce')::bigint THEN stuck_since
       ELSE svc_now() END
   WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
-  -- One by one, by key: nobody can tell Postgres how few they are.
+  -- One by one, by key: the planner would not expect so few.
   FOR each IN SELECT jsonb_array_elements(doc -> 'settled') LOOP
     UPDATE evm_transactions SET final_at = svc_now(), mined_hash = each ->> 'mined_hash'
     WHERE transaction_id = (each ->> 'transaction_id')::uuid AND final_at IS NULL
@@ -199,14 +200,14 @@ BEGIN
   END LOOP;
 END $$;
 
--- The raise of a lane's caps that holds now; NULL where there is none. What signs reads it here, and
--- so does what shows it.
+-- The raise of a lane's caps that holds now; NULL where there is none. Signing and views both read
+-- it here.
 CREATE OR REPLACE FUNCTION raise_of(l nonce_lanes) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN l.cap_raised_until > svc_now() THEN l.cap_raise || jsonb_build_object('until',
     to_char(l.cap_raised_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END
 $$;
 
--- Raises the caps of one lane in place of whatever raise it has; false where there is no such lane.
+-- Raises the caps of one lane, replacing its present raise; false where there is no such lane.
 CREATE OR REPLACE FUNCTION raise_lane_caps(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   l nonce_lanes;

@@ -1,7 +1,8 @@
--- A movement that tops up a strategy at the perps venue, as create_movement writes it, unless what
--- is on its way to the strategy would with it be more than `room`: then FM014, with what is on its
--- way. What was open before the venue was asked what it has is `counted`, also where it has ended
--- since, since the answer may not have held it. Others wait for the row of the strategy.
+-- Creates a movement that tops up a strategy at the perps venue (create_movement), unless it and
+-- what is on its way to the strategy would exceed `room`: then fails with FM014 and the amount on
+-- its way. `counted`: the top-ups that were open before the strategy's balance was read; they count
+-- even if they have ended since, since the balance may not have shown them. Concurrent top-ups wait
+-- for the strategy's row.
 CREATE OR REPLACE FUNCTION create_top_up(doc jsonb, strategy text, room numeric, counted jsonb)
   RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,29 +1,28 @@
 -- The perps venue's master, the strategies that are bound to it and their agents
--- (docs/decisions/0074-perps-venue.md). Every change is one call with its audit row, which keeps the
--- row as it was written. What was written before and is asked for again changes nothing and leaves
--- no audit row.
+-- (docs/decisions/0074-perps-venue.md). Every change is one call with its audit row, which keeps
+-- the row as it was written. A repeated change writes nothing and leaves no audit row.
 
--- Writes the audit row of a change, with what became of its subject, and answers that.
+-- Writes the audit row of a change with the written row, and returns the outcome.
 CREATE OR REPLACE FUNCTION perp_written(audit jsonb, outcome text, written jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE sql AS $$
   SELECT write_audit(with_details(audit, jsonb_build_object('row', written)), at);
   SELECT jsonb_build_object('outcome', outcome, 'row', written, 'at', at)
 $$;
 
--- A binding as JSON; its amount as a text, since JSON's numbers are not exact everywhere.
+-- A binding as JSON; its amount as text, since JSON numbers are not exact everywhere.
 CREATE OR REPLACE FUNCTION perp_binding_view(b perp_bindings) RETURNS jsonb LANGUAGE sql IMMUTABLE
   AS $$
   SELECT to_jsonb(b) || jsonb_build_object('max_agent_balance',
     trim_scale(b.max_agent_balance)::text)
 $$;
 
--- Whether a wallet still has, or is to get, its name on the venue.
+-- Whether a wallet has, or waits for, its name on the venue.
 CREATE OR REPLACE FUNCTION perp_wallet_is_open(w perp_agent_wallets, at timestamptz)
   RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT w.state IN ('pending', 'active') AND w.valid_until > at
 $$;
 
--- A wallet as JSON. Whose time is over is expired, whether or not anybody has written that yet.
+-- A wallet as JSON. Past its time it is expired, even before that is written.
 CREATE OR REPLACE FUNCTION perp_wallet_view(w perp_agent_wallets, at timestamptz) RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
   SELECT to_jsonb(w) - 'next_look_at' - 'nonce_used_at' || jsonb_build_object('state',
@@ -31,14 +30,14 @@ CREATE OR REPLACE FUNCTION perp_wallet_view(w perp_agent_wallets, at timestamptz
       ELSE w.state END)
 $$;
 
--- There is one master, which nothing changes any more.
+-- Creates the master. There is only one, and it never changes.
 CREATE OR REPLACE FUNCTION create_perp_master(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  asked perp_master := jsonb_populate_record(NULL::perp_master, doc -> 'master');
+  wanted perp_master := jsonb_populate_record(NULL::perp_master, doc -> 'master');
   m perp_master;
 BEGIN
   INSERT INTO perp_master (master_address, signer_key, network, label, created_at)
-  VALUES (asked.master_address, asked.signer_key, asked.network, asked.label, svc_now())
+  VALUES (wanted.master_address, wanted.signer_key, wanted.network, wanted.label, svc_now())
   ON CONFLICT DO NOTHING RETURNING * INTO m;
   IF FOUND THEN
     RETURN perp_written(doc -> 'audit', 'created', to_jsonb(m), m.created_at);
@@ -46,13 +45,13 @@ BEGIN
   SELECT * INTO m FROM perp_master;
   RETURN jsonb_build_object('row', to_jsonb(m), 'outcome', CASE
     WHEN (m.master_address, m.signer_key, m.network, m.label) IS NOT DISTINCT FROM
-      (asked.master_address, asked.signer_key, asked.network, asked.label) THEN 'same'
+      (wanted.master_address, wanted.signer_key, wanted.network, wanted.label) THEN 'same'
     ELSE 'master_account_exists' END);
 END $$;
 
 CREATE OR REPLACE FUNCTION create_perp_binding(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  asked perp_bindings := jsonb_populate_record(NULL::perp_bindings, doc -> 'binding');
+  wanted perp_bindings := jsonb_populate_record(NULL::perp_bindings, doc -> 'binding');
   b perp_bindings;
   at timestamptz := svc_now();
 BEGIN
@@ -61,19 +60,19 @@ BEGIN
   END IF;
   INSERT INTO perp_bindings (strategy_id, sub_account_address, max_agent_balance, created_at,
     updated_at)
-  VALUES (asked.strategy_id, asked.sub_account_address, asked.max_agent_balance, at, at)
+  VALUES (wanted.strategy_id, wanted.sub_account_address, wanted.max_agent_balance, at, at)
   ON CONFLICT DO NOTHING RETURNING * INTO b;
   IF FOUND THEN
     RETURN perp_written(doc -> 'audit', 'created', perp_binding_view(b), at);
   END IF;
-  SELECT * INTO b FROM perp_bindings WHERE strategy_id = asked.strategy_id;
+  SELECT * INTO b FROM perp_bindings WHERE strategy_id = wanted.strategy_id;
   IF FOUND THEN
     RETURN jsonb_build_object('row', perp_binding_view(b), 'outcome', CASE
       WHEN (b.sub_account_address, b.max_agent_balance) IS NOT DISTINCT FROM
-        (asked.sub_account_address, asked.max_agent_balance) THEN 'same'
+        (wanted.sub_account_address, wanted.max_agent_balance) THEN 'same'
       ELSE 'strategy_binding_exists' END);
   END IF;
-  SELECT * INTO b FROM perp_bindings WHERE sub_account_address = asked.sub_account_address;
+  SELECT * INTO b FROM perp_bindings WHERE sub_account_address = wanted.sub_account_address;
   RETURN jsonb_build_object('outcome', 'sub_account_bound', 'row', perp_binding_view(b));
 END $$;
 
@@ -97,56 +96,56 @@ BEGIN
   RETURN perp_written(doc -> 'audit', 'changed', perp_binding_view(b), at);
 END $$;
 
--- Writes down an agent that is to be approved, with the nonce of its approval. NULL for a strategy
--- that is not bound.
+-- Stores an agent that needs approval, with the nonce of its approval. NULL for a strategy that is
+-- not bound.
 CREATE OR REPLACE FUNCTION create_perp_wallet(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  asked perp_agent_wallets := jsonb_populate_record(NULL::perp_agent_wallets, doc -> 'wallet');
+  wanted perp_agent_wallets := jsonb_populate_record(NULL::perp_agent_wallets, doc -> 'wallet');
   w perp_agent_wallets;
   used perp_agent_wallets;
   master text := (SELECT master_address FROM perp_master);
   at timestamptz;
 BEGIN
-  PERFORM FROM perp_bindings WHERE strategy_id = asked.strategy_id;
+  PERFORM FROM perp_bindings WHERE strategy_id = wanted.strategy_id;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  -- They are made one after the other: nobody else takes a name or an address in between.
+  -- One at a time: no other wallet takes a name or an address in between.
   INSERT INTO perp_lanes (address, last_nonce) VALUES (master, 0) ON CONFLICT DO NOTHING;
   PERFORM FROM perp_lanes WHERE address = master FOR UPDATE;
   at := svc_now();
-  SELECT * INTO used FROM perp_agent_wallets WHERE address = asked.address;
+  SELECT * INTO used FROM perp_agent_wallets WHERE address = wanted.address;
   IF perp_wallet_is_open(used, at)
     AND (used.strategy_id, used.agent_name, used.signer_key)
-      = (asked.strategy_id, asked.agent_name, asked.signer_key)
-    AND coalesce(asked.valid_until, used.valid_until) = used.valid_until THEN
+      = (wanted.strategy_id, wanted.agent_name, wanted.signer_key)
+    AND coalesce(wanted.valid_until, used.valid_until) = used.valid_until THEN
     RETURN jsonb_build_object('outcome', 'same', 'row', perp_wallet_view(used, at));
   END IF;
   SELECT * INTO w FROM perp_agent_wallets
-  WHERE agent_name = asked.agent_name AND strategy_id <> asked.strategy_id
+  WHERE agent_name = wanted.agent_name AND strategy_id <> wanted.strategy_id
     AND perp_wallet_is_open(perp_agent_wallets, at) LIMIT 1;
   IF FOUND THEN
     RETURN jsonb_build_object('outcome', 'agent_name_taken');
   END IF;
-  -- The venue forgets what an address has signed once it is no agent any more.
-  IF used.wallet_id IS NOT NULL OR asked.address = master OR EXISTS (
-    SELECT FROM perp_bindings WHERE sub_account_address = asked.address) THEN
+  -- The venue forgets what an address has signed once it is no longer an agent.
+  IF used.wallet_id IS NOT NULL OR wanted.address = master OR EXISTS (
+    SELECT FROM perp_bindings WHERE sub_account_address = wanted.address) THEN
     RETURN jsonb_build_object('outcome', 'agent_address_reused');
   END IF;
   SELECT * INTO w FROM perp_agent_wallets
-  WHERE agent_name = asked.agent_name AND state = 'pending' AND valid_until > at;
+  WHERE agent_name = wanted.agent_name AND state = 'pending' AND valid_until > at;
   IF FOUND THEN
     RETURN jsonb_build_object('outcome', 'agent_wallet_pending', 'row', perp_wallet_view(w, at));
   END IF;
-  IF asked.valid_until <= at OR asked.valid_until > at + make_interval(hours => 180 * 24) THEN
+  IF wanted.valid_until <= at OR wanted.valid_until > at + make_interval(hours => 180 * 24) THEN
     RETURN jsonb_build_object('outcome', 'valid_until_out_of_range');
   END IF;
-  -- It holds the name no more, and has only not been looked at since.
+  -- A pending wallet past its time no longer holds the name; no look has written that yet.
   UPDATE perp_agent_wallets SET state = 'expired', next_look_at = NULL, updated_at = at
-  WHERE agent_name = asked.agent_name AND state = 'pending';
+  WHERE agent_name = wanted.agent_name AND state = 'pending';
   INSERT INTO perp_agent_wallets (wallet_id, strategy_id, agent_name, signer_key, address,
     valid_until, state, next_look_at, created_at, updated_at)
-  VALUES (asked.wallet_id, asked.strategy_id, asked.agent_name, asked.signer_key, asked.address,
-    -- As long as the venue would give it, and told to it.
-    coalesce(asked.valid_until, at + make_interval(hours => 90 * 24)), 'pending', at, at, at)
+  VALUES (wanted.wallet_id, wanted.strategy_id, wanted.agent_name, wanted.signer_key, wanted.address,
+    -- The longest time that the venue allows; the approval states it.
+    coalesce(wanted.valid_until, at + make_interval(hours => 90 * 24)), 'pending', at, at, at)
   RETURNING * INTO w;
   PERFORM claim_perp_nonce(master, NULL, NULL, NULL, w.wallet_id);
   RETURN perp_written(doc -> 'audit', 'created', perp_wallet_view(w, at), at);
@@ -162,8 +161,8 @@ CREATE OR REPLACE FUNCTION perp_wallets_of(strategy text, most integer) RETURNS 
   FROM perp_bindings WHERE strategy_id = strategy
 $$;
 
--- What is known here of a strategy whatever the venue says. `authority`: whose movements are told
--- of, all when it is null. NULL for a strategy that is not bound.
+-- The stored state of a strategy. `authority`: whose movements to include, all when it is null.
+-- NULL for a strategy that is not bound.
 CREATE OR REPLACE FUNCTION perp_strategy_state(strategy text, authority text, most integer)
   RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('at', svc_now(), 'binding', perp_binding_view(b),
@@ -187,7 +186,7 @@ CREATE OR REPLACE FUNCTION perp_strategy_state(strategy text, authority text, mo
   WHERE b.strategy_id = strategy
 $$;
 
--- Keeps what the venue told of an account, unless somebody has asked it later since.
+-- Stores the venue's report of an account, unless a later one is stored.
 CREATE OR REPLACE FUNCTION note_perp_account(doc jsonb) RETURNS void LANGUAGE sql AS $$
   INSERT INTO perp_accounts
   SELECT * FROM jsonb_populate_record(NULL::perp_accounts, doc)
@@ -197,8 +196,8 @@ CREATE OR REPLACE FUNCTION note_perp_account(doc jsonb) RETURNS void LANGUAGE sq
   WHERE perp_accounts.checked_at < excluded.checked_at
 $$;
 
--- The wallets that are to be looked at and that nobody else looks at; they are the caller's for so
--- many seconds. `lease` is what says that they still are.
+-- Takes the due wallets that no other process has; they are the caller's for so many seconds.
+-- `lease` proves that they still are.
 CREATE OR REPLACE FUNCTION take_perp_wallets(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE sql AS $$
   WITH due AS (
@@ -220,8 +219,8 @@ CREATE OR REPLACE FUNCTION take_perp_wallets(seconds double precision, most inte
     FROM (SELECT successor_of(m.signer_key) AS signer_key) k LEFT JOIN signers s USING (signer_key)) s
 $$;
 
--- The signature of an approval that is sent, which is the first one that was stored; null once the
--- wallet is not to be approved any more, so that nobody sends it.
+-- Stores the signature of an approval and returns the one to send: the first that was stored. Null
+-- once the wallet must not be approved, so that it is not sent.
 CREATE OR REPLACE FUNCTION save_perp_approval(wallet uuid, given text) RETURNS text
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -234,9 +233,9 @@ BEGIN
   RETURN stored;
 END $$;
 
--- What a look at a wallet came to: another state, or only when to look again and what is wrong. A
--- state is proven and counts whoever found it; when to look again is said by who has the lease. False
--- when it was not written.
+-- Writes the result of a look at a wallet: another state, or only the time of the next look and an
+-- error. A state is proven, so anyone may write it; only the holder of the lease may write the
+-- rest. False when it was not written.
 CREATE OR REPLACE FUNCTION note_perp_wallet(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   w perp_agent_wallets;
@@ -258,7 +257,7 @@ BEGIN
     RETURN FOUND;
   END IF;
   IF doc ->> 'to' = 'active' THEN
-    -- On the venue the same name has taken the other's place.
+    -- On the venue this wallet has replaced the earlier one of the same name.
     WITH before AS (
       UPDATE perp_agent_wallets SET next_look_at = NULL, updated_at = at,
         state = CASE WHEN valid_until <= at THEN 'expired' ELSE 'replaced' END

@@ -1,5 +1,5 @@
--- A node may name another one whose effect it looks for (config.match_from), a mint its burn: a
--- phase reads what that one recorded, once it has completed.
+-- A node may name another one whose effect it looks for (config.match_from), such as a mint its
+-- burn: a phase reads what that node recorded, once it has completed.
 CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
@@ -36,8 +36,8 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
         AND o.node_key = matched.name) END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
   JOIN movement_plans w ON w.movement_id = m.movement_id
-  -- OFFSET: put together once, and not wherever it is looked at. Who signs may have been replaced
-  -- since the plan was compiled.
+  -- OFFSET: built once, not at every use. The signer may have been replaced since the plan was
+  -- compiled.
   CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
     || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
   CROSS JOIN LATERAL (SELECT coalesce(n.brings,
@@ -46,9 +46,9 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 
--- The begin of a recovery, in the statement that reads the node: a new epoch, so that a worker that
--- still lives can write nothing more (`takenOver` of domain/send/epoch.ts). Nothing is written
--- where there is nothing to recover.
+-- Starts a recovery in the statement that reads the node: a new epoch, so that the worker that sent
+-- can write nothing more (`takenOver` of domain/send/epoch.ts). Writes nothing where there is
+-- nothing to recover.
 CREATE OR REPLACE FUNCTION take_over(movement uuid, key text, node_attempt integer,
   from_observe boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -68,7 +68,7 @@ BEGIN
   RETURN jsonb_build_object('taken', taken, 'row', read_phase(movement, key));
 END $$;
 
--- What the conditions that leave a node may look at.
+-- What the conditions on a node's outgoing edges may read.
 CREATE OR REPLACE FUNCTION read_condition_scope(movement uuid) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object('edges', p.plan_frame -> 'edges', 'intent', m.intent,

@@ -1,8 +1,7 @@
--- A compiled plan is stored once: what stands in columns of the movement and of movement_plans, and
--- each node beside its row. What a request adds to the config of every node
--- (`input_params.node_config`) is kept with the movement alone; see domain/plan/compile.ts. The
--- functions are STABLE, as jsonb_build_object is: so the planner can put them in the place of their
--- calls, of which there are some in every phase.
+-- A compiled plan is stored once: in columns of the movement and of movement_plans, and each node
+-- in its row. What a request adds to the config of every node (`input_params.node_config`) is
+-- stored only with the movement; see domain/plan/compile.ts. The functions are STABLE, as
+-- jsonb_build_object is, so that the planner can inline them: every phase calls some.
 CREATE OR REPLACE FUNCTION plan_frame(compiled jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT compiled - ARRAY['nodes', 'intent', 'input_params']
 $$;
@@ -13,7 +12,7 @@ CREATE OR REPLACE FUNCTION shared_config(input_params jsonb) RETURNS jsonb
     THEN input_params -> 'node_config' ELSE '{}'::jsonb END
 $$;
 
--- A node without what all share: its own config, and the shared keys that it does not take.
+-- A node without the shared config: its own config, and the shared keys that it does not use.
 CREATE OR REPLACE FUNCTION own_plan(node jsonb, input_params jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN shared_config(input_params) = '{}'
@@ -58,7 +57,7 @@ CREATE OR REPLACE FUNCTION compiled_plan_of(movement uuid) RETURNS jsonb LANGUAG
   FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
 $$;
 
--- What a create was sent, without what is kept beside it: null stands for that.
+-- A create's request without what is stored elsewhere, which null replaces.
 CREATE OR REPLACE FUNCTION own_request(request jsonb, input_params jsonb, labels jsonb)
   RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT request

@@ -1,5 +1,5 @@
--- Template proposals of agents. What is decided about an authority is decided one after the other,
--- and with the limits that it has then.
+-- Template proposals of agents. Decisions about an authority are made one at a time, with its
+-- present limits.
 CREATE OR REPLACE FUNCTION lock_authority(authority text) RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock(hashtextextended('agent_authority ' || authority, 0))
 $$;
@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION authority_limits(authority text) RETURNS jsonb LANGUA
   FROM agent_authorities WHERE authority_key = authority
 $$;
 
--- A proposal as it is read. Whose movement it came to is told by the key that this was made under.
+-- A proposal as callers read it. A bridge attempt's movement is found by its idempotency key.
 CREATE OR REPLACE FUNCTION proposal_view(p template_proposals) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT to_jsonb(p) || jsonb_build_object('due', p.status = 'submitted'
@@ -26,8 +26,8 @@ CREATE OR REPLACE FUNCTION proposal_view(p template_proposals) RETURNS jsonb
         AND m.idempotency_key = p.proposal_id::text))
 $$;
 
--- Writes a proposal with what was decided about it by `limits`. "outdated": the authority has other
--- limits by now, and nothing was written; "used": its idempotency key was, by the row that is told.
+-- Writes a proposal with the decision that `limits` led to. "outdated": the authority has other
+-- limits by now, and nothing was written; "used": the returned row has its idempotency key.
 CREATE OR REPLACE FUNCTION create_proposal(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   p template_proposals := jsonb_populate_record(NULL::template_proposals, doc -> 'proposal');
@@ -63,7 +63,7 @@ BEGIN
   RETURN jsonb_build_object('outcome', 'created', 'row', proposal_view(p));
 END $$;
 
--- An administrator's promotion. One that comes too late writes that the time was over.
+-- An administrator's promotion. One that comes too late writes that the proposal expired.
 CREATE OR REPLACE FUNCTION promote_proposal(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   id uuid := (doc ->> 'proposal_id')::uuid;
@@ -96,10 +96,11 @@ BEGIN
   RETURN jsonb_build_object('outcome', 'promoted', 'row', proposal_view(p));
 END $$;
 
--- The proposal with the version that it becomes: of the active ones for the same plan, the one whose
--- max_amount covers its own most closely (a static one: is its own), else a new one.
--- Called under the authority's lock, so that equal ones are never two. A new one beyond `most` of
--- the authority's namespace fails with FM017; NULL: an administrator makes it.
+-- The proposal with the version that it becomes: among the active ones for the same plan, the one
+-- whose max_amount covers its own most closely (a static one: equals it), else a new one. Called
+-- under the authority's lock, so that there are never two equal ones. A new one beyond `most` of
+-- the authority's namespace fails with FM017; `most` NULL: an administrator promotes, without a
+-- limit.
 CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb, most integer)
   RETURNS template_proposals LANGUAGE plpgsql AS $$
 DECLARE
@@ -137,7 +138,7 @@ BEGIN
   RETURN p;
 END $$;
 
--- What an audit row tells of a proposal.
+-- The fields of a proposal in an audit row.
 CREATE OR REPLACE FUNCTION told_of(p template_proposals) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('authority_key', p.authority_key, 'status', p.status,
     'promotion_mode', p.promotion_mode, 'reasons', to_jsonb(p.reasons),
@@ -145,7 +146,7 @@ CREATE OR REPLACE FUNCTION told_of(p template_proposals) RETURNS jsonb LANGUAGE 
     'asset', p.asset, 'requested_notional', trim_scale(p.requested_notional)::text)
 $$;
 
--- Of [{proposal_id, audit}] those whose time is over; answers how many were.
+-- Ends the expired ones of [{proposal_id, audit}]; returns how many.
 CREATE OR REPLACE FUNCTION expire_proposals(wanted jsonb) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   each jsonb;
@@ -166,7 +167,7 @@ BEGIN
   RETURN ended;
 END $$;
 
--- A proposal is what it was made as: only its end is written, once.
+-- A proposal never changes: only its end is written, once.
 CREATE OR REPLACE FUNCTION guard_proposal_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'DELETE' OR OLD.status <> 'submitted'

@@ -1,4 +1,4 @@
--- Audit rows whose details also say what only the locked row could tell.
+-- Audit rows with details that only the locked row shows.
 CREATE OR REPLACE FUNCTION with_details(events jsonb, extra jsonb) RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(jsonb_agg(
@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION with_details(events jsonb, extra jsonb) RETURNS jsonb
   FROM jsonb_array_elements(coalesce(events, '[]'::jsonb))
 $$;
 
--- The row of an executor or signer that a process has in memory, made when it is not there yet.
+-- Creates the row of an executor or signer that a process declares, if it does not exist.
 CREATE OR REPLACE FUNCTION declare_executor(declared jsonb, at timestamptz) RETURNS void
   LANGUAGE sql AS $$
   INSERT INTO executors (executor_key, kind, action_types, provider, chain_family, endpoint,
@@ -43,7 +43,7 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(e));
 END $$;
 
--- The same for a signer; one that is on its way out (deprecated, retired) is refused.
+-- The same for a signer; refuses a deprecated or retired one.
 CREATE OR REPLACE FUNCTION set_signer_status(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   s signers;
@@ -64,9 +64,9 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(s));
 END $$;
 
--- Pins a signer's address. `problem` is what the caller already knows to be wrong with the
--- submitted or the live address. When stored, submitted and live address are equal nothing changes,
--- whatever `previous` says. NULL when the signer is neither stored nor declared.
+-- Pins a signer's address. `problem`: what the caller found wrong with the submitted or the live
+-- address. If the stored, submitted and live address are equal nothing changes, whatever `previous`
+-- says. NULL when the signer is neither stored nor declared.
 CREATE OR REPLACE FUNCTION set_expected_identity(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   s signers;

@@ -1,6 +1,6 @@
--- Why what a send needs of a venue is not to be had, or null: {"binding", "key", "reason", "stop"},
--- with the stop of domain/send/stops.ts that it is. Each branch stands in the file of its venue,
--- with what is asked there, and locks what it reads. A kind that has none raises.
+-- Why a send's requirement (`asked`) does not hold, or null: {"binding", "key", "reason", "stop"},
+-- with its stop of domain/send/stops.ts. Each branch is in the file of its venue, which describes
+-- `asked`, and locks what it reads. An unknown kind raises.
 CREATE OR REPLACE FUNCTION requirement_problem(kind text, asked jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,8 +1,8 @@
--- Why nobody can know yet what became of a node's send, or null: it may still be under way, or what
--- was signed for it may still be mined or, by the perps venue, carried out (`WINDOW_MS` of
--- domain/perps/nonce-window.ts). The caller holds the locks of movement and node. The time
--- is `unsettledSeconds` of domain/send/not-found.ts, stated here since it is asked under the locks;
--- null is no time: no send can be under way.
+-- Why the outcome of a node's send cannot be known yet, or null: the send may still be under way,
+-- or what was signed for it may still be mined or, by the perps venue, executed (`WINDOW_MS` of
+-- domain/perps/nonce-window.ts). The caller holds the locks of movement and node. The time is that
+-- of `unsettledSeconds` in domain/send/not-found.ts, repeated here since it is checked under the
+-- locks; null: no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
 CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -32,7 +32,7 @@ BEGIN
     FROM authorizations a
     WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
       AND a.mined_hash IS NOT NULL LIMIT 1), (
-    -- A final block has the payment itself, and no version of it that moves nothing.
+    -- A final block has the payment itself, not its zero-value replacement.
     SELECT jsonb_build_object('reason', 'payment_mined', 'chain', p.chain_id, 'tx_hash', p.tx_hash)
     FROM evm_transactions t
     JOIN evm_transactions p ON p.kind = 'payment' AND p.tx_hash = t.mined_hash

@@ -1,8 +1,8 @@
--- After a restore that may have lost commits: whatever is open is asked about before it may be sent
--- (again). Once for each incident; a repeat answers what was done and changes nothing. `until`: no
--- send of before can be under way after it (LONGEST_WINDOW_SECONDS of domain/send/window.ts).
--- `signed_until`: nor can anybody use what was signed for a team's own executor, other than a
--- transaction (LONGEST_AUTHORIZATION_SECONDS of domain/signing.ts).
+-- After a restore that may have lost commits: recovery must look at every open node and transfer
+-- before it may be sent (again). Once for each incident; a repeat returns the first result and
+-- changes nothing. `until`: no earlier send can be under way after it (LONGEST_WINDOW_SECONDS of
+-- domain/send/window.ts). `signed_until`: after it an authorization that was signed for a team's
+-- own executor can no longer be used (LONGEST_AUTHORIZATION_SECONDS of domain/signing.ts).
 CREATE OR REPLACE FUNCTION after_restore(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -11,7 +11,7 @@ DECLARE
     + make_interval(secs => (doc ->> 'signature_seconds')::double precision);
   done jsonb;
   woken uuid[];
-  asked integer;
+  open_nodes integer;
   retries integer;
   lanes integer;
   transfers integer := 0;
@@ -23,19 +23,19 @@ BEGIN
     RETURN done || '{"repeated": true}';
   END IF;
 
-  -- An ended movement that can be retried counts too: its next attempt may have been sent in what
-  -- is lost.
+  -- An ended movement that can be retried counts too: its next attempt may have been sent after the
+  -- backup.
   PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     ORDER BY movement_id FOR UPDATE;
-  -- An approval that is lost is asked for anew: nothing else has such a movement's nodes asked
-  -- about, and one that expires is over for good.
+  -- A lost approval must be repeated: only an approved movement's nodes are looked at, and an
+  -- expired movement is over.
   UPDATE movements SET expires_at = greatest(expires_at, at + interval '7 days')
   WHERE request_state = 'PENDING_APPROVAL';
   WITH suspect AS (
     UPDATE movement_nodes n SET
       restored = true,
       recover_first = recover_first OR n.state IN ('BLOCKED', 'READY', 'SKIPPED'),
-      -- Further than any lost epoch can be, so that who still works for one can write nothing.
+      -- Beyond any lost epoch, so that a worker with one can write nothing.
       submit_epoch = submit_epoch + 1000,
       send_not_after = greatest(send_not_after, until,
         CASE WHEN n.signer_binding IS NOT NULL AND EXISTS (SELECT FROM executors e
@@ -49,18 +49,18 @@ BEGIN
     RETURNING n.state
   ) SELECT count(*) FILTER (WHERE state NOT IN ('FAILED', 'SKIPPED')), count(*)
     FILTER (WHERE state IN ('FAILED', 'SKIPPED'))
-  INTO asked, retries FROM suspect;
+  INTO open_nodes, retries FROM suspect;
   WITH open AS (
     UPDATE movements SET version = version + 1 WHERE ended_at IS NULL
       AND request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     RETURNING movement_id
   ) SELECT coalesce(array_agg(movement_id ORDER BY movement_id), '{}') INTO woken FROM open;
-  -- A run may remember more than the database does: each is told to look again.
+  -- A run may remember more than the database: wake each to load again.
   INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
   SELECT svc_new_id(at), id, 'wake', at, at FROM unnest(woken) AS id;
 
-  -- From the next nonce on, the chain may show what a lost transaction of ours has used. A lane
-  -- that was first used after an earlier restore may have lost all of its nonces with that one.
+  -- From the next nonce on, a lost transaction of ours may have used nonces of the chain. A lane
+  -- that was first used after an earlier restore may have lost all of its nonces then.
   UPDATE nonce_lanes SET unproven_from = coalesce(unproven_from,
     CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0
       ELSE next_nonce END);
@@ -71,13 +71,13 @@ BEGIN
            ORDER BY transfer_id FOR UPDATE LOOP
     IF NOT (apply_transfer_step(
       jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
-      -- As after a fence: where nothing is found, and a repeat has no second effect, it is sent.
+      -- As after a fence: if nothing is found and a repeat has no second effect, it is sent.
       'to', CASE WHEN t.request_state = 'CREATED' THEN 'SUBMITTING' ELSE t.request_state END,
       'set', jsonb_build_object('epoch', t.submit_epoch + 1000,
         'send_not_after', jsonb_build_object('@after_seconds', doc -> 'send_seconds')),
       'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending',
         'actor', '{"type": "system"}'::jsonb,
-        'message', 'The database was restored: the provider is asked what became of it'),
+        'message', 'The database was restored: a look calls the provider for its outcome'),
       'wakes', true)) ->> 'ok')::boolean THEN
       RAISE EXCEPTION 'the capital transfer % cannot be marked', t.transfer_id;
     END IF;
@@ -87,17 +87,17 @@ BEGIN
   done := jsonb_build_object('incident', doc ->> 'incident',
     'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'nothing_found_counts_from', to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'movements_woken', cardinality(woken), 'nodes_asked_first', asked,
+    'movements_woken', cardinality(woken), 'nodes_asked_first', open_nodes,
       'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes);
   UPDATE restores SET result = done WHERE incident = doc ->> 'incident';
   PERFORM write_audit(with_details(doc -> 'audit', done), at);
   RETURN done || '{"repeated": false}';
 END $$;
 
--- Nonces below `count` that may belong to transactions which were lost with a restore: no
--- transaction that this database knows is proven to have used them. One that was signed since may
--- have met the lost one in its nonce: a released claim says that it was the other's, and while it
--- is open nobody knows. A lane without a row then has lost all of them.
+-- Nonces below `count` that may belong to transactions lost with a restore: no transaction in this
+-- database is proven to have used them. A transaction signed since may share its nonce with a lost
+-- one: a released claim proves that the lost one used it; while it is open, neither is proven. A
+-- lane without a row has lost all of them.
 CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigint) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used),
@@ -111,8 +111,8 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
       AND t.raw_tx IS NOT NULL
     LEFT JOIN movement_nodes n ON n.movement_id = t.movement_id AND n.node_key = t.node_key
     GROUP BY used
-    -- A final block that was seen says it; before that, a node that ended by proof does, and a
-    -- person's word about it does not.
+    -- Proven by a final block; before that by a node that ended by proof, not by a person's
+    -- resolve.
     HAVING NOT coalesce(bool_or(t.mined_hash IS NOT NULL OR t.released_at IS NULL
       AND t.final_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))
       AND NOT was_resolved(t)), false)

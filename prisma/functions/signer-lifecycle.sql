@@ -49,10 +49,10 @@ CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_node
       THEN 'no_room' END
 $$;
 
--- Of each node that is bound to a replaced signer and may still sign: why it stays, or null. What
--- spends what a node of the old address brought there, or uses an allowance that one gave, stays
--- with it; so does an allowance of which a node that stays may make use: given by the replacement it
--- would leave that one without, and stay open itself.
+-- For each node that is bound to a replaced signer and may still sign: why it stays, or null. A
+-- node stays with the old address if it spends what a node of that address brought there, or uses
+-- an allowance set by one. So does an allowance that such a node may use: set by the replacement,
+-- it would not serve that node, and stay open.
 CREATE OR REPLACE FUNCTION signer_ties(m movements, without_room boolean) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -83,15 +83,15 @@ BEGIN
   RETURN ties;
 END $$;
 
--- Every address that a signer is or was known by, in lower case.
+-- Every present and former address of a signer, in lower case.
 CREATE OR REPLACE FUNCTION signer_addresses(s signers) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
   SELECT ARRAY(SELECT DISTINCT lower(a) FROM unnest(s.known_addresses
     || s.expected_signer_address || s.observed_signer_address) a WHERE a ~* '^0x[0-9a-f]{40}$')
 $$;
 
--- Binds nodes to the signers that replaced theirs; they are prepared anew, and a worker that still
--- has them as they were can write nothing more. With the owner's rights: the service's role may
--- change no node's signer or flow by itself.
+-- Binds nodes to the signers that replaced theirs; they are prepared again, and a worker with the
+-- old binding can write nothing more. With the owner's rights: the service's role may not change a
+-- node's signer or flow itself.
 CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestamptz) RETURNS void
   LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
   UPDATE movement_nodes n SET
@@ -107,8 +107,8 @@ $$;
 
 REVOKE ALL ON FUNCTION rebind_nodes(uuid, jsonb, timestamptz) FROM PUBLIC;
 
--- What a movement holds, after nodes of it were bound to another signer: taken from the pools of the
--- one, given back to those of the other.
+-- Moves a movement's holds after its nodes were bound to another signer: takes them from the new
+-- signer's pools and releases those of the old one.
 CREATE OR REPLACE FUNCTION move_holds(m movements, take jsonb, at timestamptz) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE hold reservations;
@@ -227,7 +227,7 @@ BEGIN
       WHERE m.movement_id = ANY (movement_ids) AND m.request_state = 'PENDING_APPROVAL'));
 END $$;
 
--- One row of what was done about a signer, with its audit rows.
+-- Writes one event of a signer, with its audit rows.
 CREATE OR REPLACE FUNCTION write_signer_event(doc jsonb, extra jsonb, at timestamptz) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN
@@ -239,16 +239,15 @@ BEGIN
     (doc -> 'audit' -> 0 ->> 'event_id')::uuid, at);
 END $$;
 
--- Whether a signer has, or had, the address of the perps venue's master account: what is there is that
--- address's own and follows nobody.
+-- Whether a signer has, or had, the address of the perps venue's master account: funds there belong
+-- to that address and cannot move to a replacement.
 CREATE OR REPLACE FUNCTION is_perp_master(s signers) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM perp_master m
     WHERE lower(m.master_address) = ANY (signer_addresses(s)) OR m.signer_key = s.signer_key)
 $$;
 
--- Why two signers cannot change places now, or NULL. What was asked of the new one outside of this
--- transaction counts while its pin is the one that was compared, and nobody has seen another
--- address of it since.
+-- Why signer `b` cannot replace `a` now, or NULL. `asked`: the answer of `b`, read outside of this
+-- transaction; it counts if its pin has not changed and no other address of it was observed since.
 CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT CASE
@@ -271,8 +270,8 @@ CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) R
       THEN '{"error": "signer_identity_mismatch"}'::jsonb END
 $$;
 
--- What a rotation begins with: both rows, made where only a process has them in memory, and why they
--- cannot change places whatever their identities.
+-- Reads both signers of a rotation, creating rows of those that only a process declares, and why
+-- one cannot replace the other even with matching identities.
 CREATE OR REPLACE FUNCTION read_rotation(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a signers;
@@ -291,7 +290,7 @@ BEGIN
       'observed_at', b.observed_at)));
 END $$;
 
--- Rotates `key` to `other_key`, or plays it through and takes it back (`drill`); see
+-- Rotates `key` to `other_key`, or rolls the rotation back after it (`drill`); see
 -- store/signer-lifecycle.ts for the shape of `doc`.
 CREATE OR REPLACE FUNCTION rotate_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -306,7 +305,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(7203118846);
   at := svc_now();
   PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
-  -- Movements before signers, as everybody takes them.
+  -- Movements before signers: the lock order of all.
   movement_ids := ARRAY(SELECT m.movement_id FROM movements m
     WHERE m.movement_id IN (SELECT n.movement_id FROM open_nodes_of(doc ->> 'key') n)
     ORDER BY m.movement_id FOR UPDATE);
@@ -331,7 +330,7 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'impact', impact, 'at', at);
 END $$;
 
--- Evidence of what was looked up of a signer, with its audit rows.
+-- Records evidence about a signer, with its audit rows.
 CREATE OR REPLACE FUNCTION record_signer_event(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE at timestamptz := svc_now();
 BEGIN
@@ -339,9 +338,9 @@ BEGIN
   PERFORM write_signer_event(doc, '{}'::jsonb, at);
 END $$;
 
--- The nonces that were signed for an account and whose use is not final: by the chain, or by a node
--- that has ended with what its plan asks for. `used`: [{"chain_id", "final", "mined"}], how many
--- each chain says are used in final blocks and at all.
+-- An account's signed nonces whose use is not final, by the chain or by a node that has ended with
+-- what its plan requires. `used`: [{"chain_id", "final", "mined"}], how many nonces each chain
+-- reports as used in final blocks and in all blocks.
 CREATE OR REPLACE FUNCTION open_nonces(account text, used jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('chain', t.chain_id::text,
@@ -354,8 +353,8 @@ CREATE OR REPLACE FUNCTION open_nonces(account text, used jsonb) RETURNS jsonb
       AND coalesce(n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'), false))
 $$;
 
--- The first gate that a retirement does not pass, or NULL. What stands on chains was looked up
--- before (`seen`); the rest is asked under the signer's lock.
+-- The first gate that a retirement does not pass, or NULL. The chains were read before (`seen`);
+-- the rest is read under the signer's lock.
 CREATE OR REPLACE FUNCTION failed_gate(s signers, seen jsonb, acknowledged boolean) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- The stops of domain/send/stops.ts that are on for what a node has signed: [{"stop", "why"}].
--- `required` as binding_problems has it. What is asked here is held until the statement ends.
+-- The stops of domain/send/stops.ts that hold for what a node has signed: [{"stop", "why"}].
+-- `required` as for binding_problems. All rows read here stay locked until the statement ends.
 CREATE OR REPLACE FUNCTION send_stops(movement uuid, key text, required jsonb) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -39,8 +39,8 @@ BEGIN
     FROM jsonb_array_elements(binding_problems(required, movement)) AS p), '[]'::jsonb);
 END $$;
 
--- Notes that something outside has taken these bytes: an endpoint, or the chain shows them. The
--- first time stays.
+-- Notes that an endpoint has accepted these bytes, or that the chain shows them. The first time
+-- stays.
 CREATE OR REPLACE FUNCTION note_accepted(movement uuid, key text, of_attempt integer, hash text)
   RETURNS void LANGUAGE sql AS $$
   UPDATE evm_transactions SET accepted_at = svc_now()

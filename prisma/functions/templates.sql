@@ -21,13 +21,13 @@ BEGIN
   RETURN jsonb_build_object('created', true);
 END $$;
 
--- What is to be used instead of a retired version; NULL where there is none.
+-- The version to use instead of a retired one; NULL where there is none.
 CREATE OR REPLACE FUNCTION latest_active_version(key text) RETURNS integer LANGUAGE sql STABLE AS $$
   SELECT max(version) FROM plan_template_versions WHERE template_key = key AND status = 'active'
 $$;
 
--- Takes a version out of use, once. The lock waits for the creates and proposals that found it
--- active, so that nothing of it is made behind the answer. NULL for an unknown one.
+-- Retires a version, once. The lock waits for creates and proposals that found it active, so that
+-- none uses it after the answer. NULL for an unknown one.
 CREATE OR REPLACE FUNCTION retire_template_version(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   v plan_template_versions;
@@ -49,7 +49,7 @@ BEGIN
     'latest_active_version', latest_active_version(v.template_key));
 END $$;
 
--- A version is what it was made as: only its end is written, once.
+-- A version never changes: only its retirement is written, once.
 CREATE OR REPLACE FUNCTION guard_version_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   own text[] := '{status,retired_at,retired_by,retired_reason}';

@@ -49,7 +49,7 @@ BEGIN
   RETURN seq;
 END $$;
 
--- As append_timeline, for events that call nobody back.
+-- As append_timeline, for events without a callback.
 CREATE OR REPLACE FUNCTION write_timeline(m movements, events jsonb, callback_types text[],
   at timestamptz)
 RETURNS integer LANGUAGE sql AS $$
@@ -80,11 +80,11 @@ DECLARE
   unclaimed boolean := false;
   holder jsonb;
 BEGIN
-  -- Which of the changes are fences is asked before anything is locked; see cutover_now.
+  -- Finds the fences among the changes before anything is locked; see cutover_now.
   SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
     WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
   frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
-  -- What a retry brings back is bound to the signers of now, so no rotation may pass it by.
+  -- A retry binds nodes to the present signers, so no rotation may run at the same time.
   IF doc ->> 'command_kind' = 'retry' THEN PERFORM cutover_now(); END IF;
   SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
     current_frontier, error_code, callback_url, expires_at, pooled,
@@ -114,8 +114,8 @@ BEGIN
       SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
       THEN 'plan_hash' END;
 
-  -- After a cancel, a node that may have been sent before a restore is readied to be looked for; no
-  -- fence lets it through.
+  -- After a cancel, a node that may have been sent before a restore becomes READY so that recovery
+  -- looks for it; no fence lets it through.
   IF refusal IS NULL AND (fenced IS NOT NULL
       OR doc -> 'set' ->> 'request_state' IN ('APPROVED', 'EXECUTING')
       OR (doc -> 'set' ->> 'request_state' IS DISTINCT FROM 'CANCELLED'
@@ -138,18 +138,18 @@ BEGIN
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
          OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
          OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)
-         -- What is prepared is looked at before the fence and sent behind it, so it changes with
-         -- attempt or epoch only, and a fence that brings it along is the first to have it.
+         -- The prepared action is checked before the fence and sent behind it, so it changes only
+         -- with attempt or epoch; a fence may set it only if none is stored.
          OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
-         -- What has completed stays so; only an allowance is set anew, which moves nothing, and
-         -- whose payment is reassigned waits again.
+         -- A completed node stays so; only an allowance may run again, which moves nothing, and a
+         -- node whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
            AND n.pays <> 'spender' AND NOT part ? 'releases')
-         -- No fence lets a node through whose earlier send has not been asked about.
+         -- No fence lets a node through before recovery has looked for its earlier send.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
-         -- A gate has no phases: it is passed over, called off, or let go by a person's resume.
+         -- A gate has no phases: it is skipped, cancelled, or passed by a person's resume.
          OR (n.node_kind = 'manual_gate'
            AND part -> 'set' ->> 'state' NOT IN ('BLOCKED', 'READY', 'SKIPPED', 'CANCELLED')
            AND part -> 'set' -> 'resumed' IS DISTINCT FROM 'true') THEN
@@ -163,7 +163,7 @@ BEGIN
         AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
         AND needs_claim(n.claims_when, CASE WHEN part -> 'set' ? 'output'
           THEN part -> 'set' -> 'output' ELSE n.output END);
-      -- What stood there before, for what follows from the change.
+      -- The earlier values, for what follows from the change.
       nodes := CASE WHEN part -> 'set' ? 'state'
         THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
@@ -191,7 +191,7 @@ BEGIN
         part -> 'nonce');
       IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
     ELSIF part ? 'version' THEN
-      -- Alone with the lane: the next send might take an unsigned claim over just now.
+      -- Under the lane's lock: a concurrent send might take over an unsigned claim.
       PERFORM 1 FROM nonce_lanes l JOIN evm_transactions c
         ON c.chain_id = l.chain_id AND c.address = l.address
       WHERE c.transaction_id = (part -> 'version' ->> 'claim')::uuid FOR UPDATE OF l;
@@ -199,7 +199,7 @@ BEGIN
         refusal := 'node_state';
       END IF;
     ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 THEN
-      -- A condition of its own: beside the other it is planned for every node that is written.
+      -- A separate condition: combined, it would be planned for every written node.
       IF NOT EXISTS (
         SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
           AND t.node_key = part ->> 'node_key'
@@ -264,7 +264,7 @@ BEGIN
       error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
       error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
         ELSE error_message END,
-      -- What it waited at a frozen fence is no time of its own.
+      -- The wait at a frozen fence does not count into its time.
       started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
         WHEN fields ? 'state' THEN started_at + coalesce(at - frozen_since, interval '0')
         ELSE started_at END,
@@ -336,7 +336,7 @@ BEGIN
         ELSE approved_by END,
       ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
         ELSE ended_at END,
-      -- What runs again needs a person anew when it fails again.
+      -- If it runs again and fails again, it needs a person again.
       acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
         THEN svc_time(fields -> 'acknowledged_at', at)
         WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
@@ -349,8 +349,7 @@ BEGIN
   IF settles AND doc ->> 'command_kind' = 'retry' THEN
     PERFORM follow_signers(m.movement_id, doc -> 'take', '{"type": "system"}'::jsonb, at);
   END IF;
-  -- What is held and what is used of a budget follow from where movement and nodes are now, whoever
-  -- changed that.
+  -- Holds and the use of a budget follow from the present states of movement and nodes.
   IF settles AND (m.pooled OR m.budgeted) THEN
     SELECT * INTO after FROM movements WHERE movement_id = m.movement_id;
     IF m.pooled THEN PERFORM settle_holds(after, doc -> 'take', at); END IF;
@@ -376,8 +375,8 @@ BEGIN
 END $$;
 
 -- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
--- the shape of `doc`. A key that was used before is answered with who used it, and nothing is written.
--- With the owner's rights: the service's role may insert none of these rows by itself.
+-- the shape of `doc`. For a used key returns who used it, and writes nothing. With the owner's
+-- rights: the service's role may not insert these rows itself.
 CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql
   SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
@@ -388,7 +387,7 @@ DECLARE
   agent_of text := substring(d ->> 'template_key' FROM '^agent/([^/]+)/');
   mode text := cutover_now();
   at timestamptz := svc_now();
-  -- Where cancels lead, and what has conditions: as the edges of the plan say it.
+  -- Targets of cancel edges, and nodes with conditions, from the plan's edges.
   cancels text[] := ARRAY(SELECT e ->> 'to' FROM jsonb_array_elements(compiled -> 'edges') e
     WHERE e ->> 'edge_type' = 'on_cancel');
   conditions text[] := ARRAY(SELECT e ->> 'from' FROM jsonb_array_elements(compiled -> 'edges') e
@@ -400,7 +399,7 @@ DECLARE
   whole boolean;
   retired boolean;
 BEGIN
-  -- What stands beside the plan and in it: its hash is of the plan alone.
+  -- What is stored both beside and in the plan must be equal: the hash covers only the plan.
   IF (d ->> 'template_id', d ->> 'template_key', d ->> 'template_version', d ->> 'asset',
       (d ->> 'amount')::numeric, d -> 'outflow') IS DISTINCT FROM
     (compiled -> 'template' ->> 'template_id', compiled -> 'template' ->> 'template_key',
@@ -408,11 +407,11 @@ BEGIN
       (compiled -> 'intent' ->> 'amount')::numeric, compiled -> 'outflow') THEN
     RAISE EXCEPTION 'movement % contradicts its plan', id;
   END IF;
-  -- Whatever a process remembers of the version: this is what it is now, until the movement is
-  -- there. Before the row, whose foreign key would lock the version once more.
+  -- The version's present status, locked until the movement is written: a process may remember an
+  -- older one. Before the insert, whose foreign key would lock the version again.
   SELECT v.status = 'retired' INTO retired FROM plan_template_versions v
     WHERE v.template_id = (d ->> 'template_id')::uuid FOR SHARE;
-  -- What a create writes of the timeline is known before: the counter is right from the start.
+  -- The number of timeline rows of a create is known, so the counter is set at once.
   INSERT INTO movements (movement_id, template_id, template_key, template_version, strategy_id,
     request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
     current_frontier, auto_approve_result, callback_url, client_scope, idempotency_key, expires_at,
@@ -427,7 +426,7 @@ BEGIN
     (d ->> 'pooled')::boolean, agent_of, d ->> 'external_reference',
     coalesce((d ->> 'unique_reference')::boolean, false), pairs)
   ON CONFLICT DO NOTHING;
-  -- A key or a reference that was used: a repeat is answered before a reference is refused.
+  -- A used key or reference: a repeat is answered before a used reference is refused.
   IF NOT FOUND THEN
     SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
         'request', joined_request(p.own_request, p.input_params, p.labels)) INTO used
@@ -443,7 +442,7 @@ BEGIN
     END IF;
     RETURN used;
   END IF;
-  -- A repeat is answered whatever the switch says; what is new is not let in.
+  -- A repeat is answered in every mode of the switch; a new movement is refused.
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
   END IF;
@@ -453,7 +452,7 @@ BEGIN
         (d ->> 'template_version')::integer, 'latest_active_version',
         latest_active_version(d ->> 'template_key'))::text;
   END IF;
-  -- The row above is among those that are counted, and one authority's creates wait for each other.
+  -- The count includes the row above; creates of one authority wait for each other.
   IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN
     PERFORM lock_authority(agent_of);
     IF (d ->> 'most_open')::integer < open_movements_of(agent_of) THEN
@@ -512,7 +511,7 @@ END $$;
 
 REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;
 
--- What a run knows of its movement: shape and states; null for an unknown one.
+-- A run's view of its movement: graph and states; null for an unknown one.
 CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
@@ -551,6 +550,6 @@ BEGIN
   SELECT bool_or(kind = 'wake') INTO woken FROM applied;
   UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
   result := movement_view(movement, at);
-  -- Nobody is signalled for a command that a load has seen: what it was to wake is told here.
+  -- No signal follows for a command that a load has seen, so the load returns its wake.
   RETURN result || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;

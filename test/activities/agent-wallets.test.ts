@@ -169,7 +169,7 @@ test.each([
   expect(new Set(sent.map(({ body }) => body)).size).toBe(1);
 });
 
-test('what was not heard is sent again, and told meanwhile', async () => {
+test('an approval without an answer is sent again, and its error shown', async () => {
   await desk.perp.faults({ refuse_rate: 1 });
   const wallet = await ask(name());
   desk.work();
@@ -194,7 +194,7 @@ test('that it was taken is no proof: what is not listed stays pending', async ()
   expect(sent.filter(({ admitted }) => admitted)).toHaveLength(1);
 });
 
-test('a refusal that nobody heard frees the name half an hour after its nonce was used', async () => {
+test('a refusal whose answer was lost frees the name half an hour after its nonce was used', async () => {
   await desk.perp.faults({
     lose_answer_rate: 1,
     calls: ['exchange'],
@@ -267,18 +267,18 @@ test('a worker that ends between storing and sending leaves the bytes that are s
 
 test('a worker that is stopped in the middle leaves a wallet to the next at once', async () => {
   const wallet = await ask(name());
-  let begun = false;
+  let sending = false;
   const hanging = through({
     send: (_body, { signal }) =>
       new Promise((_resolve, reject) => {
-        begun = true;
+        sending = true;
         signal.addEventListener('abort', () =>
           reject(new ExecutorFault('timeout', 'VENUE_UNREACHABLE', 'cut off')),
         );
       }),
   });
   const worker = desk.work({ perp: hanging });
-  await eventually(() => Promise.resolve(begun ? true : null));
+  await eventually(() => Promise.resolve(sending ? true : null));
   await worker.stop();
   expect(await stored(wallet)).toMatchObject({ state: 'pending', last_error: null });
   desk.work();
@@ -301,14 +301,14 @@ test('what the venue refuses for good is refused, in its words', async () => {
 });
 
 test('a refusal that may have come before the nonce is no end', async () => {
-  const stranger = someone('approves for nobody');
+  const stranger = someone('has no account');
   const wallet = await ask(name());
-  let asked = 0;
+  let sends = 0;
   desk.work({
     perp: through({
       send: (body, call) => {
-        asked += 1;
-        return asked === 1
+        sends += 1;
+        return sends === 1
           ? Promise.resolve({
               kind: 'refused',
               proves: true,
@@ -328,7 +328,7 @@ describe('the master’s signer', () => {
   test.each([
     ['is away', new SignerFault('SIGNER_UNREACHABLE', 'the signer did not answer')],
     ['refuses', new SignerFault('SIGNER_REFUSED', 'the signer will not')],
-  ])('that %s is asked again', async (_what, fault) => {
+  ])('that %s is called again', async (_what, fault) => {
     const wallet = await ask(name());
     desk.master.broken = fault;
     desk.work();
@@ -435,7 +435,7 @@ describe('time', () => {
     expect([desk.master.signed, await approvalsOf(wallet)]).toEqual([0, []]);
   });
 
-  test('after a day it is looked for and not sent any more', async () => {
+  test('after a day it is looked for and no longer sent', async () => {
     const wallet = await ask(name());
     desk.work({ laterMs: 25 * HOUR_MS });
     await saysError(wallet, /not sent any more/);
@@ -447,10 +447,10 @@ describe('time', () => {
     const wallets = [await ask(name()), await ask(name())];
     const [lost, late] = wallets as [Wallet, Wallet];
     const agents = await listed();
-    const told = agents.map(({ validUntil, ...rest }) => ({ ...rest, valid_until: validUntil }));
+    const others = agents.map(({ validUntil, ...rest }) => ({ ...rest, valid_until: validUntil }));
     const valid_until = Date.parse(late.valid_until);
     const found = { name: late.agent_name, address: low(late.address), valid_until };
-    const perp = through({ agents: () => Promise.resolve([...told, found]) });
+    const perp = through({ agents: () => Promise.resolve([...others, found]) });
     desk.work({ laterMs: 49 * HOUR_MS + 60_000, perp });
     await becomes(late, { state: 'active' });
     await becomes(lost, {
@@ -471,19 +471,19 @@ describe('time', () => {
 
 test('one that the venue lists no more says so, and stays what it is', async () => {
   const wallet = await ask(name());
-  let told = true;
+  let isListed = true;
   const perp = through({
-    agents: async (master, call) => (told ? desk.access.client.agents(master, call) : []),
+    agents: async (master, call) => (isListed ? desk.access.client.agents(master, call) : []),
   });
   desk.work({ perp });
   await becomes(wallet, { state: 'active' });
-  told = false;
+  isListed = false;
   await dueNow();
   await becomes(wallet, {
     state: 'active',
     last_error: 'not listed by the venue; it cannot be relied on',
   });
-  told = true;
+  isListed = true;
   await dueNow();
   await becomes(wallet, { state: 'active', last_error: null });
 });

@@ -157,7 +157,7 @@ test('a migration that blocks no session passes, and so does one that a line of 
   expect(await lintFaults(dir)).toEqual([]);
 });
 
-test('functions are written into one migration until it is released, then what changed into a new one', async () => {
+test('functions are written into one migration until it is released or another follows, then what changed into a new one', async () => {
   const now = new Date('2030-01-02T03:04:05Z');
   const text = (b: string): { file: string; text: string }[] => [
     {
@@ -183,8 +183,11 @@ test('functions are written into one migration until it is released, then what c
     `-- prisma/functions/x.sql\n\n-- Two.\n${made('b', '222')}\n`,
   );
   expect(written(text('2222'))?.file).toBe(second?.file);
+  // A database may have it and what follows it.
+  write('20300102030407_more', 'SELECT 2;');
+  expect(written(text('22222'))?.file).toBe(join(dir, '20300102030408_functions', 'migration.sql'));
   await release('1.1.0');
-  expect(written(text('2222'))).toBeNull();
+  expect(written(text('22222'))).toBeNull();
   expect(needlessMigration(dir)).toBeNull();
   expect(existsSync(join(dir, '20300102030407_functions'))).toBe(false);
   expect(await faults()).toEqual([]);

@@ -118,8 +118,8 @@ export const lockRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: '  ON CONFLICT DO NOTHING;\n  -- A key or a reference that was used',
-      replace: ';\n  -- A key or a reference that was used',
+      find: '  ON CONFLICT DO NOTHING;\n  -- A used key or reference',
+      replace: ';\n  -- A used key or reference',
     },
   },
   {

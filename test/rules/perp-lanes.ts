@@ -315,8 +315,8 @@ export const perpLaneRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/perp-actions.sql',
-      find: 'IF wallet IS NULL AND given > ms + 12 * 3600 * 1000 THEN',
-      replace: 'IF wallet IS NULL AND given > ms + 48 * 3600 * 1000 THEN',
+      find: 'IF wallet IS NULL AND next > ms + 12 * 3600 * 1000 THEN',
+      replace: 'IF wallet IS NULL AND next > ms + 48 * 3600 * 1000 THEN',
     },
   },
   {

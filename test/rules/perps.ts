@@ -68,7 +68,7 @@ export const perpRules: readonly Rule[] = [
     rule: 'An approval whose nonce is used is refused only when half an hour later a list does not show it.',
     test: {
       file: APPROVED,
-      name: 'a refusal that nobody heard frees the name half an hour after its nonce was used',
+      name: 'a refusal whose answer was lost frees the name half an hour after its nonce was used',
     },
     broken: {
       file: LOOP,
@@ -108,7 +108,7 @@ export const perpRules: readonly Rule[] = [
     id: 'unlisted-agents-are-looked-for',
     section,
     rule: 'An agent that is not listed is given up only once its nonce can be used no more.',
-    test: { file: APPROVED, name: 'after a day it is looked for and not sent any more' },
+    test: { file: APPROVED, name: 'after a day it is looked for and no longer sent' },
     broken: {
       file: LOOP,
       find: '  if (age >= LOOKED_FOR_MS)',
@@ -136,7 +136,7 @@ export const perpRules: readonly Rule[] = [
     test: { file: ROUTES, name: 'has a name and an address of its own' },
     broken: {
       file: 'prisma/functions/perp-venue.sql',
-      find: '  IF used.wallet_id IS NOT NULL OR asked.address = master OR EXISTS (',
+      find: '  IF used.wallet_id IS NOT NULL OR wanted.address = master OR EXISTS (',
       replace: '  IF used.wallet_id IS NOT NULL OR EXISTS (',
     },
   },
