@@ -1,10 +1,10 @@
-/** Audit rows of what was refused before it became a transition. */
+/** Audit rows of requests that were refused before a transition. */
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRow, auditRows } from './event-ids.ts';
 import { run, violatedConstraint } from './faults.ts';
 
-/** Writes audit rows in a transaction of their own. */
+/** Writes audit rows in their own transaction. */
 export async function writeAudit(db: Database, entries: readonly AuditEntry[]): Promise<void> {
   const doc = JSON.stringify(auditRows(db, entries));
   await run(() => db.sql`SELECT write_audit(${doc}::jsonb, svc_now())`);

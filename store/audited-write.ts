@@ -1,4 +1,4 @@
-/** Changes that are written with the audit row that says what became of them. */
+/** Changes that are written with an audit row of their outcome. */
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRow } from './event-ids.ts';

@@ -1,4 +1,4 @@
-/** The authorizations that were signed: whose nonce is whose, and which of them were used. */
+/** Signed authorizations: who claims each nonce, and which were used. */
 import type { AuthorizationId } from '../domain/signing.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -9,7 +9,7 @@ interface Owner {
   readonly attempt: number;
 }
 
-/** Whether the nonce is this attempt's, from now on and for good. */
+/** Claims the nonce for this attempt, for good; false where another attempt has it. */
 export async function claimAuthorization(
   db: Database,
   { chain_id, token, address, nonce }: AuthorizationId,
@@ -34,7 +34,7 @@ export async function claimAuthorization(
   return rows[0]?.ours === true;
 }
 
-/** A final block has a transaction that used what was signed for the attempt. */
+/** Notes that a transaction in a final block used what was signed for the attempt. */
 export async function noteAuthorizationMined(
   db: Database,
   { movement_id, node_key, attempt }: Owner,

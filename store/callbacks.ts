@@ -31,7 +31,7 @@ export async function claimCallbacks(
 }
 
 /**
- * Records the outcome of an attempt as compare-and-set; false when it was settled by somebody else
+ * Records the outcome of an attempt as compare-and-set; false when another process has settled it
  * meanwhile.
  */
 export async function settleCallback(db: Database, settlement: Settlement): Promise<boolean> {
@@ -128,7 +128,7 @@ type RedeliveryAnswer =
   | { readonly ok: true; readonly row: JsonRow }
   | { readonly ok: false; readonly status: CallbackStatus };
 
-/** Puts a callback back into its line, payload and nonce as they were; null for an unknown one. */
+/** Queues a callback again with the same payload and nonce; null for an unknown one. */
 export async function redeliverCallback(
   db: Database,
   redelivery: Redelivery,

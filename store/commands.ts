@@ -34,8 +34,8 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
 }
 
 /**
- * Keeps commands that wait in the caller's queue from the relay for so many seconds. Answers those
- * that are still the caller's to send: neither applied, nor taken by a relay since they were due.
+ * Keeps commands of the caller's queue from the relay for so many seconds. Returns those that the
+ * caller still has to send: neither applied nor taken by a relay.
  */
 export async function keepCommands(
   db: Database,

@@ -1,4 +1,4 @@
-/** What the conditions of a movement may look at. */
+/** What the conditions of a movement may read. */
 import type { ConditionNode } from '../domain/conditions/scope.ts';
 import type { GraphEdge } from '../domain/graph/types.ts';
 import type { JsonObject } from '../domain/json.ts';

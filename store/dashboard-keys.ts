@@ -11,7 +11,7 @@ import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
 
-/** What an enrolled operator may be. */
+/** The roles of an enrolled operator. */
 export const ENROLLED_ROLES = ['operator', 'admin'] as const;
 export type EnrolledRole = (typeof ENROLLED_ROLES)[number];
 
@@ -47,10 +47,10 @@ export interface NewEnrolledKey extends Pick<
 
 export type EnrolOutcome =
   | { readonly ok: true; readonly row: EnrolledKey }
-  /** Of the key that is in the way; nothing was written. */
+  /** Of the conflicting key; nothing was written. */
   | { readonly ok: false; readonly state: DashboardKeyState };
 
-/** Makes the row that a browser is to fill. */
+/** Creates the row that a browser fills. */
 export async function enrolOperator(db: Database, key: NewEnrolledKey): Promise<EnrolOutcome> {
   const doc = JSON.stringify({
     ...key,
@@ -139,7 +139,9 @@ export async function fillKey(
   );
 }
 
-/** Lets a key count whose sealed secret is still this one; null where it is not, or not pending. */
+/**
+ * Confirms a key whose sealed secret is still this one; null where it differs or is not pending.
+ */
 export async function confirmKey(
   db: Database,
   keyId: string,
@@ -161,7 +163,9 @@ export async function confirmKey(
 
 export type EndedKey = EnrolledKey & { readonly ended_sessions: number };
 
-/** Ends a key, or the link for one, with the operator's sessions; null where it is over already. */
+/**
+ * Ends a key, or the link for one, with the operator's sessions; null where it has ended already.
+ */
 export async function endKey(
   db: Database,
   keyId: string,

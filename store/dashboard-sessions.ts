@@ -1,4 +1,4 @@
-/** Sessions of the console: what a cookie stands for. They read for an operator, and no more. */
+/** Sessions of the console, one per cookie. They read for an operator, and no more. */
 import {
   SESSION_IDLE_SECONDS,
   SESSION_NOTED_SECONDS,
@@ -59,7 +59,7 @@ export async function useSession(
   return rows[0] ?? null;
 }
 
-/** Ends one session; false where it was over already. */
+/** Ends one session; false where it had ended already. */
 export async function closeSession(
   db: Database,
   sessionId: string,

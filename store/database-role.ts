@@ -1,4 +1,4 @@
-/** What the database would let this process do to the audit trail. */
+/** What the database allows this process to do to the audit trail. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 

@@ -1,4 +1,4 @@
-/** What the loops of a worker are to look at now: one question instead of one of each loop. */
+/** What a worker's loops have to handle now: one query instead of one of each loop. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
@@ -8,7 +8,7 @@ export interface Due {
   readonly callbacks: boolean;
   /** Rows of the audit trail may be without a seal: the newest is, or a late one may still come. */
   readonly audit: boolean;
-  /** Proposals of agents whose time is over. */
+  /** Agents' proposals that have expired. */
   readonly proposals: boolean;
   /** What API processes request of a worker. */
   readonly looks: boolean;

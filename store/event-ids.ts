@@ -1,9 +1,9 @@
-/** Audit and timeline rows on their way into a write. */
+/** Prepares audit and timeline rows for a write. */
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 
-/** Gives each row its id here, so that a repeat of the write is the same write. */
+/** Sets each row's id here, so that a repeat of the write is the same write. */
 export function withEventIds<T extends object>(
   entries: readonly T[],
 ): readonly (T & { readonly event_id: string })[] {
@@ -12,7 +12,7 @@ export function withEventIds<T extends object>(
 
 export type AuditRow = AuditEntry & { readonly event_id: string; readonly mac: string | null };
 
-/** An audit row with its id and with what shows that this process wrote it. */
+/** An audit row with its id and a MAC that proves that this process wrote it. */
 export function auditRow(
   db: Pick<Database, 'auditMac'>,
   entry: AuditEntry,

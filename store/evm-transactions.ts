@@ -11,13 +11,13 @@ interface Owner {
   readonly attempt: number;
 }
 
-/** A transaction as SQL tells it. */
+/** A transaction as SQL returns it. */
 export interface TransactionRow extends Omit<JournaledTransaction, 'tx_hash' | 'raw_tx'> {
   readonly tx_hash: string | null;
   readonly raw_tx: string | null;
 }
 
-/** Without the fields that are not there yet. */
+/** The transaction without its missing fields. */
 export function toTransaction({ tx_hash, raw_tx, ...rest }: TransactionRow): JournaledTransaction {
   return tx_hash === null || raw_tx === null ? rest : { ...rest, tx_hash, raw_tx };
 }
@@ -75,8 +75,8 @@ export async function saveSigned(
 }
 
 /**
- * Ends the claim on a nonce that another, finalized transaction has used. False when somebody was
- * quicker: a later version than `transaction` is stored, or a recovery took over.
+ * Ends the claim on a nonce that another, final transaction has used. False when a later version
+ * than `transaction` is stored, or a recovery took over.
  */
 export async function releaseNonce(
   db: Database,
@@ -95,7 +95,7 @@ export async function releaseNonce(
   return rows[0]?.released ?? false;
 }
 
-/** Whether the attempt has signed bytes whose nonce something else has used. */
+/** Whether another transaction has used a nonce of the attempt's signed bytes. */
 export async function wasDisplaced(db: Database, owner: Owner): Promise<boolean> {
   const rows = await run(
     () => db.sql<{ displaced: boolean }>`

@@ -94,7 +94,7 @@ async function readFundRoutes(
   return routes;
 }
 
-/** What changes of routes: how their movements ended, and how executors are. */
+/** The changing part of routes: how their movements ended, and the health of executors. */
 export interface FundRouteFacts {
   readonly at: string;
   readonly statsOf: (templateId: string) => FundRouteStats | null;
@@ -108,7 +108,7 @@ interface FactsRow {
 }
 type StatsRow = Omit<FundRouteStats, 'success_rate'> & { readonly template_id: string };
 
-/** All of it as it was at one moment. */
+/** All of it at one moment. */
 export async function readFundRouteFacts(db: Database): Promise<FundRouteFacts> {
   const rows = await run(
     () => db.sql<FactsRow>`

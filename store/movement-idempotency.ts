@@ -27,7 +27,7 @@ export async function readKeyUse(
 /** The movement that holds a unique reference. */
 export interface ReferenceUse {
   readonly movement_id: string;
-  /** Its template, by which who may read it is decided. */
+  /** Its template, which decides who may read it. */
   readonly holder: string;
 }
 

@@ -171,8 +171,8 @@ export async function listMovements(
 ): Promise<readonly MovementSummary[]> {
   const needing = filter.needs_attention === true ? await listNeeding(db, filter, page) : undefined;
   const agent = agentOf(filter.namespace);
-  // Those that were chosen by a statement of its own are read as they were chosen, or a page could
-  // seem to be the last.
+  // Movements that a separate statement has chosen are read without filters: else a page could seem
+  // to be the last.
   const chosen = needing === undefined ? await chosenOf(db, filter, page) : [...needing.keys()];
   const rows = await run(() =>
     db.movement.findMany({
@@ -204,7 +204,7 @@ export async function listMovements(
   return rows.map((row) => toSummary(row, reasons));
 }
 
-/** The page's movements where a statement of its own finds them; undefined where none is needed. */
+/** The page's movements where a separate statement finds them; undefined where none is needed. */
 async function chosenOf(
   db: Database,
   filter: MovementScope,
@@ -220,8 +220,8 @@ async function chosenOf(
 }
 
 /**
- * The page's movements that have each of the pairs, in the order of the index of pairs. The rarest
- * pair, as far as a thousand tell, is the one whose movements are read.
+ * The page's movements that have all pairs, in the order of the index of pairs. Reads the movements
+ * of the rarest pair, judged by its first thousand.
  */
 async function listOfPairs(
   db: Database,
@@ -238,7 +238,7 @@ async function listOfPairs(
         ORDER BY (SELECT count(*) FROM (SELECT FROM movement_metadata x
           WHERE x.key = p.key AND x.value = p.value LIMIT 1000) counted), p.key LIMIT 1)
       SELECT d.movement_id FROM movement_metadata d
-        -- Each by its id, with OFFSET, so that the order of the index is kept whatever is expected.
+        -- Each by its id, with OFFSET, so that every plan keeps the order of the index.
         CROSS JOIN LATERAL (SELECT FROM movements m WHERE m.movement_id = d.movement_id
           AND m.metadata @> ${pairs}::jsonb
           AND (${state}::text IS NULL OR m.request_state = ${state})
@@ -256,8 +256,8 @@ async function listOfPairs(
 }
 
 /**
- * The page's movements that are for an asset, or whose plans can move it beside theirs: of both the
- * newest, each in the order of its index.
+ * The page's movements that are for an asset, or whose plans can also move it: the newest of both,
+ * each in the order of its index.
  */
 async function listOfAsset(
   db: Database,
@@ -333,8 +333,8 @@ const READS = { calls: 2, most: 32 };
 const readers = new WeakMap<Database, (movementId: string) => Promise<MovementDetail | null>>();
 
 /**
- * Everything a caller may read about one movement but its plan, or null, as it was at one moment
- * after the call. It is what callers ask for most, so reads that come together share a statement.
+ * All that a caller may read about one movement except its plan, or null, at one moment after the
+ * call. Callers read this most, so concurrent reads share a statement.
  */
 export function readMovement(db: Database, movementId: string): Promise<MovementDetail | null> {
   let read = readers.get(db);
@@ -386,7 +386,7 @@ async function readMovements(
           ) c
         ) AS callbacks
       FROM movements m JOIN movement_plans p USING (movement_id)
-      -- In a subquery, so that no plan is made for these ids: making it costs twice the reading.
+      -- In a subquery, so that no separate plan is made for these ids: planning costs twice the read.
       WHERE m.movement_id = ANY ((SELECT ${`{${ids.join(',')}}`}::uuid[])::uuid[])`,
   );
   const found = new Map(rows.map((row) => [row.movement_id, row]));

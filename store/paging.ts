@@ -1,4 +1,4 @@
-/** Where a page of a list goes on: newest first, the id deciding between rows of one moment. */
+/** Where a page of a list continues: newest first, by id among rows of one moment. */
 
 /** Where a page ended. */
 export interface PagePosition {
@@ -18,7 +18,7 @@ export function olderThan<Id extends string, At extends string = 'created_at'>(
   type Older = Record<At, { readonly lt: Date }>;
   type Same = Record<Id, { readonly lt: string }>;
   type UpTo = Record<At, { readonly lte: Date }>;
-  // `at <= moment` says nothing more; it is the condition that an index can begin from.
+  // `at <= moment` is redundant, but an index can start from it.
   return {
     AND: [
       { [at]: { lte: moment } } as UpTo,

@@ -58,9 +58,9 @@ export interface Known {
 }
 
 /**
- * Takes what no worker looks at and this one knows, for so long: a worker of another registry
- * leaves the rest to those that can answer. Requests whose callers have gone are dropped. A look
- * that two workers come to make changes nothing: the first answer is kept.
+ * Takes the requests that no worker has and that this worker can answer, for so long; the rest is
+ * left to workers with another registry. Drops requests whose callers have gone. If two workers
+ * look, the first answer is kept.
  */
 export async function takeLooks(
   db: Database,
@@ -88,7 +88,7 @@ export async function takeLooks(
   );
 }
 
-/** Of several answers the first stays. */
+/** Stores an answer; the first one stays. */
 export async function answerLooks(
   db: Database,
   lookIds: readonly string[],

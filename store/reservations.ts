@@ -28,13 +28,13 @@ export async function readUnevenPools(db: Database): Promise<readonly PoolSum[]>
   );
 }
 
-/** A capital transfer of which something else is written than its state asks for. */
+/** A capital transfer whose hold does not match its state. */
 export interface UnevenTransfer {
   readonly transfer_id: string;
   readonly state: string;
   /** The pool that it holds or has drawn from, or should. */
   readonly pool: string;
-  /** `held`, or `consumed` for what it was proven to send. */
+  /** `held`, or `consumed` for what it provably sent. */
   readonly status: string;
   readonly held: string;
   readonly expected: string;

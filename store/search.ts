@@ -1,4 +1,4 @@
-/** What a text names exactly: by id, hash, reference, key or address; each by an index. */
+/** Finds what a text names exactly: an id, hash, reference, key or address, each by an index. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { agentOf } from './namespaces.ts';
@@ -15,9 +15,9 @@ export const MATCHES = [
 export interface Hit {
   readonly kind: (typeof HIT_KINDS)[number];
   readonly id: string;
-  /** What people know it by; never empty. */
+  /** Its label for people; never empty. */
   readonly title: string;
-  /** By what it was found; the first of {@link MATCHES} where there are several. */
+  /** The field that matched; the first of {@link MATCHES} where several did. */
   readonly matched: (typeof MATCHES)[number];
 }
 
@@ -42,7 +42,7 @@ export async function search(
   const agent = agentOf(namespace);
   const id = UUID.test(text) ? text : null;
   const hash = HASH.test(text) ? text.toLowerCase() : null;
-  // Hexadecimal is one address in whatever case; other addresses are another one in another case.
+  // Hexadecimal addresses ignore letter case; for other addresses case matters.
   const address = HEX.test(text) ? text.toLowerCase() : text;
   const exact = HEX.test(text) ? null : text;
   const rows = await run(

@@ -1,10 +1,10 @@
-/** What stops a send, and what is known to be taken (prisma/functions/stops.sql). */
+/** The stops of a send, and which bytes were accepted (prisma/functions/stops.sql). */
 import type { Stopped } from '../domain/send/stops.ts';
 import type { Transition } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** The stops that are on for what the node has signed. */
+/** The stops that hold for what the node has signed. */
 export async function readStops(
   db: Database,
   node: { readonly movement_id: string; readonly node_key: string },
@@ -19,7 +19,7 @@ export async function readStops(
   return rows[0].stops;
 }
 
-/** Keeps that something outside has taken the attempt's bytes; the first time stays. */
+/** Notes that an endpoint or the chain has accepted the attempt's bytes; the first time stays. */
 export async function noteAccepted(
   db: Database,
   of: { readonly movement_id: string; readonly node_key: string; readonly attempt: number },

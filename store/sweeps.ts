@@ -52,14 +52,14 @@ export async function claimIdle(
   );
 }
 
-/** A process's turn at something that is done now and then. */
+/** A process's turn at rare work. */
 export interface Turn {
   readonly turn: string;
 }
 
 /**
- * Takes the turn to look at all movements that wait for their approval, or answers null: the next
- * one is due `restSeconds` later, for whichever process asks first.
+ * Takes the turn to check all movements that wait for approval; null while it is not due. The next
+ * turn is due `restSeconds` later, for the first process that takes it.
  */
 export async function takeWaitingTurn(db: Database, restSeconds: number): Promise<Turn | null> {
   const [row] = await run(
@@ -71,7 +71,7 @@ export async function takeWaitingTurn(db: Database, restSeconds: number): Promis
   return row ?? null;
 }
 
-/** Gives a turn back that came to nothing, to be taken again in so many seconds. */
+/** Returns a failed turn, which may be taken again in so many seconds. */
 export async function returnWaitingTurn(
   db: Database,
   { turn }: Turn,
@@ -122,7 +122,7 @@ export async function listWaiting(
   return pageOf(rows, options.limit);
 }
 
-/** Something open, with what its run is called by. */
+/** Something open, with the id of its run. */
 export interface Open extends About {
   readonly movement_id: string;
   readonly state: string;

@@ -77,8 +77,8 @@ export async function readTemplate(
 }
 
 /**
- * A version never changes, so those that were read last are kept: as many as an installation uses
- * at a time.
+ * A version never changes, so the most recently read ones are cached: as many as an installation
+ * uses at a time.
  */
 const KEPT_VERSIONS = 200;
 const versions = new WeakMap<Database, Map<string, PlanTemplate>>();
@@ -97,7 +97,7 @@ export async function readTemplateForPlan(
   const id = `${templateKey}@${String(version)}`;
   const found = kept.get(id) ?? (await readVersion(db, templateKey, version));
   if (found === null) return null;
-  // Put behind the others: the first is the one that was used longest ago.
+  // Moved to the end: the first entry is the least recently used.
   kept.delete(id);
   kept.set(id, found);
   const [oldest] = kept.keys();
@@ -106,8 +106,8 @@ export async function readTemplateForPlan(
 }
 
 /**
- * The version, if it is retired now; null for every other. What {@link readTemplateForPlan} keeps
- * says nothing of that.
+ * The version, if it is retired now; else null. The cache of {@link readTemplateForPlan} does not
+ * show that.
  */
 export async function readRetired(
   db: Database,
@@ -182,7 +182,7 @@ export interface TemplateFilter {
   readonly namespace?: string | undefined;
 }
 
-/** Rows that are read at a time when only some of them will fit. */
+/** Rows per read when only some of them match. */
 const FILTERED_BATCH = 100;
 
 /**
