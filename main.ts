@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   stopOnSignal({ stops, leaving, drainSeconds: config.drainSeconds, log });
 
   const parts = await connect({ config, role, log, leaving, stops });
-  // Told to stop meanwhile: what would be started now, nobody would end.
+  // A stop was requested meanwhile: it would not end what is started now.
   if (stops.stopping) return;
   const work = config.duties.includes('worker') ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);

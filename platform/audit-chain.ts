@@ -76,8 +76,8 @@ export interface AuditMacs {
 }
 
 /**
- * The keys of audit rows, which nobody can make from others than `secrets`: who has them alone can
- * vouch for rows, and open no caller's secret.
+ * The keys of audit rows, derived from `secrets` alone: they can authenticate rows, but open no
+ * caller's secret.
  */
 export function auditKeys(secrets: SecretsKeys): readonly KeyObject[] {
   return deriveKeys(secrets, 'audit');

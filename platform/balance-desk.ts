@@ -8,8 +8,8 @@ import type { BalanceFetcher, PoolBalance } from '../domain/balances.ts';
 export interface BalanceDesk {
   readonly venues: readonly BalanceFetcher[];
   /**
-   * Fetches and stores; null when nobody fetches this venue. Rejects when the venue gave no usable
-   * answer. A fetch that is under way, or began within the last second, is answered with.
+   * Fetches and stores; null when this venue has no fetcher. Rejects when the venue gave no usable
+   * answer. Shares a fetch that is under way or started within the last second.
    */
   refresh(venueKey: string, options?: Wanted): Promise<void> | null;
 }
@@ -28,13 +28,11 @@ export interface Wanted {
 /** The desk of a process that is bound to no venue. */
 export const NO_BALANCES: BalanceDesk = { venues: [], refresh: () => null };
 
-/**
- * A venue may be asked this often on demand: its own limits are worth more than a younger answer.
- */
+/** Limits fetches on demand, to stay within the venue's own limits. */
 const AT_MOST_EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** `store` is given the fetch, since it must note the time before it begins. */
+/** `store` gets the fetch as a function, since it must note the time before the fetch starts. */
 export function createBalanceDesk(
   fetchers: readonly BalanceFetcher[],
   store: (venueKey: string, fetch: () => Promise<readonly PoolBalance[]>) => Promise<void>,

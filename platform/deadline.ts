@@ -30,7 +30,7 @@ export function deadline(parent: AbortSignal, milliseconds: number): Deadline {
     const onOver = (): void => reject(controller.signal.reason as Error);
     controller.signal.addEventListener('abort', onOver, { once: true });
   });
-  // Who only uses the signal must not be told a second time.
+  // A caller that uses only the signal must not get an unhandled rejection.
   over.catch(() => undefined);
   if (parent.aborted) onParent();
   else parent.addEventListener('abort', onParent, { once: true });

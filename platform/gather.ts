@@ -1,6 +1,6 @@
 /**
  * Serves many small asks with few calls: asks that arrive in one turn of the event loop share a
- * call, and while calls are under way the next ones gather. Alone an ask waits for nobody.
+ * call, and while calls are under way the next ones gather. A single ask does not wait.
  */
 
 export interface GatherOptions<Ask, Answer> {
@@ -53,7 +53,7 @@ export function gather<Ask, Answer>({
       queue.push({ ask, resolve, reject });
       if (planned || active >= calls) return;
       planned = true;
-      // Whatever the loop finds in its sockets now is asked first.
+      // Asks from sockets that the event loop reads now still join this call.
       setImmediate(() => {
         planned = false;
         next();

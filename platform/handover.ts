@@ -56,7 +56,7 @@ export function createHandOver(options: {
   readonly temporal: Pick<Temporal, 'wake'>;
   readonly log: Logger;
   readonly concurrency?: number;
-  /** Ties the call, which is made when its turn comes, to what is going on when it is asked for. */
+  /** Binds the later call to the trace that is active when it is requested. */
   readonly bind?: ((work: () => Promise<void>) => () => Promise<void>) | undefined;
   readonly leases?: CommandLeases;
 }): HandOver {
@@ -146,10 +146,10 @@ function createKeeper(
     for (let at = 0; at < ending.length; at += MOST_IDS) {
       const some = ending.slice(at, at + MOST_IDS);
       const ids = some.flatMap(({ wake }) => wake.commandId ?? []);
-      const asked = performance.now();
+      const startedAt = performance.now();
       const kept = new Set(await leases.keep(ids, seconds));
       const isKept = ({ wake }: Job): boolean => kept.has(wake.commandId ?? '');
-      for (const job of some) if (isKept(job)) job.heldUntil = asked + seconds * 1_000;
+      for (const job of some) if (isKept(job)) job.heldUntil = startedAt + seconds * 1_000;
       lose(new Set(some.filter((job) => !isKept(job))));
     }
   };
@@ -173,7 +173,7 @@ function createKeeper(
         else turn = undefined;
       });
     }, TICK_MS);
-    // Nobody waits for a lease.
+    // No caller waits for a lease, so the timer keeps no process alive.
     timer.unref();
   };
   return {

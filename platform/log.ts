@@ -1,8 +1,7 @@
 /**
  * Structured lines on standard output. What a line may hold is an allow-list of kinds: an error by
  * name, message and stack, and plain values. A request, a header list or a row that is handed over
- * whole is left out, so nobody writes a secret by writing too much; every level is safe for
- * production.
+ * whole is left out, so that no secret is logged by accident; every level is safe for production.
  */
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 import type { Config } from './config.ts';

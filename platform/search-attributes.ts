@@ -1,5 +1,6 @@
 /**
- * The search attributes by which movements are found: made where they may be made, else asked for.
+ * The search attributes by which movements are found: created where permitted, else requested from
+ * the operator.
  */
 import type { Logger } from 'pino';
 import { SEARCH_ATTRIBUTES } from '../domain/messages.ts';

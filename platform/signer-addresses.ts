@@ -7,8 +7,8 @@ import { within } from './time-limit.ts';
 const ANSWER_LIMIT_MS = 5_000;
 
 /**
- * Asked afresh. A signer that is not here or tells nothing in time has none, and then its address
- * is asked for like any other.
+ * Read now, not from a cache. A signer that is unknown or does not answer in time is left out; its
+ * address then has to be allowlisted like any other.
  */
 export async function signerAddresses(
   nodes: readonly { readonly signer_binding: SignerBinding | null }[],
@@ -21,8 +21,8 @@ export async function signerAddresses(
       ),
     ),
   ];
-  const told = await Promise.all(keys.map((key) => addressOf(get(key))));
-  return told.filter((address) => address !== null);
+  const addresses = await Promise.all(keys.map((key) => addressOf(get(key))));
+  return addresses.filter((address) => address !== null);
 }
 
 async function addressOf(signer: Signer | undefined): Promise<string | null> {

@@ -20,8 +20,8 @@ const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
 
 /**
- * Explains the error of a call. Where it says nothing itself, the address is asked for a TLS
- * handshake, whose errors are exact where those of gRPC are "unavailable".
+ * Explains the error of a call. Where the error says nothing, it tries a TLS handshake with the
+ * address, whose errors are exact where gRPC says only "unavailable".
  */
 export async function explainTemporal(
   access: TemporalAccess,
@@ -113,7 +113,7 @@ function refused(access: TemporalAccess): TemporalFault {
     };
   return {
     setting: settingOf(access, 'apiKey'),
-    message: `Temporal lets nobody into namespace ${namespace} who does not say who it is. Set SVC_TEMPORAL_API_KEY or its file, or have the client certificate let in.`,
+    message: `Temporal requires authentication for namespace ${namespace}. Set SVC_TEMPORAL_API_KEY or its file, or have the client certificate accepted.`,
   };
 }
 
@@ -127,7 +127,9 @@ async function probe({ address, tls }: TemporalAccess): Promise<Probed> {
   const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
   const name = tls?.serverName ?? host;
   const error = await handshake({
-    ...{ host, port: Number(address.slice(colon + 1)), ALPNProtocols: ['h2'] },
+    host,
+    port: Number(address.slice(colon + 1)),
+    ALPNProtocols: ['h2'],
     ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(tls?.ca === undefined ? {} : { ca: tls.ca }),
     ...(tls?.client === undefined ? {} : { cert: tls.client.cert, key: tls.client.key }),

@@ -62,13 +62,13 @@ interface Link {
 
 export interface Temporal {
   readonly client: Client;
-  /** Signal-with-start: a running run looks again, a missing one is begun. */
+  /** Signal-with-start: a running run looks again, a missing one is started. */
   wake(wake: Wake): Promise<void>;
-  /** Tells a run why its movement needs a person; one that is closed is told nothing. */
-  tell(workflowId: string, told: SignalledAttention): Promise<void>;
+  /** Signals a run why its movement needs a person; does nothing where the run is closed. */
+  tell(workflowId: string, attention: SignalledAttention): Promise<void>;
   /** Starts the run that shows that a movement needs a person although its own run is closed. */
   showEnded(ended: EndedBadly): Promise<void>;
-  /** What open runs were told and still show, by workflow id. */
+  /** The attention reasons that open runs show, by workflow id. */
   listShownReasons(): Promise<ReadonlyMap<string, string>>;
   /**
    * Movements whose runs the server's list shows as running, page by page. The list follows the
@@ -77,7 +77,7 @@ export interface Temporal {
   listRunning(): AsyncIterable<readonly string[]>;
   /** Whether there is a run of it that is not closed. */
   isRunning(of: RunOf): Promise<boolean>;
-  /** Whether some worker has asked this task queue for activities within the last minute or so. */
+  /** Whether a worker has polled this task queue for activities within about the last minute. */
   hasPollers(taskQueue: string): Promise<boolean>;
   /** Whether the server answers. */
   check(timeoutMs?: number): Promise<void>;
@@ -158,10 +158,10 @@ export function connectTemporal(
           staticSummary: about === undefined ? summary : summaryOf(about),
         });
       }),
-    tell: (workflowId, told) =>
+    tell: (workflowId, attention) =>
       limited(async ({ client }) => {
         try {
-          await client.workflow.getHandle(workflowId).signal(ATTENTION_SIGNAL, told);
+          await client.workflow.getHandle(workflowId).signal(ATTENTION_SIGNAL, attention);
         } catch (error) {
           if (!(error instanceof WorkflowNotFoundError)) throw error;
         }
@@ -267,7 +267,7 @@ function endedDetails({ movement_id, state }: EndedBadly): string {
     `The movement is **${state}**, and its run is closed:`,
     movementWorkflowId(movement_id),
     `read: fundctl movements show ${movement_id}`,
-    'This run ends once no person is needed any more.',
+    'This run ends once no person is needed.',
   ].join('\n\n');
 }
 

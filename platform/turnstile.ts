@@ -4,8 +4,7 @@
  */
 
 /**
- * Why somebody was not let in: too many wait already, it took too long, or whoever asked has left
- * meanwhile.
+ * Why a caller was not let in: too many wait already, it waited too long, or it has left.
  */
 export type TurnedAwayReason = 'full' | 'late' | 'left';
 
@@ -39,7 +38,6 @@ interface Waiter {
   readonly letIn: () => void;
 }
 
-/** A turnstile that nobody has passed yet. */
 export function createTurnstile({
   places,
   waiting: room = Infinity,

@@ -90,7 +90,11 @@ export async function startApi(
   const keys = enrolledKeys(db, config.secretsKeys, inFile);
   const sessions = createSessions({ db, keys, origin });
   const authentication = createOperatorAuthentication({
-    ...{ db, log, keys, sessions, nonces },
+    db,
+    log,
+    keys,
+    sessions,
+    nonces,
     maxSkewSeconds: config.authMaxSkewSeconds,
   });
   const enrol = createEnrol({ db, log, secretsKeys: config.secretsKeys, file: inFile });
@@ -156,7 +160,10 @@ export async function startApi(
     );
   }
   const api = await listen({
-    ...{ app, host: config.host, port: config.port, setting: 'SVC_PORT' },
+    app,
+    host: config.host,
+    port: config.port,
+    setting: 'SVC_PORT',
     graceMs: FINISH_SECONDS * 1_000,
   });
   ({ port } = api);
@@ -165,7 +172,7 @@ export async function startApi(
     stop: async (drained) => {
       api.sayGoodbye();
       await drained;
-      // By now nobody is sent here any more, so their readers come to another process.
+      // The load balancer sends no callers here by now, so readers reconnect to another process.
       feed.close();
       const cut = await api.close();
       await handOver.stop();
@@ -177,8 +184,8 @@ export async function startApi(
 }
 
 /**
- * However much is asked of the API, the rest of the process finds a connection: a worker beside it,
- * and what fetches balances.
+ * Leaves connections to the rest of the process under any load of the API: to a worker in it, and
+ * to the balance fetchers.
  */
 function apiConnections(all: number): number {
   return Math.max(1, all - Math.max(1, Math.floor(all / 4)));

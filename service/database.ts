@@ -73,8 +73,8 @@ export async function faultsOfSessions(
   const wanted = settingsOf(databaseOptions(config));
   const { role, settings } = await readSessionSettings(db, Object.keys(wanted));
   const missing = Object.entries(wanted).filter(([name, value]) =>
-    // A role's own limit may be shorter than ours. A longer one lets a statement go on after its
-    // connection was given up.
+    // A role's own limit may be shorter than ours. With a longer one a statement would outlive its
+    // closed connection.
     name.startsWith('svc.') ? settings[name] !== value : !isWithin(settings[name], value),
   );
   if (missing.length === 0) return [];
@@ -120,7 +120,7 @@ export function connectionFault(code: string): string {
     return 'the server’s certificate is not for this name. Use the name that stands in it, or have it made for this one.';
   if (code === 'CERT_HAS_EXPIRED') return 'the server’s certificate has expired. Renew it.';
   if (/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_)/.test(code))
-    return 'the server’s certificate is signed by nobody that is trusted here. Name the file of its CA: sslrootcert=<file>.';
+    return 'the server’s certificate is not signed by a trusted CA. Name the file of its CA: sslrootcert=<file>.';
   if (code === NO_TLS)
     return 'the server has no TLS. Turn it on (ssl = on, with certificate and key), or say sslmode=disable.';
   return `Postgres does not answer (${code}). Start it, or mend the address.`;

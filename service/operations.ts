@@ -23,13 +23,13 @@ const TEMPORAL_CHECK_MS = 1_800;
 /** Starts it. */
 export async function startOps(
   { config, log, temporal, access, payloadCodec, balances, stops }: Parts,
-  given: {
+  served: {
     readonly table: readonly Route[];
     readonly apiPort: number;
     readonly work: Work | null;
   },
 ): Promise<void> {
-  const { table, apiPort, work } = given;
+  const { table, apiPort, work } = served;
   const build = await readBuild();
   const { opsDb, metrics } = metricsPage(config, balances.list, access.daysLeft);
   const ops = await listen({

@@ -33,7 +33,7 @@ export interface WorkStop {
   readonly stop: (drained: Promise<void>) => Promise<readonly string[]>;
 }
 
-/** What every part of a process is given. */
+/** What every part of a process gets. */
 export interface Parts {
   readonly config: Config;
   readonly log: Logger;

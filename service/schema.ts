@@ -1,4 +1,4 @@
-/** Whether the database is as this build needs it, asked before anything of a process starts. */
+/** Checks that the database has this build's schema, before a process starts anything. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config.ts';
@@ -9,8 +9,8 @@ import { codeOf, connectionFault } from './database.ts';
 const ASK_AGAIN_MS = 2_000;
 
 /**
- * Throws with the migrations that are in the way. A database that does not answer is waited for:
- * nothing may work on one that nobody has looked at.
+ * Throws with the missing or unknown migrations. Waits for a database that does not answer: nothing
+ * may use an unchecked one.
  */
 export async function refuseOtherSchema(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,

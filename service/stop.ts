@@ -9,7 +9,7 @@ import type { Parts, Stops } from './parts.ts';
 const EXIT_CUT = 3;
 /** A second signal this soon is the same one: npm passes on what the terminal has already sent. */
 const SAME_SIGNAL_MS = 1_000;
-/** For each connection to close, once nothing works with it any more. */
+/** For each connection to close, once nothing uses it. */
 const CLOSE_MS = 5_000;
 /** Beyond its longest call, for an answer to be recorded. */
 export const RECORD_SECONDS = 5;

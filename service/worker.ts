@@ -36,10 +36,14 @@ export async function startWork(parts: Parts): Promise<Work> {
         bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         signing: createEvmSigning(venues.chains, venues.acts),
-        ...{ clocks, leaving },
+        clocks,
+        leaving,
       }),
       ...createTransferActivities({
-        ...{ db, log, clocks, leaving },
+        db,
+        log,
+        clocks,
+        leaving,
         providers: venues.transferProviders,
         pendingSeconds: config.transferPendingSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
@@ -55,7 +59,9 @@ export async function startWork(parts: Parts): Promise<Work> {
     payloadCodec,
     activityInterceptor:
       tracing === null ? undefined : (await import('../activities/tracing.ts')).activityTracing,
-    ...{ log, leaving, stopSeconds },
+    log,
+    leaving,
+    stopSeconds,
     beforeWork: () => temporal.registerSearchAttributes(log),
   });
   stops.work.push(

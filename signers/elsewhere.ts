@@ -1,4 +1,4 @@
-/** Signers as a process sees them that opens none: known by what is declared, asked of a worker. */
+/** Signers in a process that opens none: described by their declarations, read through a worker. */
 import type { Signer } from '../domain/signer.ts';
 import type { SignerConfig } from './config.ts';
 import { createNoopSigner } from './noop.ts';
@@ -10,7 +10,8 @@ export function createSignersElsewhere(
 ): readonly Signer[] {
   return configs.map(({ signer_key, chain_family, profile, backend }) => {
     const shown = {
-      ...{ signer_key, chain_family },
+      signer_key,
+      chain_family,
       ...(profile === undefined ? {} : { profile }),
     };
     // It holds nothing that could be left to a worker.

@@ -31,7 +31,7 @@ export async function openKms({ key_id, region, endpoint }: KmsKey): Promise<Key
   const client = new KMSClient({ region, ...(endpoint === undefined ? {} : { endpoint }) });
   return {
     publicKey: async () => {
-      const answer = await asked((abortSignal) =>
+      const answer = await withLimit((abortSignal) =>
         client.send(new GetPublicKeyCommand({ KeyId: key_id }), { abortSignal }),
       );
       if (answer.KeySpec !== 'ECC_SECG_P256K1' || answer.KeyUsage !== 'SIGN_VERIFY')
@@ -42,7 +42,7 @@ export async function openKms({ key_id, region, endpoint }: KmsKey): Promise<Key
       return bytesOf(answer.PublicKey);
     },
     sign: async (digest) => {
-      const answer = await asked((abortSignal) =>
+      const answer = await withLimit((abortSignal) =>
         client.send(
           new SignCommand({
             KeyId: key_id,
@@ -66,10 +66,9 @@ function ended(client: KMSClient): Promise<void> {
 }
 
 /**
- * The signal ends the request; the limit beside it also what comes before one, such as looking for
- * credentials.
+ * The signal ends the request; the limit also covers what precedes it, such as finding credentials.
  */
-async function asked<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
   try {
     return await within(send(limit.signal), ANSWER_LIMIT_MS);
@@ -86,7 +85,7 @@ function faultOf(error: unknown): SignerFault {
     return new SignerFault('SIGNER_UNREACHABLE', `the key service gave ${error.message}`);
   const { name, status, isOurs } = readError(error);
   if (status === null)
-    return new SignerFault('SIGNER_UNREACHABLE', `the key service cannot be asked (${name})`);
+    return new SignerFault('SIGNER_UNREACHABLE', `the key service cannot be reached (${name})`);
   return new SignerFault(
     isOurs ? 'SIGNER_REFUSED' : 'SIGNER_UNREACHABLE',
     `the key service answered ${String(status)} (${name})`,

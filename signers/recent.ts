@@ -1,4 +1,4 @@
-/** An identity that has to be asked for over a connection, and how long what it was is good for. */
+/** Caches an identity that is read over a connection. */
 import { RECENT_IDENTITY_MS, type Signer } from '../domain/signer.ts';
 
 /**
@@ -9,18 +9,18 @@ export function cachedIdentity(
   ask: () => Promise<string>,
   now: () => number = () => performance.now(),
 ): Pick<Signer, 'identity' | 'recentIdentity'> {
-  let last: { readonly at: number; readonly told: Promise<string> } | null = null;
+  let last: { readonly at: number; readonly address: Promise<string> } | null = null;
   const identity = (): Promise<string> => {
-    const mine = { at: now(), told: ask() };
+    const mine = { at: now(), address: ask() };
     last = mine;
-    mine.told.catch(() => {
+    mine.address.catch(() => {
       if (last === mine) last = null;
     });
-    return mine.told;
+    return mine.address;
   };
   return {
     identity,
     recentIdentity: () =>
-      last !== null && now() - last.at < RECENT_IDENTITY_MS ? last.told : identity(),
+      last !== null && now() - last.at < RECENT_IDENTITY_MS ? last.address : identity(),
   };
 }

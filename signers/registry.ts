@@ -41,7 +41,7 @@ export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry
 
 /**
  * Opens the configured signers; `private_key_file` and `auth_token_file` are relative to `baseDir`,
- * the registry file's folder. No signer is asked for anything yet: one that is down stops no start.
+ * the registry file's folder. Calls no signer yet, so that one that is down does not block a start.
  * Throws {@link SignerConfigError} with every file that is missing, readable by others or not a
  * key.
  */

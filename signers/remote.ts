@@ -88,14 +88,14 @@ export function createRemoteSigner(
     descriptor: Object.freeze({ ...identity, backend: 'remote' as const }),
     ...addresses,
     signEvmTransaction: async (unsigned, nonce, address) => {
-      const asked = { unsigned, nonce, address: await by(address) };
+      const request = { unsigned, nonce, address: await by(address) };
       const call = { kind: 'evm_transaction', payload: unsigned, nonce } as const;
-      return verifiedTransaction(asked, (await sign(transactionAnswer, call)).raw_tx);
+      return verifiedTransaction(request, (await sign(transactionAnswer, call)).raw_tx);
     },
     signEvmTypedData: async (payload, address) => {
-      const asked = { payload, address: await by(address) };
+      const request = { payload, address: await by(address) };
       const call = { kind: 'evm_typed_data', payload } as const;
-      return verifiedTypedData(asked, (await sign(typedDataAnswer, call)).signature);
+      return verifiedTypedData(request, (await sign(typedDataAnswer, call)).signature);
     },
     close: () => dispatcher.destroy(),
   } satisfies Signer);

@@ -1,7 +1,7 @@
 /**
- * What a signer gave, judged without trusting it: the very bytes that were asked for, signed by the
- * address that was meant. Whoever stores or sends signed bytes calls this first, whatever the
- * backend has looked at itself.
+ * Verifies a signer's answer without trusting it: exactly the requested bytes, signed by the
+ * expected address. Call this before storing or sending signed bytes, whatever the backend has
+ * checked.
  */
 import {
   hashTypedData,
@@ -27,21 +27,21 @@ import { readTypedData } from './typed-data.ts';
  *   bytes.
  */
 export async function verifiedTransaction(
-  asked: {
+  request: {
     readonly unsigned: EvmUnsignedTransaction;
     readonly nonce: number;
     readonly address: string;
   },
-  given: string,
+  answer: string,
 ): Promise<SignedTransaction> {
-  const wanted = evmTransaction(asked.unsigned, asked.nonce);
-  const signature = signatureIn(given);
-  if (signature === null) throw invalid('what was given is no signed EIP-1559 transaction');
+  const wanted = evmTransaction(request.unsigned, request.nonce);
+  const signature = signatureIn(answer);
+  if (signature === null) throw invalid('the answer is not a signed EIP-1559 transaction');
   const raw_tx = serializeTransaction(wanted, signature);
-  // Made anew from what was asked for: any other field, nonce or encoding gives other bytes.
-  if (raw_tx !== given.toLowerCase())
-    throw invalid('the signed transaction is not the one that was to be signed');
-  await mustBeBy(asked.address, keccak256(serializeTransaction(wanted)), signature);
+  // Built again from the request: another field, nonce or encoding gives other bytes.
+  if (raw_tx !== answer.toLowerCase())
+    throw invalid('the signed transaction is not the requested one');
+  await mustBeBy(request.address, keccak256(serializeTransaction(wanted)), signature);
   return { raw_tx, tx_hash: keccak256(raw_tx) };
 }
 
@@ -51,15 +51,15 @@ export async function verifiedTransaction(
  * @throws SignerFault `SIGNER_ANSWER_INVALID`.
  */
 export async function verifiedTypedData(
-  asked: { readonly payload: JsonObject; readonly address: string },
-  given: string,
+  request: { readonly payload: JsonObject; readonly address: string },
+  answer: string,
 ): Promise<{ readonly signature: string }> {
-  const parts = /^0x([0-9a-f]{64})([0-9a-f]{64})(1b|1c)$/.exec(given.toLowerCase());
-  if (parts === null) throw invalid('what was given is no signature of 65 bytes');
+  const parts = /^0x([0-9a-f]{64})([0-9a-f]{64})(1b|1c)$/.exec(answer.toLowerCase());
+  if (parts === null) throw invalid('the answer is not a signature of 65 bytes');
   const [, r, s, v] = parts;
   const signature = { r: `0x${r ?? ''}`, s: `0x${s ?? ''}`, yParity: v === '1c' ? 1 : 0 } as const;
-  await mustBeBy(asked.address, hashTypedData(readTypedData(asked.payload)), signature);
-  return { signature: given.toLowerCase() };
+  await mustBeBy(request.address, hashTypedData(readTypedData(request.payload)), signature);
+  return { signature: answer.toLowerCase() };
 }
 
 interface Split {
@@ -68,10 +68,10 @@ interface Split {
   readonly yParity: number;
 }
 
-function signatureIn(given: string): Split | null {
-  if (!/^0x02([0-9a-fA-F]{2})+$/.test(given)) return null;
+function signatureIn(answer: string): Split | null {
+  if (!/^0x02([0-9a-fA-F]{2})+$/.test(answer)) return null;
   try {
-    const { r, s, yParity } = parseTransaction(given as `0x02${string}`);
+    const { r, s, yParity } = parseTransaction(answer as `0x02${string}`);
     return r === undefined || s === undefined || yParity === undefined ? null : { r, s, yParity };
   } catch {
     return null;

@@ -1,4 +1,4 @@
-/** The venues file: which outside worlds this process is bound to. */
+/** The venues file: the venues that this process is bound to. */
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Address } from 'viem';
@@ -57,7 +57,7 @@ export function parseVenueBindings(content: unknown): readonly VenueEntry[] {
   return all.map((binding) => (isEvmVenue(binding) ? withDeposits(binding, deposits) : binding));
 }
 
-/** A chain with the venues that are paid into from it. */
+/** A chain with the venues that take deposits from it. */
 function withDeposits(chain: EvmVenue, deposits: readonly Deposits[]): EvmVenue {
   const here = deposits.filter(({ chain_id }) => chain_id === chain.chain_id);
   if (here.length === 0) return chain;
@@ -65,7 +65,7 @@ function withDeposits(chain: EvmVenue, deposits: readonly Deposits[]): EvmVenue 
     ...chain,
     deposit_venues: here.map(({ chain_id: _, ...venue }) => venue),
     contracts: [
-      // It credits whoever sends it something, and a bridge is nobody's account.
+      // It credits the sender, and a bridge as the sender has no account there.
       ...here.map(({ venue_key, deposit_address }): OwnContract => [
         `where deposits of ${venue_key} go to`,
         deposit_address as Address,
@@ -84,7 +84,11 @@ export function chainAssets(bindings: readonly VenueEntry[]): readonly BoundChai
       return bridge === undefined ? [] : [[part.lane, bridge]];
     });
     return {
-      ...{ venue_key, chain_id, native_asset, finality, deposit_venues },
+      venue_key,
+      chain_id,
+      native_asset,
+      finality,
+      deposit_venues,
       tokens: venue.tokens.map(({ asset, address }) => ({ asset, address })),
       caps: chainCaps(venue),
       bridges: Object.fromEntries(bridges),
@@ -93,8 +97,8 @@ export function chainAssets(bindings: readonly VenueEntry[]): readonly BoundChai
 }
 
 /**
- * Paths made absolute from the venues file's folder, and every key file looked at, so that a start
- * reports all that is wrong.
+ * Resolves paths against the venues file's folder and checks every key file, so that a start
+ * reports all faults at once.
  */
 async function withSecrets(
   bindings: readonly VenueEntry[],
@@ -113,8 +117,8 @@ async function withSecrets(
 }
 
 /**
- * Reads and checks the venues file at `path` and the key files that it names, unless these are
- * `left`, by a process that asks no exchange. Throws {@link VenueBindingsError}.
+ * Reads and checks the venues file at `path`, and its key files unless `secrets` is `left`, for a
+ * process that calls no exchange. Throws {@link VenueBindingsError}.
  */
 export async function loadVenueBindings(
   path: string,

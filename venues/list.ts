@@ -1,4 +1,4 @@
-/** Every venue. A new one is added here, and nowhere else that binds, opens or asks venues. */
+/** Every venue. A new one is added only here. */
 import { bridgeC } from './bridge-c/index.ts';
 import { burnMint } from './burn-mint/index.ts';
 import { cex } from './cex/index.ts';
@@ -9,11 +9,11 @@ import { paper } from './paper/index.ts';
 import { perp } from './perp/index.ts';
 import type { Venue } from './venue.ts';
 
-/** Those that have a part in the entries of chains. */
+/** The venues with a part in chain entries. */
 const BRIDGES: readonly Venue[] = [burnMint, bridgeC];
 export const PARTS: readonly ChainPart[] = BRIDGES.flatMap(({ part }) => part ?? []);
 
-/** What a chain's entry looks like. */
+/** The schema of a chain's entry. */
 export const evmVenueSchema = evmVenueSchemaWith(PARTS);
 
 export const evm = evmWith(PARTS);

@@ -1,4 +1,4 @@
-/** Opens every bound venue, and joins what they bring into a process. */
+/** Opens every bound venue and joins their parts. */
 import { NO_BRIDGE_CHAINS, type BridgeReader } from '../domain/bridges/registry.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
 import type { Signer } from '../domain/signer.ts';
@@ -8,7 +8,7 @@ import { createEvmChains } from './evm/client.ts';
 import { evm, VENUES } from './list.ts';
 import type { LoopSources, OpenedVenue } from './venue.ts';
 
-/** Whoever opens them closes them. */
+/** The caller must close them. */
 export function openVenues(bindings: readonly VenueEntry[], signers: readonly Signer[]) {
   const evmVenues = evm.entries(bindings);
   const chains = createEvmChains(evmVenues);
@@ -23,7 +23,8 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
     acts: opened.flatMap(({ acts }) => acts ?? []),
     fetchers: opened.flatMap(({ fetchers = [] }) => fetchers),
     transferProviders: opened.flatMap(({ transferProviders = [] }) => transferProviders),
-    // Of two of one name that of the earlier venue: a key in the file takes no venue's own clock.
+    // Of two clocks of one name the earlier venue's wins, so that no venue key replaces a venue's
+    // clock.
     clocks: Object.assign({}, ...opened.map(({ clocks }) => clocks).reverse()) as OpenedClocks,
     bridge: firstThatKnows(opened.flatMap(({ bridge }) => bridge ?? [])),
     mints: opened.flatMap(({ mints }) => mints ?? [])[0] satisfies MintReader | undefined,
@@ -38,7 +39,7 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
 type OpenedClocks = NonNullable<OpenedVenue['clocks']>;
 type OpenedAccess = NonNullable<OpenedVenue['access']>;
 
-/** An endpoint is one bridge's; the others say that they do not know it. */
+/** Each endpoint belongs to one bridge; the other bridges' readers do not know it. */
 function firstThatKnows(readers: readonly BridgeReader[]): BridgeReader {
   return {
     async read(chain, options) {

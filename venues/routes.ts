@@ -1,4 +1,4 @@
-/** Every route of the API: those that have to do with no venue, and those of venues. */
+/** Every route of the API: the core's and the venues'. */
 import type { Route } from '../api/http/route.ts';
 import { coreRoutes } from '../api/routes.ts';
 import { VENUES } from './list.ts';

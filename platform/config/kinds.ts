@@ -92,10 +92,7 @@ export const ORIGIN: Kind<string> = {
   }),
 };
 
-/**
- * What a database connection can be told at its start is limited to 10,000 bytes, and it is told
- * this list.
- */
+/** A database connection's startup message, which carries this list, is limited to 10,000 bytes. */
 const HOSTS_LIMIT = 8_000;
 
 export const HOSTS: KindWithNone<readonly string[]> = {
@@ -160,7 +157,7 @@ export const HEADERS: Kind<Readonly<Record<string, string>>> = {
   }),
 };
 
-/** Control characters would be refused with each request, when nobody looks any more. */
+/** Refuses control characters now, since otherwise each later request would fail on them. */
 function headerValue(text: string): string | null {
   const value = decoded(text);
   return value !== null && /^[\x20-\x7e]*$/.test(value) ? value : null;

@@ -1,6 +1,6 @@
 /**
- * Which `SVC_*` names there are. A name that nobody reads is most likely a misspelt one, and a
- * setting lost.
+ * Checks the `SVC_*` names. A name that no setting reads is most likely misspelt, and its value
+ * would be lost.
  */
 import { SETTING_LIST } from './settings.ts';
 
@@ -47,8 +47,7 @@ const READ_NAMES: readonly string[] = SETTING_LIST.flatMap(([name, { secret }]) 
 );
 
 /**
- * A fault for each name that nobody reads or that may no longer be used. Values are not looked at
- * further than being empty.
+ * A fault for each unknown or withdrawn name. Of values it reads only whether they are empty.
  */
 export function nameFaults(environment: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) => {

@@ -66,8 +66,11 @@ export function examineSettings(
   const temporal = readTemporal(values as Partial<Values>, environment);
   faults.push(...temporal.faults);
   return {
-    ...{ duties, values: values as Partial<Values>, texts },
-    ...{ temporal: temporal.access, faults },
+    duties,
+    values: values as Partial<Values>,
+    texts,
+    temporal: temporal.access,
+    faults,
   };
 }
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Duty } from './role.ts';
 
 /**
- * The field of a setting that the service does not see as it is: it is told by a value that several
- * settings make together (`Together` in platform/config.ts).
+ * The field of a setting that the service sees only as part of a value that several settings make
+ * together (`Together` in platform/config.ts).
  */
 export const PART = null;
 type Field = string | typeof PART;
@@ -19,7 +19,7 @@ export interface Setting<T, F extends Field = Field> {
   readonly description: string;
   /** What may be written, for people. */
   readonly type: string;
-  /** What is used when nothing is given, as somebody would write it; null where nothing is. */
+  /** The default as an operator would write it; null where there is none. */
   readonly default: string | null;
   /** Whether the process refuses to start without a value. */
   readonly required: boolean;
@@ -42,7 +42,7 @@ export interface Kind<T> {
   readonly parts?: (text: string) => readonly string[];
 }
 
-/** A kind that says what it means when nothing is given. */
+/** A kind with a value for an absent setting. */
 export interface KindWithNone<T> extends Kind<T> {
   readonly none: T;
 }
@@ -53,7 +53,7 @@ interface Options {
   readonly openedWithout?: string;
 }
 
-/** A setting that has a value without being given. */
+/** A setting with a default. */
 export function standard<const F extends Field, T>(
   field: F,
   kind: Kind<T>,
@@ -96,7 +96,7 @@ export function optional<const F extends Field, T>(
   return { ...read, ...optionsOf(options), ...rest };
 }
 
-/** A setting that has to be given. */
+/** A setting without a default, which must be set. */
 export function required<const F extends Field, T>(
   field: F,
   kind: Kind<T>,

@@ -1,8 +1,8 @@
 /**
- * Every setting of the service, each said once: its name in the environment, its name in `Config`,
- * how it is read, what holds when it is not given, and one sentence. `Config`, the check of names,
- * what is taken out of logs, `fundadmin config check` and docs/configuration.md
- * (`npm run docs:tables`) follow from this table.
+ * Every setting of the service, each once: its name in the environment, its name in `Config`, how
+ * it is read, its default, and one sentence. `Config`, the check of names, what is taken out of
+ * logs, `fundadmin config check` and docs/configuration.md (`npm run docs:tables`) follow from this
+ * table.
  */
 import { SIGNER_BACKENDS } from '../../domain/signer.ts';
 import {
@@ -104,7 +104,7 @@ const DEPENDENCIES = {
     'databaseStatementSeconds',
     whole(5, 3_600),
     '60',
-    'How long a statement may take before Postgres ends it; 5 s later its connection is given up.',
+    'How long a statement may take before Postgres ends it; 5 s later its connection is closed.',
   ),
   SVC_DATABASE_IDLE_IN_TRANSACTION_SECONDS: standard(
     'databaseIdleInTransactionSeconds',
@@ -116,7 +116,7 @@ const DEPENDENCIES = {
     'databaseKeepAliveSeconds',
     whole(1, 600),
     '10',
-    'Silence on a connection after which it is asked whether Postgres is still there; ten unanswered questions, a second each, end it.',
+    'Silence on a connection before keep-alive probes; after ten unanswered probes, one a second, it is closed.',
   ),
   SVC_TEMPORAL_ADDRESS: optional(
     PART,
@@ -276,7 +276,7 @@ const CALLERS = {
     PART,
     FLAG,
     'true',
-    'Whether callers are limited; without authentication nobody is.',
+    'Whether callers are limited; without authentication none is.',
   ),
   SVC_RATE_LIMIT_SHARED: standard(
     'rateLimitShared',
@@ -348,19 +348,19 @@ const MOVEMENTS = {
     'transferPendingSeconds',
     whole(1, 604_800),
     '900',
-    'How long a provider may take to confirm a capital transfer before a person is asked.',
+    'How long a provider may take to confirm a capital transfer before a person must decide.',
   ),
   SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: standard(
     'unansweredSeconds',
     whole(1, 604_800),
     '900',
-    'How long nobody may answer what became of a send before a person is asked; it is asked on all the same.',
+    'How long the outcome of a send may stay unknown before a person must decide; the service keeps looking.',
   ),
   SVC_UNPROVEN_ASK_SECONDS: standard(
     'unhurriedSeconds',
     whole(1, 3_600),
     '60',
-    'How long after an answer it is asked again what became of a send that waits for a person.',
+    'Pause between two looks at a send that waits for a person.',
   ),
   SVC_BALANCE_STALE_THRESHOLD_SECONDS: standard(
     'balanceStaleSeconds',
@@ -372,7 +372,7 @@ const MOVEMENTS = {
     'bridgeSnapshotMaxAgeSeconds',
     whole(1, 604_800),
     '3600',
-    'Age from which what a chain of the bridge registry told counts as stale.',
+    'Age from which the snapshot of a chain of the bridge registry counts as stale.',
   ),
   SVC_LANE_INTERVAL_SECONDS: standard(
     'laneIntervalSeconds',

@@ -36,8 +36,8 @@ export function findTexts(
       texts.set(name, { text: undefined, source: 'not opened' });
       continue;
     }
-    const own = given(environment[name]);
-    const file = setting.secret ? given(environment[fileNameOf(name)]) : undefined;
+    const own = nonEmpty(environment[name]);
+    const file = setting.secret ? nonEmpty(environment[fileNameOf(name)]) : undefined;
     if (own !== undefined && file !== undefined)
       faults.push(`${name}: ${fileNameOf(name)} is set too; give one of them`);
     else if (own !== undefined) texts.set(name, { text: own, source: 'env' });
@@ -63,11 +63,12 @@ function opens(
     return true;
   if (other === undefined) return false;
   return (
-    given(environment[other]) === undefined && given(environment[fileNameOf(other)]) === undefined
+    nonEmpty(environment[other]) === undefined &&
+    nonEmpty(environment[fileNameOf(other)]) === undefined
   );
 }
 
-function given(value: string | undefined): string | undefined {
+function nonEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 

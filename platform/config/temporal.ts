@@ -192,9 +192,13 @@ class Reader {
     } = this.#values;
     return {
       profile: withoutUnset({
-        ...{ address, namespace, apiKey, grpcMeta },
+        address,
+        namespace,
+        apiKey,
+        grpcMeta,
         tls: withoutUnset({
-          ...{ disabled: tls === undefined ? undefined : !tls, serverName },
+          disabled: tls === undefined ? undefined : !tls,
+          serverName,
           serverCACert: ca === undefined ? undefined : { path: ca },
           clientCert: cert === undefined ? undefined : { path: cert },
           clientKey: key === undefined ? undefined : { path: key },
@@ -307,8 +311,10 @@ class Reader {
         this.#fault('tls', 'an API key is sent over an encrypted connection alone; use TLS');
       return undefined;
     }
-    const asked = [serverName, apiKey, ...Object.values(sources)].some((it) => it !== undefined);
-    if (disabled === undefined && !asked) return undefined;
+    const configured = [serverName, apiKey, ...Object.values(sources)].some(
+      (it) => it !== undefined,
+    );
+    if (disabled === undefined && !configured) return undefined;
     const ca = this.#pem('ca', sources.ca);
     const cert = this.#pem('cert', sources.cert);
     const key = this.#pem('key', sources.key);

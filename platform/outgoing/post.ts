@@ -16,7 +16,7 @@ import {
 
 /** From the look-up of the name to the last header of the answer. */
 export const POST_LIMIT_MS = 10_000;
-/** How much of an answer's body is read before the connection is cut; nobody looks at it. */
+/** How much of an answer's unused body is read before the connection is cut. */
 const ANSWER_LIMIT_BYTES = 16_384;
 const ANSWER_LIMIT_MS = 1_000;
 
@@ -30,7 +30,7 @@ export interface GuardedPost {
 export interface PostSettings {
   readonly limitMs?: number;
   readonly resolve?: Resolve;
-  /** Makes the connections, given the only look-up that they may use. */
+  /** Makes the connections with the only look-up that they may use. */
   readonly connector?: (lookup: LookupFunction) => buildConnector.connector;
 }
 
@@ -78,8 +78,8 @@ function connectorOf(settings: PostSettings, lookup: LookupFunction): buildConne
 }
 
 /**
- * A look-up that knows the checked addresses and asks nobody, so that no second answer can differ
- * from the first.
+ * A look-up that returns only the checked addresses and queries no server, so that no second answer
+ * can differ from the first.
  */
 function onlyThese(addresses: readonly Address[]): LookupFunction {
   return (_host, options, callback) => {

@@ -27,7 +27,7 @@ import type { RequestSpan, TraceHeaders, Tracing } from './handle.ts';
 import { VERSION } from '../version.ts';
 
 const SERVICE = 'fund-movement-orchestrator';
-/** Only these are taken from callers and given to executors: baggage could carry anything. */
+/** The only headers passed from callers to executors: baggage could carry anything. */
 const CONTEXT_HEADERS = ['traceparent', 'tracestate'] as const;
 
 export function createTracing(
@@ -104,7 +104,7 @@ function contextHeaders(
   );
 }
 
-/** A collector that is away costs traces and nothing else, but somebody should be told. */
+/** An unreachable collector only loses traces, but the log must say so. */
 function reportTo(log: Logger): void {
   const quiet = (): void => undefined;
   const warn = (message: string): void => log.warn({ detail: message }, 'traces could not be sent');

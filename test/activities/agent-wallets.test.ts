@@ -183,7 +183,7 @@ test('that it was taken is no proof: what is not listed stays pending', async ()
   await desk.perp.faults({ list_agents: false });
   const wallet = await ask(name());
   desk.work();
-  await saysError(wallet, /not listed by the venue yet, though it took the approval/);
+  await saysError(wallet, /not listed by the venue yet, though it accepted the approval/);
   await dueNow();
   await eventually(async () => ((await approvalsOf(wallet)).length > 1 ? true : null));
   // Not even that the nonce was used.

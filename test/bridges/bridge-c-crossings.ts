@@ -52,7 +52,7 @@ export function createCrossings(own: OwnStack) {
   const { signer, treasury, venueHotWallet } = stack.chain.accounts;
   const other = stranger(venueHotWallet.privateKey);
   const sideOf = (leg: Leg): BridgeSide => (leg === 'send' ? near : far);
-  const begun: Created[] = [];
+  const started: Created[] = [];
   let serial = 0;
 
   const nodeOf = ({ made }: Crossing, leg: Leg): Promise<NodeView> => nodeIn(api, made, leg);
@@ -86,11 +86,11 @@ export function createCrossings(own: OwnStack) {
     await setFaults(near.rpcUrl, faults);
     const made = await api.create(TEMPLATE, { amount, intent: { asset: 'OMNI' } });
     await api.approve(made);
-    begun.push(made);
+    started.push(made);
     return { made, units: parseUnits(amount, 18), ...books, ...before };
   };
 
-  /** The transaction of the send, once its node has told it. */
+  /** The transaction of the send, once its node reports it. */
   const sent = (crossing: Crossing): Promise<Hex> =>
     eventually(async () => ((await nodeOf(crossing, 'send')).external_ref as Hex | null) ?? null, {
       timeoutMs: PATIENCE_MS,
@@ -116,8 +116,8 @@ export function createCrossings(own: OwnStack) {
     const delivery = await eventually(
       async () => {
         const { output } = await underWay(crossing, 'arrive');
-        const told = output?.['delivery'] as Delivery | undefined;
-        return told?.state === state ? told : null;
+        const seen = output?.['delivery'] as Delivery | undefined;
+        return seen?.state === state ? seen : null;
       },
       { timeoutMs: PATIENCE_MS, what: () => `the packet to be ${state}` },
     );
@@ -154,7 +154,7 @@ export function createCrossings(own: OwnStack) {
     arrival,
     books: () => readOmniBooks(far),
     prepare: async (): Promise<void> => {
-      const plan = { key: TEMPLATE, from: near, to: far, recipient: treasury.address };
+      const plan = { key: TEMPLATE, from: near, to: far, payee: treasury.address };
       await api.expect(201, 'POST', '/plan-templates', sendAndArrive(plan));
       await openPaths((...of) => api.expect(...of), bridges);
     },
@@ -167,10 +167,10 @@ export function createCrossings(own: OwnStack) {
     events: async ({ made }: Crossing): Promise<readonly string[]> =>
       (await api.timeline(made.movement_id)).map(({ event_type }) => event_type),
 
-    /** Waits for what was begun, so that a test that failed leaves nothing to the next. */
+    /** Waits for the started movements, so that a failed test leaves none to the next. */
     ended: async (): Promise<void> => {
       await Promise.allSettled(
-        begun.splice(0).map(({ movement_id }) => api.reaches(movement_id, 'COMPLETED')),
+        started.splice(0).map(({ movement_id }) => api.reaches(movement_id, 'COMPLETED')),
       );
     },
 
@@ -248,7 +248,7 @@ export function createCrossings(own: OwnStack) {
 
     /**
      * Until they are COMPLETED; what each sent has then been received, once, and nothing else has
-     * changed but for `strangers`, which somebody else has sent to the same recipient.
+     * changed but for `strangers`, which somebody else has sent to the same payee.
      */
     expectOnce: async (crossings: readonly Crossing[], strangers = 0n): Promise<void> => {
       const before = crossings[0]!;

@@ -131,7 +131,7 @@ describe('the send', () => {
     const { near, far, other } = lane;
     const theirs = await other.send(near, far, lane.treasury.address, units);
     await takeBack(near, hash);
-    // Who carries packets knows that the first is none any more.
+    // The carrier knows that the first packet no longer exists.
     await eventually(async () => !(await lane.carries(first)) || null);
     await comesBack(near, hash, 'send');
     await mine(near);
@@ -264,8 +264,8 @@ describe('the arrival', () => {
     const order = (await lane.books()).received.map((each) => each.guid);
     expect(order.slice(-2)).toEqual([later, guid]);
     await eventually(async () => {
-      const told = (await lane.packets()).filter((each) => [guid, later].includes(each.guid));
-      return told.every(({ repeats }) => repeats === 3) || null;
+      const carried = (await lane.packets()).filter((each) => [guid, later].includes(each.guid));
+      return carried.every(({ repeats }) => repeats === 3) || null;
     });
     await lane.expectOnce([first, second]);
   });

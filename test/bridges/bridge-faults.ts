@@ -72,7 +72,7 @@ export async function isMined(side: BridgeSide, hash: Hex): Promise<boolean> {
   return (await rpc(side, 'eth_getTransactionReceipt', [hash])) !== null;
 }
 
-/** Takes the newest block back, which has this transaction; nobody has it any more. */
+/** Drops the newest block with this transaction, which then exists nowhere. */
 export async function takeBack(side: BridgeSide, hash: Hex): Promise<void> {
   expect(await isMined(side, hash)).toBe(true);
   await rpc(side, 'anvil_rollback', [1]);

@@ -70,7 +70,7 @@ export function createCrossings(own: OwnStack) {
     return { made, units, fee, sum, near, far, held };
   };
 
-  /** The transaction of a leg, once its node has told it. */
+  /** The transaction of a leg, once its node reports it. */
   const sent = (crossing: Crossing, leg: Leg): Promise<Hex> =>
     eventually(
       async () => {
@@ -101,7 +101,7 @@ export function createCrossings(own: OwnStack) {
 
     /**
      * Leads a movement to where the next that its leg's chain is sent is of this leg. The chain
-     * makes no blocks by itself any more, and `faults` hold there.
+     * no longer makes blocks by itself, and `faults` apply there.
      */
     upTo: async (leg: Leg, kind: Kind, faults: object = {}): Promise<Crossing> => {
       const { rpcUrl } = sideOf(leg);
@@ -138,7 +138,7 @@ export function createCrossings(own: OwnStack) {
       expect((await nodeOf(crossing, leg)).state).toBe(leg === 'allow' ? 'COMPLETED' : 'OBSERVING');
     },
 
-    /** Takes the newest block back; nobody has the leg's transaction any more. */
+    /** Drops the newest block; the leg's transaction then exists nowhere. */
     takeBack: async (crossing: Crossing, leg: Leg): Promise<Hex> => {
       const hash = await sent(crossing, leg);
       await takeBack(sideOf(leg), hash);

@@ -185,7 +185,7 @@ describe('the attester', () => {
       await eventually(
         async () =>
           (await lane.nodeOf(crossing, 'burn')).error_code === 'ATTESTER_UNREACHABLE' ? true : null,
-        { timeoutMs: 60_000, what: () => 'the burn to tell that nobody answers' },
+        { timeoutMs: 60_000, what: () => 'the burn to report that the attester is silent' },
       );
       await own.stack.startChild(ATTESTER);
       await lane.expectOnce(crossing);

@@ -404,7 +404,7 @@ test('a lane that no run works on goes on too once its caps are raised', async (
     { outcome: 'completed', reason: 'Paid by hand.', evidence: { note: 'bank' } },
   );
   const { why } = await eventually(stuckAt, { what: () => 'the lane to be stuck' });
-  expect(why).toContain('the caps leave no room');
+  expect(why).toContain('the caps are too low');
   await raisesCaps(600);
   expect((await sentVersions(movement, 2)).at(-1)).toMatchObject({ kind: 'cancel' });
   await own.chainFaults({ mining: 'automatic' });
@@ -419,7 +419,7 @@ test('a lane that the caps hold up goes on once they are raised for it, and a fi
   await own.chainFaults({ base_fee_gwei: 3_000 });
   expect(await cancels(movement)).toMatchObject({ status: 200 });
   const { why } = await eventually(stuckAt, { what: () => 'the lane to be stuck' });
-  expect(why).toMatch(/caps leave no room: it takes at least [\d.]+ gwei per gas, \d+ wei in all/);
+  expect(why).toMatch(/caps are too low: it needs at least [\d.]+ gwei per gas, \d+ wei in all/);
   expect(await versionsOf(movement)).toHaveLength(1);
   await raisesCaps(600);
   const [, second] = await sentVersions(movement, 2);

@@ -1,4 +1,4 @@
-/** When a venue is asked for balances, and who is answered by which fetch. */
+/** When balances are fetched from a venue, and which callers share a fetch. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBalanceDesk, type BalanceDesk } from '../../platform/balance-desk.ts';
 
@@ -37,7 +37,7 @@ test('whoever needs what the venue says from now on shares the next fetch, a sec
   const all = await Promise.all(Array.from({ length: 500 }, () => refresh({ since })));
   expect(new Set(all)).toEqual(new Set([2]));
   expect((began[1] ?? 0) - (began[0] ?? 0)).toBeGreaterThan(990);
-  // It began after these came in, too: nobody waits for one of their own.
+  // It started after these calls came in, too, so they all share it.
   expect(await refresh({ since })).toBe(2);
 });
 
@@ -58,6 +58,6 @@ test('one under way that began before is waited for, and one that fails says tha
   expect(await first).toBe(1);
   expect(await second).toBe(2);
   await expect(refresh({ since: performance.now() })).rejects.toThrow('silent');
-  // The failure is an answer to nobody who comes later.
+  // Later callers do not get the failure.
   await expect(refresh({ since: performance.now() })).rejects.toThrow('silent');
 });

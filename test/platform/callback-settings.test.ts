@@ -58,7 +58,7 @@ test('hosts without a secret stop the start of a process with workers, and of no
   expect(faults({ ...hosts, SVC_WORKERS_ENABLED: 'false' })).toEqual([]);
 });
 
-test('a secret that cannot be used stops the start and is not told', () => {
+test('an unusable secret stops the start and is not shown', () => {
   const found = faults({ SVC_CALLBACK_HMAC_SECRET: 'whsec_my-secret' });
   expect(found).toEqual([
     expect.stringMatching(/^SVC_CALLBACK_HMAC_SECRET: secret 1 is not base64/),

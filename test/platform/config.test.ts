@@ -29,7 +29,7 @@ function file(name: string, text: string): string {
 }
 
 describe('settings', () => {
-  it('have the documented values when nothing is given', () => {
+  it('have the documented values by default', () => {
     expect(readConfig(BASE)).toMatchObject({
       host: '127.0.0.1',
       port: 8100,
@@ -78,7 +78,7 @@ describe('settings', () => {
     ).toBe(8100);
   });
 
-  it('limit nobody without authentication, whatever the limiter is set to', () => {
+  it('limit no caller without authentication, whatever the limiter is set to', () => {
     expect(readConfig({ ...BASE, SVC_RATE_LIMIT_ENABLED: 'true' }).rateLimitEnabled).toBe(false);
   });
 
@@ -293,7 +293,7 @@ describe('a secret', () => {
     expect(faults({ SVC_CALLBACK_HMAC_SECRET_FILE: file('secret', 'text\n\n') })).toHaveLength(1);
   });
 
-  it('given twice, or in a file that is missing, empty or no file, is a fault that names its variable', () => {
+  it('set twice, or in a file that is missing, empty or no file, is a fault that names its variable', () => {
     const path = file('once', key);
     expect(faults({ SVC_PAYLOAD_KEYS: key, SVC_PAYLOAD_KEYS_FILE: path })).toEqual([
       'SVC_PAYLOAD_KEYS: SVC_PAYLOAD_KEYS_FILE is set too; give one of them',

@@ -11,7 +11,7 @@ const wake = (kind: Wake['kind'], movementId: string): Wake => ({
   commandId: null,
 });
 
-/** A server that answers when told, and remembers the order and the crowd. */
+/** A server that answers on command, and records the order and concurrency of calls. */
 function slowServer() {
   const seen: string[] = [];
   let open = 0;
@@ -143,7 +143,7 @@ describe('leases of what is queued', () => {
     expect(book.taken).toEqual(['a', 'b', 'c']);
   });
 
-  test('a command that a relay has taken, or that is applied, is not sent any more', async () => {
+  test('a command that a relay has taken, or that is applied, is no longer sent', async () => {
     const server = slowServer();
     const book = bookOfLeases(['b']);
     const handOver = createHandOver({

@@ -1,4 +1,4 @@
-/** A certificate for `localhost` that nobody trusts but these tests, and its key. */
+/** A certificate for `localhost` that only these tests trust, and its key. */
 
 export const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQghg1EJS96BvjKFYyA

@@ -63,7 +63,7 @@ function recordingConnector() {
 }
 
 describe('a listed address of this machine', () => {
-  test('is called once, with body and headers as they were given', async () => {
+  test('is called once, with body and headers of the caller', async () => {
     let body = '';
     const { port, requests } = await local((request, response) => {
       request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
@@ -102,7 +102,7 @@ describe('a listed address of this machine', () => {
     expect([requests.length, proxy.requests.length]).toEqual([1, 0]);
   });
 
-  test('that nobody listens on is a failure that names the cause', async () => {
+  test('without a listener is a failure that names the cause', async () => {
     const { port } = await local((_request, response) => response.end());
     await new Promise((resolve) => servers.at(-1)?.close(resolve));
     expect(await send(`http://127.0.0.1:${port}/`)).toEqual({
@@ -169,16 +169,16 @@ describe('an address that may not be called', () => {
 test('a name that answers a public address first and this machine next is looked up once, and only the first is dialled', async () => {
   const { port, requests } = await local((_request, response) => response.end());
   const { dialled, connector } = recordingConnector();
-  let asked = 0;
+  let lookUps = 0;
   const resolve: Resolve = async () => {
-    asked += 1;
-    return [{ address: asked === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }];
+    lookUps += 1;
+    return [{ address: lookUps === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }];
   };
   expect(await send(`https://hooks.test:${port}/`, { resolve, connector })).toMatchObject({
     kind: 'failed',
   });
-  expect({ asked, dialled, requests: requests.length }).toEqual({
-    asked: 1,
+  expect({ lookUps, dialled, requests: requests.length }).toEqual({
+    lookUps: 1,
     dialled: ['93.184.215.14'],
     requests: 0,
   });
@@ -207,7 +207,7 @@ describe('over TLS', () => {
   };
   const resolve: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
 
-  test('the name that was asked for is the name that is verified', async () => {
+  test('the requested name is the verified name', async () => {
     const { port, names } = await secure();
     expect(await send(`https://localhost:${port}/`, { resolve, connector: trusted })).toEqual({
       kind: 'answered',
@@ -216,7 +216,7 @@ describe('over TLS', () => {
     expect(names).toEqual(['localhost']);
   });
 
-  test('a certificate of another name, or of nobody known, is not accepted', async () => {
+  test('a certificate of another name, or of an unknown issuer, is not accepted', async () => {
     const { port } = await secure();
     expect(await send(`https://127.0.0.1:${port}/`, { connector: trusted })).toEqual({
       kind: 'failed',
@@ -253,7 +253,7 @@ describe('the time', () => {
     expect(await send(`http://127.0.0.1:${port}/`, limited)).toEqual(timeOut);
   });
 
-  test('for a body that does not end is short, since nobody reads it', async () => {
+  test('for an endless body is short, since it is not used', async () => {
     const { port } = await local((_request, response) => void response.writeHead(200).write('x'));
     expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ kind: 'answered', status: 200 });
   });

@@ -32,7 +32,7 @@ async function sealed(): Promise<Payload> {
 }
 
 describe('the codec', () => {
-  it('gives back what it was given, in order, and shows nothing of it between', async () => {
+  it('returns its input in order, and shows nothing of it between', async () => {
     const written = await old.encode([
       plain,
       converter.toPayload('two'),

@@ -105,7 +105,7 @@ test.each(
   expect(isPublicAddress(address)).toBe(false);
 });
 
-test('loopback is told from the rest', () => {
+test('loopback is recognised', () => {
   expect(['127.0.0.1', '127.9.9.9', '::1'].map(isLoopbackAddress)).toEqual([true, true, true]);
   expect(
     ['10.0.0.1', '::ffff:127.0.0.1', '0.0.0.0', '::', '8.8.8.8', 'x'].some(isLoopbackAddress),

@@ -23,7 +23,7 @@ beforeEach(() => {
   lines = [];
 });
 
-/** A server that has some attributes; calls given in `override` answer otherwise. */
+/** A server that has some attributes; `override` replaces some of its calls. */
 function server(
   has: Record<string, number>,
   override: Partial<AttributeServer> = {},

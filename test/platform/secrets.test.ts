@@ -100,11 +100,11 @@ describe('SVC_SECRETS_KEY', () => {
       'entry 3 must be the base64 of exactly 32 bytes (openssl rand -base64 32)',
       'entry 4 is the key of an earlier one',
     ]);
-    const given = 'not-a-key-but-secret';
-    expect(() => readConfig({ ...base, SVC_SECRETS_KEY: given })).toThrow(ConfigError);
-    expect(() => readConfig({ ...base, SVC_SECRETS_KEY: given })).toThrow(
+    const secretText = 'not-a-key-but-secret';
+    expect(() => readConfig({ ...base, SVC_SECRETS_KEY: secretText })).toThrow(ConfigError);
+    expect(() => readConfig({ ...base, SVC_SECRETS_KEY: secretText })).toThrow(
       /SVC_SECRETS_KEY: entry 1/,
     );
-    expect(() => readConfig({ ...base, SVC_SECRETS_KEY: given })).not.toThrow(/secret/);
+    expect(() => readConfig({ ...base, SVC_SECRETS_KEY: secretText })).not.toThrow(/secret/);
   });
 });

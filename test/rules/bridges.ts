@@ -34,9 +34,9 @@ export const bridgeRules: readonly Rule[] = [
     },
   },
   {
-    id: 'what-is-owed-waits-for-nobody',
+    id: 'owed-mints-do-not-wait',
     section,
-    rule: 'What is burnt is minted whatever has failed beside it, and past gates.',
+    rule: 'A burn is minted whatever else has failed, and past gates.',
     test: { file: WALKED, name: 'what is burnt later is minted, and nothing behind it begins' },
     broken: {
       file: 'domain/graph/walk.ts',
@@ -141,8 +141,8 @@ export const bridgeRules: readonly Rule[] = [
   {
     id: 'bridges-show-the-own-packet',
     section,
-    rule: 'A send over the bridge is shown by its own packet, to the recipient and with all of the amount.',
-    test: { file: SEND, name: 'is not decided by what tells of %s' },
+    rule: 'A send over the bridge is proven by its own packet, to the payee and with the whole amount.',
+    test: { file: SEND, name: 'is not decided by logs of %s' },
     broken: {
       file: 'venues/bridge-c/send-act.ts',
       find: ' &&\n      packet.message === message',
@@ -164,9 +164,9 @@ export const bridgeRules: readonly Rule[] = [
     },
   },
   {
-    id: 'what-a-bridge-owes-is-paid-by-nobody-unasked',
+    id: 'missing-bridge-deliveries-are-paid-only-by-a-decision',
     section,
-    rule: 'Nothing pays in the place of what a bridge has not brought before a person was asked.',
+    rule: 'Nothing pays in place of a missing bridge delivery before a person has decided.',
     test: {
       file: 'test/domain/executable.test.ts',
       name: 'lets nothing pay for a mint behind %s',
@@ -202,7 +202,7 @@ export const bridgeRules: readonly Rule[] = [
   {
     id: 'nothing-late-between-two-legs-pays',
     section,
-    rule: 'Nothing that fails or is late between the two legs of a bridge pays before a person was asked.',
+    rule: 'When something fails or is late between the two legs of a bridge, nothing pays before a person has decided.',
     test: {
       file: 'test/domain/executable.test.ts',
       name: 'nothing that is late or fails pays: %s',
@@ -276,8 +276,8 @@ export const bridgeRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/bridge-c/route.ts',
-      find: ' && isPeer(peer, other)) return;',
-      replace: ' && peer !== other.oft) return;',
+      find: ' && isPeer(peer, other))',
+      replace: ' && peer !== other.oft)',
     },
   },
   {
@@ -330,8 +330,8 @@ export const bridgeRules: readonly Rule[] = [
   {
     id: 'what-is-burnt-can-be-minted',
     section,
-    rule: 'Nothing is burnt that the token of the destination would not mint to its recipient.',
-    test: { file: BURNS, name: 'that the token would not mint to its recipient' },
+    rule: "Nothing is burnt that the destination's token would not mint to its payee.",
+    test: { file: BURNS, name: 'that the token would not mint to its payee' },
     broken: {
       file: 'venues/burn-mint/route.ts',
       find: '  await requireMint(destination, plan, minter, units);\n',
@@ -390,8 +390,8 @@ export const bridgeRules: readonly Rule[] = [
     test: { file: NAMED, name: 'what one endpoint alone shows' },
     broken: {
       file: 'venues/burn-mint/named-mint.ts',
-      find: 'return agreed(told);',
-      replace: 'return agreed(told.slice(0, 1));',
+      find: 'return agreed(shown);',
+      replace: 'return agreed(shown.slice(0, 1));',
     },
   },
   {

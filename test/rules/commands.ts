@@ -288,7 +288,7 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
-    id: 'runs-are-told',
+    id: 'runs-get-attention-signals',
     section,
     rule: 'A run shows why its movement needs a person also where only the database knows it, and no longer than that is so.',
     test: {
@@ -330,9 +330,9 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
-    id: 'what-is-told-is-read',
+    id: 'attention-signals-are-hostile',
     section,
-    rule: 'What a run is told of its movement is read as hostile: text that fits nothing changes nothing and stops no run.',
+    rule: 'The attention signal of a run is hostile input: an unknown text changes nothing and stops no run.',
     test: {
       file: ATTENTION,
       name: 'a node whose executor was switched off names it, and who switches it on again',
@@ -563,7 +563,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'The hand-over drops what a relay has taken or a run has seen meanwhile.',
     test: {
       file: HAND_OVER,
-      name: 'a command that a relay has taken, or that is applied, is not sent any more',
+      name: 'a command that a relay has taken, or that is applied, is no longer sent',
     },
     broken: {
       file: 'platform/handover.ts',
@@ -585,7 +585,7 @@ export const commandRules: readonly Rule[] = [
   {
     id: 'the-list-is-no-proof',
     section,
-    rule: "A run that the server's list does not show is asked about by its id before it is begun again.",
+    rule: "A run that the server's list does not show is looked up by its id before it is started again.",
     test: {
       file: SWEEPS,
       name: 'wakes nothing because the list is behind: it asks about what is missing there',
@@ -599,7 +599,7 @@ export const commandRules: readonly Rule[] = [
   {
     id: 'a-wrong-list-is-found-out',
     section,
-    rule: 'Of the runs that the list shows, a part is asked about by its id at every look.',
+    rule: 'Each look checks some of the listed runs by their ids.',
     test: {
       file: SWEEPS,
       name: 'asks about some all the same, so a list that stays wrong is found out',
@@ -740,7 +740,7 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
-    id: 'unknown-outcomes-are-told',
+    id: 'unknown-outcomes-are-shown',
     section,
     rule: 'A write whose answer was lost, and that no look-up finds, is 503 `outcome_unknown`: it may yet be committed.',
     test: {

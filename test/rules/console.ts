@@ -11,7 +11,7 @@ export const consoleRules: readonly Rule[] = [
   {
     id: 'a-trail-that-is-not-sealed-shows-it',
     section,
-    rule: 'The console and `GET audit/seal` say when new audit rows are not sealed any more.',
+    rule: 'The console and `GET audit/seal` say when new audit rows are no longer sealed.',
     test: {
       file: 'test/store/seal-state.test.ts',
       name: 'an event is overdue once the sealers have had their time, until it is sealed',

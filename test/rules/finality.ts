@@ -36,7 +36,7 @@ export const finalityRules: readonly Rule[] = [
   {
     id: 'final-rungs-wait-for-final-blocks',
     section,
-    rule: 'What is asked for a final block is not completed by one that is only confirmed.',
+    rule: 'A node that requires a final block is not completed by one that is only confirmed.',
     test: {
       file: CHAIN,
       name: 'is not completed before the tag says so on a chain that is known to have it',

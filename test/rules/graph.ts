@@ -32,7 +32,7 @@ export const graphRules: readonly Rule[] = [
   {
     id: 'dead-paths-are-skipped',
     section,
-    rule: 'A node that no way can reach any more is SKIPPED, and so is what only it could reach.',
+    rule: 'An unreachable node is SKIPPED, and so are nodes that only it leads to.',
     test: { file: WALK, name: 'go on where one way is dead' },
     broken: {
       file: EDGES,
@@ -211,7 +211,7 @@ export const graphRules: readonly Rule[] = [
     },
   },
   {
-    id: 'cancel-stops-what-has-not-begun',
+    id: 'cancel-stops-unstarted-nodes',
     section,
     rule: 'A cancel sets BLOCKED and READY nodes to CANCELLED at once; the rest runs to a proven outcome.',
     test: {
@@ -303,9 +303,9 @@ export const graphRules: readonly Rule[] = [
     },
   },
   {
-    id: 'executors-are-asked-to-cancel',
+    id: 'executors-get-cancel-requests',
     section,
-    rule: 'After a cancel the executors of nodes in flight are asked to end them, and what became of them is proven.',
+    rule: 'After a cancel the executors of nodes in flight get a cancel request, and the outcomes are proven.',
     test: {
       file: 'test/faults/cancel-compensation.test.ts',
       name: 'a cancel asks the venue to call back an order that it has not sent yet, and then nothing is undone or held',

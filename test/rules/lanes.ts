@@ -64,9 +64,9 @@ export const laneRules: readonly Rule[] = [
     },
   },
   {
-    id: 'lanes-wait-for-what-nobody-works-on',
+    id: 'lanes-wait-for-unattended-nonces',
     section,
-    rule: 'A lane gives no nonce away behind one that was signed for, is not mined, and has nobody who works on it.',
+    rule: 'A nonce lane gives out no nonce after one that is signed, not mined and unattended.',
     test: { file: LANES, name: ANSWERED_FOR },
     broken: {
       file: 'prisma/functions/lanes.sql',
@@ -103,7 +103,7 @@ export const laneRules: readonly Rule[] = [
     id: 'absences-take-two-endpoints',
     section,
     rule: 'Where two endpoints are bound, "not found" counts only when two say it.',
-    test: { file: ENDPOINTS, name: 'nothing counts as not found while the second cannot be asked' },
+    test: { file: ENDPOINTS, name: 'nothing counts as not found while the second is silent' },
     broken: {
       file: 'venues/evm/endpoints.ts',
       find: 'const QUORUM = 2;',
@@ -289,7 +289,7 @@ export const laneRules: readonly Rule[] = [
   {
     id: 'releases-know-every-version',
     section,
-    rule: 'A nonce is given up only by who has looked for its newest version, in the epoch of its node.',
+    rule: 'A nonce is released only by a caller that has looked for its newest version, in the epoch of its node.',
     test: { file: STORE, name: 'a nonce is given up only by who knows its newest version' },
     broken: {
       file: 'prisma/functions/lanes.sql',

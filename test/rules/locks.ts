@@ -253,7 +253,7 @@ export const lockRules: readonly Rule[] = [
   {
     id: 'doubtful-sends-stay-held',
     section,
-    rule: 'A cancel while a send is asked about keeps its hold.',
+    rule: 'A cancel during the recovery of a send keeps its hold.',
     test: {
       file: HOLDS,
       name: 'whatever happens in whatever order, pools hold what open movements may spend',

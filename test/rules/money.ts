@@ -82,7 +82,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'a-look-is-no-acceptance',
     section,
-    rule: 'An unknown outcome that a person has looked at is asked about, and counts as accepted only once it is found.',
+    rule: 'An unknown outcome that a person has checked is looked up again, and counts as accepted only once it is found.',
     test: {
       file: 'test/faults/attention.test.ts',
       name: 'where nothing is found it is unknown again, though observe would wait for ever',
@@ -94,9 +94,9 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
-    id: 'recorded-phases-call-nobody',
+    id: 'recorded-phases-call-no-executor',
     section,
-    rule: 'A phase that runs again returns what its row records and calls nobody.',
+    rule: 'A phase that runs again returns what its row records, without calling an executor.',
     test: { file: RERUN, name: 'returns what is recorded and calls no executor' },
     broken: {
       file: 'activities/phases/preflight.ts',
@@ -217,7 +217,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'fences-ask-first',
     section,
-    rule: 'No fence lets a node through whose earlier send has to be asked about first.',
+    rule: 'No fence lets a node through whose earlier send has to be looked up first.',
     test: { file: RERUN, name: 'stops a node whose earlier send recovery has to look for first' },
     broken: {
       file: 'activities/phases/submit.ts',
@@ -283,7 +283,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'signed-bytes-are-verified',
     section,
-    rule: 'What a signer gives is stored only if it is byte for byte what was asked for, signed by the address of the fence, whichever backend it is.',
+    rule: "A signer's answer is stored only if it is exactly the requested bytes, signed by the address of the fence, whichever backend it is.",
     test: { file: RERUN, name: 'is neither stored nor sent when it is a transaction %s' },
     broken: {
       file: 'activities/phases/sign.ts',
@@ -305,11 +305,11 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'verified-is-every-byte',
     section,
-    rule: 'A signed transaction is made anew from what was asked for and has to be the same bytes: whatever has a byte more or other is refused.',
+    rule: 'A signed transaction must equal, byte for byte, the one built from the request.',
     test: { file: 'test/signers/verify.test.ts', name: 'is refused when it is one %s' },
     broken: {
       file: 'signers/verify.ts',
-      find: 'if (raw_tx !== given.toLowerCase())',
+      find: 'if (raw_tx !== answer.toLowerCase())',
       replace: "if (raw_tx === '0x')",
     },
   },
@@ -342,7 +342,7 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
-    id: 'lost-answers-are-asked-about',
+    id: 'lost-answers-are-looked-up',
     section,
     rule: 'A submit that gave no answer is recovered by its key, and what landed is not sent again.',
     test: { file: KILLED, name: 'after the withdrawal was accepted and its answer lost' },
@@ -356,7 +356,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'a-stop-calls-off-no-send',
     section,
-    rule: 'A worker that is told to stop waits for the sends under way and calls off none.',
+    rule: 'A stopping worker waits for the sends under way and cancels none.',
     test: {
       file: 'test/faults/shutdown.test.ts',
       name: 'a submit under way ends first, and the process then ends with status 0',
@@ -370,7 +370,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'a-stop-begins-no-send',
     section,
-    rule: 'A worker that is told to stop begins no send, also where its last questions were under way; another one makes it, as the same attempt.',
+    rule: 'A stopping worker starts no send, even if its last checks are under way; another worker makes it, as the same attempt.',
     test: {
       file: 'test/faults/shutdown.test.ts',
       name: 'a send whose last questions outlast the stop is left to the next worker',
@@ -512,7 +512,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'restored-nodes-ask-first',
     section,
-    rule: 'After a restore that lost commits, nothing that is open is sent before its venue was asked about its key.',
+    rule: 'After a restore that lost commits, no open node is sent before its venue was queried for its key.',
     test: { file: 'test/faults/after-restore.test.ts', name: 'is found and not sent again' },
     broken: {
       file: 'prisma/functions/restore.sql',
@@ -521,7 +521,7 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
-    id: 'lost-attempts-are-asked-about',
+    id: 'lost-attempts-are-looked-up',
     section,
     rule: 'After a restore nothing is sent under a key while a later attempt of its node is known at its venue.',
     test: {
@@ -535,7 +535,7 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
-    id: 'lost-ways-are-asked-about',
+    id: 'lost-paths-are-looked-up',
     section,
     rule: 'After a restore nothing is sent that would be too much beside what another way may have sent.',
     test: {
@@ -600,7 +600,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'a-reset-is-signed-by-whoever-allowed',
     section,
-    rule: 'What a replaced signer allowed is taken back by nobody else.',
+    rule: 'Only the replaced signer revokes its own allowances.',
     test: {
       file: 'test/store/allowances.test.ts',
       name: 'no one takes back what a replaced signer allowed, and nothing is made',
@@ -740,7 +740,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'what-is-reassigned-is-forgotten',
     section,
-    rule: 'What a later node has worked out of a payment is gone once the payment is given to another node.',
+    rule: 'Values that a later node has derived from a payment are cleared once another node claims the payment.',
     test: {
       file: 'test/store/reassign.test.ts',
       name: 'what its payment had opened and closed is as before, and nothing of it is left',
@@ -754,7 +754,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'a-completed-node-keeps-its-claims',
     section,
-    rule: 'A payment is given to another node only in the write that has its holder wait again.',
+    rule: 'Another node gets a payment only in the write that returns its holder to waiting.',
     test: {
       file: 'test/store/reassign.test.ts',
       name: 'no write takes what a completed node keeps',
@@ -982,9 +982,9 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
-    id: 'allowances-draw-what-nobody-pulls',
+    id: 'allowances-draw-the-unpulled-rest',
     section,
-    rule: 'An allowance draws what it allows beyond what is surely pulled by it.',
+    rule: 'An allowance draws its amount beyond what its spender surely pulls.',
     test: { file: 'test/store/flow.test.ts', name: 'that a burn pulls is drawn by the burn' },
     broken: {
       file: 'prisma/functions/flow.sql',
@@ -1131,7 +1131,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'guards-know-the-whole-of-a-type',
     section,
-    rule: 'What is known of an action type agrees with itself: what crosses is pulled, tied to its signer and asked for on the chain where it arrives.',
+    rule: 'The facts of an action type are consistent: a bridge transfer is pulled, tied to its signer and checked on the chain where it arrives.',
     test: {
       file: 'test/domain/actions/specs.test.ts',
       name: 'the members of %s that imply each other agree',
@@ -1145,7 +1145,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'of-an-unknown-type-the-worst-is-held',
     section,
-    rule: 'An action type of which nothing is known sends, and pays nobody but whom its executor declares.',
+    rule: 'An unknown action type counts as sending, and pays only the payees that its executor declares.',
     test: {
       file: 'test/domain/actions/specs.test.ts',
       name: 'of a built-in type no declaration counts, of a team’s own nothing else',

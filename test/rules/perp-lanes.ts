@@ -33,7 +33,7 @@ export const perpLaneRules: readonly Rule[] = [
   {
     id: 'a-withdrawal-is-never-failed-by-absence',
     section,
-    rule: 'A withdrawal that nobody answered is for a person, however old: it shows only once it is paid.',
+    rule: 'A withdrawal without an answer needs a person, however old it is: it shows only once it is paid.',
     test: {
       file: SENT,
       name: 'that is not found is never failed: what was taken may be paid however late',
@@ -198,7 +198,7 @@ export const perpLaneRules: readonly Rule[] = [
     },
   },
   {
-    id: 'nobody-calls-failed-what-may-be-carried-out',
+    id: 'possible-executions-are-never-failed',
     section,
     rule: 'A person can say that nothing came of a signed action only once its nonce can be used no more.',
     test: {
@@ -217,7 +217,7 @@ export const perpLaneRules: readonly Rule[] = [
     rule: 'What is signed for the venue is exactly what the plan and the nonce of the attempt say.',
     test: {
       file: DEPOSITS,
-      name: 'for a withdrawal is exactly the message of plan and nonce, by nobody else',
+      name: 'for a withdrawal is exactly the message of plan and nonce, signed by the master alone',
     },
     broken: {
       file: 'venues/evm/signing.ts',
@@ -308,7 +308,7 @@ export const perpLaneRules: readonly Rule[] = [
   {
     id: 'nonces-keep-to-the-clock',
     section,
-    rule: 'No payment at the perps venue is given a nonce that is more than 12 hours ahead of the clock.',
+    rule: 'No payment at the perps venue gets a nonce more than 12 hours ahead of the clock.',
     test: {
       file: MASTERS,
       name: 'of a clock that was days ahead is given to no payment, and none is used up',

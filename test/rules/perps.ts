@@ -44,7 +44,7 @@ export const perpRules: readonly Rule[] = [
     },
     broken: {
       file: LOOP,
-      find: ': { error: `${seen} yet, though it took the approval` };',
+      find: ': { error: `${seen} yet, though it accepted the approval` };',
       replace: ": { to: 'active', error: null };",
     },
   },
@@ -107,7 +107,7 @@ export const perpRules: readonly Rule[] = [
   {
     id: 'unlisted-agents-are-looked-for',
     section,
-    rule: 'An agent that is not listed is given up only once its nonce can be used no more.',
+    rule: 'An agent that is not listed is abandoned only once its nonce can no longer be used.',
     test: { file: APPROVED, name: 'after a day it is looked for and no longer sent' },
     broken: {
       file: LOOP,
@@ -141,7 +141,7 @@ export const perpRules: readonly Rule[] = [
     },
   },
   {
-    id: 'nothing-old-is-told-as-new',
+    id: 'old-values-are-never-shown-as-new',
     section,
     rule: 'What the venue did not say now is shown as stale, with when it said so.',
     test: {

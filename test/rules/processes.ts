@@ -9,7 +9,7 @@ export const processRules: readonly Rule[] = [
     rule: 'A process that takes no work opens no secret of a signer, an executor or a venue.',
     test: {
       file: 'test/signers/start.test.ts',
-      name: 'an API process opens no secret of a signer, an executor or a venue, and has a worker asked',
+      name: 'an API process opens no secret of a signer, an executor or a venue, and reads through a worker',
     },
     broken: {
       file: 'service/registries.ts',

@@ -79,7 +79,7 @@ export const signedRules: readonly Rule[] = [
     },
   },
   {
-    id: 'forgotten-signatures-are-asked-about',
+    id: 'forgotten-signatures-are-looked-up',
     section,
     rule: 'After a restore nothing is signed again for a team whose last signature may be forgotten.',
     test: {
@@ -116,8 +116,8 @@ export const signedRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/evm/settle-authorization.ts',
-      find: '  if (!told.every(Boolean)) return waiting;',
-      replace: '  if (!told.some(Boolean)) return waiting;',
+      find: '  if (!agreements.every(Boolean)) return waiting;',
+      replace: '  if (!agreements.some(Boolean)) return waiting;',
     },
   },
   {

@@ -94,7 +94,7 @@ export const signerRules: readonly Rule[] = [
   {
     id: 'a-hold-goes-along',
     section,
-    rule: 'What is held in the pool of the old signer is held in that of the replacement, and given back there.',
+    rule: "A hold in the old signer's pool moves to the replacement's pool, and is released there.",
     test: {
       file: ROTATION,
       name: 'live: what was not sent goes over, by the plan that was approved',
@@ -155,7 +155,7 @@ export const signerRules: readonly Rule[] = [
   {
     id: 'a-replacement-stays-who-it-is',
     section,
-    rule: 'The replacement is asked for its address again right before the locks.',
+    rule: "The replacement's address is read again right before the locks.",
     test: { file: 'test/api/signer-rotation.test.ts', name: 'a replacement that %s is refused' },
     broken: {
       file: 'api/signers/rotate.ts',

@@ -107,7 +107,7 @@ export const stopRules: readonly Rule[] = [
   {
     id: 'types-of-a-venue-need-what-it-requires',
     section,
-    rule: 'Every action type that moves funds at a venue is asked for what that venue requires.',
+    rule: "Every action type that moves funds at a venue is checked for that venue's requirements.",
     test: {
       file: 'test/store/requirements.test.ts',
       name: 'what is needed by a node of %s',
@@ -119,9 +119,9 @@ export const stopRules: readonly Rule[] = [
     },
   },
   {
-    id: 'stops-are-asked-at-each-endpoint',
+    id: 'stops-are-read-at-each-endpoint',
     section,
-    rule: 'Signed bytes are given to no endpoint, the second one either, before what stops them is asked.',
+    rule: 'Stops are read before signed bytes are sent to any endpoint, also to a second one.',
     test: {
       file: 'test/venues/evm/endpoints.test.ts',
       name: 'the next endpoint gets nothing that is stopped while the first one is silent',
@@ -133,9 +133,9 @@ export const stopRules: readonly Rule[] = [
     },
   },
   {
-    id: 'stops-are-asked-right-before',
+    id: 'stops-are-read-right-before',
     section,
-    rule: 'What is sent again is asked for its stops in the send, whatever was answered before.',
+    rule: 'A repeated send reads its stops in the send itself, whatever they were before.',
     test: {
       file: 'test/venues/evm/endpoints.test.ts',
       name: 'what is stopped between the first question and the send stays here',

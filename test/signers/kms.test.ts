@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 describe('a signer of a key service', () => {
-  it.each([false, true])('signs what a local one would, high s given: %s', async (highS) => {
+  it.each([false, true])('signs what a local one would, high s returned: %s', async (highS) => {
     service.highS = highS;
     expect(await signer.signEvmTransaction(UNSIGNED, 7, ADDRESS)).toEqual(
       await local.signEvmTransaction(UNSIGNED, 7),
@@ -48,7 +48,7 @@ describe('a signer of a key service', () => {
     expect(await signer.signEvmTypedData(TYPED, ADDRESS)).toEqual(
       await local.signEvmTypedData(TYPED),
     );
-    // Told whose signature it is to be, it needs not ask.
+    // With the address as input it does not read it.
     expect(service.calls).toEqual(['Sign', 'Sign']);
   });
 
@@ -58,7 +58,7 @@ describe('a signer of a key service', () => {
     );
   });
 
-  it('tells its address, asked afresh each time; recently asked is enough for who looks', async () => {
+  it('returns its address, read each time; `recentIdentity` may be a recent one', async () => {
     expect(await signer.recentIdentity()).toBe(ADDRESS);
     service.key = OTHER_KEY;
     expect(await signer.recentIdentity()).toBe(ADDRESS);
@@ -98,7 +98,7 @@ describe('a signer of a key service', () => {
     ['r of zero', der(0n, 5n).toString('base64')],
     ['s of the order', der(5n, CURVE_ORDER).toString('base64')],
     ['one byte more', Buffer.concat([der(5n, 5n), Buffer.alloc(1)]).toString('base64')],
-    ['a signature of nobody', der(5n, 5n).toString('base64')],
+    ['a signature of an unknown key', der(5n, 5n).toString('base64')],
   ])('signs nothing when the service gives %s', async (_what, Signature) => {
     service.change = (answer) => ({ ...answer, Signature });
     await expect(signer.signEvmTransaction(UNSIGNED, 7, ADDRESS)).rejects.toMatchObject({
@@ -112,7 +112,7 @@ describe('a signer of a key service', () => {
     ['DisabledException', 400, 'SIGNER_REFUSED'],
     ['ThrottlingException', 400, 'SIGNER_UNREACHABLE'],
     ['KMSInternalException', 500, 'SIGNER_UNREACHABLE'],
-  ])('told %s it says so and nothing of what the service knows', async (name, status, code) => {
+  ])('on %s it says so, and nothing secret', async (name, status, code) => {
     service.answer = amzError(name, status);
     const error: unknown = await signer.identity().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
@@ -161,8 +161,8 @@ describe('ECDSA', () => {
     for (let index = 0; index < 20; index += 1) {
       const hash = keccak256(toHex(index));
       const { r, s } = await signHash({ hash, privateKey: KEY });
-      for (const given of [BigInt(s), CURVE_ORDER - BigInt(s)]) {
-        const found = await signatureOf(ADDRESS, hash, { r: BigInt(r), s: given });
+      for (const sValue of [BigInt(s), CURVE_ORDER - BigInt(s)]) {
+        const found = await signatureOf(ADDRESS, hash, { r: BigInt(r), s: sValue });
         expect(BigInt(found?.s ?? 0)).toBeLessThanOrEqual(HIGHEST_S);
         expect(found).toMatchObject({ r, s });
       }
@@ -180,12 +180,12 @@ describe('ECDSA', () => {
 });
 
 describe('a recent identity', () => {
-  it('is asked once for all who ask at once, again when it is old, and no failure is kept', async () => {
-    let [clock, asked] = [0, 0];
+  it('is read once for concurrent callers, again when it is old, and no failure is kept', async () => {
+    let [clock, reads] = [0, 0];
     let answer: () => Promise<string> = () => Promise.resolve('a');
     const ids = cachedIdentity(
       () => {
-        asked += 1;
+        reads += 1;
         return answer();
       },
       () => clock,
@@ -193,12 +193,12 @@ describe('a recent identity', () => {
     expect(await Promise.all([ids.recentIdentity(), ids.recentIdentity()])).toEqual(['a', 'a']);
     clock = RECENT_IDENTITY_MS - 1;
     await ids.recentIdentity();
-    expect(asked).toBe(1);
+    expect(reads).toBe(1);
     clock = RECENT_IDENTITY_MS;
     answer = () => Promise.reject(new Error('down'));
     await expect(ids.recentIdentity()).rejects.toThrow('down');
     answer = () => Promise.resolve('b');
     expect(await ids.recentIdentity()).toBe('b');
-    expect(asked).toBe(3);
+    expect(reads).toBe(3);
   });
 });

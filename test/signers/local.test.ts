@@ -29,7 +29,7 @@ const unsigned: EvmUnsignedTransaction = {
 };
 
 describe('a local signer', () => {
-  it('signs the transaction it is given, with the nonce it is given', async () => {
+  it('signs the transaction with the nonce of the input', async () => {
     const signer = createLocalSigner(identity, KEY);
     const { raw_tx, tx_hash } = await signer.signEvmTransaction(unsigned, 7);
     expect(parseTransaction(raw_tx as `0x02${string}`)).toMatchObject({

@@ -136,7 +136,7 @@ describe('keys in files', () => {
 });
 
 describe('signers that are elsewhere', () => {
-  it('are opened without being asked for anything, and a token file has to be there', async () => {
+  it('are opened without a call, and the token file must exist', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'signers-'));
     try {
       const configs = parseSignerConfigs([kms, remote], ELSEWHERE);

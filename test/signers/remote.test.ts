@@ -66,7 +66,7 @@ describe('a remote signer', () => {
     expect(first?.body['request_id']).not.toBe(second?.body['request_id']);
   });
 
-  it('tells its address, asked afresh each time', async () => {
+  it('returns its address, read each time', async () => {
     expect(await signer.identity()).toBe(ADDRESS);
     proxy.claimed = OTHER_ADDRESS.toLowerCase();
     expect(await signer.recentIdentity()).toBe(ADDRESS);
@@ -82,7 +82,7 @@ describe('a remote signer', () => {
 
   test.each<[Misbehaviour, string]>([
     ['another nonce', 'SIGNER_ANSWER_INVALID'],
-    ['another recipient', 'SIGNER_ANSWER_INVALID'],
+    ['another payee', 'SIGNER_ANSWER_INVALID'],
     ['another amount', 'SIGNER_ANSWER_INVALID'],
     ['another key', 'SIGNER_ANSWER_INVALID'],
     ['another encoding', 'SIGNER_ANSWER_INVALID'],
@@ -127,14 +127,14 @@ describe('a remote signer', () => {
     });
   });
 
-  it('is asked with the token that the file holds now, and not at all without one', async () => {
+  it('is called with the token that the file holds now, and not at all without one', async () => {
     await writeFile(tokenFile, 'an-old-one');
     await expect(signer.identity()).rejects.toMatchObject({ code: 'SIGNER_REFUSED' });
     await writeFile(tokenFile, PROXY_TOKEN);
     expect(await signer.identity()).toBe(ADDRESS);
-    const asked = proxy.seen.length;
+    const before = proxy.seen.length;
     await writeFile(tokenFile, '');
     await expect(signer.identity()).rejects.toMatchObject({ code: 'SIGNER_UNREACHABLE' });
-    expect(proxy.seen).toHaveLength(asked);
+    expect(proxy.seen).toHaveLength(before);
   });
 });

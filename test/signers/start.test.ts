@@ -68,7 +68,7 @@ async function declared({
     SVC_VENUES_FILE: venues,
     ...env,
   };
-  return openRegistries(readConfig(settings, role), (key) => Promise.resolve(`asked for ${key}`));
+  return openRegistries(readConfig(settings, role), (key) => Promise.resolve(`read ${key}`));
 }
 
 describe('a process', () => {
@@ -103,7 +103,7 @@ describe('a process', () => {
   });
 });
 
-test('an API process opens no secret of a signer, an executor or a venue, and has a worker asked', async () => {
+test('an API process opens no secret of a signer, an executor or a venue, and reads through a worker', async () => {
   const away = { auth_token_file: 'away/token' };
   const registry = {
     signers: [
@@ -153,7 +153,7 @@ test('an API process opens no secret of a signer, an executor or a venue, and ha
   expect(signers.list().map(({ signer_key }) => signer_key)).toEqual(['dev', 'remote', 'none']);
   expect(executors.describe('b')?.task_queue).toBe('b');
   expect(opened.fetchers.map(({ venue_key }) => venue_key)).toContain('exchange');
-  expect(await signers.get('dev')?.identity()).toBe('asked for dev');
+  expect(await signers.get('dev')?.identity()).toBe('read dev');
   expect(await signers.get('none')?.identity()).toBeNull();
   await expect(signers.get('dev')?.signEvmTypedData({})).rejects.toThrow('takes no work');
   await executors.close();

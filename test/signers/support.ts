@@ -1,4 +1,4 @@
-/** What the backends are all asked to sign. */
+/** The requests that all backends sign. */
 import { privateKeyToAccount } from 'viem/accounts';
 import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';

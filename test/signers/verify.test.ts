@@ -6,7 +6,7 @@ import { verifiedTransaction, verifiedTypedData } from '../../signers/verify.ts'
 import { ADDRESS, KEY, OTHER_ADDRESS, OTHER_KEY, TYPED, UNSIGNED } from './support.ts';
 
 const signer = createLocalSigner({ signer_key: 'dev', chain_family: 'evm' }, KEY);
-const asked = { unsigned: UNSIGNED, nonce: 7, address: ADDRESS };
+const request = { unsigned: UNSIGNED, nonce: 7, address: ADDRESS };
 const { raw_tx } = await signer.signEvmTransaction(UNSIGNED, 7);
 const parsed = parseTransaction(raw_tx as `0x02${string}`);
 const { r, s, yParity, ...fields } = parsed as typeof parsed & { r: Hex; s: Hex; yParity: number };
@@ -15,7 +15,7 @@ const hex = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`;
 describe('a signed transaction', () => {
   it('is taken in lower case with its own hash', async () => {
     const upper = `0x02${raw_tx.slice(4).toUpperCase()}`;
-    expect(await verifiedTransaction(asked, upper)).toEqual({
+    expect(await verifiedTransaction(request, upper)).toEqual({
       raw_tx,
       tx_hash: keccak256(raw_tx as Hex),
     });
@@ -50,18 +50,18 @@ describe('a signed transaction', () => {
     ['not signed', serializeTransaction({ ...fields, type: 'eip1559' })],
     ['that is none', '0x'],
     ['that is no hex', 'raw'],
-  ])('is refused when it is one %s', async (_what, given) => {
-    await expect(verifiedTransaction(asked, await given)).rejects.toMatchObject({
+  ])('is refused when it is one %s', async (_what, answer) => {
+    await expect(verifiedTransaction(request, await answer)).rejects.toMatchObject({
       code: 'SIGNER_ANSWER_INVALID',
     });
   });
 
   it('by another address is refused', async () => {
     const other = createLocalSigner({ signer_key: 'other', chain_family: 'evm' }, OTHER_KEY);
-    const given = await other.signEvmTransaction(UNSIGNED, 7);
-    await expect(verifiedTransaction(asked, given.raw_tx)).rejects.toThrow('not by the address');
+    const answer = await other.signEvmTransaction(UNSIGNED, 7);
+    await expect(verifiedTransaction(request, answer.raw_tx)).rejects.toThrow('not by the address');
     for (const address of ['', OTHER_ADDRESS])
-      await expect(verifiedTransaction({ ...asked, address }, raw_tx)).rejects.toThrow(
+      await expect(verifiedTransaction({ ...request, address }, raw_tx)).rejects.toThrow(
         'not by the address',
       );
   });
@@ -78,14 +78,14 @@ describe('signed typed data', () => {
     expect(await verifiedTypedData(of, signature)).toEqual({ signature });
     const other = { ...TYPED, message: { amount: '6' } };
     const high = `0x${signature.slice(2, 66)}${hex(CURVE_ORDER - BigInt(`0x${signature.slice(66, 130)}`)).slice(2)}${signature.endsWith('1b') ? '1c' : '1b'}`;
-    for (const [asking, given] of [
+    for (const [asking, answer] of [
       [{ ...of, payload: other }, signature],
       [{ ...of, address: OTHER_ADDRESS }, signature],
       [of, high],
       [of, `${signature}00`],
       [of, '0x'],
     ] as const)
-      await expect(verifiedTypedData(asking, given)).rejects.toMatchObject({
+      await expect(verifiedTypedData(asking, answer)).rejects.toMatchObject({
         code: 'SIGNER_ANSWER_INVALID',
       });
   });

@@ -19,7 +19,7 @@ import {
 const KEY = `0x${'3'.repeat(64)}`;
 const MISBEHAVIOURS: readonly Misbehaviour[] = [
   'another nonce',
-  'another recipient',
+  'another payee',
   'another amount',
   'another key',
   'another encoding',

@@ -152,7 +152,7 @@ test.each([
   [
     'no API key',
     () => ({ SVC_TEMPORAL_API_KEY_FILE: '' }),
-    /SVC_TEMPORAL_API_KEY: Temporal lets nobody into namespace default who/,
+    /SVC_TEMPORAL_API_KEY: Temporal requires authentication for namespace default/,
   ],
   [
     'another name',

@@ -9,7 +9,7 @@ import { createLocalSigner } from '../../signers/local.ts';
 /** What it does to `POST /sign`, and where it makes sense also to `GET /identity`. */
 export type Misbehaviour =
   | 'another nonce'
-  | 'another recipient'
+  | 'another payee'
   | 'another amount'
   | 'another key'
   | 'another encoding'
@@ -115,7 +115,7 @@ async function signed(
   if (wrong === 'no bytes') return { raw_tx: null };
   const unsigned = {
     ...asked.payload,
-    ...(wrong === 'another recipient' ? { to: `0x${'9'.repeat(40)}` } : {}),
+    ...(wrong === 'another payee' ? { to: `0x${'9'.repeat(40)}` } : {}),
     ...(wrong === 'another amount' ? { value: `${asked.payload.value}0` } : {}),
   };
   const { raw_tx } = await signer.signEvmTransaction(

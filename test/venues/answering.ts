@@ -2,39 +2,42 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A call that an endpoint is asked to answer; in lower case. */
-export interface AskedCall {
+/** The parameters of an `eth_call`, in lower case. */
+export interface EthCall {
   readonly to: string;
   readonly from: string;
   readonly data: string;
 }
 
 /** An endpoint that answers some calls itself, and all else as that of a chain does. */
-export async function startAnswering(rpcUrl: string, answer: (asked: AskedCall) => object | null) {
+export async function startAnswering(
+  rpcUrl: string,
+  answer: (rpcRequest: EthCall) => object | null,
+) {
   const server: Server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks).toString();
-      const asked = JSON.parse(body) as {
+      const rpcRequest = JSON.parse(body) as {
         id: number;
         method: string;
-        params?: Partial<AskedCall>[];
+        params?: Partial<EthCall>[];
       };
       const headers = { 'content-type': 'application/json' };
-      const { to = '', from = '', data = '' } = asked.params?.[0] ?? {};
+      const { to = '', from = '', data = '' } = rpcRequest.params?.[0] ?? {};
       const own =
-        asked.method === 'eth_call'
+        rpcRequest.method === 'eth_call'
           ? answer({ to: to.toLowerCase(), from: from.toLowerCase(), data: data.toLowerCase() })
           : null;
       if (own !== null) {
         response
           .writeHead(200, headers)
-          .end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, ...own }));
+          .end(JSON.stringify({ jsonrpc: '2.0', id: rpcRequest.id, ...own }));
         return;
       }
-      const told = await fetch(rpcUrl, { method: 'POST', body, headers });
-      response.writeHead(told.status, headers).end(await told.text());
+      const forwarded = await fetch(rpcUrl, { method: 'POST', body, headers });
+      response.writeHead(forwarded.status, headers).end(await forwarded.text());
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

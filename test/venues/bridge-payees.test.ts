@@ -15,7 +15,7 @@ const venue = (chain_id: number, from: number) =>
     venue_key: `chain-${String(chain_id)}`,
     provider: 'evm',
     chain_id,
-    // Nobody is there: who is asked has not been refused before.
+    // No endpoint listens there: a call that reaches it was not refused before.
     rpc_url: 'http://127.0.0.1:1',
     finality: 'finalized_tag',
     tokens: [
@@ -47,24 +47,24 @@ interface Planned {
   readonly executor: Executor | undefined;
   readonly config: JsonObject;
 }
-const LANES: Readonly<Record<'burn' | 'send', (recipient: string) => Planned>> = {
-  burn: (recipient: string) => ({
+const LANES: Readonly<Record<'burn' | 'send', (payee: string) => Planned>> = {
+  burn: (payee: string) => ({
     action_type: 'cctp_burn',
     asset: 'USDC',
     executor: burn,
-    config: { ...crossing, token_address: address(10), mint_recipient: recipient },
+    config: { ...crossing, token_address: address(10), mint_recipient: payee },
   }),
-  send: (recipient: string) => ({
+  send: (payee: string) => ({
     action_type: 'bridge_c_send',
     asset: 'OMNI',
     executor: send,
-    config: { ...crossing, destination_address: recipient },
+    config: { ...crossing, destination_address: payee },
   }),
 };
 
 /** What preflight, prepare and the fence say. */
-async function answers(lane: 'burn' | 'send', recipient: string): Promise<readonly string[]> {
-  const { executor, action_type, asset, config } = LANES[lane](recipient);
+async function answers(lane: 'burn' | 'send', payee: string): Promise<readonly string[]> {
+  const { executor, action_type, asset, config } = LANES[lane](payee);
   if (executor === undefined) throw new Error('there is no executor');
   const context: ExecutionContext = {
     movement_id: 'm',
@@ -80,8 +80,8 @@ async function answers(lane: 'burn' | 'send', recipient: string): Promise<readon
     completion_assurance: 'provider_completed',
     signer: { signer_key: 's', chain_family: 'evm', address: SIGNER },
   };
-  const told = (asked: ReturnType<Executor['preflight']>): Promise<string> =>
-    asked.then(
+  const textOf = (signRequest: ReturnType<Executor['preflight']>): Promise<string> =>
+    signRequest.then(
       (answer) => `${String(answer?.error_code)} ${String(answer?.error_message)}`,
       (error: unknown) => String(error),
     );
@@ -102,16 +102,16 @@ async function answers(lane: 'burn' | 'send', recipient: string): Promise<readon
     max_fee_per_gas: '1',
     max_priority_fee_per_gas: '1',
   };
-  const asked = {
+  const signRequest = {
     request: { kind: 'evm_transaction' as const, payload },
     from: SIGNER,
     now_ms: 0,
     foreign: false,
   };
   return [
-    await told(executor.preflight(context, call())),
-    await told(executor.prepare(context, call())),
-    await signing.check(node, asked, call()).then(String, String),
+    await textOf(executor.preflight(context, call())),
+    await textOf(executor.prepare(context, call())),
+    await signing.check(node, signRequest, call()).then(String, String),
   ];
 }
 
@@ -143,7 +143,7 @@ describe.each(['burn', 'send'] as const)('a %s', (lane) => {
     }
   });
 
-  it('to nobody is refused', async () => {
+  it('to no address is refused', async () => {
     const [preflight] = await answers(lane, `0x${'0'.repeat(40)}`);
     expect(preflight).toMatch(/^CONFIG_INVALID .*zero/);
     expect((await answers(lane, `0x${'0'.repeat(64)}`))[0]).toMatch(/^CONFIG_INVALID .*zero/);

@@ -1,4 +1,4 @@
-/** What the configs of the bridge_c lane look like. */
+/** The schemas of the bridge_c lane: its part of a chain's venue entry, and its node configs. */
 import { z } from 'zod';
 import {
   addressSchema,
@@ -9,18 +9,20 @@ import {
 } from '../evm/config.ts';
 import { definePart, type OwnContract } from '../evm/part.ts';
 
-/** The chain's part of the bridge_c lane (docs/decisions/0073-bridges.md). */
+/** The lane's part of a chain's venue entry (docs/decisions/0073-bridges.md). */
 const partSchema = z.strictObject({
   eid: uint32.min(1),
   endpoint: addressSchema,
-  /** The contract of each asset that sends it to other chains and receives it from there. */
+  /** For each asset the contract that sends it to other chains and receives it from them. */
   tokens: z.array(z.strictObject({ asset: symbol, oft: addressSchema })).min(1),
 });
 export type BridgeCVenue = z.output<typeof partSchema>;
 
 export const bridgeCPart = definePart<BridgeCVenue>({
-  ...{ lane: 'bridge_c', field: 'bridge_c', schema: partSchema },
-  /** An endpoint id is one chain's, and a bridge sends each listed asset by one contract. */
+  lane: 'bridge_c',
+  field: 'bridge_c',
+  schema: partSchema,
+  /** Two chains may not share an endpoint id, nor may an asset have two contracts. */
   faults: ({ eid, tokens: carried }, { tokens }, { earlier, at }) => [
     ...(earlier.some((other) => other.eid === eid)
       ? [`${at}.eid: ${eid} is already another chain's above`]
@@ -51,7 +53,7 @@ export const bridgeCPart = definePart<BridgeCVenue>({
   }),
 });
 
-/** Node configs carry keys for others too, so these schemas read only their own. */
+/** Not strict: node configs also carry keys that others read. */
 export const sendConfigSchema = z
   .object({
     source_chain_id: chainIdSchema,

@@ -1,4 +1,4 @@
-/** Where a packet is, as its destination tells. Who receives it is the packet's own word. */
+/** Where a packet is, by its destination's contracts. The packet itself names the token there. */
 import { isAddressEqual, parseEventLogs, toEventSelector, type Address } from 'viem';
 import type { TransactionReceipt } from 'viem';
 import type { JsonObject } from '../../domain/json.ts';
@@ -8,15 +8,15 @@ import { unpaddedWord } from '../evm/words.ts';
 import { ENDPOINT, OFT } from './contracts.ts';
 import { payloadHash, type Packet } from './packet.ts';
 
-/** The contracts of the destination, as whoever receives tells them. */
+/** The destination's contracts, read from the token that the packet names. */
 export interface Destination {
   readonly oft: Address;
   readonly endpoint: Address;
-  /** Of what holders hold. */
+  /** Of the token that holders hold. */
   readonly decimals: number;
 }
 
-/** Null for a packet to what is no address of an EVM chain. */
+/** Null when the packet's receiver is not an EVM address. */
 export async function readDestination(
   connection: EvmConnection,
   packet: Packet,
@@ -25,16 +25,16 @@ export async function readDestination(
   if (address === null) return null;
   const oft = { address, abi: OFT } as const;
   const [endpoint, token] = await Promise.all([
-    connection.ask((client) => client.readContract({ ...oft, functionName: 'endpoint' })),
-    connection.ask((client) => client.readContract({ ...oft, functionName: 'token' })),
+    connection.read({ ...oft, functionName: 'endpoint' }),
+    connection.read({ ...oft, functionName: 'token' }),
   ]);
   return { oft: address, endpoint, decimals: await connection.decimals(token) };
 }
 
 /**
- * `sent`: not verified at the destination. `verified`: whoever pays for it may deliver it.
- * `blocked`: the endpoint holds something else in its place. `gone`: executed or cleared there, by
- * whatever; the token tells whether it was received.
+ * `sent`: not verified at the destination. `verified`: anyone may pay to deliver it. `blocked`: the
+ * endpoint holds another payload hash for its nonce. `gone`: the endpoint has executed or cleared
+ * it; the token's logs show whether it was received.
  */
 export type Whereabouts = 'sent' | 'verified' | 'blocked' | 'gone';
 
@@ -44,28 +44,24 @@ export async function whereIs(
   packet: Packet,
 ): Promise<Whereabouts> {
   const path = [oft, packet.source_eid, packet.sender] as const;
-  const asked = { address: endpoint, abi: ENDPOINT } as const;
+  const endpointContract = { address: endpoint, abi: ENDPOINT } as const;
   const [waiting, reached] = await Promise.all([
-    connection.ask((client) =>
-      client.readContract({
-        ...asked,
-        functionName: 'inboundPayloadHash',
-        args: [...path, packet.nonce],
-      }),
-    ),
-    connection.ask((client) =>
-      client.readContract({ ...asked, functionName: 'lazyInboundNonce', args: path }),
-    ),
+    connection.read({
+      ...endpointContract,
+      functionName: 'inboundPayloadHash',
+      args: [...path, packet.nonce],
+    }),
+    connection.read({ ...endpointContract, functionName: 'lazyInboundNonce', args: path }),
   ]);
   if (waiting.toLowerCase() === payloadHash(packet)) return 'verified';
-  // Nilified, or of another packet that a reorganisation of the source gave the same nonce.
+  // Nilified, or the hash of another packet that got the same nonce in a reorganisation.
   if (BigInt(waiting) !== 0n) return 'blocked';
   return packet.nonce <= reached ? 'gone' : 'sent';
 }
 
 /**
- * What anybody who pays may call `lzReceive` of the endpoint with, without value or `extraData`. In
- * its parts, since calldata of that length is hidden wherever nodes are shown.
+ * The arguments with which anyone may call the endpoint's `lzReceive`, without value or
+ * `extraData`. Kept apart, since views of nodes hide calldata of that length.
  */
 export function deliveryOf({ oft, endpoint }: Destination, packet: Packet): JsonObject {
   const { source_eid, sender, nonce, guid, message } = packet;
@@ -80,7 +76,7 @@ export function deliveryOf({ oft, endpoint }: Destination, packet: Packet): Json
 
 const RECEIVED = toEventSelector('OFTReceived(bytes32,uint32,address,uint256)');
 
-/** The transaction in which the token received it, on from the blocks that were searched. */
+/** Searches for the transaction in which the token received the packet, after `searched`. */
 export function receivedIn(
   connection: EvmConnection,
   { oft }: Destination,
@@ -92,7 +88,7 @@ export function receivedIn(
   return searchLogs(connection, wanted, searched, search);
 }
 
-/** What the receipt says was received, and by whom; null where it says nothing of the packet. */
+/** Amount and payee that the receipt shows for the packet; null where it shows neither. */
 export function receivedBy(
   { oft }: Destination,
   { guid, source_eid }: Packet,

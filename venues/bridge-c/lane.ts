@@ -1,4 +1,4 @@
-/** The bridge_c lane: its executors, and what may be signed for its sends. */
+/** The bridge_c lane: its executors, and the acts that its nodes may have signed. */
 import type { Executor } from '../../domain/executor.ts';
 import { actReader, type ActReader } from '../evm/act.ts';
 import type { EvmChains } from '../evm/client.ts';
@@ -8,7 +8,7 @@ import { createBridgeObserveExecutor } from './observe.ts';
 import { sendAct } from './send-act.ts';
 import { createBridgeSendExecutor } from './send.ts';
 
-/** Of the chains that have a `bridge_c` entry; no executors where none has. */
+/** No executors unless some chain has a `bridge_c` entry. */
 export function createBridgeCExecutors(
   chains: EvmChains,
   venues: readonly EvmVenue[],
@@ -18,7 +18,6 @@ export function createBridgeCExecutors(
   return [createBridgeSendExecutor(bridge), createBridgeObserveExecutor(chains)];
 }
 
-/** What a send may have signed, by its plan. */
 export function bridgeCActs(venues: readonly EvmVenue[]): ActReader {
   return actReader(sendAct(venues));
 }

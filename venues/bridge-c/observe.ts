@@ -1,7 +1,7 @@
 /**
- * `bridge_c.observe`: waits until the other chain has received what a send sent, whoever delivered
- * it. It sends nothing; what is verified there and not delivered it says how to deliver. All that
- * it goes by is the packet that the send has recorded.
+ * `bridge_c.observe`: waits until the destination's token has received the packet of a send,
+ * whoever delivered it. It sends nothing; while the packet is verified but not delivered, its
+ * output says how to deliver it. It reads only the packet that the send recorded.
  */
 import { isAddress, isAddressEqual, type Hash, type TransactionReceipt } from 'viem';
 import { DELIVERY_LATE } from '../../domain/attention-reasons.ts';
@@ -12,10 +12,10 @@ import {
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type ExecutorDescriptor,
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
+import { createObserver, observerDescriptor } from '../observer.ts';
 import { readReceipt, type EvmChains, type EvmConnection } from '../evm/client.ts';
 import { checkChains } from '../evm/health.ts';
 import { isCanonical, recordedBlock, settledNumber, TRANSFER_ASSURANCES } from '../evm/landed.ts';
@@ -30,57 +30,43 @@ import {
   type Whereabouts,
 } from './delivery.ts';
 import { packetOfRecord, type Packet } from './packet.ts';
-import { rejected } from './plan.ts';
 
-export const BRIDGE_C_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
+export const BRIDGE_C_OBSERVE_DESCRIPTOR = observerDescriptor({
   executor_key: 'bridge_c.observe',
-  kind: 'local',
   action_types: ['bridge_c_observe'],
   provider: 'bridge_c',
   chain_family: 'evm',
-  same_key_safe: true,
-  settle_seconds: 0,
   timeout_seconds: 30,
-  in_process: false,
-  sends: false,
-  not_payees: [],
   completion_assurances: TRANSFER_ASSURANCES,
-};
+});
 
 const ASK_EVERY_SECONDS = 5;
 
 /** It holds no state of its own: the chain does. */
 export function createBridgeObserveExecutor(chains: EvmChains, search?: SearchLimits): Executor {
-  const refuse = () =>
-    Promise.reject(
-      rejected('PHASE_NOT_SUPPORTED', 'bridge_c_observe only observes: use it in an observe node'),
-    );
   const observe = (context: ExecutionContext, call: CallOptions) =>
     look({ chains, search }, context, call);
-  return {
+  return createObserver({
     descriptor: BRIDGE_C_OBSERVE_DESCRIPTOR,
-    // What was sent is looked for; there is nothing that could be refused any more.
+    // The tokens have been sent already, so there is nothing left to refuse.
     preflight: () => Promise.resolve(null),
-    prepare: refuse,
-    submit: refuse,
     observe,
-    // Asked anew: nothing that a look has searched before counts.
+    // Searches all blocks again: earlier looks may have been lost or wrong.
     recover: ({ prior: _looks, ...context }, call) => observe(context, call),
-    cancel: () => Promise.resolve({ next_state: 'OBSERVING' }),
     health: (call) => checkChains(chains, call),
-  };
+  });
 }
 
-/** What a send has recorded, as far as its other end needs it. */
+/** The part of a send's output that its other end needs. */
 interface Sent {
   readonly packet: Packet;
   readonly chain_id: number;
   readonly payee: string;
-  /** It is received in no older block of the destination. */
+  /** No older block of the destination can hold the delivery. */
   readonly since: bigint;
 }
 
-/** @throws ExecutorFault `SEND_UNKNOWN`, asked again, where it has recorded no packet. */
+/** @throws ExecutorFault retryable `SEND_UNKNOWN` where the send has recorded no packet. */
 function readSent({ matched }: ExecutionContext): Sent {
   const {
     packet: record,
@@ -95,7 +81,7 @@ function readSent({ matched }: ExecutionContext): Sent {
     typeof destination_address !== 'string' ||
     !isAddress(destination_address, { strict: false })
   )
-    // Its funds may be on their way all the same.
+    // Not `rejected`: the tokens may be on their way all the same.
     throw new ExecutorFault(
       'server_error',
       'SEND_UNKNOWN',
@@ -117,46 +103,50 @@ async function look(
   const sent = readSent(context);
   const { packet } = sent;
   const connection = await chains.open(sent.chain_id, call);
-  const receiver = await readDestination(connection, packet);
-  if (receiver === null)
-    throw new ExecutorFault('protocol', 'SEND_UNKNOWN', 'its packet names no receiver');
-  const state = await whereIs(connection, receiver, packet);
-  // Logs are searched once there can be one, and not at each look before.
-  if (state === 'gone') return received(connection, context, { ...sent, receiver, search });
-  // Who looks again sees the same until somebody else acts: in time a person may say what became.
+  const destination = await readDestination(connection, packet);
+  if (destination === null)
+    throw new ExecutorFault(
+      'protocol',
+      'SEND_UNKNOWN',
+      'the packet of the send names no EVM address to be received by',
+    );
+  const state = await whereIs(connection, destination, packet);
+  // Logs are searched only now: before, there could be none.
+  if (state === 'gone') return received(connection, context, { ...sent, destination, search });
+  // It stays blocked until the bridge or the token's owner acts.
   if (state === 'blocked')
     throw new ExecutorFault('server_error', 'DELIVERY_BLOCKED', BLOCKED, {
       retryAfterSeconds: ASK_EVERY_SECONDS,
     });
-  const ways = state === 'verified' ? deliveryOf(receiver, packet) : {};
+  const how = state === 'verified' ? deliveryOf(destination, packet) : {};
   return waiting(
     context,
-    { guid: packet.guid, delivery: { state, chain_id: sent.chain_id, ...ways } },
+    { guid: packet.guid, delivery: { state, chain_id: sent.chain_id, ...how } },
     WORDS[state],
   );
 }
 
 const BLOCKED =
-  'the endpoint of its destination holds something else in its place: whoever runs the bridge or owns the token has to say what';
+  'the endpoint of the destination holds something else in place of the message: ask who runs the bridge or owns the token';
 const WORDS: Readonly<Record<Exclude<Whereabouts, 'gone' | 'blocked'>, string>> = {
   sent: 'the message is not verified at its destination yet, which only the bridge can do',
   verified:
-    'the message is verified at its destination and not delivered: anybody who pays may deliver it, by lzReceive of output.delivery, once those before it are verified too',
+    'the message is verified at its destination and not delivered: anyone may pay to deliver it, by calling lzReceive with output.delivery, once all earlier messages are verified',
 };
 
-/** Between two looks of a search that goes on. */
-const GOES_ON_SECONDS = 1;
+/** Between two looks of an unfinished search. */
+const SEARCH_AGAIN_SECONDS = 1;
 
 /**
- * COMPLETED with what was received once its block is deep enough; OBSERVING before, and
- * `DELIVERY_SEARCH_UNFINISHED` while it is looked for.
+ * COMPLETED with the received amount once its block is deep enough; OBSERVING before, with
+ * `DELIVERY_SEARCH_UNFINISHED` while the search for its transaction goes on.
  */
 async function received(
   connection: EvmConnection,
   { completion_assurance, prior }: ExecutionContext,
-  of: Sent & { readonly receiver: Destination; readonly search: SearchLimits | undefined },
+  of: Sent & { readonly destination: Destination; readonly search: SearchLimits | undefined },
 ): Promise<ExecutionResult> {
-  const { packet, payee, chain_id, receiver, search } = of;
+  const { packet, payee, chain_id, destination, search } = of;
   const delivery = { state: 'received', chain_id };
   const before = await seenBefore(connection, prior?.external_ref);
   const seen: Found =
@@ -164,7 +154,7 @@ async function received(
       ? { kind: 'found', hash: before.transactionHash }
       : await receivedIn(
           connection,
-          receiver,
+          destination,
           of,
           readSearched(prior?.output?.['searched']),
           search,
@@ -174,8 +164,9 @@ async function received(
       next_state: 'OBSERVING',
       output: { guid: packet.guid, delivery, searched: searchedRecord(seen.searched) },
       error_code: 'DELIVERY_SEARCH_UNFINISHED',
-      error_message: 'it was delivered, and where is still looked for in older blocks',
-      retry_after_seconds: GOES_ON_SECONDS,
+      error_message:
+        'the message was delivered; the search for its transaction goes on in older blocks',
+      retry_after_seconds: SEARCH_AGAIN_SECONDS,
     };
   if (seen.kind === 'nowhere') throw unseen(packet);
   const { hash } = seen;
@@ -190,7 +181,7 @@ async function received(
       output: { guid: packet.guid, delivery },
       retry_after_seconds: connection.venue.poll_interval_seconds,
     };
-  const arrived = receivedBy(receiver, packet, mined);
+  const arrived = receivedBy(destination, packet, mined);
   if (arrived === null) throw unseen(packet);
   if (!isAddressEqual(arrived.to, payee as `0x${string}`))
     throw new ExecutorFault(
@@ -205,7 +196,7 @@ async function received(
       guid: packet.guid,
       tx_hash: hash,
       block_number: mined.blockNumber.toString(),
-      received_amount: fromBaseUnits(arrived.units, receiver.decimals),
+      received_amount: fromBaseUnits(arrived.units, destination.decimals),
       destination_address: payee,
       chain_id,
     },
@@ -213,7 +204,7 @@ async function received(
   };
 }
 
-/** Where an earlier look has seen it, while that block is on the chain. */
+/** The receipt that an earlier look found, while its block is canonical. */
 async function seenBefore(
   connection: EvmConnection,
   hash: string | undefined,
@@ -223,17 +214,17 @@ async function seenBefore(
   return mined !== null && (await isCanonical(connection, mined)) ? mined : null;
 }
 
-/** The endpoint may be behind; or the message was cleared, which is for a person to find out. */
+/** The RPC endpoint may lag; or the message was cleared, which a person must find out. */
 function unseen({ guid }: Packet): ExecutorFault {
   return new ExecutorFault(
     'server_error',
     'DELIVERY_UNSEEN',
-    `the endpoint has done with message ${guid}, and the token does not show that it received it`,
+    `the bridge's endpoint has finished message ${guid}, and the token does not show that it received it`,
     { retryAfterSeconds: ASK_EVERY_SECONDS },
   );
 }
 
-/** Late is late only to a person: it is asked on, since tokens never return by themselves. */
+/** Lateness only alerts a person: it keeps looking, since sent tokens never come back. */
 function waiting(
   { bridge_path }: ExecutionContext,
   output: JsonObject,

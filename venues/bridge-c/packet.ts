@@ -20,7 +20,7 @@ export interface Packet {
 /** Bytes before the message. */
 const HEAD = 113;
 
-/** Null for anything but a packet of version 1. */
+/** Null unless it is a packet of version 1. */
 export function readPacket(encoded: Hex): Packet | null {
   const hex = encoded.toLowerCase();
   const at = (offset: number, length: number): Hex =>
@@ -37,12 +37,12 @@ export function readPacket(encoded: Hex): Packet | null {
   };
 }
 
-/** As a send's output keeps it. */
+/** As a send's output stores it. */
 export function packetRecord({ nonce, ...packet }: Packet): JsonObject {
   return { ...packet, nonce: nonce.toString() };
 }
 
-/** Null for what {@link packetRecord} has not written. */
+/** Null unless {@link packetRecord} wrote it. */
 export function packetOfRecord(value: JsonValue | undefined): Packet | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { nonce, source_eid, sender, destination_eid, receiver, guid, message } =
@@ -53,15 +53,15 @@ export function packetOfRecord(value: JsonValue | undefined): Packet | null {
   return { nonce: BigInt(nonce), source_eid, sender, destination_eid, receiver, guid, message };
 }
 
-/** By which the endpoint knows what it may deliver (`_inbound` of `MessagingChannel.sol`). */
+/** The hash that the endpoint stores for a verified packet (`_inbound`, `MessagingChannel.sol`). */
 export function payloadHash({ guid, message }: Packet): Hex {
   return keccak256(concat([guid, message]));
 }
 
-/** Most that a message can hold, in shared units: what is above would be cut off unseen. */
+/** Most that a message can hold, in shared units; the contract silently cuts off the rest. */
 export const MOST_SHARED_UNITS = 2n ** 64n - 1n;
 
-/** The message of a plain transfer; `units` in the decimals that both sides share. */
+/** The message of a plain transfer; `units` in the decimals that both chains share. */
 export function transferMessage(to: Address, units: bigint): Hex {
   return concat([padded(to), toHex(units, { size: 8 })]);
 }

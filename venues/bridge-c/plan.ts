@@ -1,8 +1,7 @@
-/** What a send over the bridge is to do, read from its context and from both venue entries. */
+/** The plan of a send over the bridge, read from its node and both venue entries. */
 import type { Address } from 'viem';
-import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
-import { isDecimal, isPositive } from '../../domain/money.ts';
-import { issuesLine } from '../../platform/issues.ts';
+import type { ExecutionContext } from '../../domain/executor.ts';
+import { readAmount, readConfig, rejected } from '../node-plan.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { bridgeCPart, sendConfigSchema, type BridgeCVenue } from './config.ts';
@@ -10,7 +9,6 @@ import { bridgeCPart, sendConfigSchema, type BridgeCVenue } from './config.ts';
 /** A chain with its part of the bridge. */
 export type BridgeVenue = EvmVenue & { readonly bridge_c: BridgeCVenue };
 
-/** What the lane's executors work with. */
 export interface Bridge {
   readonly chains: EvmChains;
   readonly venues: readonly EvmVenue[];
@@ -21,7 +19,7 @@ export interface End {
   readonly venue: BridgeVenue;
   /** The contract that sends and receives. */
   readonly oft: Address;
-  /** What holders hold: the same contract, or one that it pulls from. */
+  /** The token that holders hold: the same contract, or one that it pulls from. */
   readonly token: Address;
 }
 
@@ -39,21 +37,21 @@ export interface SendPlan {
  * and `DESTINATION_TOKEN_MISSING`.
  */
 export function readSendPlan(
-  { config, amount, asset }: Pick<ExecutionContext, 'config' | 'amount' | 'asset'>,
+  node: Pick<ExecutionContext, 'config' | 'amount' | 'asset'>,
   venues: readonly EvmVenue[],
 ): SendPlan {
-  const parsed = sendConfigSchema.safeParse(config);
-  if (!parsed.success)
-    throw rejected('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
-  if (!isDecimal(amount) || !isPositive(amount))
-    throw rejected('CONFIG_INVALID', 'the amount must be greater than zero');
-  const { source_chain_id, destination_chain_id, destination_address } = parsed.data;
+  const { source_chain_id, destination_chain_id, destination_address } = readConfig(
+    sendConfigSchema,
+    node,
+  );
+  readAmount(node);
+  const { amount, asset } = node;
   const from = endOf(bridgeOf(venues, source_chain_id), asset, 'TOKEN_ASSET_MISMATCH');
   const to = endOf(bridgeOf(venues, destination_chain_id), asset, 'DESTINATION_TOKEN_MISSING');
   return { from, to, payee: destination_address, amount };
 }
 
-/** What of the venue entries a send depends on, as it is written down with it. */
+/** The parts of the venue entries that a send depends on, as it records them. */
 export function entriesOf({ from, to }: SendPlan): string {
   const side = ({ venue, oft, token }: End): string =>
     `chain ${venue.chain_id} eid ${venue.bridge_c.eid} endpoint ${venue.bridge_c.endpoint} oft ${oft} token ${token}`;
@@ -79,8 +77,4 @@ function endOf(venue: BridgeVenue, asset: string, code: string): End {
   if (oft === undefined || token === undefined)
     throw rejected(code, `venue ${venue.venue_key} lists no token of ${asset} for bridge_c`);
   return { venue, oft, token };
-}
-
-export function rejected(code: string, message: string): ExecutorFault {
-  return new ExecutorFault('rejected', code, message);
 }

@@ -1,4 +1,4 @@
-/** Asks the endpoint of a bridge what it is, through the chains of the venues file. */
+/** Reads the identity of a bridge's endpoint, through the chains of the venues file. */
 import { getAddress, isAddress, keccak256, parseAbi } from 'viem';
 import { readEndpointIdentity, type BridgeReader } from '../../domain/bridges/registry.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
@@ -10,17 +10,16 @@ const ENDPOINT = parseAbi(['function eid() view returns (uint32)']);
 
 type BridgedVenue = Pick<EvmVenue, 'venue_key' | 'chain_id' | 'parts'>;
 
-/** Lower case; undefined for a venue that is not on the bridge. */
+/** Lower case; undefined for a venue without this bridge. */
 function identityOf(venue: BridgedVenue): string | undefined {
   const part = bridgeCPart.of(venue);
   return part === undefined ? undefined : `${part.eid}:${part.endpoint}`.toLowerCase();
 }
 
 /**
- * A row's chain is the venue that says this identity in its `bridge_c` entry, or else whose key or
- * decimal chain id the row names. The facts are the chain's id,
- * what the endpoint says of itself and the hash of its code; an endpoint that says another eid
- * than the row is none of the row's.
+ * A row's chain is the venue whose `bridge_c` entry has this identity, else the venue whose key or
+ * decimal chain id the row names. The facts are the chain's id, the eid that the endpoint reports
+ * and the hash of its code. An endpoint that reports another eid than the row is not the row's.
  */
 export function createBridgeReader({
   chains,
@@ -35,22 +34,24 @@ export function createBridgeReader({
         venues.find((each) => identityOf(each) === endpoint_identity.toLowerCase()) ??
         venues.find(({ venue_key, chain_id }) => [venue_key, String(chain_id)].includes(chain));
       const identity = readEndpointIdentity(endpoint_identity);
-      if (venue === undefined || identity === null) return { ok: false };
-      if (!isAddress(identity.address, { strict: false })) return { ok: false };
+      if (
+        venue === undefined ||
+        identity === null ||
+        !isAddress(identity.address, { strict: false })
+      )
+        return { ok: false };
       const address = getAddress(identity.address.toLowerCase());
       try {
         const connection = await chains.open(venue.chain_id, {
           signal,
           requestId: 'a look at a bridge',
         });
-        const eid = await connection.ask((client) =>
-          client.readContract({ address, abi: ENDPOINT, functionName: 'eid' }),
-        );
+        const eid = await connection.read({ address, abi: ENDPOINT, functionName: 'eid' });
         const code = await connection.ask((client) => client.getCode({ address }));
         if (eid !== identity.eid || code === undefined) return { ok: false };
         return { ok: true, facts: { chain_id: venue.chain_id, eid, code_hash: keccak256(code) } };
       } catch (error) {
-        // Whatever the chain does instead of answering is one of these.
+        // Every way in which a chain may fail to answer is an ExecutorFault.
         if (error instanceof ExecutorFault) return { ok: false };
         throw error;
       }

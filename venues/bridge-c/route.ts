@@ -1,6 +1,6 @@
 /**
- * The way of a send from one chain to the other, asked before anything is gone: the contracts of
- * both ends, that all of it travels, and that it can be received.
+ * The path of a send, checked before anything is sent: both ends have the right contracts, the
+ * whole amount travels, and the destination's token would accept it.
  */
 import {
   encodeFunctionData,
@@ -17,12 +17,13 @@ import { requireCode } from '../evm/draft.ts';
 import { isContractRefusal, isRevert, rpcMessage } from '../evm/errors.ts';
 import { revertReason } from '../evm/revert-reason.ts';
 import { padded } from '../evm/words.ts';
+import { rejected } from '../node-plan.ts';
 import { ENDPOINT, OFT } from './contracts.ts';
 import { transferMessage } from './packet.ts';
-import { rejected, type End, type SendPlan } from './plan.ts';
+import type { End, SendPlan } from './plan.ts';
 import { sendParam, type SendUnits } from './send-act.ts';
 
-/** Both ends are what the venue entries say: see {@link requireEnd}. */
+/** Both ends are as the venue entries say: see {@link requireEnd}. */
 export async function requireEnds(
   source: EvmConnection,
   destination: EvmConnection,
@@ -34,8 +35,8 @@ export async function requireEnds(
 }
 
 /**
- * The contracts of one end are the bridge's, of the id that the entry says, and each other's peers.
- * A peer that is not ours would receive for somebody else.
+ * The contracts of one end belong to the bridge, have the entry's endpoint id, and name the other
+ * end as their peer. Any other peer would receive the tokens for somebody else.
  */
 async function requireEnd(
   connection: EvmConnection,
@@ -46,7 +47,7 @@ async function requireEnd(
   const { endpoint, eid } = venue.bridge_c;
   await requireCode(connection, token);
   const contract = { address: oft, abi: OFT } as const;
-  const [toldEid, toldEndpoint, peer, carried] = await Promise.all([
+  const [reportedEid, reportedEndpoint, peer, carried] = await Promise.all([
     askContract(connection, (client) =>
       client.readContract({ address: endpoint, abi: ENDPOINT, functionName: 'eid' }),
     ),
@@ -69,14 +70,15 @@ async function requireEnd(
       missing,
       `${oft} carries ${carried}, and venue ${venue.venue_key} lists ${token}`,
     );
-  if (toldEid === eid && isAddressEqual(toldEndpoint, endpoint) && isPeer(peer, other)) return;
+  if (reportedEid === eid && isAddressEqual(reportedEndpoint, endpoint) && isPeer(peer, other))
+    return;
   throw rejected(
     'BRIDGE_ROUTE_MISSING',
-    `the contracts of venue ${venue.venue_key} are of endpoint ${toldEid} at ${toldEndpoint}, with ${peer} as the peer at ${other.venue.bridge_c.eid}, and the venues file says otherwise`,
+    `the contracts of venue ${venue.venue_key} are of endpoint ${reportedEid} at ${reportedEndpoint}, with ${peer} as the peer at ${other.venue.bridge_c.eid}, and the venues file says otherwise`,
   );
 }
 
-/** A contract that refuses to answer, or answers something else, is none of this bridge's. */
+/** Asks a contract. One that refuses, or gives an unreadable answer, is not the bridge's. */
 export async function askContract<T>(
   connection: EvmConnection,
   question: (client: PublicClient) => Promise<T>,
@@ -101,7 +103,7 @@ function isPeer(peer: Hex, { oft }: End): boolean {
   return peer.toLowerCase() === padded(oft);
 }
 
-/** A message counts in shared decimals, which both ends must have alike. */
+/** A message counts in shared decimals, so both ends must have the same. */
 async function requireSameUnits(
   source: EvmConnection,
   destination: EvmConnection,
@@ -120,12 +122,12 @@ async function requireSameUnits(
 }
 
 /**
- * What the published token tells as its limit and asks of nobody (`quoteOFT` of `OFTCore.sol`); of
- * 18 decimals it would be 18 tokens.
+ * The limit that the published token reports and does not enforce (`quoteOFT` of `OFTCore.sol`);
+ * with 18 decimals it would be 18 tokens.
  */
 const NO_LIMIT = 2n ** 64n - 1n;
 
-/** A token may take a fee, or refuse an amount: here all of it arrives, or nothing is sent. */
+/** A token may take a fee or refuse an amount; then nothing is sent. */
 export async function requireWhole(
   connection: EvmConnection,
   plan: SendPlan,
@@ -154,8 +156,8 @@ export async function requireWhole(
 }
 
 /**
- * The token's own `lzReceive`, as its endpoint will call it: a paused one, one that is out of what
- * it releases and one that refuses the payee say so now, and not once the tokens are gone.
+ * Simulates the token's `lzReceive` as its endpoint will call it: a token that is paused, has too
+ * little to release or refuses the payee says so now, before anything is sent.
  *
  * @throws ExecutorFault `rejected` `RECEIPT_WOULD_FAIL`.
  */
@@ -166,10 +168,12 @@ export async function requireReceipt(
 ): Promise<void> {
   const srcEid = from.venue.bridge_c.eid;
   const sender = padded(from.oft);
-  // 0 for a token that takes messages in any order, which the published one does.
+  // 0 for a token that accepts messages in any order, as the published one does.
   const nonce = await askContract(destination, (client) =>
     client.readContract({
-      ...{ address: to.oft, abi: OFT, functionName: 'nextNonce' },
+      address: to.oft,
+      abi: OFT,
+      functionName: 'nextNonce',
       args: [srcEid, sender],
     }),
   );

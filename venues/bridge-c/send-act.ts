@@ -1,4 +1,4 @@
-/** A send over the bridge as an act: one call of the token's contract, and the packet of it. */
+/** A send over the bridge as an act: one call of the token's contract, and its packet. */
 import {
   encodeFunctionData,
   isAddressEqual,
@@ -14,6 +14,7 @@ import type { EvmConnection } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { baseUnits } from '../evm/plan.ts';
 import { padded } from '../evm/words.ts';
+import { rejected } from '../node-plan.ts';
 import { ENDPOINT, OFT } from './contracts.ts';
 import {
   MOST_SHARED_UNITS,
@@ -22,27 +23,29 @@ import {
   transferMessage,
   type Packet,
 } from './packet.ts';
-import { entriesOf, readSendPlan, rejected, type End, type SendPlan } from './plan.ts';
+import { entriesOf, readSendPlan, type End, type SendPlan } from './plan.ts';
 
-/** What is sent, in the units of either. */
+/** The amount in base units of the token and of the message. */
 export interface SendUnits {
-  /** Of the token here. */
+  /** Of the source's token. */
   readonly units: bigint;
   readonly decimals: number;
-  /** In the decimals that both sides share, as the message has it. */
+  /** In the decimals that both chains share, as the message has it. */
   readonly shared: bigint;
 }
 
-/** Throws the `rejected` fault `AMOUNT_PRECISION` where a part of the amount would not travel. */
+/** @throws ExecutorFault `rejected` `AMOUNT_PRECISION` where part of the amount cannot travel. */
 export async function unitsOf(connection: EvmConnection, plan: SendPlan): Promise<SendUnits> {
   const decimals = await connection.decimals(plan.from.token);
-  const digits = await connection.ask((client) =>
-    client.readContract({ address: plan.from.oft, abi: OFT, functionName: 'sharedDecimals' }),
-  );
+  const digits = await connection.read({
+    address: plan.from.oft,
+    abi: OFT,
+    functionName: 'sharedDecimals',
+  });
   return inUnits(plan, decimals, digits);
 }
 
-/** The same from what the contracts told. */
+/** The same from decimals that are already read. */
 export function inUnits(
   plan: Pick<SendPlan, 'amount'>,
   decimals: number,
@@ -55,13 +58,13 @@ export function inUnits(
       'AMOUNT_PRECISION',
       `${plan.amount} has more digits than the ${digits} decimals that both chains share`,
     );
-  // The published contract cuts off what is above, and the rest is gone.
+  // The published contract cuts off what exceeds a message, and that part is lost.
   if (units / rate > MOST_SHARED_UNITS)
     throw rejected('AMOUNT_PRECISION', `${plan.amount} is more than one message can hold`);
   return { units, decimals, shared: units / rate };
 }
 
-/** All of the amount or nothing: without options, message or command, refunds to the signer. */
+/** The whole amount or nothing; no options, composed message or command. */
 export function sendParam({ to, payee }: SendPlan, units: bigint) {
   return {
     dstEid: to.venue.bridge_c.eid,
@@ -90,7 +93,7 @@ export const BRIDGE_C_SEND_DESCRIPTOR = actDescriptor({
   executor_key: 'bridge_c.send',
   action_types: ['bridge_c_send'],
   provider: 'bridge_c',
-  // It shows that the funds are on their way; that they arrived is for the other chain to show.
+  // It shows that the tokens left; only the other chain can show that they arrived.
   completion_assurances: ['provider_completed'],
 });
 
@@ -102,14 +105,16 @@ export function sendAct(venues: readonly EvmVenue[]): Act<SendPlan> {
     move: (plan) => ({
       chain_id: plan.from.venue.chain_id,
       outflow: {
-        ...{ token: plan.from.token, amount: plan.amount },
-        ...{ leaves_signer: true, pays_bridge: true },
+        token: plan.from.token,
+        amount: plan.amount,
+        leaves_signer: true,
+        pays_bridge: true,
       },
       payee: { address: plan.payee, field: 'destination_address', venue: plan.to.venue },
       terms: entriesOf(plan),
       path: { here: pathEnd(plan.from), there: pathEnd(plan.to) },
     }),
-    // Even where less is required: its packet has another id when its block is taken back.
+    // Even where less is required: a reorganisation would change the packet's id.
     assurance: 'destination_finalized',
     effect: async (plan, { connection, from }) =>
       sendEffect(plan, from, await unitsOf(connection, plan)),
@@ -128,8 +133,8 @@ export function sendEffect(plan: SendPlan, from: Address, moved: SendUnits): Eff
 }
 
 /**
- * `SEND_NOT_SEEN` where the token tells of no such send: the tokens may be gone, so it is no
- * failure.
+ * `SEND_NOT_SEEN` where the token logged no such send. That is not a failure: the tokens may be
+ * gone.
  */
 function did(
   plan: SendPlan,
@@ -143,7 +148,7 @@ function did(
       ok: false,
       error_code: 'SEND_NOT_SEEN',
       error_message:
-        "the transaction succeeded, but the token tells of no such send; look at the transaction's logs",
+        "the transaction succeeded, but the token logged no such send; look at the transaction's logs",
     };
   return {
     ok: true,
@@ -160,7 +165,7 @@ function did(
   };
 }
 
-/** The packet of the planned send of this account, as its endpoint told it; null where none is. */
+/** The planned send's packet in the endpoint's logs of the receipt; null where there is none. */
 export function packetOf(
   plan: SendPlan,
   { units, shared }: Pick<SendUnits, 'units' | 'shared'>,

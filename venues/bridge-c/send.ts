@@ -1,6 +1,6 @@
 /**
- * `bridge_c.send`: sends tokens to another chain by the contract that carries them, and pays the
- * bridge in the coin of this one. What could keep them from being received is checked before.
+ * `bridge_c.send`: sends tokens to another chain by the token's bridge contract, and pays the
+ * bridge in the source chain's coin. It first checks that the destination can receive them.
  */
 import type { Executor } from '../../domain/executor.ts';
 import { createActExecutor, gasAside } from '../evm/act-executor.ts';
@@ -10,7 +10,7 @@ import { requireEnds, requireReceipt, requireWhole, askContract } from './route.
 import { sendAct, sendParam, unitsOf } from './send-act.ts';
 
 /**
- * Fails with what every act does, the codes of the plan's reading, `BRIDGE_AMOUNT_REFUSED`,
+ * Fails with the codes of every act, those of `readSendPlan`, `BRIDGE_AMOUNT_REFUSED`,
  * `DESTINATION_TOKEN_MISSING` and `RECEIPT_WOULD_FAIL`; retryable `ALLOWANCE_INSUFFICIENT`.
  */
 export function createBridgeSendExecutor({ chains, venues }: Bridge): Executor {
@@ -40,18 +40,18 @@ export function createBridgeSendExecutor({ chains, venues }: Bridge): Executor {
       );
       return { fee, ...(pulls ? { spender: oft } : {}) };
     },
-    /** With what its other end has to know. */
+    /** Adds what the observe node at the other end reads. */
     completed(_plan, settled, { context }) {
       const prepared = context.prior?.prepared_action ?? {};
       const { bridge_fee_amount: fee_amount, bridge_fee_asset: fee_asset } = prepared;
       const { destination_block, detection_latency_budget_seconds: budget } = prepared;
       return {
         ...settled,
-        // Of the bridge's own finality, which is its destination's to show, this says nothing.
+        // Whether the bridge delivered it, only the destination shows.
         assurance: 'provider_completed',
         output: {
           ...gasAside(settled.output),
-          // The most that it was: what was too much came back in the same transaction.
+          // An upper bound: the bridge refunds the excess in the same transaction.
           ...(fee_amount === undefined ? {} : { fee_amount }),
           ...(fee_asset === undefined ? {} : { fee_asset }),
           ...(destination_block === undefined ? {} : { destination_block }),

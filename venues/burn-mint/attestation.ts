@@ -1,7 +1,7 @@
 /**
- * What counts as an attestation of a burn: the burn's own message, signed as its destination asks.
- * A nonce that a burn was completed with cannot be taken back, so nothing is taken on somebody's
- * word.
+ * What counts as an attestation of a burn: the burn's own message, with the signatures that the
+ * destination requires. A burn cannot change the nonce that it was completed with, so nothing the
+ * attester says is believed unchecked.
  *
  * Source: `Attestable.sol` of github.com/circlefin/evm-cctp-contracts (4061786): exactly as many
  * signatures of 65 bytes (r, s, v) as the threshold, of enabled attesters, in increasing order of
@@ -24,9 +24,9 @@ export interface AttestedBurn {
 /**
  * The attested message of this burn; null while there is none.
  *
- * @throws ExecutorFault `protocol`, asked about again and shown to a person:
- *   `ATTESTATION_MISMATCH` where what is signed is another message, or its fee is more than the
- *   burn allows; `ATTESTATION_UNSIGNED` where the destination would not take its signatures.
+ * @throws ExecutorFault `protocol`, retried and shown to a person: `ATTESTATION_MISMATCH` where the
+ *   attester signed another message, or a fee above what the burn allows; `ATTESTATION_UNSIGNED`
+ *   where the destination would refuse its signatures.
  */
 export async function attestedBurn(
   { attester, chains }: Lane,
@@ -35,8 +35,8 @@ export async function attestedBurn(
   emitted: string,
   call: CallOptions,
 ): Promise<AttestedBurn | null> {
-  const told = await attester.messagesOf(source.cctp, transaction, call);
-  const { own, problem } = attestationsOf(told, emitted);
+  const attested = await attester.messagesOf(source.cctp, transaction, call);
+  const { own, problem } = attestationsOf(attested, emitted);
   if (own.length === 0) {
     if (problem === null) return null;
     throw new ExecutorFault('protocol', 'ATTESTATION_MISMATCH', problem);
@@ -55,57 +55,59 @@ export async function attestedBurn(
   throw new ExecutorFault(
     'protocol',
     'ATTESTATION_UNSIGNED',
-    `what the attester gave is not signed as the destination asks: ${why}`,
+    `the attester's signatures are not those that the destination requires: ${why}`,
   );
 }
 
 /**
- * Of what an attester tells of a transaction the messages of one burn; where there is none,
- * `problem` says in what the first differs, null where nothing is told yet.
+ * Among a transaction's attested messages, those of one burn. Where there is none, `problem` says
+ * how the first message differs; null where nothing is attested yet.
  */
 export function attestationsOf(
-  told: readonly Attested[],
+  attested: readonly Attested[],
   emitted: string,
 ): { readonly own: readonly AttestedBurn[]; readonly problem: string | null } {
   const burnt = readMessage(emitted);
   if (!burnt.ok) return { own: [], problem: `the burn's own message: ${burnt.problem}` };
   const own: AttestedBurn[] = [];
   let problem: string | null = null;
-  for (const bytes of told) {
+  for (const bytes of attested) {
     const reading = readMessage(bytes.message);
     const why = reading.ok ? differs(reading.message, burnt.message) : reading.problem;
     if (reading.ok && why === null) own.push({ message: reading.message, bytes });
-    else problem ??= `what the attester signed is not this burn: ${why ?? ''}`;
+    else problem ??= `the attester signed a message that is not this burn: ${why ?? ''}`;
   }
   return { own, problem };
 }
 
-/** Why the transmitter would not take the signatures of a message, or null where it would. */
+/**
+ * Why the transmitter would refuse the signatures of a message; null where it would accept them.
+ */
 export async function whyUnsigned(
   connection: EvmConnection,
   transmitter: Address,
   { message, attestation }: Attested,
 ): Promise<string | null> {
-  const asked = { address: transmitter, abi: MESSAGE_TRANSMITTER } as const;
-  const threshold = await connection.ask((client) =>
-    client.readContract({ ...asked, functionName: 'signatureThreshold' }),
-  );
+  const contract = { address: transmitter, abi: MESSAGE_TRANSMITTER } as const;
+  const threshold = await connection.read({ ...contract, functionName: 'signatureThreshold' });
   const bytes = isBytes(attestation) ? size(attestation) : 0;
   if (BigInt(bytes) !== threshold * BigInt(SIGNATURE_BYTES))
-    return `it has ${bytes} bytes, and ${threshold} signatures are asked for`;
+    return `it has ${bytes} bytes, and the contract requires ${threshold} signatures`;
   const reading = await signersOf(message, attestation);
   if (!reading.ok) return reading.problem;
   for (const signer of reading.signers) {
-    const enabled = await connection.ask((client) =>
-      client.readContract({ ...asked, functionName: 'isEnabledAttester', args: [signer] }),
-    );
-    if (!enabled) return `${signer} is no attester`;
+    const enabled = await connection.read({
+      ...contract,
+      functionName: 'isEnabledAttester',
+      args: [signer],
+    });
+    if (!enabled) return `${signer} is not an attester`;
   }
   return null;
 }
 
 const SIGNATURE_BYTES = 65;
-/** Half the order of the curve: of two values of s that are both right, the lower one counts. */
+/** Half the order of the curve: of the two valid values of s only the lower one counts. */
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 type Signers =
@@ -114,17 +116,20 @@ type Signers =
 
 const isBytes = (text: string): boolean => /^0x(?:[0-9a-f]{2})*$/i.test(text);
 
-/** Who signed a message, of whole signatures in increasing order of who did, each once. */
+/** Who signed a message; the signatures must be in increasing order of signers, each once. */
 export async function signersOf(message: Hex, attestation: Hex): Promise<Signers> {
   const bytes = size(attestation);
   const hash = keccak256(message);
   const signers: Address[] = [];
   for (let at = 0; at < bytes; at += SIGNATURE_BYTES) {
     const signer = await signerOf(hash, slice(attestation, at, at + SIGNATURE_BYTES));
-    if (signer === null) return { ok: false, problem: 'a signature is none of anybody' };
+    if (signer === null) return { ok: false, problem: 'a signature is invalid' };
     const before = signers.at(-1);
     if (before !== undefined && BigInt(signer) <= BigInt(before))
-      return { ok: false, problem: 'its signatures are not in the order of who signed, each once' };
+      return {
+        ok: false,
+        problem: 'its signatures are not in increasing order of their signers, each once',
+      };
     signers.push(signer);
   }
   return { ok: true, signers };

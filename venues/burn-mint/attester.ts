@@ -1,10 +1,10 @@
 /**
- * Whoever signs for burns, over HTTP. What it says is believed only as far as the burn's own
- * message goes (message.ts) and the destination's contract checks its signatures.
+ * The attester, which signs burns, over HTTP. Its answers count only where they match the burn's
+ * own message (message.ts) and the destination's contract accepts the signatures.
  *
  * Source: the reference of Circle's API, `GET /v2/messages/{sourceDomainId}?transactionHash=` and
- * `POST /v2/reattest/{nonce}`: 404 while nothing is known of a transaction, `attestation` is
- * "PENDING" before it is `complete`, and more than 35 requests a second are answered 429 for five
+ * `POST /v2/reattest/{nonce}`: 404 while it does not know the transaction, `attestation` is
+ * "PENDING" before it is `complete`, and above 35 requests a second it answers 429 for five
  * minutes.
  */
 import { isHex, type Hash, type Hex } from 'viem';
@@ -20,15 +20,13 @@ export interface Attested {
 }
 
 export interface Attester {
-  /**
-   * The messages of a transaction that are signed; empty is "not yet". Throws retryable faults.
-   */
+  /** The signed messages of a transaction; empty means "not yet". Throws retryable faults. */
   messagesOf(
     venue: AttesterVenue,
     transaction: Hash,
     call: CallOptions,
   ): Promise<readonly Attested[]>;
-  /** Asks for another attestation of a message whose own has expired. */
+  /** Requests a new attestation of a message whose attestation has expired. */
   reattest(venue: AttesterVenue, nonce: Hex, call: CallOptions): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,9 +36,9 @@ export interface AttesterVenue {
   readonly attester_url: string;
 }
 
-/** Between two questions about one transaction, in seconds. */
+/** Between two requests about one transaction, in seconds. */
 export const ASK_EVERY_SECONDS = 5;
-/** How long an attester that says "too many" is left alone. */
+/** Back-off after the attester answered 429. */
 export const BACK_OFF_SECONDS = 300;
 const TIMEOUT_MS = 10_000;
 const LIMIT_BYTES = 1_048_576;
@@ -55,13 +53,13 @@ const messagesSchema = z.object({
     }),
   ),
 });
-// An empty attestation is none: it is not there yet.
+// An empty attestation means that there is none yet.
 const signedSchema = z.object({
   message: hex,
   attestation: hex.refine((text) => text !== '0x', 'empty'),
 });
 
-/** `now` in milliseconds; an attester that asks to be left alone is, by this process. */
+/** `now` in milliseconds. After a 429 this process sends the attester nothing for a while. */
 export function createAttester(now: () => number = Date.now): Attester {
   const dispatcher = new Agent({ pipelining: 0 });
   const quietUntil = new Map<string, number>();
@@ -102,7 +100,7 @@ export function createAttester(now: () => number = Date.now): Attester {
       if (answer.status === 404) return [];
       if (answer.status !== 200) throw odd(`the attester answered ${String(answer.status)}`);
       const parsed = messagesSchema.safeParse(readJson(answer.body));
-      if (!parsed.success) throw odd('the attester answered something else than messages');
+      if (!parsed.success) throw odd('the attester returned no list of messages');
       return parsed.data.messages
         .filter(({ status }) => status === 'complete')
         .flatMap((each) => {
@@ -114,7 +112,7 @@ export function createAttester(now: () => number = Date.now): Attester {
       const answer = await ask('POST', venue, `/v2/reattest/${nonce}`, call);
       if (answer.status >= 400)
         throw odd(
-          `the attester answered ${String(answer.status)} when it was asked to attest anew`,
+          `the attester answered ${String(answer.status)} to a request for a new attestation`,
         );
     },
     close: () => dispatcher.close(),
@@ -122,14 +120,9 @@ export function createAttester(now: () => number = Date.now): Attester {
 }
 
 function limited(seconds: number): ExecutorFault {
-  return new ExecutorFault(
-    'server_error',
-    'ATTESTER_LIMITS',
-    'the attester asks to be left alone',
-    {
-      retryAfterSeconds: Math.ceil(seconds),
-    },
-  );
+  return new ExecutorFault('server_error', 'ATTESTER_LIMITS', 'the attester rate-limits us', {
+    retryAfterSeconds: Math.ceil(seconds),
+  });
 }
 
 function odd(message: string): ExecutorFault {

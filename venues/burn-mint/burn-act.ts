@@ -1,4 +1,4 @@
-/** A burn as an act: one call of the token messenger, and the message that it emitted. */
+/** A burn as an act: one call of the token messenger, and the message that it emits. */
 import {
   encodeFunctionData,
   isAddressEqual,
@@ -21,7 +21,7 @@ export const CCTP_BURN_DESCRIPTOR = actDescriptor({
   executor_key: 'cctp.burn',
   action_types: ['cctp_burn'],
   provider: 'cctp',
-  // It shows that the funds are gone and signed for; that they arrived is the mint's to show.
+  // It shows that the tokens are burnt and attested; only the mint shows that they arrived.
   completion_assurances: ['provider_completed'],
 });
 
@@ -33,8 +33,10 @@ export function burnAct(venues: readonly EvmVenue[]): Act<BurnPlan> {
     move: (plan) => ({
       chain_id: plan.source.chain_id,
       outflow: {
-        ...{ token: plan.token, amount: plan.amount },
-        ...{ leaves_signer: true, pays_bridge: false },
+        token: plan.token,
+        amount: plan.amount,
+        leaves_signer: true,
+        pays_bridge: false,
       },
       payee: { address: plan.mint_recipient, field: 'mint_recipient', venue: plan.destination },
       terms: entriesOf(plan),
@@ -73,8 +75,8 @@ function burnCall(plan: BurnPlan, units: bigint, decimals: number): EvmCall {
 }
 
 /**
- * `BURN_NOT_SEEN` where the transmitter shows no such message: the tokens may be gone, so it is no
- * failure.
+ * `BURN_NOT_SEEN` where the transmitter emitted no such message. That is not a failure: the tokens
+ * may be gone.
  */
 function did(plan: BurnPlan, decimals: number, from: Address, receipt: TransactionReceipt): Did {
   const emitted = emittedOf(plan, decimals, from, receipt);
@@ -99,7 +101,9 @@ function did(plan: BurnPlan, decimals: number, from: Address, receipt: Transacti
   };
 }
 
-/** The message in the receipt that is the planned burn of this account, by its contracts. */
+/**
+ * The planned burn's message in the transmitter's logs of the receipt; null where there is none.
+ */
 function emittedOf(
   plan: BurnPlan,
   decimals: number,
@@ -124,7 +128,7 @@ function emittedOf(
   return found?.args.message ?? null;
 }
 
-/** Whether a message says what the plan burns, whoever burnt it. */
+/** Whether a message is the planned burn, whoever burnt it. */
 export function isPlanned(plan: BurnPlan, decimals: number, message: BurnMessage): boolean {
   const { source, destination } = plan;
   const wanted: Partial<BurnMessage> = {

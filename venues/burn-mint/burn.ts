@@ -1,6 +1,6 @@
 /**
- * `cctp.burn`: burns on one chain what is to be minted on another, and waits until that is signed
- * for. What could keep the mint from happening is checked before anything is burnt.
+ * `cctp.burn`: burns tokens on one chain, to be minted on another, and waits until the burn is
+ * attested. It first checks everything that could prevent the mint.
  */
 import type { Address, Hash, Hex } from 'viem';
 import {
@@ -13,15 +13,16 @@ import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import { createActExecutor, type ActLook } from '../evm/act-executor.ts';
 import { padded } from '../evm/words.ts';
+import { rejected } from '../node-plan.ts';
 import { attestedBurn } from './attestation.ts';
 import { ASK_EVERY_SECONDS } from './attester.ts';
 import { burnAct } from './burn-act.ts';
 import { ANYBODY, type BurnMessage } from './message.ts';
-import { rejected, type BurnPlan, type Lane } from './plan.ts';
+import type { BurnPlan, Lane } from './plan.ts';
 import { requireFee, requireLane } from './route.ts';
 
 /**
- * Fails with what every act does, the codes of the plan's reading, `SIGNER_CALLER_MISMATCH`,
+ * Fails with the codes of every act, those of `readBurnPlan`, `SIGNER_CALLER_MISMATCH`,
  * `FEE_BELOW_MINIMUM`, `DESTINATION_TOKEN_MISSING` and `MINT_WOULD_FAIL`; retryable
  * `ALLOWANCE_INSUFFICIENT`.
  */
@@ -44,7 +45,7 @@ export function createBurnExecutor(lane: Lane): Executor {
   });
 }
 
-/** Once it is burnt: OBSERVING until it is attested. */
+/** The result after the burn: OBSERVING until it is attested. */
 async function attested(
   lane: Lane,
   plan: BurnPlan,
@@ -55,7 +56,7 @@ async function attested(
   const waiting: ExecutionResult = {
     next_state: 'OBSERVING',
     retry_after_seconds: ASK_EVERY_SECONDS,
-    output: { ...output, ...since(context) },
+    output: { ...output, ...factsForMint(context) },
     ...(external_ref === undefined ? {} : { external_ref }),
   };
   if (external_ref === undefined) return waiting;
@@ -66,7 +67,7 @@ async function attested(
     String(output['message']),
     call,
   ).catch((error: unknown) => {
-    // A recovery wants to know that it was burnt, and that is known.
+    // Recovery only has to know that the tokens are burnt, and they are.
     if (phase === 'recover' && error instanceof ExecutorFault) return null;
     throw error;
   });
@@ -76,7 +77,7 @@ async function attested(
     ...settled,
     output: {
       ...output,
-      ...since(context),
+      ...factsForMint(context),
       ...attestedFacts(signed.message, decimals),
       attested_message: signed.bytes.message,
       attestation: signed.bytes.attestation,
@@ -84,8 +85,8 @@ async function attested(
   };
 }
 
-/** What its mint goes by. */
-function since({ prior }: ExecutionContext): JsonObject {
+/** Facts of the prepare that its mint reads. */
+function factsForMint({ prior }: ExecutionContext): JsonObject {
   const { destination_block: block, venue_entries: entries } = prior?.prepared_action ?? {};
   return {
     ...(typeof block === 'string' ? { destination_block: block } : {}),
@@ -93,7 +94,7 @@ function since({ prior }: ExecutionContext): JsonObject {
   };
 }
 
-/** What an attested message says beside the burn. */
+/** The facts that the attester adds to a burn's message. */
 export function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {
   return {
     message_nonce: attested.nonce,
@@ -104,11 +105,11 @@ export function attestedFacts(attested: BurnMessage, decimals: number): JsonObje
   };
 }
 
-/** Throws `rejected` `SIGNER_CALLER_MISMATCH` where the burn lets somebody else alone mint. */
+/** @throws ExecutorFault `rejected` `SIGNER_CALLER_MISMATCH` where only another may mint. */
 export function requireCaller(destinationCaller: Hex, minter: Address): void {
   if (destinationCaller === ANYBODY || destinationCaller === padded(minter)) return;
   throw rejected(
     'SIGNER_CALLER_MISMATCH',
-    `the burn lets only 0x${destinationCaller.slice(26)} mint, and ${minter} would`,
+    `only 0x${destinationCaller.slice(26)} may mint this burn, and the signer is ${minter}`,
   );
 }

@@ -1,43 +1,45 @@
-/** What a completed burn has left for its mint, read from what its node recorded. */
+/** A completed burn as its mint needs it, read from the output of the burn's node. */
 import type { Hash, Hex } from 'viem';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { readDecimal } from '../../domain/money.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { recordedBlock } from '../evm/landed.ts';
 import { requireSameEntries } from '../evm/same-entries.ts';
+import { rejected } from '../node-plan.ts';
 import type { Attested } from './attester.ts';
 import { readMessage } from './message.ts';
 import type { MintPlan } from './mint-act.ts';
-import { entriesOf, readBurnPlan, rejected, type LaneVenue } from './plan.ts';
+import { entriesOf, readBurnPlan, type LaneVenue } from './plan.ts';
 
-/** What the burn's node has recorded, as far as a mint needs it. */
 export interface Burnt {
   readonly plan: MintPlan;
   readonly transaction: Hash;
   readonly source: LaneVenue;
   /** The bytes that the source's transmitter emitted. */
   readonly message: string;
-  /** As it was signed for when the burn was completed. */
+  /** The attestation with which the burn was completed. */
   readonly attested: Attested;
-  /** The transaction that minted it, where the burn was completed by one; to be looked at. */
+  /**
+   * A claimed mint of this burn, where a person completed the burn with one; still to be verified.
+   */
   readonly minted_by: Hash | null;
 }
 
-/** The burn that a mint completes, as its node or a sign check knows it. */
+/** The parts of a mint's node that name its burn. */
 export interface MintOf {
   readonly asset: string;
   readonly matched?: ExecutionContext['matched'];
 }
 
 /**
- * @throws ExecutorFault `rejected` `BURN_UNKNOWN` where the burn has recorded nothing to mint,
- *   `not_yet` `VENUE_ENTRY_CHANGED` where it was sent under other venue entries.
+ * @throws ExecutorFault `rejected` `BURN_UNKNOWN` where the burn has recorded nothing to mint;
+ *   `not_yet` `VENUE_ENTRY_CHANGED` where the venue entries have changed since the burn.
  */
 export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[]): Burnt {
   const output = matched?.output;
   const transaction = matched?.external_ref;
   if (output === undefined || transaction === undefined)
-    throw rejected('BURN_UNKNOWN', 'config.burn_from names no burn that is completed');
+    throw rejected('BURN_UNKNOWN', 'config.burn_from names no completed burn');
   const { message, submitted_amount: burnt, max_fee, destination_block: since } = output;
   const { attested_message: signed, attestation } = output;
   const nonce = typeof signed === 'string' ? readMessage(signed) : null;
@@ -50,7 +52,7 @@ export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[
     typeof message !== 'string' ||
     typeof attestation !== 'string'
   )
-    throw rejected('BURN_UNKNOWN', 'the burn has recorded no message that could be minted');
+    throw rejected('BURN_UNKNOWN', 'the burn has recorded no message to mint');
   const plan = readBurnPlan(
     {
       asset,

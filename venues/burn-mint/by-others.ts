@@ -1,4 +1,4 @@
-/** Whoever has brought the message of a burn: the mint that used its nonce, found and shown. */
+/** The mint that used a burn's nonce, whoever sent it. */
 import { toEventSelector, type Hash } from 'viem';
 import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
 import {
@@ -25,28 +25,26 @@ export async function isNonceUsed(
   connection: EvmConnection,
   { destination, nonce }: MintPlan,
 ): Promise<boolean> {
-  const used = await connection.ask((client) =>
-    client.readContract({
-      address: destination.cctp.message_transmitter,
-      abi: MESSAGE_TRANSMITTER,
-      functionName: 'usedNonces',
-      args: [nonce],
-    }),
-  );
+  const used = await connection.read({
+    address: destination.cctp.message_transmitter,
+    abi: MESSAGE_TRANSMITTER,
+    functionName: 'usedNonces',
+    args: [nonce],
+  });
   return used > 0n;
 }
 
-/** What earlier looks have come to. */
+/** The state of earlier looks. */
 export interface Looking {
   readonly assurance: CompletionAssurance;
-  /** What the node has put out so far; its `searched` says which blocks need no search. */
+  /** The node's output so far; its `searched` names the blocks that need no further search. */
   readonly progress: JsonObject;
   readonly search: SearchLimits | undefined;
 }
 
 /**
- * Null where as many endpoints as an absence takes show that the nonce is not used; the mint that
- * used it otherwise.
+ * The mint that used the nonce; null where as many endpoints as an absence requires show the nonce
+ * unused.
  */
 export async function byAnybody(
   connection: EvmConnection,
@@ -58,8 +56,9 @@ export async function byAnybody(
 }
 
 /**
- * COMPLETED with the mint that used the nonce, once its block is deep enough; OBSERVING before, and
- * `MINT_SEARCH_UNFINISHED` while it is looked for. `known` is where it was seen before.
+ * COMPLETED with the mint that used the nonce, once its block is deep enough; OBSERVING before,
+ * with `MINT_SEARCH_UNFINISHED` while the search for it goes on. `known`: the transaction that an
+ * earlier look found.
  */
 export async function byOthers(
   connection: EvmConnection,
@@ -77,8 +76,8 @@ export async function byOthers(
       next_state: 'OBSERVING',
       output: { ...progress, searched: searchedRecord(seen.searched) },
       error_code: 'MINT_SEARCH_UNFINISHED',
-      error_message: 'somebody has minted it, and by what is still looked for in older blocks',
-      retry_after_seconds: GOES_ON_SECONDS,
+      error_message: 'the burn is minted; the search for the mint goes on in older blocks',
+      retry_after_seconds: SEARCH_AGAIN_SECONDS,
     };
   const { hash } = seen;
   const receipt = before?.transactionHash === hash ? before : await readReceipt(connection, hash);
@@ -100,7 +99,7 @@ export async function byOthers(
   };
 }
 
-/** Whether the transaction is in the chain and took the nonce with this burn's message. */
+/** Whether the transaction is mined and used the nonce with this burn's message. */
 export async function takes(
   connection: EvmConnection,
   plan: MintPlan,
@@ -115,15 +114,14 @@ export async function takes(
 }
 
 const RECEIVED = toEventSelector('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)');
-/** Between two looks of a search that goes on. */
-const GOES_ON_SECONDS = 1;
+/** Between two looks of an unfinished search. */
+const SEARCH_AGAIN_SECONDS = 1;
 
 /**
- * The transaction that brought the message, looked for in the blocks in which that was possible, on
- * from those that were searched.
+ * Searches for the transaction that used the nonce, after `searched`.
  *
- * @throws ExecutorFault `server_error` `MINT_UNSEEN` where the nonce is used and nothing shows by
- *   what: asked again.
+ * @throws ExecutorFault retryable `server_error` `MINT_UNSEEN` where the nonce is used and no log
+ *   shows by which transaction.
  */
 export async function mintOfNonce(
   connection: EvmConnection,
@@ -142,7 +140,7 @@ function unseen(): ExecutorFault {
   return new ExecutorFault(
     'server_error',
     'MINT_UNSEEN',
-    'the message was brought by somebody, and the endpoint does not show by what',
+    'the nonce of the burn is used, and the endpoint shows no transaction that used it',
     { retryAfterSeconds: ASK_EVERY_SECONDS },
   );
 }

@@ -1,4 +1,6 @@
-/** What the configs of burns and mints look like. */
+/**
+ * The schemas of the burn-and-mint lane: its part of a chain's venue entry, and its node configs.
+ */
 import { z } from 'zod';
 import { isDecimal } from '../../domain/money.ts';
 import {
@@ -10,18 +12,20 @@ import {
 } from '../evm/config.ts';
 import { definePart } from '../evm/part.ts';
 
-/** The chain's part of the burn-and-mint lane (docs/decisions/0073-bridges.md). */
+/** The lane's part of a chain's venue entry (docs/decisions/0073-bridges.md). */
 const partSchema = z.strictObject({
   domain: uint32,
   token_messenger: addressSchema,
   message_transmitter: addressSchema,
-  /** Who attests burns on this chain. */
+  /** The attester of burns on this chain. */
   attester_url: rpcUrl,
 });
 export type BurnMintVenue = z.output<typeof partSchema>;
 
 export const burnMintPart = definePart<BurnMintVenue>({
-  ...{ lane: 'burn_and_mint', field: 'cctp', schema: partSchema },
+  lane: 'burn_and_mint',
+  field: 'cctp',
+  schema: partSchema,
   faults: ({ domain }, _chain, { earlier, at }) =>
     earlier.some((other) => other.domain === domain)
       ? [`${at}.domain: domain ${domain} is already another chain's above`]
@@ -38,14 +42,14 @@ export const burnMintPart = definePart<BurnMintVenue>({
 });
 
 /**
- * Thresholds of the message transmitter: at the first a burn is attested as soon as its block is
- * confirmed, for a fee; at the second once it is final. Source: `FinalityThresholds.sol` of
+ * Thresholds of the message transmitter: `fast` attests a burn once its block is confirmed, for a
+ * fee; `standard` once it is final. Source: `FinalityThresholds.sol` of
  * github.com/circlefin/evm-cctp-contracts.
  */
 export const FINALITY_THRESHOLDS = { fast: 1_000, standard: 2_000 } as const;
 export type BurnFinality = keyof typeof FINALITY_THRESHOLDS;
 
-/** Node configs carry keys for others too, so these schemas read only their own. */
+/** Not strict: node configs also carry keys that others read. */
 export const burnConfigSchema = z
   .object({
     source_chain_id: chainIdSchema,

@@ -24,7 +24,7 @@ export const MESSAGE_TRANSMITTER = parseAbi([
   'event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)',
 ]);
 
-/** What the minter asks of the token. Source: `IMintBurnToken.sol` there. */
+/** The call of the minter to the token. Source: `IMintBurnToken.sol` there. */
 export const MINTED_TOKEN = parseAbi(['function mint(address to, uint256 amount) returns (bool)']);
 
 /** Source: `TokenMinter.sol` there. */

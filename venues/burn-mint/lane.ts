@@ -1,4 +1,4 @@
-/** The burn-and-mint lane: its executors, and what may be signed for its nodes. */
+/** The burn-and-mint lane: its executors, and the acts that its nodes may have signed. */
 import type { Executor } from '../../domain/executor.ts';
 import { actReader, type ActReader } from '../evm/act.ts';
 import type { EvmChains } from '../evm/client.ts';
@@ -9,7 +9,7 @@ import { createBurnExecutor } from './burn.ts';
 import { burnMintPart } from './config.ts';
 import { createMintExecutor, mintAct } from './mint.ts';
 
-/** Of the chains that have a `cctp` entry; no executors where none has. */
+/** No executors unless some chain has a `cctp` entry. */
 export function createBurnMintExecutors(
   chains: EvmChains,
   venues: readonly EvmVenue[],
@@ -19,7 +19,6 @@ export function createBurnMintExecutors(
   return [createBurnExecutor(lane), createMintExecutor(lane)];
 }
 
-/** What a burn or a mint may have signed, by its plan and what its burn recorded. */
 export function burnMintActs(venues: readonly EvmVenue[]): ActReader {
   return actReader(burnAct(venues), mintAct(venues, undefined));
 }

@@ -1,31 +1,31 @@
 /**
- * The message of a burn, as the published contracts lay it out: fixed offsets, big endian, and in
- * its body the burn itself. Source: `MessageV2.sol` and `BurnMessageV2.sol` of
+ * The message of a burn, as the published contracts encode it: fixed offsets, big endian, with the
+ * burn in its body. Source: `MessageV2.sol` and `BurnMessageV2.sol` of
  * github.com/circlefin/evm-cctp-contracts (4061786).
  */
 import type { Hex } from 'viem';
 
-/** The version of messages and of their bodies that this lane speaks. */
+/** The supported version of messages and of their bodies. */
 const VERSION = 1;
 /** Offsets and lengths in bytes; `BODY` is where the burn begins. */
 const BODY = 148;
 const LEAST_BYTES = BODY + 228;
 const HEX = /^0x(?:[0-9a-f]{2})*$/;
 
-/** Every field that a burn decides, and the four that the attester fills in. */
+/** The fields that a burn sets, and the four that the attester fills in. */
 export interface BurnMessage {
   readonly source_domain: number;
   readonly destination_domain: number;
-  /** 32 bytes; zero as long as nobody attested it. */
+  /** 32 bytes; zero until it is attested. */
   readonly nonce: Hex;
-  /** The token messenger that sent it, and that of the destination, in 32 bytes. */
+  /** The source's token messenger, and the destination's, in 32 bytes. */
   readonly sender: Hex;
   readonly destination_messenger: Hex;
-  /** Who alone may bring it, in 32 bytes; zero: anybody. */
+  /** The only account that may mint it, in 32 bytes; zero: anyone. */
   readonly destination_caller: Hex;
   readonly min_finality: number;
   readonly finality_executed: number;
-  /** In 32 bytes, as the three below. */
+  /** In 32 bytes, like every address below. */
   readonly burn_token: Hex;
   readonly mint_recipient: Hex;
   /** Base units. */
@@ -33,7 +33,7 @@ export interface BurnMessage {
   readonly message_sender: Hex;
   readonly max_fee: bigint;
   readonly fee_executed: bigint;
-  /** The number of the destination's block from which on it is no longer taken; 0: never. */
+  /** The destination's block number from which on it is refused; 0: never. */
   readonly expiration_block: bigint;
 }
 
@@ -43,7 +43,7 @@ export type MessageReading =
 
 const no = (problem: string): MessageReading => ({ ok: false, problem });
 
-/** Reads a message of this version without a hook; whatever else it is, is told and not read. */
+/** Reads a message of this version without a hook; `problem` says what else it is. */
 export function readMessage(bytes: string): MessageReading {
   const text = bytes.toLowerCase();
   if (!HEX.test(text)) return no('it is no hex text of whole bytes');
@@ -78,7 +78,7 @@ export function readMessage(bytes: string): MessageReading {
   };
 }
 
-/** What the attester fills in; everything else the burn has said. */
+/** The fields that the attester fills in; the burn set all others. */
 export const ATTESTED_FIELDS = [
   'nonce',
   'finality_executed',
@@ -101,8 +101,8 @@ const EMITTED_FIELDS = [
 ] as const satisfies readonly Exclude<keyof BurnMessage, (typeof ATTESTED_FIELDS)[number]>[];
 
 /**
- * Why an attested message is not the one that a burn emitted, or null: every field but the four is
- * the same, it has a nonce, and the fee is within what the burn allows.
+ * Why an attested message is not the one that a burn emitted. Null where every field but the
+ * attester's four is the same, it has a nonce, and its fee is within what the burn allows.
  */
 export function differs(attested: BurnMessage, emitted: BurnMessage): string | null {
   const field = EMITTED_FIELDS.find((name) => attested[name] !== emitted[name]);
@@ -112,13 +112,13 @@ export function differs(attested: BurnMessage, emitted: BurnMessage): string | n
   if (attested.fee_executed > emitted.max_fee)
     return `its fee of ${attested.fee_executed} base units is more than the ${emitted.max_fee} that the burn allows`;
   if (attested.fee_executed >= attested.amount && attested.fee_executed > 0n)
-    return 'its fee takes all that was burnt';
+    return 'its fee takes the whole burnt amount';
   return null;
 }
 
 /**
- * The message that a burn emitted, with what was said of it when it was brought: the header as it
- * was emitted, but for nonce and finality, and the body that was brought.
+ * The message that a mint must have carried: the emitted header with the nonce and finality of the
+ * mint's log, and the body of that log.
  */
 export function broughtMessage(
   emitted: string,
@@ -130,5 +130,5 @@ export function broughtMessage(
   return `0x${parts.join('').toLowerCase()}`;
 }
 
-/** Nobody, as a destination caller: anybody may bring the message. */
+/** As destination caller: anyone may mint. */
 export const ANYBODY: Hex = `0x${'0'.repeat(64)}`;

@@ -1,6 +1,6 @@
 /**
- * A mint as an act: any call that brings exactly the burn's own message. Who signed for it and with
- * which fee may have changed since it was prepared; what it mints, to whom, may not.
+ * A mint as an act: any call that carries exactly the burn's own message. The attester's signatures
+ * and fee may have changed since it was prepared; amount and payee may not.
  */
 import {
   decodeFunctionData,
@@ -23,7 +23,7 @@ import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
 import { ANYBODY, differs, readMessage, type BurnMessage } from './message.ts';
 import type { LaneVenue } from './plan.ts';
 
-/** What a burn has left for its mint. */
+/** The parts of a burn that its mint needs. */
 export interface MintPlan {
   readonly destination: LaneVenue;
   /** The token that is minted. */
@@ -34,7 +34,7 @@ export interface MintPlan {
   readonly amount: string;
   /** Of its message, as the attester gave it. */
   readonly nonce: Hex;
-  /** No mint of it is in an older block of the destination. */
+  /** No older block of the destination can hold its mint. */
   readonly since: bigint;
 }
 
@@ -50,7 +50,7 @@ export function mintCall(plan: MintPlan, message: Hex, attestation: Hex): EvmCal
   };
 }
 
-/** Why a transaction is no mint of this burn by `from`, or null. */
+/** Why a transaction is not a mint of this burn by `from`, or null. */
 export function mintProblem(
   plan: MintPlan,
   from: Address,
@@ -63,7 +63,7 @@ export function mintProblem(
     return `the transaction calls ${unsigned.to}, the mint ${transmitter}`;
   if (unsigned.value !== '0') return 'a mint carries no value';
   const brought = broughtBy(unsigned.data);
-  if (brought === null) return 'the calldata is not one message of a burn with its attestation';
+  if (brought === null) return 'the calldata is not one burn message with its attestation';
   const why = differs(brought.message, emitted);
   if (why !== null) return `the message is not the burn's own: ${why}`;
   if (brought.message.nonce !== plan.nonce)
@@ -72,10 +72,12 @@ export function mintProblem(
     return `the message mints ${emitted.amount} base units, and the plan ${plan.amount}`;
   return emitted.destination_caller === ANYBODY || emitted.destination_caller === padded(from)
     ? null
-    : `only 0x${emitted.destination_caller.slice(26)} may bring the message, and ${from} would`;
+    : `only 0x${emitted.destination_caller.slice(26)} may mint this burn, and the signer is ${from}`;
 }
 
-/** The message that calldata brings, which must be encoded as the transmitter's ABI has it. */
+/**
+ * The message in the calldata, which must be encoded exactly as the transmitter's ABI encodes it.
+ */
 function broughtBy(data: string): { readonly message: BurnMessage } | null {
   if (!isHex(data)) return null;
   try {
@@ -89,13 +91,13 @@ function broughtBy(data: string): { readonly message: BurnMessage } | null {
   }
 }
 
-/** `MINT_NOT_SEEN` where the messenger tells of no mint to the payee. */
+/** `MINT_NOT_SEEN` where the messenger logged no mint to the payee. */
 export function minted(plan: MintPlan, decimals: number, receipt: TransactionReceipt): Did {
   const payee = unpaddedWord(plan.emitted.mint_recipient);
-  // As the message says, whatever the venues file says by now.
+  // By the message, since the venues file may have changed.
   const messenger = unpaddedWord(plan.emitted.destination_messenger);
   const received = receivedIn(plan, receipt).find((log) => log.args.nonce === plan.nonce);
-  // The mint of one message stands before its own event, and behind that of the message before.
+  // A message's mint is logged before its own event and after the previous message's.
   const mints = parseEventLogs({
     abi: TOKEN_MESSENGER,
     eventName: 'MintAndWithdraw',
@@ -134,8 +136,8 @@ export function minted(plan: MintPlan, decimals: number, receipt: TransactionRec
 }
 
 /**
- * The transmitter's events of messages that may be a burn's own: what their header says beside the
- * nonce no event tells.
+ * The transmitter's events of messages that may be a burn's own; events do not show the rest of the
+ * header.
  */
 export function receivedIn(
   { destination, emitted }: Pick<MintPlan, 'destination' | 'emitted'>,
@@ -150,7 +152,7 @@ export function receivedIn(
   );
 }
 
-/** Fee and expiration stand in the body too, and are the attester's. */
+/** The attester also sets fee and expiration in the body, so these are not compared. */
 function isBodyOf(body: Hex, emitted: BurnMessage): boolean {
   const header = `0x${'0'.repeat(2 * 148)}`;
   const reading = readMessage(`${header.slice(0, 2)}00000001${header.slice(10)}${body.slice(2)}`);

@@ -1,6 +1,6 @@
 /**
- * `cctp.mint`: brings a burn's message to its destination, with the attester's signatures. Whoever
- * was quicker has done it for us: a used nonce with its mint is the mint.
+ * `cctp.mint`: sends a burn's message to its destination, with the attester's signatures. Where
+ * somebody else has minted the burn already, their mint completes the node.
  */
 import type { Address, Hash } from 'viem';
 import {
@@ -28,7 +28,7 @@ export const CCTP_MINT_DESCRIPTOR = actDescriptor({
   completion_assurances: TRANSFER_ASSURANCES,
 });
 
-/** Who else has minted it is looked for before it is given up. */
+/** `instead` looks for a mint by somebody else before the node fails. */
 export function mintAct(venues: readonly EvmVenue[], search: SearchLimits | undefined): Act<Burnt> {
   return {
     descriptor: CCTP_MINT_DESCRIPTOR,
@@ -37,12 +37,14 @@ export function mintAct(venues: readonly EvmVenue[], search: SearchLimits | unde
     move: ({ plan }) => ({
       chain_id: plan.destination.chain_id,
       outflow: {
-        ...{ token: plan.minted, amount: plan.amount },
-        ...{ leaves_signer: false, pays_bridge: false },
+        token: plan.minted,
+        amount: plan.amount,
+        leaves_signer: false,
+        pays_bridge: false,
       },
-      // What is burnt is minted, whoever the payee is.
+      // The burn has fixed the payee.
       payee: { address: payeeOf(plan), field: 'burn_from', venue: null },
-      // Its reading goes by those of its burn.
+      // `readBurnt` compares the venue entries with those of the burn.
       terms: null,
       path: null,
     }),
@@ -59,7 +61,7 @@ function payeeOf({ emitted }: Burnt['plan']): Address {
   return `0x${emitted.mint_recipient.slice(26)}`;
 }
 
-/** A recovery, which starts anew, goes by nothing that a look has searched before. */
+/** A recovery searches all blocks again; an observe goes on after the searched ones. */
 function lookingOf(
   search: SearchLimits | undefined,
   { completion_assurance: assurance = 'provider_completed', prior }: ActInput,
@@ -80,7 +82,7 @@ export function createMintExecutor(lane: Lane): Executor {
       mint_recipient: payeeOf(plan),
     }),
     ready: (burnt, at) => mintReady(lane, burnt, at),
-    completed: (_burnt, settled, { context }) => named(context, settled),
+    completed: (_burnt, settled, { context }) => withBridgeFee(context, settled),
   });
   const look = async (
     phase: At['phase'],
@@ -98,14 +100,14 @@ export function createMintExecutor(lane: Lane): Executor {
       lookingOf(lane.search, context, phase),
       typeof known === 'string' ? (known as Hash) : null,
     );
-    return settled.next_state === 'COMPLETED' ? named(context, settled) : settled;
+    return settled.next_state === 'COMPLETED' ? withBridgeFee(context, settled) : settled;
   };
   return {
     ...executor,
     submit: async (input, call) => {
       const by = input.prepared_action['minted_by'];
       if (by === undefined) return executor.submit(input, call);
-      // Somebody was quicker, so there is nothing to send.
+      // Somebody else has minted it, so there is nothing to send.
       return { next_state: 'SUBMITTED', ...(typeof by === 'string' ? { external_ref: by } : {}) };
     },
     observe: async (context, call, journal) =>
@@ -120,13 +122,13 @@ async function mintReady(lane: Lane, burnt: Burnt, at: Drafting): Promise<Ready>
   const { connection, from, call: options } = at;
   const done: Ready = { call: null, facts: () => mintedBy(lane, burnt, at) };
   if (await isNonceUsed(connection, plan)) return done;
-  // What is minted needs nobody who may mint it.
+  // Checked only now: a burn that is minted already needs no permitted caller.
   requireCaller(plan.emitted.destination_caller, from);
   const { message, attestation } = await attestedOf(lane, burnt, connection, options);
   return {
     call: mintCall(plan, message, attestation),
     async reverted(why) {
-      // Somebody was quicker just now.
+      // Somebody else has minted it just now.
       if (await isNonceUsed(connection, plan)) return done;
       if (!EXPIRED.test(why.message)) throw why;
       return requestAttestation(lane, burnt, options, {
@@ -137,7 +139,7 @@ async function mintReady(lane: Lane, burnt: Burnt, at: Drafting): Promise<Ready>
   };
 }
 
-/** Who has minted it; null where the looks that follow go on with the search. */
+/** The transaction that minted it; null where later looks must go on searching. */
 async function mintedBy(
   { search }: Lane,
   { plan, minted_by: known }: Burnt,
@@ -151,13 +153,13 @@ async function mintedBy(
 }
 
 /**
- * What the messenger says of it. How far it is, is not reckoned here: what a chain calls the number
- * of a block is not everywhere what its nodes do.
+ * The messenger's revert text for an expired attestation. The expiry is not computed here: on some
+ * chains a contract's block number differs from the nodes'.
  */
 const EXPIRED = /message expired/i;
 
-/** What the bridge took is the fee of a mint; what its gas cost stands beside it. */
-function named({ asset }: ExecutionContext, settled: ExecutionResult): ExecutionResult {
+/** Reports the bridge's fee as the fee of the mint, and the gas cost beside it. */
+function withBridgeFee({ asset }: ExecutionContext, settled: ExecutionResult): ExecutionResult {
   const { bridge_fee_amount = '0', ...output } = gasAside(settled.output);
   return { ...settled, output: { ...output, fee_amount: bridge_fee_amount, fee_asset: asset } };
 }

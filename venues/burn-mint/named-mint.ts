@@ -1,12 +1,11 @@
 /**
- * The transaction that a person names as the mint of a burn, where no attester says its nonce. The
- * chain decides: the destination's transmitter has taken a message whose every field but the
- * attester's four is the burn's own, and the messenger has minted its amount to its payee.
+ * The transaction that a person names as the mint of a burn, where no attester reports its nonce.
+ * The chain decides: the destination's transmitter has accepted a message in which every field but
+ * the attester's four is the burn's own, and the messenger has minted its amount to its payee.
  *
- * The nonce is the attester's alone: `MessageV2.sol` emits it empty, and whichever is signed is
- * taken. So it is the one that was used. `MessageReceived` shows source domain, sender, nonce,
- * finality and body; what else stands in the header is compared by the bytes of the message, which
- * have to be in the transaction's calldata.
+ * Only the attester sets the nonce: `MessageV2.sol` emits it empty. So the burn's nonce is the one
+ * that was used. `MessageReceived` shows source domain, sender, nonce, finality and body; the rest
+ * of the header is compared through the message's bytes, which must be in the calldata.
  */
 import type { Hash, Hex, TransactionReceipt } from 'viem';
 import type { MintReader, NamedMint, NamedMints } from '../../domain/bridges/named-mint.ts';
@@ -22,7 +21,7 @@ import { broughtMessage, differs, readMessage } from './message.ts';
 import { minted, receivedIn, type MintPlan } from './mint-act.ts';
 import { entriesOf, readBurnPlan } from './plan.ts';
 
-/** A burn whose nonce nobody has said, and the bytes that it emitted. */
+/** A burn whose nonce is not known, and the bytes that it emitted. */
 interface Emitted {
   readonly plan: Omit<MintPlan, 'nonce'>;
   readonly bytes: string;
@@ -45,11 +44,13 @@ export function createMintReader({
       const bytes = burn.output['message'];
       const reading = typeof bytes === 'string' ? readMessage(bytes) : null;
       if (typeof bytes !== 'string' || reading?.ok !== true)
-        return no('burn_unrecorded', 'its node has recorded no message that was burnt');
-      // No mint of it is in an older block.
+        return no('burn_unrecorded', 'its node has recorded no message of a burn');
       const since = recordedBlock(burn.output['destination_block']);
       if (since === null || burn.output['venue_entries'] === undefined)
-        return no('burn_unrecorded', 'its node has not recorded when and by what it was burnt');
+        return no(
+          'burn_unrecorded',
+          'its node has not recorded the destination block and venue entries of the burn',
+        );
       if (!isPlanned(plan, decimals, reading.message))
         return no(
           'burn_unrecorded',
@@ -66,10 +67,10 @@ export function createMintReader({
           since,
         },
       };
-      const told = await connection.witnesses((one) =>
+      const shown = await connection.witnesses((one) =>
         mintsOn(one, emitted, decimals, transaction as Hash),
       );
-      return agreed(told);
+      return agreed(shown);
     },
   };
 }
@@ -79,11 +80,11 @@ const no = (
   problem: string,
 ): Extract<NamedMints, { ok: false }> => ({ ok: false, reason, problem });
 
-/** What all of the endpoints show; else why not. */
-function agreed(told: readonly NamedMints[]): NamedMints {
-  const [first, ...others] = told;
-  if (first === undefined) throw new Error('no endpoint was asked');
-  const refused = told.find(({ ok }) => !ok);
+/** The answer that all endpoints agree on; else why there is none. */
+function agreed(shown: readonly NamedMints[]): NamedMints {
+  const [first, ...others] = shown;
+  if (first === undefined) throw new Error('no endpoint has answered');
+  const refused = shown.find(({ ok }) => !ok);
   if (refused !== undefined) return refused;
   return others.every((other) => JSON.stringify(other) === JSON.stringify(first))
     ? first
@@ -124,14 +125,14 @@ async function mintsOn(
     : no('another_message', unlike);
 }
 
-/** Why the message that was brought is not the burn's own, or null. */
+/** Why the message of the mint is not the burn's own, or null. */
 function whyUnlike({ plan }: Emitted, message: Hex, calldata: Hex): string | null {
   const reading = readMessage(message);
   const why = reading.ok ? differs(reading.message, plan.emitted) : reading.problem;
-  if (why !== null) return `the message that it brought is not the burn's own: ${why}`;
+  if (why !== null) return `its message is not the burn's own: ${why}`;
   return calldata.toLowerCase().includes(message.slice(2))
     ? null
-    : "its calldata does not hold the burn's own message, so it may have brought a burn of other terms";
+    : "its calldata does not hold the burn's own message, so it may have minted another burn";
 }
 
 function mintOf(of: {
@@ -148,12 +149,14 @@ function mintOf(of: {
     burn: {
       ...(reading.ok ? attestedFacts(reading.message, decimals) : {}),
       attested_message: message,
-      // It was taken once and is needed no more.
+      // The message is minted, so no attestation is needed.
       attestation: '0x',
       mint_tx_hash: hash,
     },
     mint: {
-      ...{ tx_hash: hash, block_number: receipt.blockNumber.toString(), ...facts },
+      tx_hash: hash,
+      block_number: receipt.blockNumber.toString(),
+      ...facts,
       fee_amount: bridge_fee_amount ?? '0',
     },
   };

@@ -1,8 +1,8 @@
-/** What a burn is to do, read from its context and from the venue entries of its chains. */
+/** The plan of a burn, read from its node and the venue entries of its chains. */
 import { isAddressEqual, type Address, type Hex } from 'viem';
-import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
-import { compare, isDecimal, isPositive } from '../../domain/money.ts';
-import { issuesLine } from '../../platform/issues.ts';
+import type { ExecutionContext } from '../../domain/executor.ts';
+import { compare } from '../../domain/money.ts';
+import { readAmount, readConfig, rejected } from '../node-plan.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import type { SearchLimits } from '../evm/search-logs.ts';
@@ -16,15 +16,13 @@ import {
 } from './config.ts';
 import { ANYBODY } from './message.ts';
 
-/** A chain with its part of the lane. */
 export type LaneVenue = EvmVenue & { readonly cctp: BurnMintVenue };
 
-/** What the lane's executors work with. */
 export interface Lane {
   readonly chains: EvmChains;
   readonly venues: readonly EvmVenue[];
   readonly attester: Attester;
-  /** How long a look searches a chain's logs; as the search itself says when left out. */
+  /** How long a look searches a chain's logs; absent: the search's default. */
   readonly search?: SearchLimits;
 }
 
@@ -32,7 +30,7 @@ export interface BurnPlan {
   readonly source: LaneVenue;
   readonly destination: LaneVenue;
   readonly token: Address;
-  /** What is minted there: the token that the destination lists under the same asset. */
+  /** The token that the destination lists under the same asset. */
   readonly minted: Address;
   readonly mint_recipient: Address;
   /** 32 bytes; zero: anybody. */
@@ -48,15 +46,12 @@ export interface BurnPlan {
  * (a chain without this lane) and `DESTINATION_TOKEN_MISSING`.
  */
 export function readBurnPlan(
-  context: Pick<ExecutionContext, 'config' | 'amount' | 'asset'>,
+  node: Pick<ExecutionContext, 'config' | 'amount' | 'asset'>,
   venues: readonly EvmVenue[],
 ): BurnPlan {
-  const parsed = burnConfigSchema.safeParse(context.config);
-  if (!parsed.success)
-    throw rejected('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
-  const { config, amount, asset } = { ...context, config: parsed.data };
-  if (!isDecimal(amount) || !isPositive(amount))
-    throw rejected('CONFIG_INVALID', 'the amount must be greater than zero');
+  const config = readConfig(burnConfigSchema, node);
+  readAmount(node);
+  const { amount, asset } = node;
   if (compare(config.max_fee, amount) >= 0)
     throw rejected(
       'CONFIG_INVALID',
@@ -90,7 +85,7 @@ export function readBurnPlan(
   };
 }
 
-/** What of the venue entries a burn and its mint depend on, as it is written down with the burn. */
+/** The parts of the venue entries that a burn and its mint depend on, as the burn records them. */
 export function entriesOf({ source, destination, minted }: BurnPlan): string {
   const side = ({ chain_id, cctp }: LaneVenue): string =>
     `chain ${chain_id} domain ${cctp.domain} messenger ${cctp.token_messenger} transmitter ${cctp.message_transmitter}`;
@@ -108,8 +103,4 @@ function laneOf(venues: readonly EvmVenue[], chainId: number): LaneVenue {
       `venue ${venue.venue_key} has no cctp entry, so nothing is burnt or minted there`,
     );
   return { ...venue, cctp };
-}
-
-export function rejected(code: string, message: string): ExecutorFault {
-  return new ExecutorFault('rejected', code, message);
 }

@@ -1,6 +1,6 @@
 /**
- * The way of a burn from one chain to the other, asked before anything is gone: the contracts of
- * both sides, and that what is burnt can be minted.
+ * The path of a burn, checked before anything is burnt: both ends have the right contracts, and the
+ * destination can mint the amount.
  */
 import { encodeFunctionData, isAddressEqual, type Address } from 'viem';
 import { fromBaseUnits } from '../../domain/money.ts';
@@ -11,13 +11,14 @@ import { isRevert, rpcMessage } from '../evm/errors.ts';
 import { baseUnits } from '../evm/plan.ts';
 import { revertReason } from '../evm/revert-reason.ts';
 import { padded } from '../evm/words.ts';
+import { rejected } from '../node-plan.ts';
 import { MESSAGE_TRANSMITTER, MINTED_TOKEN, TOKEN_MESSENGER, TOKEN_MINTER } from './contracts.ts';
-import { rejected, type BurnPlan, type LaneVenue } from './plan.ts';
+import type { BurnPlan, LaneVenue } from './plan.ts';
 
 /**
- * What brings it back has to be there, and to be of the chains that the venue entries say: a domain
- * that is another chain's would have it minted there. The minter may not be paused, and the
- * token must let the minter give `units` (base units) to the payee now.
+ * Both ends must be as the venue entries say: with another chain's domain the tokens would be
+ * minted there. The minter may not be paused, and the token must let it mint `units` (base units)
+ * to the payee now.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`,
  *   `DESTINATION_TOKEN_MISSING`, `MINT_WOULD_FAIL`.
@@ -33,21 +34,17 @@ export async function requireLane(
   await requireSide(destination, plan.destination, plan.source);
   await requireCode(destination, minted);
   const { cctp, venue_key } = plan.destination;
-  const minter = await destination.ask((client) =>
-    client.readContract({
-      address: cctp.token_messenger,
-      abi: TOKEN_MESSENGER,
-      functionName: 'localMinter',
-    }),
-  );
-  const local = await destination.ask((client) =>
-    client.readContract({
-      address: minter,
-      abi: TOKEN_MINTER,
-      functionName: 'getLocalToken',
-      args: [plan.source.cctp.domain, padded(token)],
-    }),
-  );
+  const minter = await destination.read({
+    address: cctp.token_messenger,
+    abi: TOKEN_MESSENGER,
+    functionName: 'localMinter',
+  });
+  const local = await destination.read({
+    address: minter,
+    abi: TOKEN_MINTER,
+    functionName: 'getLocalToken',
+    args: [plan.source.cctp.domain, padded(token)],
+  });
   if (!isAddressEqual(local, minted))
     throw rejected(
       'DESTINATION_TOKEN_MISSING',
@@ -64,8 +61,8 @@ export async function requireLane(
 }
 
 /**
- * The token's own `mint`, as its minter calls it: it refuses who is on its list of the blocked, and
- * what exceeds the minter's allowance, which a fee of the bridge is part of.
+ * Simulates the token's `mint` as its minter calls it. The token refuses blocked payees and amounts
+ * above the minter's allowance, which includes the bridge's fee.
  */
 async function requireMint(
   connection: EvmConnection,
@@ -88,10 +85,12 @@ async function requireMint(
     if (!isRevert(error)) return connection.ask(() => Promise.reject(error));
     throw rejected('MINT_WOULD_FAIL', `${would}: ${revertReason(error) ?? rpcMessage(error)}`);
   }
-  throw rejected('MINT_WOULD_FAIL', `${would}: the token says no`);
+  throw rejected('MINT_WOULD_FAIL', `${would}: the token returns false`);
 }
 
-/** The contracts of one side are each other's, of its domain, and know the other side's. */
+/**
+ * The contracts of one end belong together, have its domain, and name the other end's messenger.
+ */
 async function requireSide(
   connection: EvmConnection,
   { cctp, venue_key }: LaneVenue,
@@ -99,23 +98,17 @@ async function requireSide(
 ): Promise<void> {
   const messenger = { address: cctp.token_messenger, abi: TOKEN_MESSENGER } as const;
   const [transmitter, remote, domain] = await Promise.all([
-    connection.ask((client) =>
-      client.readContract({ ...messenger, functionName: 'localMessageTransmitter' }),
-    ),
-    connection.ask((client) =>
-      client.readContract({
-        ...messenger,
-        functionName: 'remoteTokenMessengers',
-        args: [other.cctp.domain],
-      }),
-    ),
-    connection.ask((client) =>
-      client.readContract({
-        address: cctp.message_transmitter,
-        abi: MESSAGE_TRANSMITTER,
-        functionName: 'localDomain',
-      }),
-    ),
+    connection.read({ ...messenger, functionName: 'localMessageTransmitter' }),
+    connection.read({
+      ...messenger,
+      functionName: 'remoteTokenMessengers',
+      args: [other.cctp.domain],
+    }),
+    connection.read({
+      address: cctp.message_transmitter,
+      abi: MESSAGE_TRANSMITTER,
+      functionName: 'localDomain',
+    }),
   ]);
   if (
     domain === cctp.domain &&
@@ -129,24 +122,22 @@ async function requireSide(
   );
 }
 
-/** The contract asks for a least fee, and reverts below it: `rejected` `FEE_BELOW_MINIMUM`. */
+/** @throws ExecutorFault `rejected` `FEE_BELOW_MINIMUM`: the contract reverts below its minimum. */
 export async function requireFee(
   connection: EvmConnection,
   plan: BurnPlan,
   units: bigint,
   decimals: number,
 ): Promise<void> {
-  const least = await connection.ask((client) =>
-    client.readContract({
-      address: plan.source.cctp.token_messenger,
-      abi: TOKEN_MESSENGER,
-      functionName: 'getMinFeeAmount',
-      args: [units],
-    }),
-  );
+  const least = await connection.read({
+    address: plan.source.cctp.token_messenger,
+    abi: TOKEN_MESSENGER,
+    functionName: 'getMinFeeAmount',
+    args: [units],
+  });
   if (baseUnits({ amount: plan.max_fee }, decimals) >= least) return;
   throw rejected(
     'FEE_BELOW_MINIMUM',
-    `the burn asks for a max_fee of at least ${fromBaseUnits(least, decimals)}, and the plan allows ${plan.max_fee}`,
+    `the burn requires a max_fee of at least ${fromBaseUnits(least, decimals)}, and the plan allows ${plan.max_fee}`,
   );
 }

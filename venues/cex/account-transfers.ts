@@ -1,6 +1,6 @@
 /**
- * Moves funds between the accounts of one master: what capital transfers and
- * `cex_internal_transfer` nodes both use.
+ * Moves funds between the accounts of one master, for capital transfers and for
+ * `cex_internal_transfer` nodes.
  */
 import type {
   TransferAnswer,
@@ -10,6 +10,7 @@ import type {
 } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { compare, toBaseUnits } from '../../domain/money.ts';
+import { rejected } from '../node-plan.ts';
 import { createCexAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import type { CcxtVenue } from './config.ts';
 import type { ExchangeTransfer, Period, TransferEndOfExchange, TransferRecord } from './dialect.ts';
@@ -19,8 +20,8 @@ import { isAsset, periodSince } from './plan.ts';
 const POLL_SECONDS = 2;
 
 /**
- * One provider for each master among the bindings, with its sub-accounts; none for a sub-account
- * that is bound alone.
+ * One provider for each bound master, with its sub-accounts; none for a sub-account whose master is
+ * not bound.
  */
 export function createCexTransfers(bindings: readonly CcxtVenue[]): readonly TransferProvider[] {
   const accounts = createCexAccounts(bindings);
@@ -30,7 +31,7 @@ export function createCexTransfers(bindings: readonly CcxtVenue[]): readonly Tra
     .map((master) => providerOf(master, accounts));
 }
 
-/** Who shares it can move funds among each other. */
+/** Accounts with the same scope can move funds among each other; null: no master is bound. */
 export function scopeOf({ venue, master }: CexAccount): string | null {
   return master === null ? null : `ccxt:${venue.exchange}:${master.venue_key}`;
 }
@@ -60,7 +61,7 @@ function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider
     submit: async (order, call) => {
       const transfer = read(order);
       if (!isAsset(order.asset))
-        return unsent('ASSET_UNKNOWN', 'the exchange has no asset of such a name');
+        return unsent('ASSET_UNKNOWN', 'the exchange has no asset of this name');
       if (toBaseUnits(order.amount, dialect.transfer_decimals) === null) {
         return unsent(
           'AMOUNT_PRECISION',
@@ -83,8 +84,9 @@ function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider
 }
 
 /**
- * An end as the exchange names it. Throws the `rejected` fault `VENUE_NOT_BOUND` for an account of
- * another master.
+ * An end by the exchange's own names.
+ *
+ * @throws ExecutorFault `rejected` `VENUE_NOT_BOUND` for an account of another master.
  */
 export function endOf(
   accounts: CexAccounts,
@@ -93,11 +95,7 @@ export function endOf(
 ): TransferEndOfExchange {
   const account = accounts.get(venue_key);
   if (scopeOf(account) !== scope)
-    throw new ExecutorFault(
-      'rejected',
-      'VENUE_NOT_BOUND',
-      `${venue_key} is no account of ${scope}`,
-    );
+    throw rejected('VENUE_NOT_BOUND', `${venue_key} is not an account of ${scope}`);
   return {
     sub_account: account.venue.account_role === 'master' ? null : account.venue.account,
     account_type,
@@ -105,7 +103,7 @@ export function endOf(
 }
 
 /**
- * Sends it once: pending with the exchange's id, or failed where the exchange's refusal proves that
+ * Sends it once. Pending with the exchange's id, or failed where the exchange's refusal proves that
  * nothing was moved.
  */
 export async function sendTransfer(
@@ -127,8 +125,10 @@ export async function sendTransfer(
 }
 
 /**
- * The record under the reference, or null. Throws `TRANSFER_DUPLICATED` for several,
- * `TRANSFER_MISMATCH` for one of another transfer.
+ * The exchange's record under the reference, or null.
+ *
+ * @throws ExecutorFault `TRANSFER_DUPLICATED` for several, `TRANSFER_MISMATCH` for a record of
+ *   another transfer.
  */
 export async function findTransfer(
   { dialect, ofMaster }: CexAccount,
@@ -153,7 +153,7 @@ export async function findTransfer(
   );
 }
 
-/** What a master calls itself in the binding need not be what the exchange calls it. */
+/** A master's account is not compared: its name in the binding may differ from the exchange's. */
 function isOf(record: TransferRecord, transfer: ExchangeTransfer): boolean {
   const isEnd = (
     end: TransferRecord['source'],

@@ -1,43 +1,39 @@
-/** The bound accounts of exchanges, each with the connection that may ask for it. */
+/** The bound exchange accounts, each with the connections that may read it. */
 import { ExecutorFault, type CallOptions, type ExecutorHealth } from '../../domain/executor.ts';
+import { rejected } from '../node-plan.ts';
 import { openConnection } from './client.ts';
 import type { CexConnection } from './connection.ts';
 import type { CcxtVenue } from './config.ts';
 import { CredentialsError } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
-import { refuse, toFault } from './errors.ts';
+import { toFault } from './errors.ts';
 
 export interface CexAccount {
   readonly venue: CcxtVenue;
   readonly dialect: Dialect;
-  /**
-   * The binding of the account's master; for a master its own. Null for a sub-account that is bound
-   * alone.
-   */
+  /** The binding of the account's master; for a master its own. Null where that is not bound. */
   readonly master: CcxtVenue | null;
-  /**
-   * With the account's own key. Throws the `rejected` fault `CREDENTIALS_MISSING` when it has none.
-   */
+  /** With the account's own key. Throws `rejected` `CREDENTIALS_MISSING` when it has none. */
   own(): Promise<CexConnection>;
-  /** With the master's key. Throws the `rejected` fault `MASTER_MISSING` when it is not bound. */
+  /** With the master's key. Throws `rejected` `MASTER_MISSING` when it is not bound. */
   ofMaster(): Promise<CexConnection>;
 }
 
 export interface CexAccounts {
   list(): readonly CexAccount[];
-  /** Throws the `rejected` fault `VENUE_NOT_BOUND`. */
+  /** Throws `rejected` `VENUE_NOT_BOUND`. */
   get(venueKey: string): CexAccount;
 }
 
 /**
- * One connection for each binding, whoever asks: the exchange counts an account's calls together.
+ * One connection for each binding, for all callers: the exchange counts an account's calls
+ * together.
  */
 const connections = new WeakMap<CcxtVenue, Promise<CexConnection>>();
 
 /**
- * The accounts of `bindings`. Opens nothing: the exchange library is loaded with the first
- * question.
+ * The accounts of `bindings`. Opens nothing: the exchange library is loaded with the first call.
  */
 export function createCexAccounts(bindings: readonly CcxtVenue[]): CexAccounts {
   const accounts = new Map(bindings.map((venue) => [venue.venue_key, accountOf(venue, bindings)]));
@@ -46,7 +42,7 @@ export function createCexAccounts(bindings: readonly CcxtVenue[]): CexAccounts {
     get(venueKey) {
       const account = accounts.get(venueKey);
       if (account === undefined)
-        throw refuse('VENUE_NOT_BOUND', `${venueKey} is no bound account of an exchange`);
+        throw rejected('VENUE_NOT_BOUND', `${venueKey} is not a bound exchange account`);
       return account;
     },
   };
@@ -66,7 +62,7 @@ function accountOf(venue: CcxtVenue, bindings: readonly CcxtVenue[]): CexAccount
     own: () => connect(venue, dialect),
     ofMaster: async () => {
       if (master === null)
-        throw refuse('MASTER_MISSING', `the master account of ${venue.venue_key} is not bound`);
+        throw rejected('MASTER_MISSING', `the master account of ${venue.venue_key} is not bound`);
       return connect(master, dialect);
     },
   };
@@ -76,7 +72,7 @@ function connect(venue: CcxtVenue, dialect: Dialect): Promise<CexConnection> {
   const known = connections.get(venue);
   if (known !== undefined) return known;
   const opened = openConnection(venue, dialect).catch((error: unknown) => {
-    // A file that is mended is read again.
+    // Read the file again next time: it may be corrected by then.
     connections.delete(venue);
     if (error instanceof CredentialsError)
       throw new ExecutorFault('unreachable', 'CREDENTIALS_UNREADABLE', error.message);
@@ -92,11 +88,11 @@ export async function checkAccounts(
   needs: { readonly withdraw: boolean },
   call: CallOptions,
 ): Promise<ExecutorHealth> {
-  const asked = accounts.list().filter(({ venue }) => venue.credentials_file !== undefined);
-  if (asked.length === 0) return { state: 'unknown', detail: 'no account of an exchange is bound' };
-  const faults = await Promise.all(asked.map((account) => keyFault(account, needs, call)));
-  const told = faults.filter((fault) => fault !== null);
-  return told.length === 0 ? { state: 'up' } : { state: 'down', detail: told.join('; ') };
+  const keyed = accounts.list().filter(({ venue }) => venue.credentials_file !== undefined);
+  if (keyed.length === 0) return { state: 'unknown', detail: 'no exchange account is bound' };
+  const results = await Promise.all(keyed.map((account) => keyFault(account, needs, call)));
+  const faults = results.filter((fault) => fault !== null);
+  return faults.length === 0 ? { state: 'up' } : { state: 'down', detail: faults.join('; ') };
 }
 
 async function keyFault(

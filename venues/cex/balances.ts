@@ -1,4 +1,4 @@
-/** Balances of accounts of exchanges. */
+/** Balances of exchange accounts. */
 import type { BalanceFetcher } from '../../domain/balances.ts';
 import { createCexAccounts, type CexAccount } from './accounts.ts';
 import type { CcxtVenue } from './config.ts';

@@ -1,20 +1,21 @@
 /**
- * One account's connection over ccxt. The library knows endpoints, signatures and rate limits; what
- * goes out, when, and what its answer proves is decided here: its own HTTP layer repeats nothing,
- * but knows no abort signal and stops watching the clock once the headers are there.
+ * One account's connection over ccxt. The library provides endpoints, signatures and rate limits.
+ * Sending, timeouts and the meaning of an answer are ours: the library's HTTP layer has no abort
+ * signal, and its timeout ends with the headers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Exchange } from 'ccxt';
 import { Agent, request } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { deadline, type Deadline } from '../../platform/deadline.ts';
+import { rejected } from '../node-plan.ts';
 import type { CcxtVenue } from './config.ts';
 import type { CexConnection, Parameters } from './connection.ts';
 import { readCredentials, type CexCredentials } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
-import { CEX_FAULTS, ExchangeAnswerError, plainWords, refuse, toFault } from './errors.ts';
+import { CEX_FAULTS, ExchangeAnswerError, plainWords, toFault } from './errors.ts';
 
-/** A call under way, known to the transport below the library. */
+/** A call under way, as the transport below the library sees it. */
 interface Pending {
   readonly limit: Deadline;
   sent: boolean;
@@ -23,18 +24,18 @@ interface Pending {
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 const agentOptions = { connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER_BYTES };
 const kept = new Agent({ ...agentOptions, keepAliveTimeout: 4_000 });
-// A reused connection may be closed by the other side just as the request leaves, and nobody would
-// know whether it arrived.
+// For writes: a kept connection may close just as the request leaves, which would leave its outcome
+// unknown.
 const fresh = new Agent({ ...agentOptions, pipelining: 0 });
 
-/** Opens the connection; the library is only loaded here. Nothing is asked yet. */
+/** Loads the library and the key; sends nothing yet. */
 export async function openConnection(
   venue: CcxtVenue,
   dialect: Dialect,
   credentials?: CexCredentials,
 ): Promise<CexConnection> {
   if (venue.credentials_file === undefined)
-    throw refuse('CREDENTIALS_MISSING', `${venue.venue_key} has no API key of its own`);
+    throw rejected('CREDENTIALS_MISSING', `${venue.venue_key} has no API key of its own`);
   const keys = credentials ?? (await readCredentials(venue.credentials_file));
   const pending = new AsyncLocalStorage<Pending>();
   const exchange = await createExchange(venue, keys);
@@ -48,8 +49,8 @@ export async function openConnection(
       const state: Pending = { limit, sent: false };
       try {
         const work = pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
-        // Its turn by the rate limit may come after the time is over; it then finds the signal
-        // aborted and sends nothing.
+        // The rate limit may delay the call past its deadline; it then finds the signal aborted and
+        // sends nothing.
         return await Promise.race([work, limit.over]);
       } catch (error) {
         throw faultOf(error, { venue, state, call, expired: limit.expired() });
@@ -70,8 +71,8 @@ async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<E
     number: String,
     enableRateLimit: true,
     timeout: venue.timeout_seconds * 1000,
-    // A write that is repeated by itself may pay twice. The short window also bounds how late a
-    // delayed one can be taken.
+    // A repeated write may pay twice. The short window bounds how late the exchange accepts a
+    // delayed one.
     options: { maxRetriesOnFailure: 0, adjustForTimeDifference: false, recvWindow: 5_000 },
   });
   if (venue.sandbox) exchange.setSandboxMode(true);
@@ -80,7 +81,7 @@ async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<E
   return exchange;
 }
 
-/** The same paths at another host. What has no address, as in a sandbox, gets none. */
+/** The same paths at another host. Entries without a URL, as in a sandbox, stay without. */
 function moved(urls: unknown, base: string): unknown {
   if (typeof urls === 'string')
     return base.replace(/\/+$/, '') + new URL(urls).pathname.replace(/\/+$/, '');
@@ -102,7 +103,7 @@ interface Transport {
   readonly pending: Pending | undefined;
 }
 
-/** In place of the library's own: one request, no redirect, one time limit to the last byte. */
+/** Replaces the library's transport: one request, no redirect, one deadline to the last byte. */
 async function send(
   { exchange, dialect, words, pending }: Transport,
   {
@@ -113,8 +114,8 @@ async function send(
   }: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
 ): Promise<unknown> {
   if (pending === undefined) throw new Error('the library called the exchange by itself');
-  // Waiting for the rate limit may have taken the time that was left, and a process that was
-  // stopped meanwhile comes here before its timers are told.
+  // The deadline may have passed while the rate limit held the call; in a process that was
+  // suspended meanwhile this runs before its timers do.
   pending.limit.check();
   pending.sent = true;
   const answer = await request(url, {
@@ -140,10 +141,10 @@ async function send(
       });
     });
   }
-  const told = dialect.readError(json(text));
-  const said = told === null ? '' : `: ${words(`${told.code} ${told.message}`)}`;
+  const reported = dialect.readError(json(text));
+  const said = reported === null ? '' : `: ${words(`${reported.code} ${reported.message}`)}`;
   const message = `the exchange answered ${String(status)}${said}`;
-  const code = told !== null && isRefusal(status) ? dialect.refusals[told.code] : undefined;
+  const code = reported !== null && isRefusal(status) ? dialect.refusals[reported.code] : undefined;
   const after = Number(answer.headers['retry-after'] ?? Number.NaN);
   throw new ExchangeAnswerError({
     status,
@@ -154,8 +155,8 @@ async function send(
 }
 
 /**
- * Others of these say that somebody gave up waiting or is too busy, on whichever side of the
- * exchange's gate.
+ * Whether a status may be a refusal. The excluded ones mean a timeout or too much load, and leave
+ * open whether the exchange got the request.
  */
 function isRefusal(status: number): boolean {
   return status >= 400 && status <= 499 && ![408, 409, 418, 425, 429].includes(status);
@@ -177,8 +178,8 @@ function withoutKeys(text: string, keys: CexCredentials): string {
 }
 
 /**
- * The library's and the transport's errors repeat the signed request, so neither they nor their
- * words are kept.
+ * The library's and the transport's errors contain the signed request, so neither they nor their
+ * messages are kept.
  */
 function faultOf(
   error: unknown,
@@ -194,7 +195,7 @@ function faultOf(
       `${venue.exchange} did not answer in time${where}`,
     );
   if (of.call.signal.aborted)
-    return new ExecutorFault('timeout', CEX_FAULTS.aborted, `the call was given up${where}`);
+    return new ExecutorFault('timeout', CEX_FAULTS.aborted, `the call was aborted${where}`);
   if (!state.sent) return unsent(error, venue);
   const code =
     error instanceof Error && 'code' in error && /^[A-Z0-9_]{1,40}$/.test(String(error.code))
@@ -209,9 +210,9 @@ function faultOf(
 
 function unsent(error: unknown, venue: CcxtVenue): ExecutorFault {
   if (venue.sandbox && error instanceof Error && error.constructor.name === 'NotSupported') {
-    return refuse(
+    return rejected(
       'SANDBOX_NOT_SUPPORTED',
-      `${venue.exchange} has no sandbox for this; nothing was sent, and nothing is sent to the real exchange`,
+      `${venue.exchange} has no sandbox for this; nothing was sent`,
     );
   }
   return new ExecutorFault(

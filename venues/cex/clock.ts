@@ -3,7 +3,7 @@ import type { VenueClock } from '../../domain/send/clocks.ts';
 import { createCexAccounts } from './accounts.ts';
 import type { CcxtVenue } from './config.ts';
 
-/** By venue key; a sub-account without a key of its own is asked for with its master's. */
+/** By venue key; a sub-account without its own key uses its master's. */
 export function exchangeClocks(
   bindings: readonly CcxtVenue[],
 ): Readonly<Record<string, VenueClock>> {
@@ -15,7 +15,8 @@ export function exchangeClocks(
         {
           read: async (signal) =>
             dialect.time(await (venue.credentials_file === undefined ? ofMaster : own)(), {
-              ...{ signal, requestId: 'clocks' },
+              signal,
+              requestId: 'clocks',
             }),
           counts: 'either',
         } satisfies VenueClock,

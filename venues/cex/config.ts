@@ -1,11 +1,11 @@
-/** What a binding of an exchange account and the configs of its nodes look like. */
+/** The schemas of an exchange account's venue entry and of its node configs. */
 import { z } from 'zod';
 import { TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
 import { venueKeySchema } from '../entry.ts';
 import { BALANCE_ACCOUNT_TYPES, type BalanceAccountType } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 
-/** Keys and signatures go there, so plain http is for this machine alone. */
+/** Requests carry API keys and signatures, so plain http is allowed on this machine alone. */
 const baseUrl = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (
@@ -32,28 +32,23 @@ export const ccxtVenueSchema = z
       .string()
       .refine((id) => DIALECTS.has(id), `must be ${[...DIALECTS.keys()].join(', ')}`),
     account_role: z.enum(['master', 'sub']),
-    /** The exchange's own name of the account. */
+    /** The account's name at the exchange. */
     account: z
       .string()
       .regex(/^[\x21-\x7e]{1,254}$/, 'must be 1 to 254 printable characters without spaces'),
     /**
-     * Relative to the venues file. A sub-account with a master may do without; it can then be read
-     * and topped up, but not withdraw.
+     * Relative to the venues file. Optional for a sub-account with a master; without it the account
+     * can be read and topped up, but cannot withdraw.
      */
     credentials_file: z.string().min(1).max(4096).optional(),
-    /** The `venue_key` of the account that this one is a sub-account of. */
+    /** The `venue_key` of this sub-account's master. */
     master: venueKeySchema.optional(),
     sandbox: z.boolean().default(false),
     /** Replaces the exchange's hosts, for proxies and tests. */
     base_url: baseUrl.optional(),
-    /**
-     * Pools that balances are fetched of; by default all that the exchange tells of with the key at
-     * hand.
-     */
+    /** Pools whose balances are fetched; by default all that the exchange shows with this key. */
     account_types: z.array(z.enum(BALANCE_ACCOUNT_TYPES)).min(1).optional(),
-    /**
-     * Whether a withdrawal must go to an address that the exchange's own book holds as whitelisted.
-     */
+    /** Whether a withdrawal must go to an address that the exchange's address book whitelists. */
     withdrawal_whitelist: z.boolean().default(true),
     fetch_interval_seconds: z.number().positive().max(86_400).optional(),
     timeout_seconds: z.number().positive().max(60).default(10),
@@ -65,17 +60,18 @@ export const ccxtVenueSchema = z
       fault('master', 'is for sub-accounts only');
     if (venue.credentials_file === undefined && venue.master === undefined)
       fault('credentials_file', 'is needed without a master');
-    const told = DIALECTS.get(venue.exchange)?.accountFault(venue.account, venue.account_role);
-    if (told != null) fault('account', told);
+    const problem = DIALECTS.get(venue.exchange)?.accountFault(venue.account, venue.account_role);
+    if (problem != null) fault('account', problem);
     const known = accountTypes(venue);
     for (const [index, type] of (venue.account_types ?? []).entries()) {
       if (known.includes(type)) continue;
-      const message = `${venue.exchange} does not tell of ${type} with the key of this binding`;
+      const message = `${venue.exchange} does not show ${type} with the key of this binding`;
       context.addIssue({ code: 'custom', path: ['account_types', index], message });
     }
   })
   .transform((venue) => ({ ...venue, account_types: venue.account_types ?? accountTypes(venue) }));
-/** What the exchange tells of: more with an account's own key than with its master's. */
+
+/** The pools that the exchange shows: more with an account's own key than with its master's. */
 function accountTypes(venue: {
   readonly exchange: string;
   readonly credentials_file?: string | undefined;
@@ -87,8 +83,8 @@ function accountTypes(venue: {
 export type CcxtVenue = z.output<typeof ccxtVenueSchema>;
 
 /**
- * The exchange signs and reads some requests without percent-encoding, so what goes there must not
- * be able to end a parameter and begin another.
+ * The exchange signs and reads some requests without percent-encoding, so no value may end a
+ * parameter and start another.
  */
 const plainText = (max: number) =>
   z
@@ -98,9 +94,7 @@ const plainText = (max: number) =>
       `must be 1 to ${String(max)} of letters, digits and . _ : -`,
     );
 
-/**
- * Node configs carry keys for others too (amount, labels), so these schemas read only their own.
- */
+/** Not strict: node configs also carry keys that others read, such as labels. */
 export const withdrawalConfigSchema = z.object({
   venue: venueKeySchema,
   network: plainText(32),

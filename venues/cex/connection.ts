@@ -1,15 +1,13 @@
-/** What the rest of this folder sees of a connection to an exchange. */
+/** A connection to an exchange, as the rest of this folder sees it. */
 import type { CallOptions } from '../../domain/executor.ts';
 
 export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Asks one account's exchange with that account's key. */
 export interface CexConnection {
   /**
-   * Calls the endpoint that ccxt names `method`, once; the answer as the exchange gave it, not yet
-   * checked.
+   * Calls the endpoint that ccxt names `method`, once; returns the exchange's answer unchecked.
    *
-   * @throws ExecutorFault, `rejected` where it is proven that nothing was done.
+   * @throws ExecutorFault, `rejected` only with proof that nothing was done.
    */
   ask(method: string, parameters: Parameters, call: CallOptions): Promise<unknown>;
 }

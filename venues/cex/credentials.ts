@@ -1,6 +1,4 @@
-/**
- * Reading an exchange account's API key from disk, and refusing to when others could read it too.
- */
+/** Reads an exchange account's API key from disk; refuses a file that others could read. */
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
@@ -14,8 +12,8 @@ export interface CexCredentials {
 }
 
 /**
- * What is wrong with a credentials file; the message names the file and its fields and never what
- * is in them.
+ * What is wrong with a credentials file; the message names the file and its fields, never their
+ * values.
  */
 export class CredentialsError extends Error {
   override readonly name = 'CredentialsError';
@@ -31,13 +29,13 @@ const schema = z.strictObject({ api_key: field, secret: field, password: field.e
 
 /**
  * The key in `path`: `{"api_key", "secret", "password"?}` in a regular file of mode 600 that
- * belongs to this process's user. Owner and mode are read from the opened file, so that it cannot
- * be exchanged between the check and the read.
+ * belongs to this process's user. Owner and mode are read from the opened file, so it cannot be
+ * replaced between the check and the read.
  *
  * @throws CredentialsError
  */
 export async function readCredentials(path: string): Promise<CexCredentials> {
-  // A FIFO would keep the open waiting, and a link could lead to anybody's file.
+  // Opening a FIFO would block, and a link could lead to another user's file.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
     throw new CredentialsError(`${path} cannot be opened (${error.code ?? 'unknown reason'})`);
@@ -71,7 +69,7 @@ function parse(text: string, path: string): CexCredentials {
   try {
     content = JSON.parse(text);
   } catch {
-    // The parser's own words quote the text.
+    // The parser's message quotes the text.
     throw new CredentialsError(`${path} is not valid JSON`);
   }
   const parsed = schema.safeParse(content);
@@ -79,7 +77,7 @@ function parse(text: string, path: string): CexCredentials {
   throw new CredentialsError(`${path}: ${namesOnly(parsed.error).join('; ')}`);
 }
 
-/** An unknown key may be a secret in the wrong place, so only the known ones are named. */
+/** An unknown key may be a misplaced secret, so only known ones are named. */
 function namesOnly(error: z.ZodError): readonly string[] {
   if (error.issues.some(({ code }) => code === 'unrecognized_keys'))
     return ['it holds more than api_key, secret and password'];

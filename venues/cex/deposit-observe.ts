@@ -1,54 +1,39 @@
 /**
- * `ccxt.deposit_observe`: waits until an exchange account is credited for a transaction that an
- * earlier node made. Which node is `config.match_from`; what it reported arrives as `matched`.
+ * `ccxt.deposit_observe`: waits until an exchange credits an account for the transaction of an
+ * earlier node, which `config.match_from` names; that node's output arrives as `matched`.
  */
 import { depthFor } from '../../domain/chains/assurance-table.ts';
 import {
   COMPLETION_ASSURANCES,
-  ExecutorFault,
   type CallOptions,
   type CompletionAssurance,
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type ExecutorDescriptor,
 } from '../../domain/executor.ts';
 import { add } from '../../domain/money.ts';
+import { rejected, readConfig } from '../node-plan.ts';
+import { createObserver, observerDescriptor } from '../observer.ts';
 import { checkAccounts, type CexAccounts } from './accounts.ts';
 import { depositObserveConfigSchema } from './config.ts';
 import type { DepositRecord } from './dialect.ts';
 import { failWhenRefused } from './errors.ts';
-import { lifetimeOf, readAsset, readConfig } from './plan.ts';
+import { lifetimeOf, readAsset } from './plan.ts';
 
 const POLL_SECONDS = 10;
 
-export const CEX_DEPOSIT_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
+export const CEX_DEPOSIT_OBSERVE_DESCRIPTOR = observerDescriptor({
   executor_key: 'ccxt.deposit_observe',
-  kind: 'local',
   action_types: ['cex_deposit_observe'],
   provider: 'ccxt',
-  same_key_safe: true,
-  settle_seconds: 0,
   timeout_seconds: 60,
-  in_process: false,
-  sends: false,
-  not_payees: [],
-  // A deposit that the exchange lets go again is final by its own rules.
+  // By the exchange's own rules a deposit is final once it may leave the account again.
   completion_assurances: COMPLETION_ASSURANCES,
-};
+});
 
-/** Prepare and submit are refused: it has no side effect. */
 export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor {
-  const refuseSend = () =>
-    Promise.reject(
-      new ExecutorFault(
-        'rejected',
-        'PHASE_NOT_SUPPORTED',
-        'cex_deposit_observe only observes: use it in an observe node',
-      ),
-    );
   const observe = (context: ExecutionContext, call: CallOptions) => look(accounts, context, call);
-  return {
+  return createObserver({
     descriptor: CEX_DEPOSIT_OBSERVE_DESCRIPTOR,
     preflight: (context) =>
       failWhenRefused(async () => {
@@ -56,19 +41,16 @@ export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor
         readAsset(context);
         return null;
       }),
-    prepare: refuseSend,
-    submit: refuseSend,
     observe,
     recover: observe,
-    cancel: () => Promise.resolve({ next_state: 'OBSERVING' }),
     health: (call) => checkAccounts(accounts, { withdraw: false }, call),
-  };
+  });
 }
 
 /**
  * COMPLETED with `{tx_hash, received_amount, deposits, network, payments}` once every deposit of
- * the transaction is credited, and free to leave the account where the plan asks for a final one.
- * FAILED `DEPOSIT_REJECTED` when the exchange took none of it.
+ * the transaction is credited, and withdrawable where the plan requires finality. FAILED
+ * `DEPOSIT_REJECTED` when the exchange rejected one of them.
  */
 async function look(
   accounts: CexAccounts,
@@ -103,7 +85,10 @@ async function look(
     deposits: found.length,
     network: first.network,
     payments: found.map(({ id, amount }) => ({
-      ...{ source: `cex:${account.venue.venue_key}`, reference: id, amount, total: amount },
+      source: `cex:${account.venue.venue_key}`,
+      reference: id,
+      amount,
+      total: amount,
     })),
   };
   const assurance = found.every(({ status }) => status === 'completed')
@@ -117,15 +102,15 @@ function isEnough({ status }: DepositRecord, assurance: CompletionAssurance): bo
 }
 
 /**
- * A node's transaction hash, else what an exchange called its booking, else a reference that looks
+ * The node's transaction hash, else the exchange's id of its booking, else a reference that looks
  * like a hash.
  */
 function transactionOf(matched: ExecutionContext['matched']): string | null {
   const { tx_hash, exchange_transaction } = matched?.output ?? {};
-  const told = [tx_hash, exchange_transaction].find(
+  const reported = [tx_hash, exchange_transaction].find(
     (each) => typeof each === 'string' && each !== '',
   );
-  if (typeof told === 'string') return told;
+  if (typeof reported === 'string') return reported;
   const reference = matched?.external_ref;
   return reference !== undefined && /^(0x)?[0-9a-f]{64}$/i.test(reference) ? reference : null;
 }

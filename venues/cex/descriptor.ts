@@ -1,12 +1,11 @@
-/** What the registry says of the executors that send. */
+/** The registry's descriptors of the executors that send. */
 import type { CompletionAssurance, ExecutorDescriptor } from '../../domain/executor.ts';
 
-/** The promises of an exchange about what is sent under a client id. */
-type Promised = Pick<ExecutorDescriptor, 'same_key_safe' | 'settle_seconds'>;
+/** An exchange's promises about a send under a client id. */
+type Promises = Pick<ExecutorDescriptor, 'same_key_safe' | 'settle_seconds'>;
 
 /**
- * A withdrawal leaves the exchange, whose word says no more; both ends of a transfer are its own
- * books.
+ * The exchange can report only that a withdrawal left it; of a transfer it holds both accounts.
  */
 const SHOWN: Readonly<Record<'withdrawal' | 'internal_transfer', readonly CompletionAssurance[]>> =
   {
@@ -14,10 +13,10 @@ const SHOWN: Readonly<Record<'withdrawal' | 'internal_transfer', readonly Comple
     internal_transfer: ['provider_completed', 'destination_observed', 'destination_credited'],
   };
 
-/** `ccxt.<name>` for `cex_<name>`, which promises what the weakest of the bound exchanges does. */
+/** `ccxt.<name>` for `cex_<name>`; it promises what the weakest bound exchange promises. */
 export function sendingDescriptor(
   name: 'withdrawal' | 'internal_transfer',
-  promises: readonly Promised[],
+  promises: readonly Promises[],
 ): ExecutorDescriptor {
   return {
     executor_key: `ccxt.${name}`,

@@ -1,7 +1,7 @@
 /**
- * What an exchange must be able to tell and do, in our terms. ccxt's unified calls leave out what
- * guards money (client ids, transfers between accounts, the address book), so each exchange has a
- * dialect: a second one is a second file.
+ * What we need from an exchange, in our terms. ccxt's unified calls lack what protects money
+ * (client ids, transfers between accounts, the address book), so each exchange has a dialect of its
+ * own.
  */
 import type { PoolBalance } from '../../domain/balances.ts';
 import {
@@ -11,24 +11,21 @@ import {
 import type { CallOptions } from '../../domain/executor.ts';
 import type { CexConnection } from './connection.ts';
 
-/** Pools that balances may be fetched of. What transfers do not name is shown and no more. */
+/** Pools whose balances may be fetched. Those that transfers do not name are only shown. */
 export const BALANCE_ACCOUNT_TYPES = [...TRANSFER_ACCOUNT_TYPES, 'FUNDING', 'FUND'] as const;
 export type BalanceAccountType = (typeof BALANCE_ACCOUNT_TYPES)[number];
 
-/**
- * What the exchange asks of a withdrawal of one asset over one network. Amounts are decimal
- * strings.
- */
+/** The exchange's terms for withdrawing one asset over one network. Amounts are decimal strings. */
 export interface WithdrawalTerms {
   readonly enabled: boolean;
   readonly min: string;
   /** Null: none. */
   readonly max: string | null;
-  /** Amounts are multiples of it. Null: any. */
+  /** Amounts must be multiples of it. Null: any. */
   readonly step: string | null;
   /** What the exchange keeps of the amount. */
   readonly fee: string;
-  /** Whole patterns; null where the exchange gives none that can be used. */
+  /** Patterns of the whole text; null where the exchange has no usable one. */
   readonly address_pattern: string | null;
   readonly tag_pattern: string | null;
 }
@@ -57,24 +54,24 @@ export type RecordStatus = 'pending' | 'completed' | 'failed';
 export interface WithdrawalRecord {
   readonly id: string;
   readonly status: RecordStatus;
-  /** The exchange's own word for the status. */
+  /** The exchange's own status, for messages. */
   readonly exchange_status: string;
   readonly asset: string;
   readonly network: string | null;
   readonly address: string;
   readonly tag: string | null;
-  /** What the destination gets, and what the exchange keeps. */
+  /** The amount that the destination gets, and the exchange's fee. */
   readonly net_amount: string;
   readonly fee: string;
-  /** Of a transaction on chain; null for a booking within the exchange. */
+  /** Null for a booking within the exchange. */
   readonly tx_hash: string | null;
-  /** Of whichever kind. */
+  /** The hash, or the exchange's id of the booking. */
   readonly transaction: string | null;
 }
 
 export interface DepositRecord {
   readonly id: string;
-  /** `credited` counts already but cannot leave the account yet. */
+  /** `credited`: counted in the balance, but not withdrawable yet. */
   readonly status: RecordStatus | 'credited';
   readonly exchange_status: string;
   readonly asset: string;
@@ -115,9 +112,7 @@ export interface Period {
   readonly to: number;
 }
 
-/**
- * Whether a repeated send has no second effect, and how long after one its record may still appear.
- */
+/** Whether repeating a send is safe, and how long after a send its record may still appear. */
 export interface SendGuarantee {
   readonly same_key_safe: boolean;
   readonly settle_seconds: number;
@@ -126,26 +121,23 @@ export interface SendGuarantee {
 export interface Dialect {
   /** What is wrong with an account's name; null when nothing is. */
   accountFault(account: string, role: 'master' | 'sub'): string | null;
-  /** The exchange's code and words in a body of an error; null when it holds none. */
+  /** The exchange's code and message in an error's body; null when it has none. */
   readError(body: unknown): { readonly code: string; readonly message: string } | null;
   /**
-   * Codes that prove that nothing was done, with what we call them. A code that may mean anything
-   * else must not be here.
+   * The exchange's codes that prove that nothing was done, each with our code. A code that may also
+   * mean something else must not be here.
    */
   readonly refusals: Readonly<Record<string, string>>;
 
   /** The exchange's own time in milliseconds. */
   time(connection: CexConnection, call: CallOptions): Promise<number>;
 
-  /** Fractional digits of amounts that are moved between accounts. */
+  /** Decimals of amounts that are moved between accounts. */
   readonly transfer_decimals: number;
   readonly withdrawals: SendGuarantee;
   readonly transfers: SendGuarantee;
 
-  /**
-   * Whether the key works and may do what is to be done with it; null when it may, else what it may
-   * not.
-   */
+  /** Why the key does not work or lacks a needed permission; null where it is fine. */
   keyFault(
     connection: CexConnection,
     needs: { readonly withdraw: boolean },
@@ -153,8 +145,7 @@ export interface Dialect {
   ): Promise<string | null>;
 
   /**
-   * The pools that an account's own key tells of, and those of a sub-account that its master's key
-   * tells of.
+   * The pools that an account's own key shows, and those of a sub-account that its master's shows.
    */
   readonly account_types: {
     readonly own: readonly BalanceAccountType[];
@@ -166,35 +157,35 @@ export interface Dialect {
     types: readonly BalanceAccountType[],
     call: CallOptions,
   ): Promise<readonly PoolBalance[]>;
-  /** The pools of a sub-account, asked with its master's key. */
+  /** The pools of a sub-account, read with its master's key. */
   subBalances(
     master: CexConnection,
     account: { readonly sub_account: string; readonly types: readonly BalanceAccountType[] },
     call: CallOptions,
   ): Promise<readonly PoolBalance[]>;
 
-  /** Null when the exchange does not know the asset or that network for it. */
+  /** Null when the exchange does not offer the asset on that network. */
   withdrawalTerms(
     connection: CexConnection,
     of: { asset: string; network: string },
     call: CallOptions,
   ): Promise<WithdrawalTerms | null>;
-  /** The account's own list of addresses; left out where the exchange cannot be asked for it. */
+  /** The account's address book; absent where the exchange has no call for it. */
   addressBook?(connection: CexConnection, call: CallOptions): Promise<readonly BookEntry[]>;
-  /** A client id that this exchange takes, always the same for the same key. */
+  /** A client id that this exchange accepts, always the same for the same key. */
   withdrawalId(idempotencyKey: string): string;
-  /** Sends it once; the exchange's id. */
+  /** Sends it once; returns the exchange's id. */
   withdraw(connection: CexConnection, order: WithdrawalOrder, call: CallOptions): Promise<string>;
   /**
-   * Every withdrawal of the client id in the period. Throws `HISTORY_TOO_OLD` for a period that the
-   * exchange no longer tells.
+   * Every withdrawal of the client id in the period. Throws `HISTORY_TOO_OLD` where the period
+   * starts before the exchange's history.
    */
   findWithdrawals(
     connection: CexConnection,
     of: { readonly client_id: string; readonly asset: string; readonly period: Period },
     call: CallOptions,
   ): Promise<readonly WithdrawalRecord[]>;
-  /** Left out where a withdrawal cannot be called back. */
+  /** Absent where a withdrawal cannot be cancelled. */
   cancelWithdrawal?(connection: CexConnection, id: string, call: CallOptions): Promise<void>;
 
   findDeposits(
@@ -203,7 +194,7 @@ export interface Dialect {
     call: CallOptions,
   ): Promise<readonly DepositRecord[]>;
 
-  /** Sends it once, with the master's key; the exchange's id. */
+  /** Sends it once, with the master's key; returns the exchange's id. */
   transfer(master: CexConnection, transfer: ExchangeTransfer, call: CallOptions): Promise<string>;
   findTransfers(
     master: CexConnection,

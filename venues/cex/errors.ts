@@ -1,12 +1,11 @@
-/**
- * How a call of an exchange goes wrong: refused with proof that nothing was done, or without any.
- */
+/** Faults of calls to an exchange: refusals that prove that nothing was done, and all others. */
 import { z } from 'zod';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { issuesLine } from '../../platform/issues.ts';
 import { storable } from '../../domain/text.ts';
+import { rejected, failWhenRejected } from '../node-plan.ts';
 
-/** Codes of the faults of this module, where the exchange gave no refusal of its own. */
+/** Codes of faults that are not an exchange's refusal. */
 export const CEX_FAULTS = {
   aborted: 'CEX_ABORTED',
   timeout: 'CEX_TIMEOUT',
@@ -16,15 +15,15 @@ export const CEX_FAULTS = {
   protocol: 'CEX_PROTOCOL_ERROR',
 } as const;
 
-/** The exchange's own word that it did nothing and will do nothing of the request. */
+/** The exchange's statement that it has not carried out the request and never will. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
 }
 
 /**
- * An answer that is no success. Holds neither the request nor the body: both may hold what nobody
- * should read in a log.
+ * An answer that is no success. Holds neither the request nor the body, since both may contain
+ * secrets.
  */
 export class ExchangeAnswerError extends Error {
   override readonly name = 'ExchangeAnswerError';
@@ -47,8 +46,8 @@ export class ExchangeAnswerError extends Error {
 const LONGEST = 200;
 
 /**
- * An exchange's own words without addresses of the web, long secrets-like runs, control characters
- * and length.
+ * An exchange's message without URLs, long runs that may be secrets and control characters, cut to
+ * 200 characters.
  */
 export function plainWords(text: string): string {
   const plain = text.replace(/[a-z]+:\/\/\S+/gi, '[url]').replace(/[A-Za-z0-9+/=_-]{48,}/g, '…');
@@ -56,8 +55,8 @@ export function plainWords(text: string): string {
 }
 
 /**
- * The fault for whatever a call threw. `rejected` is proof: the exchange's refusal, or that nothing
- * could be sent at all. Everything else leaves open what became of the request.
+ * The fault for anything that a call threw. `rejected` is proof that nothing was done: the exchange
+ * refused, or nothing could be sent. Every other kind leaves the outcome open.
  */
 export function toFault(error: unknown): ExecutorFault {
   if (error instanceof ExecutorFault) return error;
@@ -67,19 +66,18 @@ export function toFault(error: unknown): ExecutorFault {
     return new ExecutorFault(
       'protocol',
       CEX_FAULTS.protocol,
-      `the exchange's answer does not fit: ${places}`,
+      `the exchange's answer has an unexpected shape: ${places}`,
     );
   }
   return new ExecutorFault(
     'protocol',
     CEX_FAULTS.protocol,
-    'the exchange was asked and something unexpected happened',
+    'the call to the exchange failed unexpectedly',
   );
 }
 
 function answerFault(error: ExchangeAnswerError): ExecutorFault {
-  if (error.refusal !== null)
-    return new ExecutorFault('rejected', error.refusal.code, error.refusal.message);
+  if (error.refusal !== null) return rejected(error.refusal.code, error.refusal.message);
   const after =
     error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds };
   if (error.status === 429 || error.status === 418)
@@ -87,18 +85,13 @@ function answerFault(error: ExchangeAnswerError): ExecutorFault {
   return new ExecutorFault('server_error', CEX_FAULTS.error, error.message, after);
 }
 
-/** FAILED where it is proven that nothing was done; everything else stays a fault. */
-export async function failWhenRefused<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
-  try {
-    return await work();
-  } catch (error) {
-    const fault = toFault(error);
-    if (fault.kind !== 'rejected') throw fault;
-    return { next_state: 'FAILED', error_code: fault.code, error_message: fault.message };
-  }
-}
-
-/** A `rejected` fault of our own: a check before anything was sent. */
-export function refuse(code: string, message: string): ExecutorFault {
-  return new ExecutorFault('rejected', code, message);
+/**
+ * FAILED where the exchange or a check of ours proves that nothing was done; else throws a fault.
+ */
+export function failWhenRefused<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
+  return failWhenRejected(() =>
+    work().catch((error: unknown) => {
+      throw toFault(error);
+    }),
+  );
 }

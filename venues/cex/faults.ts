@@ -1,4 +1,4 @@
-/** What is wrong with an exchange account's entry beside the other accounts of the file. */
+/** Conflicts of an exchange account's entry with the other accounts of the file. */
 import type { CcxtVenue } from './config.ts';
 
 interface Others {
@@ -9,19 +9,19 @@ interface Others {
 }
 
 export function accountFaults(venue: CcxtVenue, { at, all, earlier }: Others): readonly string[] {
-  // Two bindings of one account would each count the same funds as theirs.
+  // Two bindings of one account would count the same funds twice.
   const twice = earlier.some((other) => isSameAccount(other, venue))
     ? [`${at}.account: this account of ${venue.exchange} is already bound above`]
     : [];
   return [...twice, ...masterProblem(venue, all).map((problem) => `${at}.master: ${problem}`)];
 }
 
-/** A sub-account's master is asked in its name, so it must be one, and of the same exchange. */
+/** The master's key serves the sub-account, so it must be a master of the same exchange. */
 function masterProblem(venue: CcxtVenue, all: readonly CcxtVenue[]): readonly string[] {
   if (venue.master === undefined) return [];
   const master = all.find(({ venue_key }) => venue_key === venue.master);
-  if (master === undefined) return [`${venue.master} is no account of an exchange in this file`];
-  if (master.account_role !== 'master') return [`${venue.master} is no master account`];
+  if (master === undefined) return [`${venue.master} is not an exchange account of this file`];
+  if (master.account_role !== 'master') return [`${venue.master} is not a master account`];
   return isSameExchange(master, venue)
     ? []
     : [`${venue.master} has another exchange, sandbox or base_url`];

@@ -1,11 +1,10 @@
 /**
- * `ccxt.internal_transfer`: between accounts of one master, or between an account's pools, within
- * the exchange's books.
+ * `ccxt.internal_transfer`: within the exchange, between accounts of one master or between an
+ * account's pools.
  */
 import { brokenRule, TOPOLOGY_RULES } from '../../domain/capital-transfers/topology.ts';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
 import {
-  ExecutorFault,
   type CallOptions,
   type ExecutionContext,
   type ExecutionResult,
@@ -14,20 +13,28 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare, normalize, toBaseUnits } from '../../domain/money.ts';
+import { rejected, readConfig, readAmount } from '../node-plan.ts';
 import { hashedId } from './client-id.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { internalTransferConfigSchema, type InternalTransferConfig } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
 import type { ExchangeTransfer } from './dialect.ts';
-import { failWhenRefused, refuse } from './errors.ts';
-import { checkAssurance, lifetimeOf, readAmount, readAsset, readConfig } from './plan.ts';
+import { failWhenRefused } from './errors.ts';
+import {
+  checkAssurance,
+  lifetimeOf,
+  readAsset,
+  recoverBy,
+  requirePrepared,
+  stillObserving,
+} from './plan.ts';
 import { endOf, findTransfer, scopeOf, sendTransfer } from './account-transfers.ts';
 
 const POLL_SECONDS = 2;
 
 /**
- * Both ends are accounts of the exchange, so its word that the transfer is done shows that the
- * destination is credited.
+ * Both ends are accounts of the exchange, so a completed transfer shows that the destination is
+ * credited.
  */
 export function createCexInternalTransferExecutor(accounts: CexAccounts): Executor {
   const look = async (context: ExecutionContext, call: CallOptions) => {
@@ -52,20 +59,10 @@ export function createCexInternalTransferExecutor(accounts: CexAccounts): Execut
       })),
     submit: (input, call) => submit(accounts, input, call),
     observe: async (context, call) =>
-      (await look(context, call)) ?? waiting(context.prior?.external_ref),
-    recover: async (context, call) => {
-      try {
-        return (await look(context, call)) ?? { next_state: 'READY' };
-      } catch (error) {
-        if (
-          !(error instanceof ExecutorFault) ||
-          !['TRANSFER_DUPLICATED', 'HISTORY_TOO_OLD'].includes(error.code)
-        )
-          throw error;
-        return { next_state: 'UNKNOWN', error_code: error.code, error_message: error.message };
-      }
-    },
-    // Done at once, or not at all: there is nothing to call back.
+      (await look(context, call)) ?? stillObserving(context, POLL_SECONDS),
+    recover: (context, call) =>
+      recoverBy(look(context, call), ['TRANSFER_DUPLICATED', 'HISTORY_TOO_OLD']),
+    // A transfer is done at once or never, so there is nothing to cancel.
     cancel: async (context, call) => (await look(context, call)) ?? { next_state: 'SUBMITTING' },
     health: (call) => checkAccounts(accounts, { withdraw: false }, call),
   };
@@ -83,7 +80,7 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
   const destination = accounts.get(config.destination_venue);
   const scope = scopeOf(source);
   if (scope === null)
-    throw refuse('MASTER_MISSING', `the master account of ${config.venue} is not bound`);
+    throw rejected('MASTER_MISSING', `the master account of ${config.venue} is not bound`);
   const side = (account: CexAccount, account_type: InternalTransferConfig['account_type']) => ({
     account: { venue_key: account.venue.venue_key, role: account.venue.account_role },
     account_type,
@@ -92,7 +89,7 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
     side(source, config.account_type),
     side(destination, config.destination_account_type),
   );
-  if (rule !== null) throw refuse('TOPOLOGY_NOT_SUPPORTED', TOPOLOGY_RULES[rule]);
+  if (rule !== null) throw rejected('TOPOLOGY_NOT_SUPPORTED', TOPOLOGY_RULES[rule]);
   const transfer = {
     reference: hashedId(context.idempotency_key),
     source: endOf(accounts, { venue_key: config.venue, account_type: config.account_type }, scope),
@@ -115,7 +112,7 @@ async function check(
   const { dialect, venue } = source;
   checkAssurance(context, 'destination_credited');
   if (toBaseUnits(transfer.amount, dialect.transfer_decimals) === null) {
-    throw refuse(
+    throw rejected(
       'AMOUNT_PRECISION',
       `the exchange moves amounts of at most ${String(dialect.transfer_decimals)} decimals`,
     );
@@ -132,24 +129,15 @@ async function check(
         );
   const free = pools.find(({ asset }) => asset === transfer.asset)?.withdrawable ?? '0';
   if (compare(free, transfer.amount) >= 0) return;
-  throw refuse(
+  throw rejected(
     'INSUFFICIENT_FUNDS',
     `${venue.venue_key} has ${free} ${transfer.asset} of the ${transfer.amount} to be moved`,
   );
 }
 
 function preparedOf({ config, transfer }: Planned): JsonObject {
-  const { venue, account_type, destination_venue, destination_account_type } = config;
   const { reference, asset, amount } = transfer;
-  return {
-    reference,
-    venue,
-    account_type,
-    destination_venue,
-    destination_account_type,
-    asset,
-    amount,
-  };
+  return { reference, ...config, asset, amount };
 }
 
 async function submit(
@@ -158,15 +146,7 @@ async function submit(
   call: CallOptions,
 ): Promise<ExecutionResult> {
   const planned = plan(accounts, context);
-  const expected = preparedOf(planned);
-  const differs = Object.keys(expected).find((name) => prepared_action[name] !== expected[name]);
-  if (differs !== undefined) {
-    throw new ExecutorFault(
-      'protocol',
-      'PREPARED_ACTION_MISMATCH',
-      `what was prepared differs from the node in ${differs}`,
-    );
-  }
+  requirePrepared(prepared_action, preparedOf(planned));
   const answer = await sendTransfer(planned.source, planned.transfer, call);
   return answer.status === 'pending'
     ? { next_state: 'SUBMITTED', ...reference(answer) }
@@ -210,12 +190,4 @@ function report(answer: TransferAnswer, context: ExecutionContext): ExecutionRes
 
 function reference({ provider_transfer_id }: TransferAnswer): { readonly external_ref?: string } {
   return provider_transfer_id === undefined ? {} : { external_ref: provider_transfer_id };
-}
-
-function waiting(externalRef: string | undefined): ExecutionResult {
-  return {
-    next_state: 'OBSERVING',
-    ...(externalRef === undefined ? {} : { external_ref: externalRef }),
-    retry_after_seconds: POLL_SECONDS,
-  };
 }

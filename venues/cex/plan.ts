@@ -1,81 +1,100 @@
-/** What the nodes of this provider are to do, read from their contexts. */
-import type { z } from 'zod';
+/** Reading nodes of this provider, and answers that its executors share. */
 import {
   COMPLETION_ASSURANCES,
+  ExecutorFault,
   type CompletionAssurance,
   type ExecutionContext,
+  type ExecutionResult,
 } from '../../domain/executor.ts';
-import { isPositive, readDecimal } from '../../domain/money.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { idTime, isId } from '../../platform/ids.ts';
-import { issuesLine } from '../../platform/issues.ts';
+import { rejected } from '../node-plan.ts';
 import type { Period } from './dialect.ts';
-import { refuse } from './errors.ts';
-
-/** Throws the `rejected` fault `CONFIG_INVALID`, which names the places. */
-export function readConfig<T>(schema: z.ZodType<T>, context: ExecutionContext): T {
-  const parsed = schema.safeParse(context.config);
-  if (parsed.success) return parsed.data;
-  throw refuse('CONFIG_INVALID', issuesLine(parsed.error, { under: 'config' }));
-}
 
 /**
- * Whether an exchange may have an asset of this name. It is sent unencoded, so it must not be able
- * to begin another parameter.
+ * Whether an exchange may have an asset of this name. Names are sent unencoded, so a name must not
+ * be able to start another parameter.
  */
 export function isAsset(name: string): boolean {
   return /^[A-Z0-9]{1,32}$/.test(name);
 }
 
-/** The asset as exchanges write it. Throws the `rejected` fault `CONFIG_INVALID`. */
+/** The asset as exchanges write it. Throws `rejected` `CONFIG_INVALID`. */
 export function readAsset({ asset }: ExecutionContext): string {
   if (!isAsset(asset))
-    throw refuse('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
+    throw rejected('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
   return asset;
 }
 
 /**
- * Without trailing zeros. Throws the `rejected` fault `CONFIG_INVALID` unless the amount is a
- * decimal above zero.
- */
-export function readAmount({ amount }: ExecutionContext): string {
-  const read = readDecimal(amount);
-  if (read === null || !isPositive(read))
-    throw refuse('CONFIG_INVALID', 'the amount must be greater than zero');
-  return read;
-}
-
-/**
- * Throws the `rejected` fault `COMPLETION_ASSURANCE_NOT_SUPPORTED` when the plan asks for more than
- * `strongest`. A node that is not the last to move funds may say that less is enough for it:
- * `config.completion_assurance`.
+ * Throws `rejected` `COMPLETION_ASSURANCE_NOT_SUPPORTED` when the node requires more than
+ * `strongest`. A node may lower the plan's requirement by `config.completion_assurance`.
  */
 export function checkAssurance(context: ExecutionContext, strongest: CompletionAssurance): void {
   const own = COMPLETION_ASSURANCES.find(
     (known) => known === context.config['completion_assurance'],
   );
-  const asked = own ?? context.completion_assurance;
-  if (COMPLETION_ASSURANCES.indexOf(asked) <= COMPLETION_ASSURANCES.indexOf(strongest)) return;
-  throw refuse(
+  const required = own ?? context.completion_assurance;
+  if (COMPLETION_ASSURANCES.indexOf(required) <= COMPLETION_ASSURANCES.indexOf(strongest)) return;
+  throw rejected(
     'COMPLETION_ASSURANCE_NOT_SUPPORTED',
-    `the exchange's word shows ${strongest} and not ${asked}; let a node behind this one look, and set its config.completion_assurance`,
+    `the exchange shows at most ${strongest}, and the plan requires ${required}; add an observe node after this one, and set config.completion_assurance of this one to ${strongest}`,
   );
 }
 
 const DAY_MS = 86_400_000;
 
-/** From before the movement was made, since nothing of it can be older, until after now. */
+/** From the movement's creation until now, with a margin on either side. */
 export function lifetimeOf({ movement_id }: ExecutionContext, now = Date.now()): Period {
   const isTimed = isId(movement_id) && movement_id[14] === '7';
   return periodSince(isTimed ? idTime(movement_id) : null, now);
 }
 
 /**
- * A history has the exchange's times, and what was made here another clock's: a day on either side.
- * `now` is within seconds of the exchange's time, which refuses a question that is signed at
- * another. `since` is null where no time is known, and proves nothing where it lies ahead of `now`:
- * then the search goes back as far as one reaches.
+ * From `since` until `now`, widened by a day on either side, since a history has the exchange's
+ * times. `now` is within seconds of the exchange's time, or the exchange would refuse the signed
+ * request. Where `since` is null or after `now`, the period is as long as one search allows.
  */
 export function periodSince(since: number | null, now = Date.now()): Period {
   const from = since === null || since > now ? now - 6 * DAY_MS : since;
   return { from: from - DAY_MS, to: now + DAY_MS };
+}
+
+/**
+ * @throws ExecutorFault `PREPARED_ACTION_MISMATCH` where the node no longer says what was prepared.
+ */
+export function requirePrepared(prepared: JsonObject, expected: JsonObject): void {
+  const differs = Object.keys(expected).find((name) => prepared[name] !== expected[name]);
+  if (differs === undefined) return;
+  throw new ExecutorFault(
+    'protocol',
+    'PREPARED_ACTION_MISMATCH',
+    `what was prepared differs from the node in ${differs}`,
+  );
+}
+
+/** READY where the look finds nothing; UNKNOWN where its fault leaves the outcome to a person. */
+export async function recoverBy(
+  look: Promise<ExecutionResult | null>,
+  forPerson: readonly string[],
+): Promise<ExecutionResult> {
+  try {
+    return (await look) ?? { next_state: 'READY' };
+  } catch (error) {
+    if (!(error instanceof ExecutorFault) || !forPerson.includes(error.code)) throw error;
+    return { next_state: 'UNKNOWN', error_code: error.code, error_message: error.message };
+  }
+}
+
+/** No record so far. */
+export function stillObserving(
+  { prior }: ExecutionContext,
+  retry_after_seconds: number,
+): ExecutionResult {
+  const external_ref = prior?.external_ref;
+  return {
+    next_state: 'OBSERVING',
+    ...(external_ref === undefined ? {} : { external_ref }),
+    retry_after_seconds,
+  };
 }

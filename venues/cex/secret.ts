@@ -1,8 +1,8 @@
-/** A text that shows itself to nobody who prints, logs or serialises what holds it. */
+/** A secret text that printing, logging and serialising do not reveal. */
 import { inspect } from 'node:util';
 
 export interface Secret {
-  /** The text itself: for the call that needs it, never kept. */
+  /** The text itself: for the call that needs it, never to be stored. */
   reveal(): string;
 }
 

@@ -1,4 +1,4 @@
-/** Histories that tell only so long a period at once, and only so far back. */
+/** Splits a search in a history that allows only short periods and reaches only so far back. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { Period } from './dialect.ts';
 
@@ -6,7 +6,7 @@ import type { Period } from './dialect.ts';
  * Parts of `period`, the oldest first, each shorter than `longest` milliseconds and touching the
  * next.
  *
- * @throws ExecutorFault `HISTORY_TOO_OLD` when it begins before what the exchange keeps: "not
+ * @throws ExecutorFault `HISTORY_TOO_OLD` when it starts before the exchange's history: "not
  *   found" would prove nothing.
  */
 export function windows(
@@ -17,7 +17,7 @@ export function windows(
     throw new ExecutorFault(
       'protocol',
       'HISTORY_TOO_OLD',
-      'the exchange no longer tells what was sent so long ago',
+      'the exchange keeps no history of so long ago',
     );
   }
   const parts: Period[] = [];

@@ -1,9 +1,9 @@
-/** Before a withdrawal is sent: whether the exchange can do it as the plan says. */
+/** Whether the exchange can carry out a planned withdrawal. */
 import type { CallOptions, ExecutionContext } from '../../domain/executor.ts';
 import { compare, isMultiple } from '../../domain/money.ts';
+import { rejected } from '../node-plan.ts';
 import type { CexAccount } from './accounts.ts';
 import type { BookEntry, WithdrawalOrder, WithdrawalTerms } from './dialect.ts';
-import { refuse } from './errors.ts';
 import { checkAssurance } from './plan.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function checkWithdrawal(
   const connection = await account.own();
   const terms = await dialect.withdrawalTerms(connection, order, call);
   if (terms === null)
-    throw refuse(
+    throw rejected(
       'NETWORK_UNKNOWN',
       `the exchange does not have ${order.asset} on ${order.network}`,
     );
@@ -29,7 +29,7 @@ export async function checkWithdrawal(
   const pools = await dialect.balances(connection, ['SPOT'], call);
   const free = pools.find(({ asset }) => asset === order.asset)?.withdrawable ?? '0';
   if (compare(free, order.amount) < 0) {
-    throw refuse(
+    throw rejected(
       'INSUFFICIENT_FUNDS',
       `${account.venue.venue_key} has ${free} ${order.asset} of the ${order.amount} to be withdrawn`,
     );
@@ -37,7 +37,7 @@ export async function checkWithdrawal(
   if (!account.venue.withdrawal_whitelist || dialect.addressBook === undefined) return;
   const book = await dialect.addressBook(connection, call);
   if (book.some((entry) => isEntryFor(entry, order))) return;
-  throw refuse(
+  throw rejected(
     'ADDRESS_NOT_WHITELISTED',
     "the exchange's address book does not hold the destination as whitelisted",
   );
@@ -48,33 +48,33 @@ function checkTerms(
   { asset, network, address, tag, amount }: WithdrawalOrder,
 ): void {
   if (!terms.enabled)
-    throw refuse(
+    throw rejected(
       'WITHDRAWAL_SUSPENDED',
       `the exchange does not pay out ${asset} on ${network} at present`,
     );
   if (!fits(terms.address_pattern, address))
-    throw refuse('ADDRESS_INVALID', `the exchange takes no such address on ${network}`);
+    throw rejected('ADDRESS_INVALID', `the exchange accepts no such address on ${network}`);
   if (tag !== null && !fits(terms.tag_pattern, tag))
-    throw refuse('TAG_INVALID', `the exchange takes no such tag on ${network}`);
+    throw rejected('TAG_INVALID', `the exchange accepts no such tag on ${network}`);
   if (compare(amount, terms.min) < 0)
-    throw refuse('AMOUNT_TOO_SMALL', `${amount} is less than the exchange's least, ${terms.min}`);
+    throw rejected('AMOUNT_TOO_SMALL', `${amount} is below the exchange's minimum of ${terms.min}`);
   if (compare(amount, terms.fee) <= 0)
-    throw refuse(
+    throw rejected(
       'AMOUNT_TOO_SMALL',
       `${amount} does not exceed the exchange's fee of ${terms.fee}`,
     );
   if (terms.max !== null && compare(amount, terms.max) > 0) {
-    throw refuse('AMOUNT_TOO_LARGE', `${amount} is more than the exchange's most, ${terms.max}`);
+    throw rejected('AMOUNT_TOO_LARGE', `${amount} is above the exchange's maximum of ${terms.max}`);
   }
   if (terms.step !== null && !isMultiple(amount, terms.step)) {
-    throw refuse(
+    throw rejected(
       'AMOUNT_PRECISION',
-      `${amount} is not a multiple of ${terms.step}, which is what the exchange takes`,
+      `${amount} is not a multiple of ${terms.step}, as the exchange requires`,
     );
   }
 }
 
-/** A pattern that this language cannot read is left to the exchange, which will judge by it. */
+/** A pattern that JavaScript cannot parse is left for the exchange to check. */
 function fits(pattern: string | null, text: string): boolean {
   if (pattern === null) return true;
   try {
@@ -94,7 +94,7 @@ function isEntryFor(entry: BookEntry, order: WithdrawalOrder): boolean {
   );
 }
 
-/** EVM addresses differ in case by their checksum alone; of other chains the case counts. */
+/** EVM addresses are compared without case; on other chains the case counts. */
 export function sameAddress(left: string, right: string): boolean {
   const plain = (text: string): string =>
     /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text;

@@ -1,7 +1,6 @@
 /**
  * `ccxt.withdrawal`: from an exchange account to an address. The client id comes from the
- * idempotency key alone, so what a lost answer left behind is found under it, by whichever process
- * asks.
+ * idempotency key alone, so any process finds a withdrawal whose answer was lost.
  */
 import {
   ExecutorFault,
@@ -13,17 +12,18 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { add, compare } from '../../domain/money.ts';
+import { readConfig, readAmount } from '../node-plan.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { withdrawalConfigSchema } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
 import type { WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
 import { failWhenRefused } from './errors.ts';
-import { lifetimeOf, readAmount, readAsset, readConfig } from './plan.ts';
+import { lifetimeOf, readAsset, recoverBy, requirePrepared, stillObserving } from './plan.ts';
 import { sameAddress, checkWithdrawal } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
 
-/** `ccxt.withdrawal` over the bound accounts. It holds no state: the exchange does. */
+/** It holds no state: the exchange does. */
 export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
   return {
     descriptor: sendingDescriptor(
@@ -41,23 +41,24 @@ export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
         const { account, order } = plan(accounts, context);
         return {
           next_state: 'SUBMITTING' as const,
-          prepared_action: { venue: account.venue.venue_key, ...preparedOf(order) },
+          prepared_action: preparedOf(account, order),
         };
       }),
     submit: (input, call) => submit(accounts, input, call),
     observe: async (context, call) => {
       const { account, order } = plan(accounts, context);
-      const record = await find(account, { order, context }, call);
-      if (record !== null) return report(record, { order, context });
-      return {
-        next_state: 'OBSERVING',
-        ...(context.prior?.external_ref === undefined
-          ? {}
-          : { external_ref: context.prior.external_ref }),
-        retry_after_seconds: POLL_SECONDS,
-      };
+      return (
+        (await look(account, { order, context }, call)) ?? stillObserving(context, POLL_SECONDS)
+      );
     },
-    recover: (context, call) => recover(accounts, context, call),
+    recover: (context, call) => {
+      const { account, order } = plan(accounts, context);
+      return recoverBy(look(account, { order, context }, call), [
+        'WITHDRAWAL_DUPLICATED',
+        'WITHDRAWAL_MISMATCH',
+        'HISTORY_TOO_OLD',
+      ]);
+    },
     cancel: (context, call) => cancel(accounts, context, call),
     health: (call) => checkAccounts(accounts, { withdraw: true }, call),
   };
@@ -94,36 +95,18 @@ function plan(
 }
 
 /** The parameters as they will be sent. */
-function preparedOf({
-  client_id,
-  asset,
-  network,
-  address,
-  tag,
-  amount,
-}: WithdrawalOrder): JsonObject {
-  return { client_id, asset, network, destination_address: address, tag, amount };
+function preparedOf({ venue }: CexAccount, { address, ...order }: WithdrawalOrder): JsonObject {
+  return { venue: venue.venue_key, ...order, destination_address: address };
 }
 
-/**
- * What was prepared is what was approved of, so it is what is sent; a config that meanwhile says
- * otherwise stops it.
- */
+/** Sends what was prepared, since that was approved; a changed config stops it. */
 async function submit(
   accounts: CexAccounts,
   { context, prepared_action }: SubmitInput,
   call: CallOptions,
 ): Promise<ExecutionResult> {
   const { account, order } = plan(accounts, context);
-  const expected = preparedOf(order);
-  const differs = Object.keys(expected).find((name) => prepared_action[name] !== expected[name]);
-  if (differs !== undefined || prepared_action['venue'] !== account.venue.venue_key) {
-    throw new ExecutorFault(
-      'protocol',
-      'PREPARED_ACTION_MISMATCH',
-      `what was prepared differs from the node in ${differs ?? 'venue'}`,
-    );
-  }
+  requirePrepared(prepared_action, preparedOf(account, order));
   return failWhenRefused(async () => {
     const id = await account.dialect.withdraw(await account.own(), order, call);
     return { next_state: 'SUBMITTED' as const, external_ref: id };
@@ -131,8 +114,8 @@ async function submit(
 }
 
 /**
- * The one withdrawal under the client id, or null. Throws `WITHDRAWAL_DUPLICATED` when there are
- * several and `WITHDRAWAL_MISMATCH` when it is not the planned one: both are for a person.
+ * The one withdrawal under the client id, or null. Throws `WITHDRAWAL_DUPLICATED` for several and
+ * `WITHDRAWAL_MISMATCH` when it is not the planned one: a person must decide.
  */
 async function find(
   { dialect, own }: CexAccount,
@@ -164,27 +147,16 @@ async function find(
   return record;
 }
 
-async function recover(
-  accounts: CexAccounts,
-  context: ExecutionContext,
+async function look(
+  account: CexAccount,
+  planned: Planned,
   call: CallOptions,
-): Promise<ExecutionResult> {
-  const { account, order } = plan(accounts, context);
-  try {
-    const record = await find(account, { order, context }, call);
-    return record === null ? { next_state: 'READY' } : report(record, { order, context });
-  } catch (error) {
-    const fault = error instanceof ExecutorFault ? error : null;
-    if (
-      fault === null ||
-      !['WITHDRAWAL_DUPLICATED', 'WITHDRAWAL_MISMATCH', 'HISTORY_TOO_OLD'].includes(fault.code)
-    )
-      throw error;
-    return { next_state: 'UNKNOWN', error_code: fault.code, error_message: fault.message };
-  }
+): Promise<ExecutionResult | null> {
+  const record = await find(account, planned, call);
+  return record === null ? null : report(record, planned);
 }
 
-/** Asked where the exchange can be; what became of it is only believed from the record. */
+/** Cancels where the exchange allows it; only the record shows the outcome. */
 async function cancel(
   accounts: CexAccounts,
   context: ExecutionContext,
@@ -213,7 +185,7 @@ function report(record: WithdrawalRecord, { order, context }: Planned): Executio
   return { next_state: 'COMPLETED', external_ref, output: outputOf(record, { order, context }) };
 }
 
-/** `received_amount` is only there where the exchange's figures agree with what was sent. */
+/** `received_amount` is present only where the exchange's figures agree with the sent amount. */
 function outputOf(record: WithdrawalRecord, { order, context }: Planned): JsonObject {
   const agrees = compare(add(record.net_amount, record.fee), order.amount) === 0;
   const within = record.tx_hash === null && compare(record.net_amount, order.amount) === 0;

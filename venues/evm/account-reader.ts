@@ -1,4 +1,4 @@
-/** What an account has and gave away on the bound chains, for who looks after signers. */
+/** An account's holdings and allowances on the bound chains, for the lifecycle of signers. */
 import type { Address } from 'viem';
 import { getAddress } from 'viem';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
@@ -15,7 +15,7 @@ import { finalizedNumber, readBalance, type EvmChains, type EvmConnection } from
 
 const ANSWER_WITHIN_MS = 20_000;
 
-/** Reads through the chains of the venues file; faults of a chain are told, never thrown. */
+/** Reads through the chains of the venues file; returns faults of a chain and never throws them. */
 export function createAccountReader({
   chains,
   chainAssets,
@@ -105,7 +105,7 @@ async function holdingsOn(
   }
 }
 
-/** What the newest block shows: a signer may retire only once nothing is there any more. */
+/** By the newest block: a signer may retire only once it holds nothing there. */
 async function held(
   connection: EvmConnection,
   owner: Address,
@@ -120,7 +120,7 @@ async function held(
   }
 }
 
-/** Anything but a chain's fault is a defect. */
+/** Throws errors that are not a chain's fault. */
 function codeOf(error: unknown): string {
   if (error instanceof ExecutorFault) return error.code;
   throw error;

@@ -1,6 +1,6 @@
 /**
- * The executor of an act. Before anything is signed it asks what every act has to hold to: the
- * payee, the amount, the terms and the path that the act names. An act adds only what is its own.
+ * The executor of an act. Before anything is signed it checks what every act must fulfil: the
+ * payee, the amount, the terms and the path that the act names. An act adds only its own checks.
  */
 import { parseAbi, type Address } from 'viem';
 import { feeWithinBudget } from '../../domain/bridges/path-ready.ts';
@@ -15,6 +15,7 @@ import {
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
 import { TERMS } from '../../domain/signing.ts';
+import { rejected, failWhenRejected } from '../node-plan.ts';
 import {
   plannedAct,
   refusalOf,
@@ -33,7 +34,7 @@ import {
   type EvmConnection,
 } from './client.ts';
 import { requireBalance, requireCode, requireGas, unsignedOf } from './draft.ts';
-import { failWhenRejected, isContractRefusal } from './errors.ts';
+import { isContractRefusal } from './errors.ts';
 import { quoteGas, type GasQuote } from './fees.ts';
 import { checkChains } from './health.ts';
 import { baseUnits, readSigner } from './plan.ts';
@@ -42,27 +43,27 @@ import { requireSameEntries } from './same-entries.ts';
 import { sendSigned, stillUnderWay } from './send-signed.ts';
 import { settleAct } from './settle.ts';
 
-/** Where an act asks what is its own before it is signed. */
+/** Input of an act's own checks before it is signed. */
 export interface Drafting extends At {
   readonly context: ExecutionContext;
   readonly call: CallOptions;
-  /** The chain at the other end of its path; its own where it has no path. */
+  /** The chain at the other end of its path; without a path its own. */
   readonly there: EvmConnection;
 }
 
-/** What an act's own questions have come to. */
+/** The result of an act's own checks. */
 export interface Ready {
-  /** Who pulls the tokens from the signer, and must be allowed to. */
+  /** The contract that pulls the tokens from the signer and needs an allowance. */
   readonly spender?: Address;
   /** Wei that the bridge charges. */
   readonly fee?: bigint;
-  /** What is signed, where the effect does not say it; null: it is done already. */
+  /** The call to sign, where the effect does not name it; null: the act is done already. */
   readonly call?: EvmCall | null;
-  /** Asked while the gas is estimated. */
+  /** An extra check that runs while the gas is estimated. */
   requireAnswer?(call: EvmCall): Promise<void>;
-  /** What it makes of a call that would revert: it throws where nothing else can be done. */
+  /** Handles a call that would revert; throws where nothing else can be done. */
   reverted?(why: ExecutorFault): Promise<Ready>;
-  /** Recorded with the send; read for a prepare alone. */
+  /** Recorded with the send; read only by a prepare. */
   facts?(): JsonObject | Promise<JsonObject>;
 }
 
@@ -74,13 +75,13 @@ export interface ActLook {
 }
 
 export interface ActParts<Plan> {
-  /** What is recorded with the send beside what every act records. */
+  /** Facts that are recorded in addition to those of every act. */
   facts(plan: Plan): object;
   /** @throws ExecutorFault where the ends of its path are not each other's, or not its token's. */
   requireEnds?(plan: Plan, here: EvmConnection, there: EvmConnection): Promise<void>;
   /** @throws ExecutorFault where it could not be carried out. */
   ready?(plan: Plan, at: Drafting): Promise<Ready>;
-  /** What becomes of a send that is mined, deep enough and shown. */
+  /** Changes the result of a send that is mined, deep enough and shown. */
   completed?(
     plan: Plan,
     settled: ExecutionResult,
@@ -90,7 +91,7 @@ export interface ActParts<Plan> {
 
 /**
  * It holds no state of its own: the journal and the chains do. Preflight and prepare answer FAILED
- * with the code of what was refused: `CONFIG_INVALID`, `SIGNER_MISSING`, `CHAIN_NOT_CONFIGURED`,
+ * with the code of the refusal: `CONFIG_INVALID`, `SIGNER_MISSING`, `CHAIN_NOT_CONFIGURED`,
  * `CHAIN_ID_MISMATCH`, `TOKEN_MISSING`, `TOKEN_INVALID`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`,
  * `TRANSACTION_WOULD_REVERT`, `FEE_MARKET_MISSING`, `L1_FEE_UNKNOWN`; over a bridge also
  * `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`, `BRIDGE_PATH_NOT_READY` and `BRIDGE_FEE_OVER_BUDGET`;
@@ -113,7 +114,10 @@ export function createActExecutor<Plan>(
     const settled = await settleAct(chains, {
       assurance: context.completion_assurance,
       ...planned,
-      ...{ from, call, journal, phase },
+      from,
+      call,
+      journal,
+      phase,
     });
     return settled.next_state === 'COMPLETED' && parts.completed !== undefined
       ? parts.completed(plan, settled, { phase, context, call })
@@ -192,8 +196,15 @@ async function draft<Plan>(
   const decimals = await connection.decimals(token);
   const units = baseUnits(outflow, decimals);
   const at: Drafting = {
-    ...{ connection, there, from, units, decimals, of: context, phase: 'observe' },
-    ...{ context, call: options },
+    connection,
+    there,
+    from,
+    units,
+    decimals,
+    of: context,
+    phase: 'observe',
+    context,
+    call: options,
   };
   const ready = (await parts.ready?.(plan, at)) ?? {};
   const drafted = { plan, move, at, ready };
@@ -219,7 +230,7 @@ async function draft<Plan>(
   }
 }
 
-/** What is signed for it: with what its bridge is paid, where it is. */
+/** The call to sign, including the bridge's fee. */
 async function callOf<Plan>(
   effect: Effect,
   { move, ready, at }: Pick<Drafted<Plan>, 'move' | 'ready' | 'at'>,
@@ -230,8 +241,8 @@ async function callOf<Plan>(
 }
 
 /**
- * What the bridge charges, and a tenth more, which comes back when it is too much: prices move
- * until it is mined. Never more than the path may cost.
+ * The bridge's fee and a tenth more, since prices move until it is mined; the bridge refunds the
+ * excess. Never more than the path's budget.
  */
 function bridgeFee({ connection, context }: Drafting, charged: bigint): bigint {
   const { bridge_path } = context;
@@ -249,7 +260,7 @@ function bridgeFee({ connection, context }: Drafting, charged: bigint): bigint {
   return budget === null || more <= budget ? more : budget;
 }
 
-/** What a node keeps of its send: what its looks and the node at the other end go by. */
+/** The facts that a node records with its send, for its looks and the node at the other end. */
 async function recorded<Plan>(
   parts: ActParts<Plan>,
   { asset, bridge_path }: ExecutionContext,
@@ -260,10 +271,13 @@ async function recorded<Plan>(
   const pays = outflow.pays_bridge && sends !== null;
   return {
     ...parts.facts(plan),
-    ...{ amount: outflow.amount, asset, from_address: at.from },
-    ...{ decimals: at.decimals, base_units: at.units.toString() },
+    amount: outflow.amount,
+    asset,
+    from_address: at.from,
+    decimals: at.decimals,
+    base_units: at.units.toString(),
     ...(terms === null ? {} : { [TERMS]: terms }),
-    // It arrives in no older block.
+    // No older block can hold the arrival.
     ...(last === null ? {} : { destination_block: (last > 0n ? last : 0n).toString() }),
     ...(pays
       ? {
@@ -278,7 +292,7 @@ async function recorded<Plan>(
   };
 }
 
-/** Every contract of an end is there, and none is paused. */
+/** Every contract of an end exists, and none is paused. */
 async function requireOpen(
   connection: EvmConnection,
   { venue, contracts }: PathEnd,
@@ -287,13 +301,13 @@ async function requireOpen(
     if ((await connection.ask((client) => client.getCode({ address }))) === undefined)
       throw rejected(
         'BRIDGE_ROUTE_MISSING',
-        `venue ${venue.venue_key} names ${address}, and there is no contract`,
+        `venue ${venue.venue_key} names ${address}, where there is no contract`,
       );
     await requireUnpaused(connection, address);
   }
 }
 
-/** As a whole word: one that answers more than a bool holds has said yes. */
+/** Read as a whole word: every non-zero answer means paused. */
 const PAUSABLE = parseAbi(['function paused() view returns (uint256)']);
 
 /**
@@ -315,7 +329,7 @@ export async function requireUnpaused(connection: EvmConnection, address: Addres
     throw rejected('BRIDGE_PAUSED', `${address} of venue ${connection.venue.venue_key} is paused`);
 }
 
-/** What a node has put out with the gas under a name of its own: its fee is its bridge's. */
+/** A node's output with its gas renamed, since its `fee_amount` is the bridge's fee. */
 export function gasAside(output: JsonObject | undefined): JsonObject {
   const { fee_amount, fee_asset, ...more } = output ?? {};
   return {
@@ -323,8 +337,4 @@ export function gasAside(output: JsonObject | undefined): JsonObject {
     ...(fee_amount === undefined ? {} : { gas_fee_amount: fee_amount }),
     ...(fee_asset === undefined ? {} : { gas_fee_asset: fee_asset }),
   };
-}
-
-function rejected(code: string, message: string): ExecutorFault {
-  return new ExecutorFault('rejected', code, message);
 }

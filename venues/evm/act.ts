@@ -1,7 +1,7 @@
 /**
  * The one transaction by which a node moves something on a chain. An act names what it moves, to
- * whom, by which terms and over which path; that what is signed is this and nothing more is held
- * here, for every act. How it is signed, sent, replaced and proven stands in settle.ts.
+ * whom, by which terms and over which path; this file checks for every act that the signed
+ * transaction does exactly that. settle.ts sends, replaces and proves it.
  */
 import type { Address, TransactionReceipt } from 'viem';
 import {
@@ -16,6 +16,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { compare } from '../../domain/money.ts';
 import type { SignedNode } from '../../domain/signing.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
+import { rejected } from '../node-plan.ts';
 import type { EvmCall } from './call.ts';
 import type { EvmConnection } from './client.ts';
 import type { EvmVenue } from './config.ts';
@@ -27,25 +28,25 @@ import { wordOf } from './words.ts';
 export type Verdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 /**
- * What a mined transaction that did not revert has done: the act, with its facts as output; or
- * something that counts neither as the act nor as nothing.
+ * The effect of a mined transaction that did not revert: the act, with its facts as output; or
+ * something that proves neither the act nor that nothing happened.
  */
 export type Did =
   | { readonly ok: true; readonly output: JsonObject }
   | { readonly ok: false; readonly error_code: string; readonly error_message: string };
 
-/** An act on its chain, as whatever sends and settles it knows it. */
+/** An act on its chain, for sending and settling. */
 export interface ChainAct {
   readonly chain_id: number;
-  /** What it calls, repeated to explain a revert; null: what the signed bytes say. */
+  /** Its call, repeated to explain a revert; null: the signed bytes name it. */
   readonly call: EvmCall | null;
   /** Whether a transaction is exactly this act. `problem` is a sentence for the timeline. */
   verify(unsigned: EvmUnsignedTransaction): Verdict;
   /** `from` is whose funds it moves. */
   did(from: Address, receipt: TransactionReceipt): Did;
   /**
-   * Read before a node is failed or freed: what somebody else has done in its place; null where
-   * there is none.
+   * The result where another account has done the act instead; else null. Called before a node
+   * fails or is freed.
    */
   instead?(connection: EvmConnection): Promise<ExecutionResult | null>;
 }
@@ -53,19 +54,19 @@ export interface ChainAct {
 /** Makes the act of a node, which may read its chain (the token's decimals). */
 export type ActOn = (connection: EvmConnection) => Promise<ChainAct>;
 
-/** What of a node its act is read from, by a phase and by the check of what it signs alike. */
+/** The parts of a node from which phases and the sign check read its act. */
 export type ActInput = Pick<ExecutionContext, 'action_type' | 'config' | 'asset' | 'amount'> &
   Partial<Pick<ExecutionContext, 'matched' | 'prior' | 'completion_assurance'>>;
 
-/** All that a plan moves. No member is optional: an act that leaves one out does not compile. */
+/** Everything that a plan moves. No member is optional, so an act cannot leave one out. */
 export interface Move {
   readonly chain_id: number;
   readonly outflow: {
     /** Null: the chain's own coin. */
     readonly token: Address | null;
-    /** Decimal string in units of the asset. The frame refuses any other than the node's own. */
+    /** Decimal string in units of the asset. Any other than the node's amount is refused. */
     readonly amount: string;
-    /** Whether the signer must hold it; not of what is only allowed, or minted. */
+    /** Whether the signer must hold it; false for an allowance or a mint. */
     readonly leaves_signer: boolean;
     /** Whether its bridge is paid in the chain's coin, up to the budget of the path. */
     readonly pays_bridge: boolean;
@@ -74,12 +75,12 @@ export interface Move {
     readonly address: Address;
     /** The field of the node's config that names it. */
     readonly field: string;
-    /** The chain it is on, none of whose own contracts it may be; null: it may be one of them. */
+    /** Its chain, none of whose own contracts it may be; null: it may be one of them. */
     readonly venue: EvmVenue | null;
   };
-  /** What of the venues file it goes by. What was prepared or sent is judged by no other. */
+  /** The parts of the venues file that it depends on; changed ones do not apply to it. */
   readonly terms: string | null;
-  /** Both ends of its bridge, which the frame requires to be there and not paused. */
+  /** Both ends of its bridge, whose contracts must exist and not be paused. */
   readonly path: { readonly here: PathEnd; readonly there: PathEnd } | null;
 }
 
@@ -88,7 +89,7 @@ export interface PathEnd {
   readonly contracts: readonly Address[];
 }
 
-/** Where and for whom an act is made. */
+/** The chain and signer of an act. */
 export interface At {
   readonly connection: EvmConnection;
   readonly from: Address;
@@ -99,11 +100,13 @@ export interface At {
   readonly phase: 'observe' | 'recover';
 }
 
-/** What differs between acts once their chain is known. */
+/** The parts of an act that depend on its chain. */
 export interface Effect extends Pick<ChainAct, 'did' | 'instead'> {
-  /** The one call, with this many wei for the bridge; null: `problem` says what may be signed. */
+  /**
+   * The one call, with this many wei for the bridge; null: `problem` decides what may be signed.
+   */
   readonly call: ((fee: bigint) => EvmCall) | null;
-  /** In place of a comparison with `call`: what differs, or null. */
+  /** Replaces the comparison with `call`: the difference, or null. */
   problem?(unsigned: EvmUnsignedTransaction): string | null;
 }
 
@@ -111,17 +114,17 @@ export interface Act<Plan> {
   readonly descriptor: ExecutorDescriptor;
   /** Names it in sentences: `the transaction calls 0x…, the burn 0x…`. */
   readonly noun: string;
-  /** @throws ExecutorFault `rejected` where the node is no such act. */
+  /** @throws ExecutorFault `rejected` where the node is not such an act. */
   read(of: ActInput): Plan;
   move(plan: Plan): Move;
   effect(plan: Plan, at: At): Effect | Promise<Effect>;
-  /** Why nothing may be signed for it, beside what the frame refuses; what is out is settled. */
+  /** An extra reason to sign nothing for it; a sent transaction is settled all the same. */
   refusal?(plan: Plan, of: ActInput): ExecutorFault | null;
-  /** How deep its block has to be, where that is not for its node to say. */
+  /** The required assurance, where its node may not choose it. */
   readonly assurance?: CompletionAssurance;
 }
 
-/** What all executors of the service that send acts to a chain have in common. */
+/** The common descriptor of executors that send acts to a chain. */
 export function actDescriptor(
   of: Pick<
     ExecutorDescriptor,
@@ -131,12 +134,12 @@ export function actDescriptor(
   return {
     kind: 'local',
     chain_family: 'evm',
-    // Its bytes are stored before they are sent, and one nonce lands once.
+    // Its bytes are stored before they are sent, and one nonce lands at most once.
     same_key_safe: true,
-    // Recover never believes a "not found": it asks who used the nonce in a finalized block.
+    // Recover never believes "not found": it proves who used the nonce in a finalized block.
     settle_seconds: 0,
     timeout_seconds: 30,
-    // The module is, but its endpoints are elsewhere and may take seconds.
+    // The executor is in process, but its endpoints are remote and may take seconds.
     in_process: false,
     sends: true,
     not_payees: [],
@@ -144,7 +147,7 @@ export function actDescriptor(
   };
 }
 
-/** The act of a plan for its signer; `phase` is of a look at what was sent. */
+/** The act of a plan for its signer; `phase` is that of a look. */
 export function actOn<Plan>(
   act: Act<Plan>,
   plan: Plan,
@@ -161,7 +164,7 @@ export function actOn<Plan>(
   };
 }
 
-/** The act with its effect, held to what it says that it moves: `units` of its token. */
+/** The act with its effect; `verify` checks payee and `units` against its move. */
 export function chainAct<Plan>(
   act: Pick<Act<Plan>, 'move' | 'noun'>,
   plan: Plan,
@@ -188,7 +191,7 @@ export function chainAct<Plan>(
   };
 }
 
-/** Whatever the act itself compares: the payee and the amount stand in what is signed. */
+/** Whatever else the act compares: the transaction must name the payee and the amount. */
 function unnamed(
   { outflow, payee }: Move,
   units: bigint,
@@ -205,25 +208,24 @@ function unnamed(
     : `the calldata does not name ${payee.address} and ${units} base units`;
 }
 
-/** Why nothing may be signed for the node by this plan: its payee, its amount, the act's own. */
+/** Why nothing may be signed for this plan: its payee, its amount, or the act's own reason. */
 export function refusalOf<Plan>(act: Act<Plan>, plan: Plan, of: ActInput): ExecutorFault | null {
   const { payee, outflow } = act.move(plan);
   const problem =
     payee.venue === null ? null : payeeProblem(payee.field, payee.address, payee.venue);
-  if (problem !== null) return new ExecutorFault('rejected', 'CONFIG_INVALID', problem);
+  if (problem !== null) return rejected('CONFIG_INVALID', problem);
   if (compare(outflow.amount, of.amount) !== 0)
-    return new ExecutorFault(
-      'rejected',
+    return rejected(
       'CONFIG_INVALID',
-      `the ${act.noun} is of ${of.amount}, and would move ${outflow.amount}`,
+      `the node moves ${of.amount}, and the ${act.noun} would move ${outflow.amount}`,
     );
   return act.refusal?.(plan, of) ?? null;
 }
 
-/** What a node of a lane of its own may have signed; null where it is none of that lane's. */
+/** What a node may have signed by its own lane; null where it is of another lane. */
 export type ActReader = (node: SignedNode, from: Address) => PlannedAct | PlannedMessage | null;
 
-/** What is signed for somebody who is on no chain: exactly this, and by our own executor alone. */
+/** A message for a venue that is not a chain; only our own executor may send it. */
 export interface PlannedMessage {
   readonly typed_data: JsonObject;
 }
@@ -234,20 +236,23 @@ export interface PlannedAct {
   readonly act: ActOn;
   /** As in {@link Move}. */
   readonly terms: string | null;
-  /** How deep its block has to be, where that is not for its plan to say. */
+  /** The required assurance, where its plan may not choose it. */
   readonly assurance?: CompletionAssurance;
-  /** Why nothing may be signed for it; what is out already is settled all the same. */
+  /** Why nothing may be signed for it; a sent transaction is settled all the same. */
   readonly refusal?: string | null;
 }
 
-/** What nodes of these acts may have signed. */
+/** Reads what nodes of these acts may have signed. */
 export function actReader(...acts: readonly Act<unknown>[]): ActReader {
   return ({ node, amount, matched, output }, from) => {
     const act = acts.find(({ descriptor }) => descriptor.action_types.includes(node.action_type));
     if (act === undefined) return null;
     const { action_type, config, asset } = node;
     const of: ActInput = {
-      ...{ action_type, config, asset, amount },
+      action_type,
+      config,
+      asset,
+      amount,
       ...(matched === undefined ? {} : { matched }),
       ...(output === undefined ? {} : { prior: { output } }),
     };
@@ -255,7 +260,7 @@ export function actReader(...acts: readonly Act<unknown>[]): ActReader {
   };
 }
 
-/** The act of a node, as whatever checks, sends and settles what is signed for it takes it. */
+/** The act of a node, for checking, sending and settling its transaction. */
 export function plannedAct<Plan>(
   act: Act<Plan>,
   of: ActInput,
@@ -265,7 +270,9 @@ export function plannedAct<Plan>(
   const plan = act.read(of);
   const { chain_id, terms } = act.move(plan);
   return {
-    ...{ plan, chain_id, terms },
+    plan,
+    chain_id,
+    terms,
     act: actOn(act, plan, from, of, phase),
     refusal: refusalOf(act, plan, of)?.message ?? null,
     ...(act.assurance === undefined ? {} : { assurance: act.assurance }),

@@ -1,4 +1,4 @@
-/** What spenders may take from an account: looked for in Approval logs, asked of each token. */
+/** The allowances of an account: spenders from Approval logs, amounts from each token. */
 import { erc20Abi, getAddress, isAddress, numberToHex, pad, type Address, type Hex } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
@@ -14,9 +14,9 @@ interface Pair {
 }
 
 /**
- * Every allowance of the account that is not zero. `known` are pairs that may have one, beside the
- * configured spenders and what logs of the whole chain name; where the endpoint does not search
- * those, or a token does not answer, the scan is partial.
+ * Every non-zero allowance of the account. Checks the `known` pairs, the configured spenders and
+ * those in logs of the whole chain. The scan is partial where the endpoint does not search these
+ * logs or a token does not answer.
  */
 export async function scanAllowances(
   connection: EvmConnection,
@@ -37,14 +37,16 @@ export async function scanAllowances(
     ...(logged ?? []),
   ])
     pairs.set(`${pair.token}:${pair.spender}`, pair);
-  const asked = await Promise.all([...pairs.values()].map((pair) => ask(connection, owner, pair)));
+  const read = await Promise.all(
+    [...pairs.values()].map((pair) => readAllowance(connection, owner, pair)),
+  );
   return {
-    allowances: asked.filter((each) => each !== null && each !== 'unknown'),
-    unsupported_spender_not_checked: logged === null || asked.includes('unknown'),
+    allowances: read.filter((each) => each !== null && each !== 'unknown'),
+    unsupported_spender_not_checked: logged === null || read.includes('unknown'),
   };
 }
 
-/** Null where the endpoint does not search its logs that far. */
+/** Null where the endpoint does not search so many blocks. */
 async function fromLogs(
   connection: EvmConnection,
   owner: Address,
@@ -63,7 +65,7 @@ async function fromLogs(
       }),
     );
     return logs.flatMap(({ address, topics: [, , spender, token] }) =>
-      // A fourth topic is the number of a single thing, and no amount.
+      // With a fourth topic it is an NFT's approval of one token id.
       spender === undefined || token !== undefined
         ? []
         : [{ token: getAddress(address), spender: getAddress(`0x${spender.slice(26)}`) }],
@@ -75,20 +77,18 @@ async function fromLogs(
 }
 
 /** Null where the spender may take nothing. */
-async function ask(
+async function readAllowance(
   connection: EvmConnection,
   owner: Address,
   { token, spender }: Pair,
 ): Promise<Allowance | 'unknown' | null> {
   try {
-    const units = await connection.ask((client) =>
-      client.readContract({
-        address: token,
-        abi: erc20Abi,
-        functionName: 'allowance',
-        args: [owner, spender],
-      }),
-    );
+    const units = await connection.read({
+      address: token,
+      abi: erc20Abi,
+      functionName: 'allowance',
+      args: [owner, spender],
+    });
     if (units === 0n) return null;
     const decimals = await connection.decimals(token);
     return {

@@ -1,8 +1,8 @@
-/** `evm.approve`: lets another account pull tokens from the signer, for a burn that follows. */
+/** `evm.approve`: lets another account pull tokens from the signer, for a later burn. */
 import { encodeFunctionData, erc20Abi, isAddressEqual, parseEventLogs, type Address } from 'viem';
-import { ExecutorFault, type Executor } from '../../domain/executor.ts';
+import type { Executor } from '../../domain/executor.ts';
 import { fromBaseUnits, isDecimal } from '../../domain/money.ts';
-import { issuesLine } from '../../platform/issues.ts';
+import { rejected, readConfig } from '../node-plan.ts';
 import { createActExecutor } from './act-executor.ts';
 import { actDescriptor, type Act } from './act.ts';
 import type { EvmChains } from './client.ts';
@@ -17,8 +17,8 @@ export const EVM_APPROVE_DESCRIPTOR = actDescriptor({
 });
 
 /**
- * Addresses are checksummed; `amount` is a decimal string in units of the asset, and 0 takes the
- * allowance back.
+ * Addresses are checksummed; `amount` is a decimal string in units of the asset, and 0 revokes the
+ * allowance.
  */
 interface ApprovePlan {
   readonly chain_id: number;
@@ -27,15 +27,14 @@ interface ApprovePlan {
   readonly amount: string;
 }
 
-/** One `approve` of the token, and the event that it emits; `ALLOWANCE_NOT_SEEN` without it. */
+/** One `approve` of the token; `ALLOWANCE_NOT_SEEN` where it emits no such event. */
 export const APPROVE: Act<ApprovePlan> = {
   descriptor: EVM_APPROVE_DESCRIPTOR,
   noun: 'allowance',
   read({ config, amount }) {
-    const parsed = approveConfigSchema.safeParse(config);
-    if (!parsed.success) throw invalid(issuesLine(parsed.error, { under: 'config' }));
-    if (!isDecimal(amount)) throw invalid('the amount is no decimal');
-    return { ...parsed.data, amount };
+    const plan = readConfig(approveConfigSchema, { config });
+    if (!isDecimal(amount)) throw rejected('CONFIG_INVALID', 'the amount is not a decimal');
+    return { ...plan, amount };
   },
   move: ({ chain_id, token_address: token, spender, amount }) => ({
     chain_id,
@@ -68,7 +67,7 @@ export const APPROVE: Act<ApprovePlan> = {
             ok: false,
             error_code: 'ALLOWANCE_NOT_SEEN',
             error_message:
-              'the transaction succeeded, but the token reports no such allowance; look at what it allows',
+              'the transaction succeeded, but the token logged no such allowance; check the allowance',
           };
     },
   }),
@@ -76,8 +75,4 @@ export const APPROVE: Act<ApprovePlan> = {
 
 export function createEvmApproveExecutor(chains: EvmChains): Executor {
   return createActExecutor(chains, APPROVE, { facts: (plan) => plan });
-}
-
-function invalid(message: string): ExecutorFault {
-  return new ExecutorFault('rejected', 'CONFIG_INVALID', message);
 }

@@ -1,4 +1,4 @@
-/** Payments of a token that came to an address, by transaction and the place within that. */
+/** Payments of a token to an address, by transaction and position of their log. */
 import { isAddressEqual, toEventSelector } from 'viem';
 import type { Address, Hash, TransactionReceipt } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
@@ -7,7 +7,7 @@ import { BLOCKS_AT_ONCE, logsIn, type BlockRange } from './find-log.ts';
 import { padded } from './words.ts';
 
 export interface Arrival {
-  /** `<tx_hash>#<position of its log within the transaction>`: a reorganisation leaves it. */
+  /** `<tx_hash>#<position of its log within the transaction>`, which a reorganisation keeps. */
   readonly reference: string;
   readonly units: bigint;
   readonly block: bigint;
@@ -20,12 +20,11 @@ export interface Payee {
 
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
 
-/** What one transaction brought to the address. */
+/** The payments of one transaction to the address. */
 export function arrivalsOf(receipt: TransactionReceipt, { token, to }: Payee): readonly Arrival[] {
   return receipt.logs.flatMap((log, position) => {
-    const [event, , recipient] = log.topics;
-    const isPaid =
-      isAddressEqual(log.address, token) && event === TRANSFER && recipient === padded(to);
+    const [event, , payee] = log.topics;
+    const isPaid = isAddressEqual(log.address, token) && event === TRANSFER && payee === padded(to);
     if (!isPaid) return [];
     const reference = `${receipt.transactionHash.toLowerCase()}#${String(position)}`;
     return [{ reference, units: BigInt(log.data), block: receipt.blockNumber }];
@@ -33,8 +32,8 @@ export function arrivalsOf(receipt: TransactionReceipt, { token, to }: Payee): r
 }
 
 /**
- * Payments of exactly so many units in these blocks, as far as the time goes; `to` is the last
- * block that was searched.
+ * Payments of exactly `units` in these blocks, as far as the time allows; the returned `to` is the
+ * last searched block.
  */
 export async function searchArrivals(
   connection: EvmConnection,
@@ -53,7 +52,7 @@ export async function searchArrivals(
         throw new ExecutorFault(
           'server_error',
           'RECEIPT_MISSING',
-          `the endpoint shows a transfer of ${hash} and no receipt of it`,
+          `the endpoint shows a transfer in ${hash}, and no receipt of it`,
         );
       arrivals.push(...arrivalsOf(receipt, payee).filter((each) => each.units === units));
     }
@@ -62,7 +61,7 @@ export async function searchArrivals(
   return { arrivals, to };
 }
 
-/** The transactions in these blocks that pay so much. */
+/** The transactions in these blocks that pay exactly `units`. */
 async function paying(
   connection: EvmConnection,
   { token, to, units }: Payee & { readonly units: bigint },

@@ -1,6 +1,6 @@
 /**
- * EIP-3009: a transfer that the token makes for whoever brings its holder's signature, before a
- * time and once a nonce. Fields and types: https://eips.ethereum.org/EIPS/eip-3009
+ * EIP-3009: a transfer that the token makes for anyone who submits its holder's signature, until a
+ * time and once for each nonce. Fields and types: https://eips.ethereum.org/EIPS/eip-3009
  */
 import { isAddress, parseAbi, type Address, type Hex } from 'viem';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ export interface Authorization {
 
 const field = (name: string, type: string) =>
   z.strictObject({ name: z.literal(name), type: z.literal(type) });
-// Whatever the library would not hash is refused here, and not behind the fence.
+// Refuses before the fence whatever the library could not hash.
 const address = z
   .string()
   .refine((text) => isAddress(text), 'must be 0x and 40 hex digits, with a right checksum if any')
@@ -45,13 +45,13 @@ const uint = z
   .transform((value) => BigInt(value))
   .refine((value) => value < MAX_UINT, 'must be below 2^256');
 
-// Exactly these: another list of fields is another message, and a domain of fewer fields would make
-// the signature good for other contracts and chains.
+// Exactly these fields: another list is another message, and with fewer domain fields the signature
+// would be valid for other contracts and chains.
 const schema = z.strictObject({
   domain: z.strictObject({
     name: text,
     version: text,
-    // A text here would be left out of what is hashed, and with it the chain.
+    // The library would leave a text out of the hash, and with it the chain.
     chainId: z.number().int().positive(),
     verifyingContract: address,
   }),
@@ -113,9 +113,9 @@ export function readAuthorization(
 }
 
 /**
- * Whether it is exactly the planned transfer out of `from`, usable now and for an hour at most.
- * `now`: the time of the chain's newest block; `clock`: the service's own, since one endpoint may
- * tell any time. Both in seconds since 1970.
+ * Whether it is exactly the planned transfer out of `from`, valid now and for an hour at most.
+ * `now`: the time of the chain's newest block; `clock`: the service's, since a single endpoint's
+ * time is not trusted. Both in seconds since 1970.
  */
 export function verifyAuthorization(
   authorization: Authorization,
@@ -148,7 +148,7 @@ export function verifyAuthorization(
       `the authorization moves ${units} base units, the plan ${plan.amount} with ${decimals} decimals`,
     );
   if (valid_after >= now) return no('the authorization is not valid yet');
-  if (valid_before <= now) return no('the authorization is not valid any more');
+  if (valid_before <= now) return no('the authorization has expired');
   const first = now < clock ? now : clock;
   if (valid_before > first + BigInt(LONGEST_AUTHORIZATION_SECONDS))
     return no(

@@ -1,36 +1,34 @@
 /**
- * Waits until an address holds more than it did: an `observe` node without side effects.
+ * Waits until the balance of an address has risen: an `observe` node without side effects.
  *
- * The increase is counted from a baseline, and this process remembers nothing. The first looks take
- * the block and, once that is deep enough, what the address held there, and answer OBSERVING with
- * it as output; the caller stores that and gives it back as `prior.output`, so that every later
- * observe, in whichever process, counts from the same block. A crash before the first answer is
- * stored takes a newer baseline: then the node may wait for an increase that has already happened,
- * but never takes an old balance for a new one.
+ * The increase is counted from a baseline; this process stores nothing. The first looks record the
+ * baseline's block and, once that is deep enough, its balance, and answer OBSERVING with both as
+ * output. The caller stores them and passes them back as `prior.output`, so every later look, in
+ * any process, counts from the same block. After a crash before the first answer is stored, the
+ * baseline is a newer block: the node may then wait for an increase that has already happened, but
+ * never counts an old balance as new.
  *
- * `config.baseline` says where to start: `first_observation` (default), the newest block of the
- * first look, suits a node that runs before or beside what pays; `movement_start`, the last block
- * before the movement was created, suits one that runs after it, when the payment may be mined
- * already. Both need an endpoint that keeps balances for as long as a block takes to be final.
- * `config.baseline_amount` overrides both.
+ * `config.baseline` sets the block: `first_observation` (default), the newest block of the first
+ * look, fits a node that runs before or parallel to the payment; `movement_start`, the last block
+ * before the movement was created, fits a node that runs after it. Both need an endpoint that keeps
+ * balances until a block is final. `config.baseline_amount` overrides both.
  */
 import type { Address, Hash } from 'viem';
 import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
 import {
   COMPLETION_ASSURANCES,
-  ExecutorFault,
   type Arrivals,
   type CallOptions,
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
-  type ExecutorDescriptor,
   type SubmitJournal,
 } from '../../domain/executor.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { add, compare, fromBaseUnits, subtract } from '../../domain/money.ts';
 import type { Claim } from '../../domain/claims.ts';
-import { issuesLine } from '../../platform/issues.ts';
+import { failWhenRejected, readConfig } from '../node-plan.ts';
+import { createObserver, observerDescriptor } from '../observer.ts';
 import { arrivalsOf, searchArrivals } from './arrivals.ts';
 import { isWhole, storedBaseline, takeBaseline, type Baseline } from './baseline.ts';
 import {
@@ -41,54 +39,32 @@ import {
   type EvmConnection,
 } from './client.ts';
 import { balanceObserveConfigSchema, type BalanceObserveConfig } from './config.ts';
-import { failWhenRejected } from './errors.ts';
 import { checkChains } from './health.ts';
 import { isCanonical, settledNumber } from './landed.ts';
 import { baseUnits } from './plan.ts';
 
-export const EVM_BALANCE_OBSERVE_DESCRIPTOR: ExecutorDescriptor = {
+export const EVM_BALANCE_OBSERVE_DESCRIPTOR = observerDescriptor({
   executor_key: 'evm.balance_observe',
-  kind: 'local',
   action_types: ['evm_balance_observe'],
   provider: 'evm',
   chain_family: 'evm',
-  same_key_safe: true,
-  settle_seconds: 0,
   timeout_seconds: 30,
-  in_process: false,
-  sends: false,
-  not_payees: [],
-  // It sees the destination and nothing of the protocol that paid there.
+  // It sees the destination, but not the protocol that paid there.
   completion_assurances: COMPLETION_ASSURANCES.filter(
     (assurance) => assurance !== 'protocol_finalized',
   ),
-};
+});
 
-/**
- * `evm.balance_observe` over the configured chains. Prepare and submit are refused: it has no side
- * effect.
- */
 export function createEvmBalanceObserveExecutor(chains: EvmChains): Executor {
-  const refuse = () =>
-    Promise.reject(
-      new ExecutorFault(
-        'rejected',
-        'PHASE_NOT_SUPPORTED',
-        'evm_balance_observe only observes: use it in an observe node',
-      ),
-    );
   const observe: Executor['observe'] = (context, call, journal) =>
     look(chains, context, call, journal);
-  return {
+  return createObserver({
     descriptor: EVM_BALANCE_OBSERVE_DESCRIPTOR,
     preflight: (context, call) => failWhenRejected(() => check(chains, context, call)),
-    prepare: refuse,
-    submit: refuse,
     observe,
     recover: observe,
-    cancel: () => Promise.resolve({ next_state: 'OBSERVING' }),
     health: (call) => checkChains(chains, call),
-  };
+  });
 }
 
 async function check(
@@ -96,7 +72,7 @@ async function check(
   context: ExecutionContext,
   call: CallOptions,
 ): Promise<null> {
-  const config = readConfig(context);
+  const config = readConfig(balanceObserveConfigSchema, context);
   const connection = await chains.open(config.chain_id, call);
   baseUnits(
     { amount: config.min_increase },
@@ -105,12 +81,11 @@ async function check(
   return null;
 }
 
-/** What a look goes by. */
 interface Look {
   readonly connection: EvmConnection;
   readonly config: BalanceObserveConfig;
   readonly baseline: Baseline;
-  /** What has to come, in units of the asset: the amount of the node, or the minimum above it. */
+  /** The expected increase in units of the asset: the node's amount, or a larger `min_increase`. */
   readonly amount: string;
   readonly decimals: number;
   readonly settled: bigint;
@@ -119,17 +94,17 @@ interface Look {
   readonly prior: JsonObject;
 }
 
-/** What a look found: what is claimed, or why nothing is, with what the next goes on from. */
+/** The result of a look: payments to claim, or the progress for the next look and why it waits. */
 type Seen =
   | { readonly payments: readonly Claim[]; readonly facts: JsonObject }
   | { readonly progress: JsonObject; readonly why?: { error_code: string; error_message: string } };
 
 /**
  * COMPLETED with `{baseline_block, baseline_amount, block_number, received_amount, payments}`,
- * amounts in units of the asset, with what a block as deep as the assurance asks shows as paid
- * since the baseline: what the transaction of the `match_from` node brought, else one payment of
- * exactly the node's amount that no other node has claimed or waits for. OBSERVING else, with
- * `PAYMENT_AMBIGUOUS` where it may be another's. FAILED only with `BASELINE_UNAVAILABLE`.
+ * amounts in units of the asset, once a block as deep as the assurance requires shows the payment
+ * since the baseline: that of the `match_from` node's transaction, else one payment of exactly the
+ * node's amount that no other node has claimed or waits for. Else OBSERVING, with
+ * `PAYMENT_AMBIGUOUS` where it may be another node's. FAILED only with `BASELINE_UNAVAILABLE`.
  */
 async function look(
   chains: EvmChains,
@@ -137,7 +112,7 @@ async function look(
   call: CallOptions,
   { arrivals }: Pick<SubmitJournal, 'arrivals'>,
 ): Promise<ExecutionResult> {
-  const config = readConfig(context);
+  const config = readConfig(balanceObserveConfigSchema, context);
   const connection = await chains.open(config.chain_id, call);
   const token = config.token_address ?? null;
   const decimals = await connection.decimals(token);
@@ -157,18 +132,29 @@ async function look(
   });
   const baseline = storedBaseline(context.prior?.output);
   if (!isWhole(baseline)) {
-    // Never completes on this look: were its answer lost, nothing would be stored to count from.
+    // Never completes on this look: if its answer were lost, no baseline would be stored.
     return failWhenRejected(async () =>
       waiting({
         ...(await takeBaseline(connection, {
-          ...{ config, context, decimals, settled, stored: baseline },
+          config,
+          context,
+          decimals,
+          settled,
+          stored: baseline,
         })),
       }),
     );
   }
   const prior = context.prior?.output ?? {};
   const of: Look = {
-    ...{ connection, config, baseline, amount, decimals, settled, arrivals, prior },
+    connection,
+    config,
+    baseline,
+    amount,
+    decimals,
+    settled,
+    arrivals,
+    prior,
     final: await finalizedNumber(connection),
   };
   const seen =
@@ -184,14 +170,17 @@ async function look(
   return {
     next_state: 'COMPLETED',
     output: {
-      ...{ ...baseline, ...seen.facts, block_number: settled.toString(), payments },
+      ...baseline,
+      ...seen.facts,
+      block_number: settled.toString(),
+      payments,
       received_amount: payments.reduce((sum, each) => add(sum, each.amount), '0'),
     },
     assurance: shownAt(depth, EVM_BALANCE_OBSERVE_DESCRIPTOR.completion_assurances),
   };
 }
 
-/** The transaction that a `match_from` node reported; a bridge's first leg has another chain's. */
+/** The transaction of the `match_from` node; a bridge's first leg is on another chain. */
 function reportedBy(output: JsonObject): unknown {
   const isFirstLeg = ['attested_message', 'packet', 'destination_chain_id'].some((field) =>
     Object.hasOwn(output, field),
@@ -199,7 +188,7 @@ function reportedBy(output: JsonObject): unknown {
   return isFirstLeg ? undefined : output['tx_hash'];
 }
 
-/** Where a payment shows: the address, and the token's contract or the chain's own coin. */
+/** Identifies where a payment arrives: chain, token or coin, and address. */
 function placeOf({ chain_id, token_address, address }: BalanceObserveConfig): string {
   return `evm:${String(chain_id)}:${token_address ?? 'coin'}:${address}`.toLowerCase();
 }
@@ -207,8 +196,8 @@ function placeOf({ chain_id, token_address, address }: BalanceObserveConfig): st
 const sourceOf = ({ chain_id }: BalanceObserveConfig): string => `evm:${String(chain_id)}`;
 
 /**
- * What the transaction that another node reported has brought here: it is this node's. One that
- * pays several (an exchange sends many withdrawals at once) brings this node what is exactly its
+ * The payment of the transaction that another node reported, which belongs to this node. Where the
+ * transaction pays several times (exchanges batch withdrawals), the one of exactly the node's
  * amount.
  */
 async function paidBy(of: Look, token: Address, hash: Hash): Promise<Seen> {
@@ -234,7 +223,7 @@ async function paidBy(of: Look, token: Address, hash: Hash): Promise<Seen> {
       progress: {},
       why: {
         error_code: 'DEPOSIT_AMOUNT_MISMATCH',
-        error_message: `${hash} brought ${received}, and at least ${config.min_increase} is waited for`,
+        error_message: `${hash} paid ${received}, less than the expected ${config.min_increase}`,
       },
     };
   const payments = paid.map(({ reference, units }) => {
@@ -247,7 +236,7 @@ async function paidBy(of: Look, token: Address, hash: Hash): Promise<Seen> {
 /** How long one look searches. */
 const SEARCH_MS = 8_000;
 
-/** One payment of exactly the amount since the baseline that can be no other node's. */
+/** One payment of exactly the amount since the baseline that cannot be another node's. */
 async function paidSince(of: Look, token: Address): Promise<Seen> {
   const { connection, config, baseline, amount, decimals, settled, final, prior } = of;
   const known = readCandidates(prior['candidates']);
@@ -261,7 +250,7 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
     SEARCH_MS,
   );
   const found = arrivals.map(({ reference, block }) => ({ reference, block: block.toString() }));
-  // What is not final is searched again: another block may take its place.
+  // Blocks that are not final are searched again, since they may be replaced.
   const until = to < final ? to : final;
   const kept = [...known, ...found.filter(({ block }) => BigInt(block) <= until)];
   const progress =
@@ -273,12 +262,12 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
       progress,
       why: {
         error_code: 'PAYMENT_SEARCH_UNFINISHED',
-        error_message: 'payments are still looked for in newer blocks',
+        error_message: 'the search for payments goes on in newer blocks',
       },
     };
   const all = [...known, ...found];
   const waiting = (await of.arrivals?.waiting(placeOf(config))) ?? [];
-  // What another node's `match_from` reported is that node's, whatever its amount.
+  // A transaction of another node's `match_from` belongs to that node, whatever its amount.
   const open = (await unclaimed(all, of)).filter(
     ({ reference }) =>
       !waiting.some((each) => each.tx_hash !== null && reference.startsWith(`${each.tx_hash}#`)),
@@ -301,8 +290,8 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
 }
 
 /**
- * The amount in the chain's own coin, of what the address holds more than at the baseline and no
- * other node has claimed since.
+ * A payment in the chain's own coin: the increase since the baseline, less what other nodes have
+ * claimed of it.
  */
 async function coinSince(of: Look): Promise<Seen> {
   const { connection, config, baseline, amount, decimals, settled } = of;
@@ -314,7 +303,7 @@ async function coinSince(of: Look): Promise<Seen> {
   const total = subtract(balance, baseline.baseline_amount);
   const source = `${sourceOf(config)}:coin`;
   const reference = address.toLowerCase();
-  // An amount that the plan gives counts from no block: every claim is part of it.
+  // With `baseline_amount` there is no block to count from, so every claim is subtracted.
   const since = config.baseline_amount === undefined ? baseline.baseline_block : '0';
   const left = ((await of.arrivals?.claimed(source, [reference])) ?? [])
     .filter((each) => !each.own)
@@ -345,7 +334,7 @@ async function unclaimed<T extends Pick<Candidate, 'reference'>>(
   );
 }
 
-/** Shows some of the payments to the person who says whose they are. */
+/** Lists some of the payments for the person who decides. */
 function undecided(
   payments: readonly Pick<Candidate, 'reference'>[],
   others: number,
@@ -361,7 +350,7 @@ function undecided(
 function ambiguous(payments: number, others: number) {
   return {
     error_code: 'PAYMENT_AMBIGUOUS',
-    error_message: `${String(payments)} unclaimed payments of this amount have come to the address, and ${String(others)} other nodes wait there: which is whose, a person has to say`,
+    error_message: `${String(payments)} unclaimed payments of this amount have arrived at the address, and ${String(others)} other nodes wait there: a person must decide which payment belongs to which node`,
   };
 }
 
@@ -370,7 +359,7 @@ interface Candidate {
   readonly block: string;
 }
 
-/** Payments that earlier looks have found in final blocks. */
+/** Payments that earlier looks found in final blocks. */
 function readCandidates(value: JsonValue | undefined): readonly (Candidate & JsonObject)[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each: JsonValue) => {
@@ -379,14 +368,4 @@ function readCandidates(value: JsonValue | undefined): readonly (Candidate & Jso
       ? [{ reference, block }]
       : [];
   });
-}
-
-function readConfig(context: ExecutionContext): BalanceObserveConfig {
-  const parsed = balanceObserveConfigSchema.safeParse(context.config);
-  if (parsed.success) return parsed.data;
-  throw new ExecutorFault(
-    'rejected',
-    'CONFIG_INVALID',
-    issuesLine(parsed.error, { under: 'config' }),
-  );
 }

@@ -1,4 +1,4 @@
-/** What signers have on chains: the own coin and the tokens that the chain's entry lists. */
+/** Balances of signers on chains: the chain's own coin and the listed tokens. */
 import { getAddress, isAddress, type Address } from 'viem';
 import type { BalanceFetcher, PoolBalance } from '../../domain/balances.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
@@ -10,11 +10,11 @@ import type { EvmVenue } from './config.ts';
 
 const DEFAULT_INTERVAL_SECONDS = 30;
 /**
- * Nodes that keep no archive answer for about 128 blocks, so confirmations beyond this many are not
- * looked back for.
+ * Nodes without an archive answer for about 128 blocks, so the confirmed block is at most this many
+ * blocks back.
  */
 const DEEPEST_LOOK_BACK = 64;
-/** What amounts can show; a token with more digits is rounded down. */
+/** The most that amounts can show; a token with more decimals is rounded down. */
 const MOST_DECIMALS = 18;
 
 /** A fetcher for each chain and each signer of the family `evm`, under the key of their pool. */
@@ -44,13 +44,10 @@ export function createEvmBalances(
 async function ownerOf(signer: Signer): Promise<Address> {
   const identity = await signer.identity();
   if (identity !== null && isAddress(identity, { strict: false })) return getAddress(identity);
-  throw new Error(`the signer ${signer.descriptor.signer_key} does not tell its address`);
+  throw new Error(`the signer ${signer.descriptor.signer_key} does not report its address`);
 }
 
-/**
- * Everything is read at blocks that are named, so that endpoints behind one address cannot answer
- * for different ones.
- */
+/** Reads at named blocks, so that machines behind one URL cannot answer for different ones. */
 async function balancesOf(
   connection: EvmConnection,
   owner: Address,
@@ -69,9 +66,9 @@ async function balancesOf(
 }
 
 /**
- * `withdrawable` is what both the newest and the confirmed block show: a receipt that may still be
- * reorganised away is no promise, and neither is what has just left. Every node that has ended is
- * in the confirmed block, since it waited for it.
+ * `withdrawable` is the smaller of the newest and the confirmed block's balance: an incoming
+ * payment may still be reorganised away, and an outgoing one may be newer than the confirmed block.
+ * Every ended node is in the confirmed block, since it waited for it.
  */
 async function poolOf(
   connection: EvmConnection,
@@ -105,7 +102,7 @@ async function poolOf(
       details,
     };
   } catch (error) {
-    // One token that is wrongly listed must not hide the others; nothing can be promised of it.
+    // One wrongly listed token must not hide the others; its own amounts stay null.
     if (!(error instanceof ExecutorFault) || error.kind !== 'rejected') throw error;
     return {
       account_type: 'SPOT',
@@ -118,7 +115,7 @@ async function poolOf(
   }
 }
 
-/** Rounded down to what amounts can show; null for what is larger than they can. */
+/** Rounded down to what amounts can show; null where it is too large for them. */
 export function amountOf(units: bigint, decimals: number): string | null {
   const shown = Math.min(decimals, MOST_DECIMALS);
   const text = fromBaseUnits(units / 10n ** BigInt(decimals - shown), shown);

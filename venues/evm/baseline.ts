@@ -1,27 +1,23 @@
-/** The amount that a balance must rise from. */
+/** The baseline from which an increase of a balance is counted. */
 import type { Address } from 'viem';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits, isDecimal } from '../../domain/money.ts';
+import { rejected } from '../node-plan.ts';
 import { readBalance, readBlock, type EvmConnection } from './client.ts';
 import type { BalanceObserveConfig } from './config.ts';
 import { RPC_FAULTS } from './errors.ts';
 
-/**
- * As it is stored in the node's output: the block as a string, the amount in units of the asset.
- */
+/** As the node's output stores it: the block as a string, the amount in units of the asset. */
 export interface Baseline {
   readonly baseline_block: string;
   readonly baseline_amount: string;
 }
 
-/**
- * What earlier looks have stored: nothing, the block to count from, or also what the address held
- * then.
- */
+/** The stored part of a baseline: nothing, the block, or also its balance. */
 export type Stored = { readonly baseline_block?: string; readonly baseline_amount?: string };
 
-/** What is stored, as far as it can be read. */
+/** The readable part of a stored baseline. */
 export function storedBaseline(output: JsonObject | undefined): Stored {
   const { baseline_block, baseline_amount } = output ?? {};
   if (typeof baseline_block !== 'string' || !/^(0|[1-9][0-9]*)$/.test(baseline_block)) return {};
@@ -29,7 +25,7 @@ export function storedBaseline(output: JsonObject | undefined): Stored {
   return { baseline_block, baseline_amount };
 }
 
-/** Whether it can be counted from. */
+/** Whether block and amount are stored. */
 export function isWhole(stored: Stored): stored is Baseline {
   return stored.baseline_block !== undefined && stored.baseline_amount !== undefined;
 }
@@ -44,12 +40,13 @@ export interface BaselineQuestion {
 }
 
 /**
- * The next that is to be stored of a baseline that is not whole yet. It is the config's own amount;
- * else what the address held at the newest block of the first look, deep enough or not, or at the
- * last block before the movement was created. Which block that is, is only known once a later one
- * is deep enough, and what it held only once it is so itself: an older block would count what was
- * paid between the two as new. Throws the `rejected` fault `BASELINE_UNAVAILABLE` when the endpoint
- * no longer keeps the balances of that block.
+ * The next part to store of an incomplete baseline: the config's amount; else the block, which is
+ * the newest of the first look or the last before the movement was created, and then its balance.
+ * The last block before a time is known only once a later one is deep enough, and its balance
+ * counts only once it is deep enough itself. An older block would count earlier payments as new.
+ *
+ * @throws ExecutorFault `rejected` `BASELINE_UNAVAILABLE` when the endpoint no longer keeps the
+ *   balances of that block.
  */
 export async function takeBaseline(
   connection: EvmConnection,
@@ -73,7 +70,7 @@ export async function takeBaseline(
   return { baseline_block, baseline_amount: fromBaseUnits(units, decimals) };
 }
 
-/** The block to count from; null while it cannot be told. */
+/** The block to count from; null while it is not known yet. */
 async function firstBlock(
   connection: EvmConnection,
   { baseline }: BalanceObserveConfig,
@@ -92,10 +89,9 @@ async function balanceThen(
     return await readBalance(connection, of);
   } catch (error) {
     if (!(error instanceof ExecutorFault) || error.code !== RPC_FAULTS.refused) throw error;
-    throw new ExecutorFault(
-      'rejected',
+    throw rejected(
       'BASELINE_UNAVAILABLE',
-      `the endpoint does not keep balances at block ${of.block}; give config.baseline_amount`,
+      `the endpoint does not keep balances at block ${of.block}; set config.baseline_amount`,
     );
   }
 }
@@ -103,19 +99,18 @@ async function balanceThen(
 /** Milliseconds since 1970, from the first 48 bits of a UUIDv7. */
 function createdAt(movementId: string): bigint {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(movementId)) {
-    throw new ExecutorFault(
-      'rejected',
+    throw rejected(
       'BASELINE_UNAVAILABLE',
-      'the movement id tells no time of creation; give config.baseline_amount',
+      'the movement id contains no creation time; set config.baseline_amount',
     );
   }
   return BigInt(`0x${movementId.slice(0, 8)}${movementId.slice(9, 13)}`);
 }
 
 /**
- * The last block that was surely made before `time`: block times are whole seconds, so one of the
- * same second counts as after. Block 0 when there is none; null while `newest` is itself before,
- * since others may follow.
+ * The last block that was surely made before `time`: block times are whole seconds, so a block of
+ * the same second counts as after. Block 0 when there is none; null while `newest` itself is
+ * before, since later ones may be too.
  */
 async function lastBlockBefore(
   connection: EvmConnection,

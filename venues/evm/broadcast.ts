@@ -9,31 +9,31 @@ export type BroadcastOutcome =
   | { readonly kind: 'accepted' }
   /** The node answered, and does not take the bytes now. They stay valid and may still be mined. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** A stop holds them back; this endpoint was not given them. */
+  /** A stop holds them back; they were not sent to this endpoint. */
   | { readonly kind: 'held'; readonly held: Held };
 
-/** What holds the bytes back now; null where they may go. */
+/** What holds the bytes back now; null where they may be sent. */
 export type AskStops = () => Promise<Held | null>;
 
-/** Of what moves nothing, or was mined before: no stop holds it back. */
+/** For transactions that move nothing or were mined before: no stop holds them back. */
 export const NO_STOPS: AskStops = () => Promise.resolve(null);
 
 /**
- * One `eth_sendRawTransaction`, and one more at the next endpoint where one is silent; stops are
- * asked right before each. A node that has the bytes already has accepted them. Throws
- * {@link ExecutorFault} when the answer was lost or never came: the bytes may be on their way.
+ * One `eth_sendRawTransaction`, repeated at the next endpoint where one is silent. Reads the stops
+ * right before each. "Already known" counts as accepted. Throws {@link ExecutorFault} when the
+ * answer is lost: the bytes may be on their way.
  */
 export async function broadcast(
   connection: EvmConnection,
   signed: Pick<SignedTransaction, 'raw_tx' | 'tx_hash'>,
   stops: AskStops,
 ): Promise<BroadcastOutcome> {
-  let unasked: unknown;
+  let stopsFault: unknown;
   try {
     connection.call.signal.throwIfAborted();
     const hash = await connection.raw(async (client) => {
       const held = await stops().catch((error: unknown) => {
-        unasked = error;
+        stopsFault = error;
         throw error;
       });
       if (held !== null) throw new HeldBack(held);
@@ -48,8 +48,8 @@ export async function broadcast(
     );
   } catch (error) {
     if (error instanceof HeldBack) return { kind: 'held', held: error.held };
-    // That the stops cannot be read is no word of an endpoint.
-    if (unasked !== undefined) throw unasked;
+    // A failure to read the stops is not an endpoint's answer.
+    if (stopsFault !== undefined) throw stopsFault;
     if (isAlreadyKnown(error)) return { kind: 'accepted' };
     if (isRpcAnswer(error) && !connection.call.signal.aborted)
       return { kind: 'refused', message: rpcMessage(error) };

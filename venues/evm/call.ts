@@ -1,4 +1,4 @@
-/** What a transaction asks a chain to do. */
+/** The call that a transaction makes. */
 import type { Address, Hex } from 'viem';
 
 export interface EvmCall {

@@ -1,33 +1,49 @@
-/** Connections to EVM chains, opened for one call and checked each time. */
+/** Connections to EVM chains, opened and checked for each call. */
 import {
   erc20Abi,
+  type Abi,
   type Address,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
   type Hash,
   type PublicClient,
+  type ReadContractParameters,
+  type ReadContractReturnType,
   type TransactionReceipt,
 } from 'viem';
-import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import type { CallOptions } from '../../domain/executor.ts';
+import { rejected } from '../node-plan.ts';
 import type { EvmVenue } from './config.ts';
 import { openEndpoints, type Endpoints, type Question, type Silences } from './endpoints.ts';
 import { isContractRefusal, toFault } from './errors.ts';
 
+type View = 'pure' | 'view';
+
 /** Of every EVM chain's own coin. */
 export const NATIVE_DECIMALS = 18;
 
-/** A chain whose endpoints were seen to be on it, for the duration of one call. */
+/** A chain whose endpoints have confirmed its id, for the duration of one call. */
 export interface EvmConnection {
   readonly venue: EvmVenue;
   readonly call: CallOptions;
   /** As {@link Endpoints.ask}, with the library's own errors. */
   readonly raw: Endpoints['ask'];
-  /** Runs a read or write; whatever goes wrong becomes an {@link ExecutorFault}. */
+  /** Runs a read or write; every error becomes an {@link ExecutorFault}. */
   ask<T>(question: Question<T>): Promise<T>;
-  /** What any endpoint has; null only where as many as it takes say that it is not there. */
+  /** Calls a view function of a contract, as {@link ask}. */
+  read<
+    const abi extends Abi,
+    name extends ContractFunctionName<abi, View>,
+    const args extends ContractFunctionArgs<abi, View, name>,
+  >(
+    call: ReadContractParameters<abi, name, args>,
+  ): Promise<ReadContractReturnType<abi, name, args>>;
+  /** What any endpoint has; null only where as many as required say that it does not exist. */
   find<T>(question: Question<T | null>): Promise<T | null>;
-  /** The answers of as many endpoints as an absence takes, each on a connection of its own. */
+  /** The answers of as many endpoints as an absence requires, each on its own connection. */
   witnesses<T>(question: (connection: EvmConnection) => Promise<T>): Promise<readonly T[]>;
   /**
-   * Digits of the token, or of the chain's own coin for null. `rejected` faults `TOKEN_INVALID`
+   * Decimals of the token, or of the chain's own coin for null. `rejected` faults `TOKEN_INVALID`
    * when it has none, and `TOKEN_DECIMALS_MISMATCH` when the venues file lists others.
    */
   decimals(token: Address | null): Promise<number>;
@@ -52,11 +68,7 @@ export function createEvmChains(venues: readonly EvmVenue[]): EvmChains {
     async open(chainId, call) {
       const venue = byId.get(chainId);
       if (venue === undefined)
-        throw new ExecutorFault(
-          'rejected',
-          'CHAIN_NOT_CONFIGURED',
-          `no evm venue is bound to chain ${chainId}`,
-        );
+        throw rejected('CHAIN_NOT_CONFIGURED', `no evm venue is bound to chain ${chainId}`);
       const endpoints = await openEndpoints(venue, call, silences);
       return connect({ venue, call, decimals, endpoints });
     },
@@ -83,6 +95,7 @@ function connect(of: {
     call,
     raw: endpoints.ask,
     ask,
+    read: (of) => ask((client) => client.readContract(of)),
     find: (question) => faults(endpoints.find(question)),
     witnesses: (question) =>
       faults(
@@ -92,15 +105,15 @@ function connect(of: {
       if (token === null) return NATIVE_DECIMALS;
       const known = decimals.get(`${venue.chain_id}:${token}`);
       if (known !== undefined) return known;
-      const read = await ask((asked) => readDecimals(asked, token));
-      checkDecimals(venue, token, read);
-      decimals.set(`${venue.chain_id}:${token}`, read);
-      return read;
+      const reported = await ask((client) => readDecimals(client, token));
+      checkDecimals(venue, token, reported);
+      decimals.set(`${venue.chain_id}:${token}`, reported);
+      return reported;
     },
   };
 }
 
-/** One endpoint alone, which is what a witness is asked through. */
+/** A single endpoint, as witnesses use it. */
 function only(client: PublicClient): Endpoints {
   return {
     ask: (question) => question(client),
@@ -114,22 +127,20 @@ async function readDecimals(client: PublicClient, token: Address): Promise<numbe
     return await client.readContract({ address: token, abi: erc20Abi, functionName: 'decimals' });
   } catch (error) {
     if (!isContractRefusal(error)) throw error;
-    throw new ExecutorFault(
-      'rejected',
+    throw rejected(
       'TOKEN_INVALID',
-      `${token} is no ERC-20 token: it does not tell its decimals`,
+      `${token} is not an ERC-20 token: it does not report its decimals`,
     );
   }
 }
 
-/** Amounts would be off by powers of ten where the operator and the token disagree. */
-function checkDecimals({ tokens, venue_key }: EvmVenue, token: Address, told: number): void {
+/** Where the venues file and the token disagree, amounts would be off by powers of ten. */
+function checkDecimals({ tokens, venue_key }: EvmVenue, token: Address, reported: number): void {
   const listed = tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
-  if (listed?.decimals === undefined || listed.decimals === told) return;
-  throw new ExecutorFault(
-    'rejected',
+  if (listed?.decimals === undefined || listed.decimals === reported) return;
+  throw rejected(
     'TOKEN_DECIMALS_MISMATCH',
-    `${token} tells ${told} decimals, and venue ${venue_key} lists it with ${listed.decimals}`,
+    `${token} reports ${reported} decimals, and venue ${venue_key} lists it with ${listed.decimals}`,
   );
 }
 
@@ -154,7 +165,7 @@ export function readBlock(
   ) as Promise<Block>;
 }
 
-/** When the newest block says that it was made, in milliseconds. */
+/** The time of the newest block in milliseconds. */
 export async function readBlockTime(
   chains: EvmChains,
   chainId: number,
@@ -192,7 +203,7 @@ export async function isHeld(connection: EvmConnection, hash: Hash): Promise<boo
   return held !== null;
 }
 
-/** "Not found" is an answer, for which the library has an error of this name. */
+/** Turns the library's "not found" error of this name into null. */
 function orNull(name: string): (error: unknown) => null {
   return (error) => {
     if (error instanceof Error && error.name === name) return null;
@@ -200,10 +211,7 @@ function orNull(name: string): (error: unknown) => null {
   };
 }
 
-/**
- * Base units of `token` (or of the chain's own coin for null) that `owner` holds, at `block` or
- * now.
- */
+/** Base units of `token` (null: the chain's own coin) that `owner` holds, at `block` or now. */
 export function readBalance(
   connection: EvmConnection,
   of: { readonly owner: Address; readonly token: Address | null; readonly block?: bigint },

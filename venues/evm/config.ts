@@ -1,4 +1,4 @@
-/** What an EVM chain's binding and the configs of its nodes look like. */
+/** The schemas of an EVM chain's venue entry and of its node configs. */
 import { z } from 'zod';
 import { readFinality, type ChainFinality } from '../../domain/chains/finality.ts';
 import { FINALITY_READS } from '../../domain/chains/finality-table.ts';
@@ -30,9 +30,7 @@ export const rpcUrl = z.string().refine((text) => {
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
 }, 'must be an http or https URL');
 
-/**
- * A well-formed, non-zero address in its checksummed form; the message says which rule it breaks.
- */
+/** A well-formed, non-zero address, checksummed; the message names the rule that it breaks. */
 export const addressSchema = z.string().transform((text, context) => {
   const reading = readEvmAddress(text);
   if (reading.ok) return reading.address;
@@ -43,15 +41,14 @@ export const addressSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** The same, which may stand in 32 bytes. */
+/** The same, also in 32 bytes. */
 export const paddedAddressSchema = z
   .string()
   .transform((text) => text.replace(/^0x0{24}(?=[0-9a-fA-F]{40}$)/, '0x'))
   .pipe(addressSchema);
 
 /**
- * As intents name assets: the two are compared letter by letter, and an intent's is stored in upper
- * case.
+ * An asset as intents name it: both are compared letter by letter, and intents store upper case.
  */
 export const symbol = z
   .string()
@@ -60,7 +57,7 @@ export const symbol = z
 const tokenSchema = z.strictObject({
   asset: symbol,
   address: addressSchema,
-  /** A check: a token that tells other ones is not moved. The token is believed when absent. */
+  /** A check: a token that reports other decimals is not moved. Absent: the token is believed. */
   decimals: z.number().int().min(0).max(255).optional(),
 });
 
@@ -72,49 +69,48 @@ const entrySchema = z.strictObject({
   provider: z.literal('evm'),
   chain_id: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
   rpc_url: rpcUrl,
-  /** Other endpoints of the same chain, asked when the first is silent and about what is absent. */
+  /** Other endpoints of the chain, used when the first is silent and to confirm absences. */
   more_rpc_urls: z.array(rpcUrl).max(8).default([]),
-  /** Blocks, the transaction's own included, before a weaker assurance than "finalized" holds. */
+  /** Blocks, including the transaction's own, for an assurance weaker than "finalized". */
   confirmations: z.number().int().min(1).max(10_000).default(1),
-  /** How the chain becomes final; as domain/chains/finality-table.ts says when left out. */
+  /** How the chain becomes final; absent: as domain/chains/finality-table.ts says. */
   finality: z.enum(FINALITY_READS).optional(),
-  /** For chains that are counted: a block this deep is final. */
+  /** For chains whose finality is counted in blocks: a block this deep is final. */
   finality_confirmations: z.number().int().min(1).max(1_000_000).optional(),
-  /** Why less than the table says is enough here. */
+  /** Why less than the table's depth is enough here. */
   finality_override: z.strictObject({ reason: z.string().trim().min(1).max(500) }).optional(),
-  /** Transactions are not prepared while the chain asks for more. */
+  /** Transactions are not prepared while the chain requires more. */
   max_fee_per_gas_gwei: gwei.optional(),
-  /** Most that one transaction may cost its signer, whoever prepared it. */
+  /** Most that one transaction may cost its signer. */
   max_gas_cost_wei: wei.default(DEFAULT_MAX_GAS_COST_WEI),
-  /**
-   * On rollups that charge for the chain beneath them beside the gas: the contract that tells how
-   * much.
-   */
+  /** The contract that reports the fee for the chain beneath, on rollups that charge one. */
   l1_fee_oracle: addressSchema.optional(),
   native_asset: symbol.default('ETH'),
   /** The tokens of this chain that nodes may move, each under the asset that intents name. */
   tokens: z.array(tokenSchema).default([]),
-  /** Contracts that signers may have given allowances to, beside those that are found. */
+  /** Contracts that may have allowances of signers, beside those found in logs. */
   spenders: z.array(addressSchema).optional(),
   /** Between two looks at what each signer has there. */
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
   request_timeout_seconds: z.number().positive().max(60).default(10),
   poll_interval_seconds: z.number().min(0.1).max(3600).default(4),
-  /** A transaction that is next in its lane and not mined for so long is signed again, for more. */
+  /**
+   * After so long a transaction that is next in its nonce lane is signed again with higher fees.
+   */
   replace_after_seconds: z.number().min(1).max(86_400).default(180),
 });
 
 /**
- * An `evm` entry of the venues file: one for each chain, with the parts that bridges have in it.
- * The RPC URL may hold an access key and is a secret. What it says of finality is held to the table
- * of known chains, and decided here once.
+ * An `evm` entry of the venues file: one for each chain, with its bridges' parts. The RPC URL may
+ * hold an access key and is a secret. Its finality settings are checked here against the table of
+ * known chains.
  */
 export function evmVenueSchemaWith(parts: readonly ChainPart[]) {
   const fields = Object.fromEntries(
     parts.map(({ field, schema }) => [field, schema.optional()] as const),
   );
   return entrySchema.extend(fields).transform((read, context) => {
-    // The fields of parts widen the type of all others.
+    // The parts' fields widen the types of all others.
     const entry = read as typeof read & Entry;
     const reading = readFinality(entry);
     if (!reading.ok) {
@@ -143,9 +139,9 @@ type Decided = 'finality' | 'finality_confirmations' | 'finality_override';
 export type EvmVenue = Omit<Entry, Decided> & {
   readonly finality: ChainFinality;
   readonly parts: PartedChain['parts'];
-  /** The contracts, other than tokens, that keep for good what is brought to them. */
+  /** Contracts other than tokens from which tokens sent there cannot be recovered. */
   readonly contracts: readonly OwnContract[];
-  /** The venues that are paid into from the chain, as their own entries say. */
+  /** The venues that take deposits from this chain, by their own entries. */
   readonly deposit_venues: readonly DepositVenue[];
 };
 
@@ -163,10 +159,7 @@ export function chainCaps(
   return { max_gas_cost_wei, max_fee_per_gas_gwei: max_fee_per_gas_gwei ?? null };
 }
 
-/**
- * Node configs carry keys for others too (amount, venue, labels), so these schemas read only their
- * own.
- */
+/** Not strict: node configs also carry keys that others read (amount, venue, labels). */
 export const nativeTransferConfigSchema = z.object({
   chain_id: chainIdSchema,
   token_address: z.undefined('a native transfer has no token_address').optional(),
@@ -190,7 +183,7 @@ export const approveConfigSchema = z.object({
   spender: addressSchema,
 });
 
-/** Where the amount that a balance must rise from comes from; see balance-observe.ts. */
+/** Where the baseline of an increase comes from; see balance-observe.ts. */
 export const BASELINES = ['first_observation', 'movement_start'] as const;
 
 const decimal = z.string().refine(isDecimal, 'must be a decimal string');

@@ -1,7 +1,8 @@
-/** What every prepare of a transaction asks of its chain, and the transaction that it makes. */
+/** The checks of every prepare of a transaction, and the unsigned transaction. */
 import { formatUnits, type Address } from 'viem';
-import { ExecutorFault, type EvmUnsignedTransaction } from '../../domain/executor.ts';
+import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
+import { rejected } from '../node-plan.ts';
 import type { EvmCall } from './call.ts';
 import { NATIVE_DECIMALS, readBalance, type EvmConnection } from './client.ts';
 import type { GasQuote } from './fees.ts';
@@ -23,18 +24,17 @@ export function unsignedOf(
   };
 }
 
-/** `rejected` `TOKEN_MISSING` where there is no contract. */
+/** @throws ExecutorFault `rejected` `TOKEN_MISSING` where there is no contract. */
 export async function requireCode(connection: EvmConnection, token: Address): Promise<void> {
   const code = await connection.ask((client) => client.getCode({ address: token }));
   if (code === undefined)
-    throw new ExecutorFault(
-      'rejected',
+    throw rejected(
       'TOKEN_MISSING',
       `there is no contract at ${token} on chain ${connection.venue.chain_id}`,
     );
 }
 
-/** Checks what is to be moved; returns the native balance, from which gas is paid. */
+/** Checks the balance to be moved; returns the native balance, from which gas is paid. */
 export async function requireBalance(
   connection: EvmConnection,
   of: {
@@ -52,14 +52,15 @@ export async function requireBalance(
   ]);
   const balance = moved ?? native;
   if (balance >= of.units) return native;
-  throw new ExecutorFault(
-    'rejected',
+  throw rejected(
     'INSUFFICIENT_FUNDS',
     `${of.from} holds ${fromBaseUnits(balance, of.decimals)} of the ${fromBaseUnits(of.units, of.decimals)} to be moved`,
   );
 }
 
-/** Throws `rejected` `INSUFFICIENT_FUNDS` where the signer cannot pay for the call and its gas. */
+/**
+ * @throws ExecutorFault `rejected` `INSUFFICIENT_FUNDS` where the signer cannot pay the call's gas.
+ */
 export function requireGas(
   connection: EvmConnection,
   of: { readonly call: EvmCall; readonly quote: GasQuote; readonly holds: bigint },
@@ -71,8 +72,7 @@ export function requireGas(
     formatUnits(most, NATIVE_DECIMALS),
     formatUnits(of.holds, NATIVE_DECIMALS),
   ];
-  throw new ExecutorFault(
-    'rejected',
+  throw rejected(
     'INSUFFICIENT_FUNDS',
     `gas may need up to ${needed} ${connection.venue.native_asset} and the signer holds ${holds}`,
   );

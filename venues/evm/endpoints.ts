@@ -1,33 +1,34 @@
 /**
- * The endpoints of one chain. Any of them may answer a question; that something is not there counts
- * only when two of them say so, where two are bound.
+ * The endpoints of one chain. Any of them may answer a question, but an absence counts only where
+ * two agree on it, if two are bound.
  */
 import { createPublicClient, http, type PublicClient } from 'viem';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import { rejected } from '../node-plan.ts';
 import type { EvmVenue } from './config.ts';
 import { isSilence, toFault } from './errors.ts';
 
 export type Question<T> = (client: PublicClient) => Promise<T>;
 
-/** The endpoints of a chain for the duration of one call, all of them seen to be on it. */
+/** The endpoints of a chain for the duration of one call; all have confirmed its id. */
 export interface Endpoints {
-  /** The answer of the first that gives one; the library's own error of the last when none does. */
+  /** The first endpoint's answer; where all are silent, the library's error of the last. */
   ask<T>(question: Question<T>): Promise<T>;
   /**
-   * What any of them has. Null when two say that it is not there, or the only one that is bound.
-   * Throws the fault `NOT_FOUND_UNCONFIRMED` when too few answer.
+   * What any of them has. Null when two, or the only bound one, say that it does not exist. Throws
+   * the fault `NOT_FOUND_UNCONFIRMED` when too few answer.
    */
   find<T>(question: Question<T | null>): Promise<T | null>;
-  /** The answers of as many as an absence takes. */
+  /** The answers of as many as an absence requires. */
   witnesses<T>(question: Question<T>): Promise<readonly T[]>;
 }
 
-/** How many have to say that something is not there, where so many are bound. */
+/** How many must agree on an absence, where so many are bound. */
 const QUORUM = 2;
-/** How long an endpoint that gave no answer is asked after the others. */
+/** How long a silent endpoint is tried after the others. */
 const AVOID_MS = 30_000;
 
-/** When each endpoint last gave no answer; kept between calls, by URL, and never shown. */
+/** When each endpoint was last silent, by URL; kept between calls and never shown. */
 export type Silences = Map<string, number>;
 
 export function urlsOf({ rpc_url, more_rpc_urls }: EvmVenue): readonly string[] {
@@ -35,9 +36,8 @@ export function urlsOf({ rpc_url, more_rpc_urls }: EvmVenue): readonly string[] 
 }
 
 /**
- * Opens what is bound to the venue. Throws the `rejected` fault `CHAIN_ID_MISMATCH` when any
- * endpoint that answers is on another chain: it would answer "not found" and wrong nonces to
- * everything. One that gives no answer is left out.
+ * Opens the venue's endpoints, without silent ones. Throws `rejected` `CHAIN_ID_MISMATCH` when any
+ * is on another chain: it would answer "not found" and wrong nonces.
  */
 export async function openEndpoints(
   venue: EvmVenue,
@@ -56,8 +56,7 @@ export async function openEndpoints(
   const open = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const stranger = open.find(({ chainId }) => chainId !== venue.chain_id);
   if (stranger !== undefined)
-    throw new ExecutorFault(
-      'rejected',
+    throw rejected(
       'CHAIN_ID_MISMATCH',
       `an endpoint of venue ${venue.venue_key} is on chain ${stranger.chainId}, not ${venue.chain_id}`,
     );
@@ -88,7 +87,7 @@ function over(
         return await question(now.client);
       } catch (error) {
         if (others.length === 0 || call.signal.aborted || !isSilence(error)) throw error;
-        // It is not asked again during this call.
+        // Not tried again during this call.
         silences.set(now.url, performance.now());
         order = others;
       }
@@ -109,7 +108,7 @@ function over(
     throw new ExecutorFault(
       'unreachable',
       'NOT_FOUND_UNCONFIRMED',
-      `only ${answers.length} of the ${quorum} endpoints that it takes could be asked`,
+      `only ${answers.length} of the ${quorum} required endpoints answered`,
     );
   };
   return {
@@ -122,9 +121,8 @@ function over(
 }
 
 /**
- * Never repeats a request by itself: a read is repeated by whoever called, a write only by
- * recovery. A redirect is refused, since it would carry a signed transaction to a place nobody
- * configured.
+ * Never repeats a request: callers repeat reads, and only recovery repeats a write. Refuses
+ * redirects, which could carry a signed transaction to a URL that is not configured.
  */
 function clientOf(venue: EvmVenue, url: string, call: CallOptions): PublicClient {
   const transport = http(url, {

@@ -1,4 +1,4 @@
-/** From the RPC library's errors to the faults that callers of an executor know. */
+/** Maps the RPC library's errors to executor faults. */
 import {
   AbiDecodingDataSizeTooSmallError,
   BaseError,
@@ -10,7 +10,7 @@ import {
   RpcRequestError,
   TimeoutError,
 } from 'viem';
-import { ExecutorFault, type CallOptions, type ExecutionResult } from '../../domain/executor.ts';
+import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 
 /** Codes of the faults that {@link toFault} makes. */
 export const RPC_FAULTS = {
@@ -21,10 +21,10 @@ export const RPC_FAULTS = {
 } as const;
 
 /**
- * A fault that says what happened and nothing secret. The library's errors repeat the endpoint's
- * URL, which may hold an access key, and the request, which may be a signed transaction: neither
- * they nor their messages are kept, only the node's own short answer. Nothing here is `rejected`:
- * an endpoint that answers 401 or 429 says nothing about the node's plan.
+ * A fault without secrets. The library's errors contain the endpoint's URL, which may hold an
+ * access key, and the request, which may be a signed transaction; so only the endpoint's own short
+ * message is kept. Never `rejected`: an endpoint that answers 401 or 429 says nothing about the
+ * plan.
  */
 export function toFault(error: unknown, call: CallOptions): ExecutorFault {
   if (error instanceof ExecutorFault) return error;
@@ -32,7 +32,7 @@ export function toFault(error: unknown, call: CallOptions): ExecutorFault {
     return new ExecutorFault(
       'timeout',
       RPC_FAULTS.aborted,
-      'the call was given up before the chain answered',
+      'the call was aborted before the chain answered',
     );
   if (finds(error, TimeoutError))
     return new ExecutorFault(
@@ -57,8 +57,7 @@ export function toFault(error: unknown, call: CallOptions): ExecutorFault {
 }
 
 /**
- * Whether the endpoint gave no answer of its own, so that another one may be asked instead; a
- * refusal is an answer.
+ * Whether the endpoint gave no answer, so that another may be tried; a refusal is an answer.
  */
 export function isSilence(error: unknown): boolean {
   if (error instanceof ExecutorFault)
@@ -70,7 +69,7 @@ export function isSilence(error: unknown): boolean {
   );
 }
 
-/** The node's own words, without URLs and long hex strings, at most 200 characters. */
+/** The endpoint's message without URLs and long hex strings, at most 200 characters. */
 export function rpcMessage(error: unknown): string {
   const rpc = find(error, RpcRequestError);
   const text =
@@ -82,9 +81,7 @@ export function rpcMessage(error: unknown): string {
     .slice(0, 200);
 }
 
-/**
- * Whether the chain executed the call and it reverted, as against an endpoint that failed to say.
- */
+/** Whether the call was executed and reverted, in contrast to an endpoint's failure. */
 export function isRevert(error: unknown): boolean {
   const rpc = find(error, RpcRequestError);
   return (
@@ -95,8 +92,7 @@ export function isRevert(error: unknown): boolean {
 }
 
 /**
- * Whether a contract was asked and answered with a revert, nothing, or something that is not of its
- * kind.
+ * Whether a contract answered a read with a revert, nothing, or bytes that do not fit its ABI.
  */
 export function isContractRefusal(error: unknown): boolean {
   return (
@@ -111,15 +107,15 @@ export function isInsufficientFunds(error: unknown): boolean {
   return finds(error, InsufficientFundsError) || /insufficient funds/i.test(rpcMessage(error));
 }
 
-/** Whether the endpoint answered (with a refusal) at all. */
+/** Whether the endpoint answered with a refusal. */
 export function isRpcAnswer(error: unknown): boolean {
   return finds(error, RpcRequestError);
 }
 
 /**
- * Whether a node says that it has these very bytes already, in the words of geth, Erigon,
- * Nethermind, Besu, Reth and anvil. "nonce too low" is not among them: another transaction may have
- * used the nonce.
+ * Whether an endpoint says that it has exactly these bytes already, in the messages of geth,
+ * Erigon, Nethermind, Besu, Reth and anvil. "nonce too low" is not among them: another transaction
+ * may have used the nonce.
  */
 export function isAlreadyKnown(error: unknown): boolean {
   return (
@@ -128,19 +124,6 @@ export function isAlreadyKnown(error: unknown): boolean {
       rpcMessage(error),
     )
   );
-}
-
-/**
- * Before a submit a `rejected` fault is proof that nothing was sent: FAILED with the fault's own
- * code.
- */
-export async function failWhenRejected<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ExecutorFault) || error.kind !== 'rejected') throw error;
-    return { next_state: 'FAILED', error_code: error.code, error_message: error.message };
-  }
 }
 
 type Constructor<T> = abstract new (...args: never[]) => T;

@@ -1,4 +1,4 @@
-/** What is wrong with a chain's entry beside the others of the file. */
+/** Conflicts of a chain's entry with other entries of the file. */
 import type { Place } from '../entry.ts';
 import { isEvmVenue, type EvmVenue } from './config.ts';
 import type { ChainPart } from './part.ts';
@@ -9,8 +9,7 @@ export function chainFaults(
   parts: readonly ChainPart[],
 ): readonly string[] {
   const above = earlier.filter(isEvmVenue);
-  // A node names its chain by id alone, so two endpoints for one chain would leave the choice to
-  // chance.
+  // Nodes name a chain by its id alone, so two entries of one chain would be ambiguous.
   const bound = above.some(({ chain_id }) => chain_id === venue.chain_id);
   return [
     ...(bound ? [`${at}.chain_id: chain ${venue.chain_id} is already bound above`] : []),
@@ -19,9 +18,7 @@ export function chainFaults(
   ];
 }
 
-/**
- * An asset is one token and a token one asset, or limits would not know which of them a plan moves.
- */
+/** Each asset is one token and each token one asset, or limits could not tell what a plan moves. */
 function tokenRepeats({ native_asset, tokens }: EvmVenue, path: string): readonly string[] {
   return tokens.flatMap(({ asset, address }, index) => {
     const earlier = tokens.slice(0, index);

@@ -1,6 +1,7 @@
-/** What a transfer will cost in gas, and at most. */
+/** The gas of a call, and the fees to offer for it. */
 import { parseGwei } from 'viem';
 import { ExecutorFault, type EvmUnsignedTransaction } from '../../domain/executor.ts';
+import { rejected } from '../node-plan.ts';
 import { readBlock, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
 import { isInsufficientFunds, isRevert, rpcMessage } from './errors.ts';
@@ -13,18 +14,13 @@ export interface GasQuote {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  /** What the chain beneath may charge beside the gas; 0 where there is none. */
+  /** Upper bound of the charge of the chain beneath; 0 where there is none. */
   readonly layer1Fee: bigint;
 }
 
-/**
- * Estimates are exact for the latest block; a busy token may need a little more when it is mined.
- */
+/** An estimate is exact for the latest block; a busy token may need more when it is mined. */
 export const HEADROOM_PERCENT = 120n;
-/**
- * The charge of the chain beneath is told when it is asked for, and follows that chain's fees until
- * the block.
- */
+/** The charge of the chain beneath may rise with that chain's fees until the block. */
 const LAYER1_HEADROOM_PERCENT = 150n;
 
 /**
@@ -44,8 +40,7 @@ export async function quoteGas(
     connection.ask((client) => client.estimateMaxPriorityFeePerGas()),
   ]);
   if (head.baseFeePerGas === null) {
-    throw new ExecutorFault(
-      'rejected',
+    throw rejected(
       'FEE_MARKET_MISSING',
       `chain ${connection.venue.chain_id} has no EIP-1559 fee market`,
     );
@@ -57,17 +52,13 @@ export async function quoteGas(
   const wanted = head.baseFeePerGas * 2n + tip;
   const offered = cap === undefined || wanted < parseGwei(cap) ? wanted : parseGwei(cap);
   const unsigned = {
-    ...{
-      chain_id: connection.venue.chain_id,
-      to: call.to,
-      value: call.value.toString(),
-      data: call.data,
-    },
-    ...{
-      gas: limit.toString(),
-      max_fee_per_gas: offered.toString(),
-      max_priority_fee_per_gas: tip.toString(),
-    },
+    chain_id: connection.venue.chain_id,
+    to: call.to,
+    value: call.value.toString(),
+    data: call.data,
+    gas: limit.toString(),
+    max_fee_per_gas: offered.toString(),
+    max_priority_fee_per_gas: tip.toString(),
   };
   const beneath = await layer1Allowance(connection, unsigned);
   // The fence refuses what may cost more, so no more than that is offered.
@@ -81,7 +72,7 @@ export async function quoteGas(
   };
 }
 
-/** Wei that the chain beneath may come to charge for it; 0 where there is none. */
+/** Upper bound in wei of the charge of the chain beneath; 0 where there is none. */
 export async function layer1Allowance(
   connection: EvmConnection,
   unsigned: EvmUnsignedTransaction,
@@ -93,7 +84,7 @@ function aboveCap(limit: string): ExecutorFault {
   return new ExecutorFault(
     'server_error',
     'FEE_ABOVE_CAP',
-    `the chain asks for more than ${limit}`,
+    `the chain requires more than ${limit}`,
     { retryAfterSeconds: 30 },
   );
 }
@@ -107,17 +98,12 @@ async function estimateGas(
     return await connection.raw((client) => client.estimateGas({ account: from, ...call }));
   } catch (error) {
     if (isRevert(error))
-      throw new ExecutorFault(
-        'rejected',
+      throw rejected(
         'TRANSACTION_WOULD_REVERT',
         `the transfer would revert: ${revertReason(error) ?? rpcMessage(error)}`,
       );
     if (isInsufficientFunds(error))
-      throw new ExecutorFault(
-        'rejected',
-        'INSUFFICIENT_FUNDS',
-        'the signer cannot pay for the transfer and its gas',
-      );
+      throw rejected('INSUFFICIENT_FUNDS', 'the signer cannot pay for the transfer and its gas');
     return connection.ask(() => Promise.reject(error));
   }
 }

@@ -1,19 +1,19 @@
-/** Looks for the log of something that somebody has done on a chain, whoever it was. */
+/** Searches the logs of a chain. */
 import { numberToHex, type Address, type Hash, type Hex, type RpcLog } from 'viem';
 import type { EvmConnection } from './client.ts';
 
-/** So many blocks are searched at a time; public endpoints refuse more than a few thousand. */
+/** Blocks in one request; public endpoints refuse more than a few thousand. */
 export const BLOCKS_AT_ONCE = 1_000n;
 
 export interface WantedLog {
   readonly address: Address;
-  /** One or several in each place, or any. */
+  /** In each position one topic, several, or null for any. */
   readonly topics: readonly (Hex | Hex[] | null)[];
 }
 
 /**
- * The transaction of the newest such log between two blocks, however long that takes; null where
- * the endpoint shows none. The newest blocks are searched first: mostly it was done just now.
+ * The transaction of the newest such log between two blocks, however long the search takes; null
+ * where the endpoint shows none. Newest blocks first: mostly the log is recent.
  */
 export async function findLog(
   connection: EvmConnection,
@@ -28,13 +28,13 @@ export async function findLog(
   return null;
 }
 
-/** Blocks, both of them among those that are meant. */
+/** A range of blocks, both ends included. */
 export interface BlockRange {
   readonly from: bigint;
   readonly to: bigint;
 }
 
-/** The transaction of the newest such log in blocks that one request may ask about, or null. */
+/** The transaction of the newest such log in blocks of one request, or null. */
 export async function newestLog(
   connection: EvmConnection,
   wanted: WantedLog,
@@ -43,7 +43,7 @@ export async function newestLog(
   return (await logsIn(connection, wanted, range)).at(-1)?.transactionHash ?? null;
 }
 
-/** Such logs, oldest first, in blocks that one request may ask about. */
+/** Such logs, oldest first, in blocks of one request. */
 export function logsIn(
   connection: EvmConnection,
   { address, topics }: WantedLog,
@@ -54,8 +54,10 @@ export function logsIn(
       method: 'eth_getLogs',
       params: [
         {
-          ...{ address, topics: [...topics] },
-          ...{ fromBlock: numberToHex(from), toBlock: numberToHex(to) },
+          address,
+          topics: [...topics],
+          fromBlock: numberToHex(from),
+          toBlock: numberToHex(to),
         },
       ],
     }),

@@ -1,9 +1,9 @@
-/** Whether every configured chain answers and is the chain it should be. */
+/** Whether every configured chain answers with its own id. */
 import type { CallOptions, ExecutorHealth } from '../../domain/executor.ts';
 import type { EvmChains } from './client.ts';
 import { toFault } from './errors.ts';
 
-/** `unknown` without chains; `down`, naming the chains, when any does not answer or is another. */
+/** `unknown` without chains; `down`, naming the chains, when any is silent or another chain. */
 export async function checkChains(chains: EvmChains, call: CallOptions): Promise<ExecutorHealth> {
   const ids = chains.chainIds();
   if (ids.length === 0) return { state: 'unknown', detail: 'no evm venue is configured' };

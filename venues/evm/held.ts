@@ -1,11 +1,11 @@
-/** What an executor answers where a stop holds back what it would send again. */
+/** The answer of an executor where a stop prevents sending again. */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { Held } from '../../domain/send/stops.ts';
 
 /**
- * UNKNOWN where only a person's retry goes on.
+ * UNKNOWN where it needs a person's retry.
  *
- * @throws ExecutorFault `not_yet` where it waits: nothing is sent, and every stop is asked again.
+ * @throws ExecutorFault `not_yet` where it waits for the stop: every stop is then read again.
  */
 export function heldBack(code: string, { needs_retry, why }: Held): ExecutionResult {
   const message = `it may not be sent again now: ${why}`;

@@ -12,7 +12,7 @@ import { chainFaults } from './faults.ts';
 import type { ChainPart } from './part.ts';
 import { createEvmTransferExecutor } from './transfer.ts';
 
-/** With the parts that bridges have in the entries of chains. */
+/** With the bridges' parts of chain entries. */
 export function evmWith(parts: readonly ChainPart[]) {
   return defineVenue<EvmVenue>({
     entry: { provider: 'evm', schema: evmVenueSchemaWith(parts) },
@@ -29,7 +29,7 @@ export function evmWith(parts: readonly ChainPart[]) {
   });
 }
 
-/** Blocks of a developer's own chain say nothing of the time. */
+/** A developer's own chain, whose block times say nothing. */
 export function isDevelopers({ chain_id, rpc_url }: EvmVenue): boolean {
   return isDevelopment(chain_id, isLoopbackUrl(rpc_url));
 }

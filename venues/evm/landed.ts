@@ -1,4 +1,4 @@
-/** What a mined transaction has proven, and whether it is deep enough to say so. */
+/** What a mined transaction proves, once its block is deep enough. */
 import type { Address, TransactionReceipt } from 'viem';
 import { depthFor, shownAt, type BlockDepth } from '../../domain/chains/assurance-table.ts';
 import {
@@ -21,15 +21,11 @@ import {
 import { revertReason } from './revert-reason.ts';
 import type { SignedTransaction } from './signed-bytes.ts';
 
-/**
- * What a transfer can show: the destination's balance is on the chain itself, whose finality is all
- * the protocol there is.
- */
+/** A transfer can show every assurance: the destination is on the chain itself. */
 export const TRANSFER_ASSURANCES: readonly CompletionAssurance[] = COMPLETION_ASSURANCES;
 
 /**
- * Whose act it is; `relayed`: another account sent its transaction, and paid for it. `call` is what
- * was signed, where a transaction was.
+ * `relayed`: another account sent the transaction and paid for it. `call`: the signed call, if any.
  */
 export type Sender = Pick<SignedTransaction, 'tx_hash' | 'from'> & {
   readonly relayed?: boolean;
@@ -47,11 +43,10 @@ export type LookPhase = 'observe' | 'recover';
 
 /**
  * COMPLETED with the act's facts once the block is deep enough for `assurance`; OBSERVING before,
- * and when the block is no longer canonical. What went otherwise is told only from a finalized
- * block, since before that a reorganisation could still let this transaction succeed:
- * `TRANSACTION_REVERTED` fails, for nothing has moved, unless somebody else has done it instead.
- * What the act itself cannot make out is undecided: a failure would count as unsent and permit
- * another attempt.
+ * and when the block is no longer canonical. Any other outcome counts only from a finalized block,
+ * since until then a reorganisation could still let this transaction succeed. A revert is FAILED
+ * `TRANSACTION_REVERTED`, for nothing has moved, unless somebody else has done the act instead. An
+ * outcome that the act cannot read is undecided: a failure would permit another attempt.
  */
 export async function judgeLanded(
   connection: EvmConnection,
@@ -76,7 +71,7 @@ export async function judgeLanded(
   };
 }
 
-/** FAILED once enough endpoints agree; what somebody else has done instead counts before. */
+/** FAILED once enough endpoints agree, unless somebody else has done the act instead. */
 async function judgeReverted(
   connection: EvmConnection,
   landed: Landed,
@@ -99,8 +94,8 @@ async function judgeReverted(
 const REVERTED = 'the transaction was mined and reverted; only gas was spent';
 
 /**
- * What the contract said, asked again on the state that its block left; null where that says
- * nothing. It explains and decides nothing.
+ * The contract's revert reason when the call is repeated on the state after its block; null where
+ * it does not revert there. It explains and decides nothing.
  */
 async function whyReverted(
   connection: EvmConnection,
@@ -119,8 +114,8 @@ async function whyReverted(
 }
 
 /**
- * FAILED `TRANSACTION_CANCELLED` once the block of the version that moves nothing is final: the
- * payment can then never be mined. OBSERVING before.
+ * FAILED `TRANSACTION_CANCELLED` once the block of the cancelling zero-value transaction is final:
+ * the payment can then never be mined. OBSERVING before.
  */
 export async function judgeCancelled(
   connection: EvmConnection,
@@ -136,14 +131,13 @@ export async function judgeCancelled(
     next_state: 'FAILED',
     external_ref: signed.tx_hash,
     error_code: 'TRANSACTION_CANCELLED',
-    error_message: `nothing was moved: a transaction that pays nobody used nonce ${signed.nonce} in a finalized block`,
+    error_message: `nothing was moved: a zero-value transaction used nonce ${signed.nonce} in a finalized block`,
     output: costOf(connection, signed, receipt),
   };
 }
 
 /**
- * A look that proves neither: an answer where the phase has one for it, else a fault, after which
- * it is looked again.
+ * The result of a look that proves nothing: UNKNOWN for recover, a retryable fault for observe.
  */
 export function undecided(phase: LookPhase, code: string, message: string): ExecutionResult {
   if (phase === 'recover')
@@ -164,7 +158,7 @@ function costOf(
   };
 }
 
-/** Still under way; asked again after the venue's poll interval. */
+/** Still under way; look again after the venue's poll interval. */
 export function observing(
   connection: EvmConnection,
   signed: Pick<SignedTransaction, 'tx_hash'>,
@@ -176,12 +170,12 @@ export function observing(
   };
 }
 
-/** The number of the newest block that is so deep; negative while there is none. */
+/** The number of the newest block at this depth; negative while there is none. */
 export function settledNumber(connection: EvmConnection, depth: BlockDepth): Promise<bigint> {
   return depth === 'final' ? finalizedNumber(connection) : confirmedNumber(connection);
 }
 
-/** The newest block that has the venue's confirmations, itself counted as the first. */
+/** The newest block with the venue's confirmations, its own included. */
 async function confirmedNumber(connection: EvmConnection): Promise<bigint> {
   return (
     (await readBlock(connection, 'latest')).number - BigInt(connection.venue.confirmations) + 1n
@@ -189,11 +183,11 @@ async function confirmedNumber(connection: EvmConnection): Promise<bigint> {
 }
 
 /**
- * Whether as many endpoints as an absence takes show the same end in a final block. A failure lets
- * a person pay anew, so it takes as much as the proof that nothing landed.
+ * Whether as many endpoints as an absence requires show the same outcome in a final block. A
+ * failure lets a person pay again, so it needs as much proof as "nothing landed".
  */
 async function isAgreed(connection: EvmConnection, receipt: TransactionReceipt): Promise<boolean> {
-  const told = await connection.witnesses(async (one) => {
+  const agreements = await connection.witnesses(async (one) => {
     const [theirs, last] = await Promise.all([
       readReceipt(one, receipt.transactionHash),
       finalizedNumber(one),
@@ -204,10 +198,10 @@ async function isAgreed(connection: EvmConnection, receipt: TransactionReceipt):
       theirs.blockNumber <= last
     );
   });
-  return told.every(Boolean);
+  return agreements.every(Boolean);
 }
 
-/** The number of a block as an output records it; null where none is. */
+/** A block number as outputs record it; null where there is none. */
 export function recordedBlock(value: unknown): bigint | null {
   return typeof value === 'string' && /^[0-9]+$/.test(value) ? BigInt(value) : null;
 }
@@ -220,10 +214,7 @@ export async function isCanonical(
   return (await readBlock(connection, receipt.blockNumber)).hash === receipt.blockHash;
 }
 
-/**
- * Wei. Rollups of the OP family charge for layer 1 beside the gas and tell it in a field of their
- * own.
- */
+/** Wei. Rollups of the OP family report their layer 1 charge in an extra field. */
 function gasCost(receipt: TransactionReceipt): bigint {
   const layer1 =
     'l1Fee' in receipt && typeof receipt.l1Fee === 'string' ? BigInt(receipt.l1Fee) : 0n;

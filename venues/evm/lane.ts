@@ -1,4 +1,4 @@
-/** What a lane of nonces is on its chain: how far it is mined, and what became of a claim. */
+/** A nonce lane on its chain: how far it is mined, and the fate of a nonce. */
 import type { Address, Hash } from 'viem';
 import {
   ExecutorFault,
@@ -15,7 +15,7 @@ import { RPC_FAULTS } from './errors.ts';
 import { agreedFate } from './nonce-proof.ts';
 import { offeredFees, toItself } from './versions.ts';
 
-/** The account's transactions in the newest block and in the newest final one, which is `last`. */
+/** The account's transaction counts at the newest block and at `last`, the newest final one. */
 export async function countLane(
   connection: EvmConnection,
   account: string,
@@ -29,15 +29,15 @@ export async function countLane(
   const final = await connection
     .ask((client) => client.getTransactionCount({ address, blockNumber: last }))
     .catch((error: unknown) => {
-      // An endpoint that no longer keeps that state: nothing is known to be final, and the rest of
-      // the lane is looked after all the same.
+      // The endpoint no longer keeps that state, so nothing counts as final; the lane is still
+      // tended.
       if (error instanceof ExecutorFault && error.code === RPC_FAULTS.refused) return 0;
       throw error;
     });
   return { latest: Math.max(latest, final), final, last };
 }
 
-/** The version that is in a block; null where enough endpoints know of none. */
+/** The mined version; null where enough endpoints show none. */
 export async function minedVersion(
   connection: EvmConnection,
   versions: readonly JournaledTransaction[],
@@ -54,7 +54,7 @@ export async function minedVersion(
   return null;
 }
 
-/** Whether a final block has used the nonce for a transaction that is none of these. */
+/** Whether a final block has used the nonce for another transaction than these. */
 export async function isUsedElsewhere(
   connection: EvmConnection,
   account: string,
@@ -68,9 +68,9 @@ export async function isUsedElsewhere(
 }
 
 /**
- * Sends stored bytes: what moves nothing, or a payment whose block is gone. Null when the endpoint
- * takes them or has them, else its words, or those of the stop that holds them back. Whether they
- * are what was to be sent was asked when they were signed.
+ * Sends stored bytes: a zero-value transaction, or a payment whose block is gone. Null when the
+ * endpoint accepts or has them, else its message, or the reason of the stop that holds them back.
+ * The bytes were checked when they were signed.
  */
 export async function sendVersion(
   connection: EvmConnection,
@@ -86,9 +86,9 @@ export async function sendVersion(
 }
 
 /**
- * The transaction that uses a nonce nobody has signed for, as the market asks.
+ * A zero-value transaction at market fees, for a nonce that no stored transaction uses.
  *
- * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the caps leave no room for it.
+ * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the caps are too low for it.
  */
 export async function fillingOf(
   connection: EvmConnection,
@@ -104,8 +104,10 @@ export async function fillingOf(
 ): Promise<EvmUnsignedTransaction> {
   const plain = await toItself(connection, address as Address);
   const unpriced = {
-    ...{ chain_id: connection.venue.chain_id, ...plain },
-    ...{ max_fee_per_gas: '1', max_priority_fee_per_gas: '1' },
+    chain_id: connection.venue.chain_id,
+    ...plain,
+    max_fee_per_gas: '1',
+    max_priority_fee_per_gas: '1',
   };
   const before = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
   const fees = await offeredFees(connection, { nonce, unsigned: unpriced, before, raise });

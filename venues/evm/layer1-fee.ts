@@ -1,23 +1,20 @@
 /**
- * What a rollup charges for writing a transaction to the chain beneath it, beside the gas that the
- * transaction names.
+ * A rollup's charge for writing a transaction to the chain beneath it, in addition to the gas.
  */
 import { parseAbi, serializeTransaction, type Hex } from 'viem';
-import { ExecutorFault, type EvmUnsignedTransaction } from '../../domain/executor.ts';
+import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
+import { rejected } from '../node-plan.ts';
 import type { EvmConnection } from './client.ts';
 import { isContractRefusal } from './errors.ts';
 
-/**
- * As the predeployed oracle of the OP family has it, which adds the signature's bytes by itself.
- */
+/** The predeployed oracle of the OP family, which itself adds the signature's bytes. */
 const ORACLE = parseAbi(['function getL1Fee(bytes) view returns (uint256)']);
-/** The nonce is not known yet: one that is long enough, so that the charge is not told too low. */
+/** The nonce is not known yet; a long one keeps the charge from being too low. */
 const LONG_NONCE = 0xffff_ffff;
 
 /**
- * Wei, as the venue's `l1_fee_oracle` tells now; 0 on a chain without one. Throws the `rejected`
- * fault `L1_FEE_UNKNOWN` when there is no such contract: a charge that nobody can tell is not
- * nothing.
+ * Wei, as the venue's `l1_fee_oracle` reports now; 0 on a chain without one. Throws `rejected`
+ * `L1_FEE_UNKNOWN` when there is no such contract: an unknown charge must not count as zero.
  */
 export async function layer1Fee(
   connection: EvmConnection,
@@ -29,7 +26,7 @@ export async function layer1Fee(
     type: 'eip1559',
     chainId: unsigned.chain_id,
     nonce: LONG_NONCE,
-    // Whether its checksum is right is no matter here.
+    // Lower case, since the library would refuse a wrong checksum.
     to: unsigned.to.toLowerCase() as Hex,
     value: BigInt(unsigned.value),
     data: unsigned.data as Hex,
@@ -42,10 +39,9 @@ export async function layer1Fee(
       .readContract({ address, abi: ORACLE, functionName: 'getL1Fee', args: [bytes] })
       .catch((error: unknown) => {
         if (!isContractRefusal(error)) throw error;
-        throw new ExecutorFault(
-          'rejected',
+        throw rejected(
           'L1_FEE_UNKNOWN',
-          `${address} is no oracle of the fee that chain ${unsigned.chain_id} pays beneath it`,
+          `${address} is not a layer 1 fee oracle of chain ${unsigned.chain_id}`,
         );
       }),
   );

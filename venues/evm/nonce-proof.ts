@@ -1,4 +1,4 @@
-/** Who used a nonce: the only proof that a stored transaction can never land any more. */
+/** Which transaction used a nonce: the only proof that another stored one can never land. */
 import { isAddressEqual, type Address, type Hash } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { finalizedNumber, type EvmConnection } from './client.ts';
@@ -9,12 +9,12 @@ export type NonceFate =
   | { readonly kind: 'open' }
   /** A finalized block has used it, for this transaction of the account. */
   | { readonly kind: 'used'; readonly by: Hash }
-  /** It counts as used, and the endpoint does not show by what. */
+  /** It is used, and the endpoint does not show by which transaction. */
   | { readonly kind: 'unprovable' };
 
 /**
- * What as many endpoints as an absence takes agree on: `used` only where each of them says so, and
- * by the same transaction.
+ * The fate that as many endpoints as an absence requires agree on: `used` only where each reports
+ * the same transaction.
  */
 export async function agreedFate(
   connection: EvmConnection,
@@ -31,16 +31,15 @@ export async function agreedFate(
 
 /**
  * Finds the finalized block in which the account's count passed `nonce`, and in it the account's
- * transaction with that nonce, which is the proof: a count alone may be told wrong, and two
- * endpoints behind one address can tell it at different heights. Costs some forty reads in the
- * worst case, on a path that is rarely taken.
+ * transaction with that nonce, which is the proof. A count alone may be wrong: machines behind one
+ * URL can report it at different heights. Costs some forty reads in the worst case, on a rare path.
  */
 export async function nonceFate(
   connection: EvmConnection,
   address: Address,
   nonce: number,
 ): Promise<NonceFate> {
-  // The newest state is always kept; that of the newest final block may not be.
+  // Every endpoint keeps the newest state; some drop that of the newest final block.
   const latest = await connection.ask((client) => client.getTransactionCount({ address }));
   if (latest <= nonce) return { kind: 'open' };
   const last = await finalizedNumber(connection);
@@ -57,8 +56,8 @@ export async function nonceFate(
 }
 
 /**
- * The account's transaction with this nonce in the block; null when it has none, as where code that
- * the account delegates to has used the nonce (EIP-7702).
+ * The account's transaction with this nonce in the block; null when there is none, for example
+ * where code that the account delegates to used the nonce (EIP-7702).
  */
 async function userOf(
   connection: EvmConnection,
@@ -74,8 +73,8 @@ async function userOf(
 }
 
 /**
- * The first block after which the count exceeds `nonce`, given that it does after `last`; null when
- * even block 0 does.
+ * The first block after which the count exceeds `nonce`, which it must do after `last`; null when
+ * it does after block 0.
  */
 async function firstPast(
   connection: EvmConnection,
@@ -84,7 +83,7 @@ async function firstPast(
   const isPast = async (block: bigint) => (await countAt(connection, of.address, block)) > of.nonce;
   let past = of.last;
   let before = -1n;
-  // Backwards in growing steps: nonces are mostly used a short while ago, and old state costs more.
+  // Backwards in growing steps: mostly the nonce was used recently, and old state costs more.
   for (let step = 1n; before < 0n; step *= 2n) {
     const probe = past > step ? past - step : 0n;
     if (!(await isPast(probe))) before = probe;

@@ -4,35 +4,35 @@ import type { z } from 'zod';
 import type { BridgeLane, LANES } from '../../domain/actions/spec.ts';
 import type { ChainBridge, ChainToken } from '../../domain/plan/tokens.ts';
 
-/** A chain's entry, as its parts read it. */
+/** The fields of a chain's entry that bridges' parts read. */
 export interface PartedChain {
   readonly tokens: readonly ChainToken[];
-  /** What bridges have on the chain, by the fields of their parts. */
+  /** The bridges' parts, by field. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
 
-/** A contract of a chain, and in words what it is. */
+/** A contract of a chain, with a description. */
 export type OwnContract = readonly [what: string, address: Address];
 
-/** A bridge's part as it is defined. */
+/** The definition of a bridge's part. */
 export interface PartDefinition<Part> {
   readonly lane: BridgeLane;
   /** The field of the chain's entry. */
   readonly field: (typeof LANES)[BridgeLane]['entry'];
   readonly schema: z.ZodType<Part>;
-  /** What is wrong with it, with those of the chains above it; `at` is the part's place. */
+  /** Conflicts within it and with the parts of `earlier` chains; `at` is the part's place. */
   faults(
     part: Part,
     chain: PartedChain,
     others: { earlier: readonly Part[]; at: string },
   ): string[];
-  /** The contracts that keep for good what a bridge brings to them. */
+  /** The contracts from which bridged tokens cannot be recovered. */
   contracts(part: Part): readonly OwnContract[];
-  /** What plans and paths read of it. */
+  /** The facts that plans and paths read. */
   bridge(part: Part, chain: PartedChain): ChainBridge;
 }
 
-/** The same for any chain: nothing of a chain without the part. */
+/** The part over any chain; empty answers for a chain without it. */
 export interface ChainPart<Part = unknown> {
   readonly lane: BridgeLane;
   readonly field: string;
@@ -45,12 +45,15 @@ export interface ChainPart<Part = unknown> {
 
 export function definePart<Part>(definition: PartDefinition<Part>): ChainPart<Part> {
   const { lane, field, schema } = definition;
-  // Only what this schema has read is kept under this field.
+  // Only this schema's output is stored under this field.
   const of = ({ parts }: Pick<PartedChain, 'parts'>) => parts[field] as Part | undefined;
   const read = <T>(part: Part | undefined, none: T, from: (part: Part) => T): T =>
     part === undefined ? none : from(part);
   return {
-    ...{ lane, field, schema, of },
+    lane,
+    field,
+    schema,
+    of,
     faults: (chain, earlier, at) =>
       read<readonly string[]>(of(chain), [], (part) =>
         definition.faults(part, chain, {

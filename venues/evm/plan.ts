@@ -1,8 +1,9 @@
-/** What a transfer node is to move, read from its context, and the one call that moves it. */
+/** The plan of a transfer, read from its node, and its one call. */
 import { encodeFunctionData, erc20Abi, type Address } from 'viem';
-import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
-import { isDecimal, isPositive, toBaseUnits } from '../../domain/money.ts';
-import { issuesLine } from '../../platform/issues.ts';
+import type { z } from 'zod';
+import type { ExecutionContext } from '../../domain/executor.ts';
+import { toBaseUnits } from '../../domain/money.ts';
+import { rejected, readConfig, readAmount } from '../node-plan.ts';
 import type { EvmCall } from './call.ts';
 import { erc20TransferConfigSchema, nativeTransferConfigSchema } from './config.ts';
 
@@ -19,22 +20,19 @@ export interface TransferPlan {
   readonly amount: string;
 }
 
-/**
- * Throws the `rejected` fault `CONFIG_INVALID`, which names the place, when the context is no
- * transfer.
- */
+/** Throws `rejected` `CONFIG_INVALID`, which names the place, when the node is not a transfer. */
 export function readTransferPlan(
   context: Pick<ExecutionContext, 'action_type' | 'config' | 'amount'>,
 ): TransferPlan {
   const action = TRANSFER_ACTIONS.find((known) => known === context.action_type);
-  if (action === undefined) throw invalid(`this executor does not serve ${context.action_type}`);
+  if (action === undefined)
+    throw rejected('CONFIG_INVALID', `this executor does not serve ${context.action_type}`);
   const schema =
     action === 'evm_native_transfer' ? nativeTransferConfigSchema : erc20TransferConfigSchema;
-  const parsed = schema.safeParse(context.config);
-  if (!parsed.success) throw invalid(issuesLine(parsed.error, { under: 'config' }));
-  if (!isDecimal(context.amount) || !isPositive(context.amount))
-    throw invalid('the amount must be greater than zero');
-  const { chain_id, destination_address, token_address } = parsed.data;
+  const { chain_id, destination_address, token_address } = readConfig<
+    z.output<typeof nativeTransferConfigSchema | typeof erc20TransferConfigSchema>
+  >(schema, context);
+  readAmount(context);
   return {
     action_type: action,
     chain_id,
@@ -44,34 +42,22 @@ export function readTransferPlan(
   };
 }
 
-function invalid(message: string): ExecutorFault {
-  return new ExecutorFault('rejected', 'CONFIG_INVALID', message);
-}
-
-/**
- * The signer's address. Throws the `rejected` fault `SIGNER_MISSING` when no EVM signer is bound.
- */
+/** The signer's address. Throws `rejected` `SIGNER_MISSING` when no EVM signer is bound. */
 export function readSigner(context: ExecutionContext): Address {
   const { signer } = context;
   if (signer === undefined || signer.chain_family !== 'evm') {
-    throw new ExecutorFault(
-      'rejected',
-      'SIGNER_MISSING',
-      'an EVM transfer needs a bound EVM signer',
-    );
+    throw rejected('SIGNER_MISSING', 'an EVM transfer needs a bound EVM signer');
   }
   return signer.address as Address;
 }
 
 /**
- * The amount in base units. Throws the `rejected` fault `AMOUNT_PRECISION` when the token has too
- * few digits for it.
+ * The amount in base units. Throws `rejected` `AMOUNT_PRECISION` when the token has fewer decimals.
  */
 export function baseUnits(plan: Pick<TransferPlan, 'amount'>, decimals: number): bigint {
   const units = toBaseUnits(plan.amount, decimals);
   if (units !== null) return units;
-  throw new ExecutorFault(
-    'rejected',
+  throw rejected(
     'AMOUNT_PRECISION',
     `${plan.amount} has more digits than the token's ${decimals} decimals`,
   );

@@ -1,6 +1,6 @@
 /**
- * The transfer that a node of any executor may have signed, read from the approved plan and from
- * what the registry declares, never from what the executor says.
+ * The transfer that a node of any executor may have signed, read from the approved plan and the
+ * registry's declarations, never from the executor.
  */
 import { ownDestinations } from '../../domain/allowlist/declared.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
@@ -23,12 +23,12 @@ export function plannedTransfer(signed: SignedNode): Planned {
   const { node, amount } = signed;
   if (isBuiltIn(node.action_type)) return read(node, amount);
   const { chain_id, token_address, venue } = node.config;
-  if (typeof chain_id !== 'number') return no('the plan names no chain_id for what is signed');
+  if (typeof chain_id !== 'number') return no('the plan names no chain_id');
   if (token_address !== undefined && typeof token_address !== 'string')
-    return no('token_address of the plan is no text');
-  // A hold would be taken there, and the payment leaves the signer's own account.
+    return no('token_address of the plan is not a text');
+  // The hold would be on that venue, but the payment leaves the signer's account.
   if (typeof venue === 'string' && venue !== '')
-    return no('the plan names a venue to draw on, and what is signed pays from its signer');
+    return no('the plan names a venue to draw on, and a signed transaction pays from its signer');
   const payee = onlyPayee(signed, chain_id);
   if ('problem' in payee) return no(payee.problem);
   const config = {
@@ -50,7 +50,7 @@ function onlyPayee(
   const problem = declared.find((each) => each.problem !== undefined)?.problem;
   if (problem !== undefined) return { problem };
   if (declared.some(({ chain_family }) => chain_family !== 'evm'))
-    return { problem: 'the plan pays somebody who is not on a chain' };
+    return { problem: 'the plan names a payee that is not on an EVM chain' };
   if (declared.some(({ chain_id }) => chain_id !== chainId))
     return { problem: `the plan pays on another chain than chain_id ${chainId}` };
   const payees = new Set(declared.map(({ address }) => address.toLowerCase()));

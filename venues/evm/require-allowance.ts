@@ -1,10 +1,10 @@
-/** Whether whoever pulls tokens from a signer may. */
+/** Checks the allowance of a contract that pulls tokens from a signer. */
 import { erc20Abi, type Address } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import type { EvmConnection } from './client.ts';
 
-/** Throws `ALLOWANCE_INSUFFICIENT`, which is asked again. */
+/** @throws ExecutorFault retryable `ALLOWANCE_INSUFFICIENT`. */
 export async function requireAllowance(
   connection: EvmConnection,
   of: {
@@ -16,16 +16,14 @@ export async function requireAllowance(
   },
 ): Promise<void> {
   const { owner, spender, units, decimals } = of;
-  const allowed = await connection.ask((client) =>
-    client.readContract({
-      address: of.token,
-      abi: erc20Abi,
-      functionName: 'allowance',
-      args: [owner, spender],
-    }),
-  );
+  const allowed = await connection.read({
+    address: of.token,
+    abi: erc20Abi,
+    functionName: 'allowance',
+    args: [owner, spender],
+  });
   if (allowed >= units) return;
-  // The endpoint may be behind the one that showed the allowance.
+  // Retryable, since this endpoint may lag behind the one that showed the allowance.
   throw new ExecutorFault(
     'server_error',
     'ALLOWANCE_INSUFFICIENT',

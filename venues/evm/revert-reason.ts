@@ -1,4 +1,4 @@
-/** Why a contract refused, in its own words where they can be read. */
+/** A contract's reason for a revert, where it can be read. */
 import { BaseError, decodeErrorResult, isHex, parseAbi, RpcRequestError, type Hex } from 'viem';
 
 /**
@@ -40,7 +40,7 @@ export function revertReason(error: unknown): string | null {
   return data === null ? null : readReason(data).slice(0, MOST);
 }
 
-/** The same of the bytes themselves. */
+/** The same from the revert data. */
 export function readReason(data: Hex): string {
   try {
     const { errorName, args } = decodeErrorResult({ abi: KNOWN, data });
@@ -53,7 +53,7 @@ export function readReason(data: Hex): string {
   }
 }
 
-/** Nodes answer with the bytes, some of them wrapped once more. */
+/** Endpoints return the bytes, some of them wrapped in an object. */
 function revertData(error: unknown): Hex | null {
   if (!(error instanceof BaseError)) return null;
   const rpc = error.walk((inner) => inner instanceof RpcRequestError);

@@ -1,35 +1,35 @@
-/** What was prepared or sent under one set of venue entries is not judged by another. */
+/** Prevents judging a prepared or sent act by changed venue entries. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonValue } from '../../domain/json.ts';
+import { rejected } from '../node-plan.ts';
 
 const CODE = 'VENUE_ENTRY_CHANGED';
 
 /**
- * For a look at what was sent. `recorded` is what was written down when it was prepared, `now` what
- * the venues file says: other contracts would show nothing of it, which proves nothing.
+ * For a look at a sent act. `recorded`: the entries at its prepare; `now`: those of the venues
+ * file. Other contracts would not show it, which proves nothing.
  *
- * @throws ExecutorFault `not_yet` `VENUE_ENTRY_CHANGED`: shown, and asked again.
+ * @throws ExecutorFault `not_yet` `VENUE_ENTRY_CHANGED`: shown, and looked at again.
  */
 export function requireSameEntries(recorded: JsonValue | undefined, now: string | null): void {
   if (typeof recorded !== 'string' || recorded === now) return;
   throw new ExecutorFault(
     'not_yet',
     CODE,
-    `the venues file says [${now}] now, and it was sent under [${recorded}]: put these entries back until it has come to its end`,
+    `the venues file says [${now}] now, and it was sent under [${recorded}]: restore these entries until it has ended`,
     { retryAfterSeconds: 15 },
   );
 }
 
 /**
- * The same before anything is signed. Where no entries are recorded, those of now hold.
+ * The same before anything is signed. Without recorded entries the current ones apply.
  *
- * @throws ExecutorFault `rejected` `VENUE_ENTRY_CHANGED`: nothing was sent, and a new attempt is
- *   prepared under the entries of now.
+ * @throws ExecutorFault `rejected` `VENUE_ENTRY_CHANGED`: nothing was sent, and a retry prepares
+ *   under the current entries.
  */
 export function requirePreparedEntries(recorded: JsonValue | undefined, now: string | null): void {
   if (typeof recorded !== 'string' || recorded === now) return;
-  throw new ExecutorFault(
-    'rejected',
+  throw rejected(
     CODE,
     `nothing was sent: the venue entries changed after it was prepared; check them, then retry it. It was prepared under [${recorded}], and the venues file says [${now}] now`,
   );

@@ -1,30 +1,30 @@
 /**
- * The search for a log over any distance: as much as one look has time for, and on from there in
- * the next. What is kept between looks are blocks that were final when they were searched.
+ * Searches for a log over any distance: each look searches for a while, and the next one goes on.
+ * Between looks only blocks count as searched that were final at the time.
  */
 import type { Hash } from 'viem';
 import { isObject, type JsonObject } from '../../domain/json.ts';
 import { finalizedNumber, readBlock, type EvmConnection } from './client.ts';
 import { BLOCKS_AT_ONCE, newestLog, type BlockRange, type WantedLog } from './find-log.ts';
 
-/** Well below the time of any call, so that a look also has time for what it finds. */
+/** Well below the timeout of any call, so that a look can still read what it finds. */
 const MILLISECONDS = 8_000;
 
-/** How long one look searches; at least a request above and one below what it knows. */
+/** How long one look searches; it makes at least two requests. */
 export interface SearchLimits {
   readonly milliseconds: number;
 }
 
-/** The blocks that no look has to search again, as a node keeps them. */
+/** The blocks that no later look has to search again. */
 export type Searched = BlockRange;
 
 export type Found =
   | { readonly kind: 'found'; readonly hash: Hash }
-  /** To be gone on with from `searched`. */
+  /** The next look goes on after `searched`. */
   | { readonly kind: 'unfinished'; readonly searched: Searched }
   | { readonly kind: 'nowhere' };
 
-/** Looks for the transaction of such a log since a block, on from what was searched before. */
+/** Searches for the transaction of such a log since a block, after the searched blocks. */
 export async function searchLogs(
   connection: EvmConnection,
   of: WantedLog & { readonly since: bigint },
@@ -35,27 +35,27 @@ export async function searchLogs(
   const newest = (await readBlock(connection, 'latest')).number;
   const final = await finalizedNumber(connection);
   let searched = before ?? nothingAt(final, of.since);
-  let asked = 0;
+  let requests = 0;
   for (const { range, after } of rangesToSearch(searched, { since: of.since, newest, final })) {
-    if (asked >= 2 && performance.now() >= until) return { kind: 'unfinished', searched };
+    if (requests >= 2 && performance.now() >= until) return { kind: 'unfinished', searched };
     const hash = await newestLog(connection, of, range);
     if (hash !== null) return { kind: 'found', hash };
-    asked += 1;
+    requests += 1;
     searched = after;
   }
   return { kind: 'nowhere' };
 }
 
-/** The place between two blocks from which a search goes up and down. */
+/** An empty range from which the search goes up and down. */
 function nothingAt(final: bigint, since: bigint): Searched {
   const at = final < since ? since - 1n : final;
   return { from: at + 1n, to: at };
 }
 
 /**
- * What is to be searched, each with what then counts as searched: by turns the blocks above, where
- * it was mostly done just now, and those below. Above the final block nothing counts, since another
- * block may take its place.
+ * The ranges to search, each with the blocks that then count as searched: alternately newer blocks,
+ * where the log mostly is, and older ones. Blocks that are not final do not count, since they may
+ * be replaced.
  */
 export function* rangesToSearch(
   { from, to }: Searched,
@@ -80,12 +80,12 @@ export function* rangesToSearch(
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 const most = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-/** As a node's output keeps it. */
+/** As a node's output stores it. */
 export function searchedRecord({ from, to }: Searched): JsonObject {
   return { from: from.toString(), to: to.toString() };
 }
 
-/** Null where nothing was searched yet, or what is there is none of ours. */
+/** Null where nothing was searched yet, or the record is not ours. */
 export function readSearched(value: unknown): Searched | null {
   if (!isObject(value)) return null;
   const { from, to } = value;

@@ -1,4 +1,4 @@
-/** Submitting what was signed: read back, and broadcast once. */
+/** Submits signed bytes: reads them back and broadcasts them once. */
 import {
   ExecutorFault,
   type CallOptions,
@@ -12,8 +12,8 @@ import { readSigner } from './plan.ts';
 import { readSigned } from './signed-bytes.ts';
 
 /**
- * SUBMITTED with the hash as reference. Everything else is a fault, after which only recover knows:
- * even a refusal says nothing about the same bytes sent by an earlier, interrupted call.
+ * SUBMITTED with the hash as reference; every other outcome is a fault that recover must settle:
+ * even a refusal says nothing about the same bytes from an earlier, interrupted call.
  */
 export async function sendSigned(
   chains: EvmChains,
@@ -33,7 +33,7 @@ export async function sendSigned(
   const bytes = { raw_tx, tx_hash, from: readSigner(input.context) };
   const reading = await readSigned(bytes, await act(connection));
   if (!reading.ok) throw new ExecutorFault('protocol', 'SIGNED_BYTES_MISMATCH', reading.problem);
-  // The fence has asked for the first endpoint; a further one gets them when that was silent.
+  // The fence has just read the stops, so they are read again only for a second endpoint.
   let endpoints = 0;
   const outcome = await broadcast(connection, reading.signed, async () =>
     endpoints++ === 0 ? null : input.journal.held({ address: bytes.from, accepted: false }),
@@ -47,7 +47,7 @@ export async function sendSigned(
 }
 
 /**
- * Nothing that was sent can be recalled, so a cancel changes nothing: it is observed to its end.
+ * A sent transaction cannot be recalled, so a cancel changes nothing: it is observed to its end.
  */
 export function stillUnderWay(externalRef: string | undefined): ExecutionResult {
   return externalRef === undefined

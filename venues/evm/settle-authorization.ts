@@ -1,6 +1,6 @@
 /**
- * What became of an authorization that was signed. Its executor brings it to the token; whether it
- * did, and whether anybody still can, the token says.
+ * The fate of a signed authorization. Its executor submits it to the token; the token shows whether
+ * it was used, and whether it still can be.
  */
 import { isAddressEqual, pad, toEventSelector, type Hash, type TransactionReceipt } from 'viem';
 import { ExecutorFault, type CallOptions, type ExecutionResult } from '../../domain/executor.ts';
@@ -24,23 +24,23 @@ interface Looked {
   readonly phase: LookPhase;
 }
 
-/** What one endpoint shows of an authorization. */
+/** The state of an authorization at one endpoint. */
 type Shown =
-  /** Not used so far, and somebody may still use it. */
+  /** Unused, and still usable. */
   | { readonly kind: 'open' }
-  /** Not used, and a final block came after its time. */
+  /** Unused, and a final block is later than its time. */
   | { readonly kind: 'expired' }
-  /** Its holder has called it off. */
+  /** `cancelled`: by its holder. */
   | { readonly kind: 'cancelled' | 'used'; readonly receipt: TransactionReceipt };
 
 /**
- * Used: as {@link judgeLanded} once that is final, since nobody here can bring it again, without a
- * fee, which another paid. OBSERVING before, and while it can be used. FAILED
- * `AUTHORIZATION_EXPIRED` or `AUTHORIZATION_CANCELLED` once as many endpoints as an absence takes
- * show in their final blocks that it never was used, and never can be.
+ * Used: as {@link judgeLanded} once that is final, since this service cannot submit it again;
+ * without a fee, which another account paid. OBSERVING before, and while it can be used. FAILED
+ * `AUTHORIZATION_EXPIRED` or `AUTHORIZATION_CANCELLED` once as many endpoints as an absence
+ * requires show in their final blocks that it was never used and never can be.
  *
- * @throws ExecutorFault `AUTHORIZATION_UNSEEN` where the token counts its nonce as gone, and the
- *   endpoint does not show by what.
+ * @throws ExecutorFault `AUTHORIZATION_UNSEEN` where the token counts its nonce as used, and the
+ *   endpoint does not show by which transaction.
  */
 export async function settleAuthorization(
   chains: EvmChains,
@@ -61,17 +61,17 @@ export async function settleAuthorization(
     const landed = { act, signed, receipt };
     return judgeLanded(connection, landed, 'destination_finalized', phase);
   }
-  // A failure lets a person pay anew, so one endpoint's word is not enough.
-  const told = await connection.witnesses(async (one) => {
+  // A failure lets a person pay again, so one endpoint is not enough.
+  const agreements = await connection.witnesses(async (one) => {
     const theirs = await shown(one, authorization);
     if (theirs.kind !== first.kind) return false;
     return theirs.kind === 'expired' || (await isFinal(one, theirs));
   });
-  if (!told.every(Boolean)) return waiting;
+  if (!agreements.every(Boolean)) return waiting;
   const [error_code, why] =
     first.kind === 'expired'
-      ? ['AUTHORIZATION_EXPIRED', 'the authorization was not used in its time']
-      : ['AUTHORIZATION_CANCELLED', 'its holder has called the authorization off'];
+      ? ['AUTHORIZATION_EXPIRED', 'the authorization expired unused']
+      : ['AUTHORIZATION_CANCELLED', 'its holder has cancelled the authorization'];
   return { next_state: 'FAILED', error_code, error_message: `nothing was moved: ${why}` };
 }
 
@@ -79,25 +79,23 @@ async function isFinal(connection: EvmConnection, of: Shown): Promise<boolean> {
   return 'receipt' in of && of.receipt.blockNumber <= (await finalizedNumber(connection));
 }
 
-/** Whether the state of this block counts its nonce as gone, used or called off. */
+/** Whether its nonce is used or cancelled in the state of this block. */
 export function isUsed(
   connection: EvmConnection,
   { token, from, nonce }: Authorization,
   blockNumber: bigint,
 ): Promise<boolean> {
-  return connection.ask((client) =>
-    client.readContract({
-      address: token,
-      abi: AUTHORIZATION_ABI,
-      functionName: 'authorizationState',
-      args: [from, nonce],
-      blockNumber,
-    }),
-  );
+  return connection.read({
+    address: token,
+    abi: AUTHORIZATION_ABI,
+    functionName: 'authorizationState',
+    args: [from, nonce],
+    blockNumber,
+  });
 }
 
 async function shown(connection: EvmConnection, authorization: Authorization): Promise<Shown> {
-  // Of one block, which is named: two machines behind one address may stand at different heights.
+  // At a named block: machines behind one URL may be at different heights.
   const { number: newest } = await readBlock(connection, 'latest');
   if (!(await isUsed(connection, authorization, newest)))
     return (await isPast(connection, authorization, newest))
@@ -105,16 +103,16 @@ async function shown(connection: EvmConnection, authorization: Authorization): P
       : { kind: 'open' };
   const found = await userOf(connection, authorization, newest);
   const receipt = found === null ? null : await readReceipt(connection, found);
-  const told = receipt === null ? null : judged(receipt, authorization);
-  if (told !== null && (await isCanonical(connection, told.receipt))) return told;
+  const outcome = receipt === null ? null : judged(receipt, authorization);
+  if (outcome !== null && (await isCanonical(connection, outcome.receipt))) return outcome;
   throw new ExecutorFault(
     'server_error',
     'AUTHORIZATION_UNSEEN',
-    'the token counts the authorization as used, and the endpoint does not show by what',
+    'the token counts the authorization as used, and the endpoint does not show by which transaction',
   );
 }
 
-/** No block from the newest on takes it, since one that is final already came after its time. */
+/** Whether no later block can use it: a final block is already later than its time. */
 async function isPast(
   connection: EvmConnection,
   { valid_before }: Authorization,
@@ -130,8 +128,8 @@ const CANCELED = toEventSelector('AuthorizationCanceled(address,bytes32)');
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
 
 /**
- * What the receipt says of this authorization. Of what else its transaction moved only the transfer
- * behind it is kept: one transaction may use several.
+ * The outcome of this authorization by the receipt. Of the transaction's other logs only the
+ * transfer after it is kept: one transaction may use several authorizations.
  */
 function judged(
   receipt: TransactionReceipt,

@@ -1,6 +1,6 @@
 /**
- * What became of a submitted act. Observe and recover ask the same questions of the chain;
- * they differ only in what they may answer when nothing has landed and nothing can any more.
+ * The outcome of a submitted act. Observe and recover read the same facts from the chain; they
+ * differ only in their answer once nothing has landed and nothing can.
  */
 import type { Address, TransactionReceipt } from 'viem';
 import {
@@ -47,15 +47,16 @@ interface Sent {
 }
 
 /**
- * Landed: as {@link judgeLanded}; a version that moves nothing as {@link judgeCancelled}. Not
- * landed, and the nonce is free or only used by a block that is not final: the same bytes are
- * broadcast again, or a version that pays more or moves nothing where it is time for one,
- * OBSERVING. The nonce is used by another transaction in a finalized block: the claim on it is
- * released; recover answers READY, observe FAILED, both `NONCE_USED_ELSEWHERE`. No bytes stored:
- * recover answers READY, since identity is stored before effect and so nothing was sent. After a
- * restore of the database, which may have forgotten bytes, both are UNKNOWN where a nonce shows
- * that it has. UNKNOWN (recover) or a fault (observe) when stored bytes are not the plan's, or the
- * endpoint no longer keeps the state that would prove who used the nonce.
+ * - Landed: as {@link judgeLanded}; a zero-value version as {@link judgeCancelled}.
+ * - Not landed, and no final block has used the nonce: OBSERVING; the same bytes are broadcast
+ *   again, or a version with higher fees or zero value where one is due.
+ * - Another transaction used the nonce in a finalized block: the claim on it is released; recover
+ *   answers READY, observe FAILED, both `NONCE_USED_ELSEWHERE`.
+ * - No bytes stored: recover answers READY. Bytes are stored before they are sent, so nothing was.
+ * - After a restore of the database, which may have lost bytes: UNKNOWN where a nonce shows that it
+ *   did.
+ * - Stored bytes are not the plan's, or the endpoint no longer keeps the state that would prove who
+ *   used the nonce: UNKNOWN (recover) or a fault (observe).
  */
 export async function settleAct(
   chains: EvmChains,
@@ -90,15 +91,15 @@ export async function settleAct(
 }
 
 /**
- * Identity is stored before effect, so without bytes nothing was sent; unless the database was
- * restored to before it had them. Then the account shows it, mined or waiting: a nonce is used that
- * no known transaction has.
+ * Bytes are stored before they are sent, so without bytes nothing was sent, unless the database was
+ * restored to an earlier state. Then the account shows it: a mined or pending transaction uses a
+ * nonce that no stored one has.
  */
 async function neverSigned(
   chains: EvmChains,
   { chain_id, from: address, call, journal }: Settlement,
 ): Promise<ExecutionResult> {
-  // The worker that dropped the nonce may have ended before it said so.
+  // The worker that released the nonce may have crashed before it recorded the answer.
   if (await journal.displaced()) return usedElsewhere('READY');
   if (journal.unknownNonces === undefined) return { next_state: 'READY' };
   const connection = await chains.open(chain_id, call);
@@ -138,7 +139,7 @@ async function readAll(
   return { sent, problem };
 }
 
-/** As {@link judgeCancelled}, unless somebody else has done what was cancelled here. */
+/** As {@link judgeCancelled}, unless somebody else has done the cancelled act instead. */
 async function cancelledOr(
   connection: EvmConnection,
   landed: Parameters<typeof judgeCancelled>[1],
@@ -161,7 +162,7 @@ async function findLanded(
 }
 
 /**
- * Nothing is mined: sends what may still be, or proves for every nonce that nothing can be.
+ * Nothing is mined: sends again what may still be, or proves for every nonce that nothing can be.
  */
 async function chase(
   connection: EvmConnection,
@@ -169,7 +170,7 @@ async function chase(
   chased: Chased,
 ): Promise<ExecutionResult> {
   const { journal, phase } = chased;
-  // Of several versions of one nonce the newest pays most and is the one that nodes still take.
+  // Of several versions of one nonce nodes accept only the newest, which pays most.
   const newest = [...new Map(sent.map((each) => [each.signed.nonce, each])).values()];
   for (const each of newest) {
     const fate = await agreedFate(connection, each.signed.from, each.signed.nonce);
@@ -178,7 +179,7 @@ async function chase(
       return undecided(
         phase,
         'NONCE_PROOF_UNAVAILABLE',
-        `nonce ${each.signed.nonce} is used, and the endpoint no longer keeps the state that shows by what`,
+        `nonce ${each.signed.nonce} is used, and the endpoint no longer keeps the state that shows by which transaction`,
       );
     }
     if (sent.some(({ signed }) => signed.tx_hash === fate.by)) {
@@ -219,9 +220,9 @@ function usedElsewhere(next_state: 'READY' | 'FAILED'): ExecutionResult {
 }
 
 /**
- * Sees to it that a nonce which is open gets mined: by a version that moves nothing where a stop
- * ends the payment, by one that pays more where the newest has waited long enough, else by the
- * newest itself. What a stop holds back is only looked for.
+ * Gets an open nonce mined: by a zero-value version where a stop ends the payment, by one with
+ * higher fees where the newest is overdue, else by the newest itself. Bytes that a stop holds back
+ * are only looked for.
  */
 async function push(
   connection: EvmConnection,
@@ -241,29 +242,29 @@ async function push(
   if (held !== null && !cancels) return go();
   if (journal.nextVersion === undefined || !(cancels || (await isOverdue(connection, newest))))
     return go();
-  const movesNothing = cancels || stored.kind === 'cancel';
+  const isCancel = cancels || stored.kind === 'cancel';
   let next: NextVersion;
   try {
     const { chain_id, from } = stored;
-    // A payment that was never out is a first send, which keeps the caps of the chain.
-    const isOut = movesNothing || accepted;
+    // A payment that no endpoint ever accepted is a first send, under the chain's own caps.
+    const isOut = isCancel || accepted;
     const raise = isOut ? ((await journal.laneRaise?.({ chain_id, from })) ?? null) : null;
     next = await (cancels ? selfTransfer : dearer)(connection, { ...stored, accepted }, raise);
   } catch (error) {
-    // What cannot be replaced may still be mined as it is.
+    // Without a replacement the newest version may still be mined.
     await go();
-    throw movesNothing ? asStuck(error) : error;
+    throw isCancel ? asStuck(error) : error;
   }
   const version = await journal.nextVersion(next);
   if (!version.ok) {
     await go();
     throw new ExecutorFault(
       'server_error',
-      movesNothing ? LANE_STUCK : 'NOT_REPLACED',
+      isCancel ? LANE_STUCK : 'NOT_REPLACED',
       `nonce ${stored.nonce} is not mined, and nothing else was signed for it: ${version.why}`,
     );
   }
-  // Read back like everything that was stored: what is sent is what was approved.
+  // Read back like all stored bytes: only approved bytes are sent.
   const reading = await read(version.stored);
   if (!reading.ok) return undecided(phase, 'SIGNED_BYTES_MISMATCH', reading.problem);
   return sendAgain(
@@ -273,14 +274,14 @@ async function push(
   );
 }
 
-/** What moves nothing and cannot be paid for keeps its whole lane waiting. */
+/** A cancelling transaction above the caps blocks its whole nonce lane. */
 function asStuck(error: unknown): unknown {
   return error instanceof ExecutorFault && error.code === FEE_ABOVE_CAP
     ? new ExecutorFault('server_error', LANE_STUCK, error.message)
     : error;
 }
 
-/** Whether something outside has these bytes. A lost answer says nothing: the chain is asked. */
+/** Whether an endpoint has these bytes. A lost answer says nothing, so it looks on the chain. */
 async function isAccepted(
   connection: EvmConnection,
   { stored, signed }: Sent,
@@ -293,8 +294,8 @@ async function isAccepted(
 }
 
 /**
- * The newest version is held back. Where the chain has a version of its nonce, that is observed;
- * the newest earlier one that was accepted, and that no stop holds, is repeated.
+ * A stop holds back the newest version. Observes a version of its nonce that the chain has; else
+ * repeats the newest earlier accepted one, if no stop holds that.
  */
 async function repeatAccepted(
   connection: EvmConnection,
@@ -322,7 +323,7 @@ async function repeatAccepted(
   return heldBack('SEND_HELD', held);
 }
 
-/** It is next in its lane, so that nothing before it keeps it from being mined. */
+/** Whether it has waited long enough, and no earlier nonce keeps it from being mined. */
 async function isOverdue(connection: EvmConnection, { stored, signed }: Sent): Promise<boolean> {
   if (stored.age_seconds < connection.venue.replace_after_seconds) return false;
   const mined = await connection.ask((client) =>
@@ -343,13 +344,13 @@ async function sendAgain(
     readonly phase: Settlement['phase'];
     readonly journal: SubmitJournal;
     readonly accepted: boolean;
-    /** New bytes, of which no endpoint has any; `accepted` is of the earlier ones. */
+    /** Sends new bytes; `accepted` refers to the earlier ones. */
     readonly replaces?: boolean;
   },
 ): Promise<ExecutionResult> {
   if (phase === 'observe' && (await isHeld(connection, signed.tx_hash)))
     return observing(connection, signed);
-  // What was asked before may be long ago, and a version may be refused for a stop that is new.
+  // Reads the stops again: there may be a new one.
   const stops: AskStops =
     stored.kind === 'cancel'
       ? NO_STOPS
@@ -360,8 +361,8 @@ async function sendAgain(
     await journal.accepted(signed.tx_hash);
     return observing(connection, signed);
   }
-  // Refused is not lost: a gap below, a full pool or an empty account may pass, and the bytes stay
-  // valid.
+  // A refusal is not final: a nonce gap, a full pool or an empty account may pass, and the bytes
+  // stay valid.
   return {
     ...observing(connection, signed),
     error_code: stored.kind === 'cancel' ? LANE_STUCK : 'BROADCAST_REFUSED',

@@ -1,4 +1,4 @@
-/** Signed bytes, read back and compared with the act: what is broadcast is what was approved. */
+/** Reads signed bytes back and compares them with the act: only approved bytes are broadcast. */
 import {
   isHex,
   keccak256,
@@ -15,7 +15,7 @@ import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { ChainAct } from './act.ts';
 import type { EvmCall } from './call.ts';
 
-/** Signed bytes that were read back: who signed them, and with which nonce. */
+/** Signed bytes that were read back: their signer, nonce and call. */
 export interface SignedTransaction {
   readonly raw_tx: Hex;
   readonly tx_hash: Hash;
@@ -50,7 +50,7 @@ export async function readSigned(
   return verdict.ok ? { ok: true, signed: read.signed } : wrong(verdict.problem);
 }
 
-/** The same of a stored version, which may be one that moves nothing. */
+/** The same for a stored version, which may be a cancelling zero-value transaction. */
 export async function readVersion(
   stored: StoredTransaction,
   act: Pick<ChainAct, 'verify' | 'chain_id'>,
@@ -63,7 +63,7 @@ export async function readVersion(
   return wrong(`the bytes have nonce ${reading.signed.nonce} and not ${stored.nonce}`);
 }
 
-/** Proves that the bytes move nothing: signed by `from`, to itself, on this chain. */
+/** Proves that the bytes move nothing: signed by `from`, sent to itself, on this chain. */
 async function readSelfTransfer(bytes: Bytes, chainId: number): Promise<SignedReading> {
   const read = await readBytes(bytes);
   if (!read.ok) return read;
@@ -72,7 +72,7 @@ async function readSelfTransfer(bytes: Bytes, chainId: number): Promise<SignedRe
     return wrong(`the transaction is for chain ${payload.chain_id}, not ${chainId}`);
   const nothing =
     sameEvmAddress(payload.to, signed.from) && payload.value === '0' && payload.data === '0x';
-  return nothing ? { ok: true, signed } : wrong('the transaction is to move nothing, and does');
+  return nothing ? { ok: true, signed } : wrong('the transaction must move nothing, but does');
 }
 
 async function readBytes(bytes: Bytes): Promise<
@@ -85,7 +85,7 @@ async function readBytes(bytes: Bytes): Promise<
 > {
   const no = (problem: string) => ({ ok: false, problem }) as const;
   const { raw_tx } = bytes;
-  if (!isEip1559(raw_tx)) return no('the signed bytes are no EIP-1559 transaction');
+  if (!isEip1559(raw_tx)) return no('the signed bytes are not an EIP-1559 transaction');
   const tx_hash = keccak256(raw_tx);
   if (tx_hash !== bytes.tx_hash.toLowerCase())
     return no('the hash is not that of the signed bytes');
@@ -96,7 +96,7 @@ async function readBytes(bytes: Bytes): Promise<
     return no(`the bytes are signed by ${from} and not by ${bytes.from}`);
   if ((transaction.accessList ?? []).length > 0) return no('the transaction has an access list');
   const { to, value = 0n, data = '0x' } = transaction;
-  if (to == null) return no('the transaction makes a contract');
+  if (to == null) return no('the transaction creates a contract');
   const payload = {
     chain_id: transaction.chainId,
     to,

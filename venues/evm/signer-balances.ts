@@ -1,6 +1,4 @@
-/**
- * What signers have for gas, as it was when last looked at: for the metrics, never for a decision.
- */
+/** Signers' balances for gas at the last look: for metrics, never for a decision. */
 import { formatEther, getAddress, isAddress } from 'viem';
 import type { EvmChains } from './client.ts';
 
@@ -16,15 +14,12 @@ export interface SignerBalance extends SignerAddress {
 }
 
 export interface SignerBalances {
-  /**
-   * Asks every chain about every address, unless it has just done so. What cannot be told is
-   * forgotten.
-   */
+  /** Reads every address on every chain, unless it has just done so. Drops unreadable balances. */
   refresh(signers: readonly SignerAddress[]): Promise<void>;
   list(): readonly SignerBalance[];
 }
 
-/** Health may be looked at every second; providers count their requests. */
+/** Health may be read every second, but providers count requests. */
 const PAUSE_MS = 30_000;
 const ANSWER_LIMIT_MS = 5_000;
 
@@ -66,8 +61,7 @@ async function balancesOn(
       }),
     );
   } catch {
-    // The chain's own health is for whoever sends there; here its balances are missing, which an
-    // alert can ask for.
+    // Executors report the chain's health; here an alert can notice that its balances are missing.
     return [];
   }
 }

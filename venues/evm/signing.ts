@@ -1,4 +1,4 @@
-/** What may be signed for a node on a chain, and what becomes of it, whoever asked for it. */
+/** What may be signed for a node on a chain, and its outcome, for every executor. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Address } from 'viem';
 import {
@@ -24,7 +24,7 @@ import { verifyFees } from './verify-sign-request.ts';
 export type { ActReader } from './act.ts';
 
 /**
- * Over the configured chains; `lanes` read the nodes that are no transfers. It keeps nothing: the
+ * Over the configured chains; `lanes` read the nodes that are not transfers. It holds no state: the
  * journal and the chain do.
  */
 export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] = []): Signing {
@@ -36,16 +36,16 @@ export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] 
     return null;
   };
   return {
-    async check(node, asked, call) {
-      const lane = plannedBy(() => laneOf(node, asked.from));
+    async check(node, checked, call) {
+      const lane = plannedBy(() => laneOf(node, checked.from));
       if ('problem' in lane) return lane.problem;
       const { planned } = lane;
       const terms = planned !== null && 'terms' in planned ? planned.terms : null;
       requirePreparedEntries(node.prepared_terms, terms);
-      if (planned === null) return checkTransfer(chains, node, asked, call);
+      if (planned === null) return checkTransfer(chains, node, checked, call);
       return 'typed_data' in planned
-        ? checkMessage(planned, asked)
-        : checkTransaction(chains, planned, asked, call);
+        ? checkMessage(planned, checked)
+        : checkTransaction(chains, planned, checked, call);
     },
     async nextNonce(chainId, address, call) {
       const connection = await chains.open(chainId, call);
@@ -90,27 +90,30 @@ function plannedBy(
   }
 }
 
-type Asked = Parameters<Signing['check']>[1];
+type Checked = Parameters<Signing['check']>[1];
 
-const NO_CHAIN = 'what is signed for it is on no chain, and only our own executor follows it';
+const NO_CHAIN = 'its signed message is on no chain, and only our own executor can follow it';
 
-/** Exactly the planned typed data. What a team's executor would do with it nobody could follow. */
-function checkMessage({ typed_data }: PlannedMessage, { request, foreign }: Asked): string | null {
+/** Exactly the planned typed data, for our own executor only. */
+function checkMessage(
+  { typed_data }: PlannedMessage,
+  { request, foreign }: Checked,
+): string | null {
   if (foreign) return NO_CHAIN;
   if (request.kind !== 'evm_typed_data')
-    return `what is planned is a message, and this asks to sign ${request.kind}`;
+    return `the plan signs a message, and the request is for ${request.kind}`;
   return isDeepStrictEqual(request.payload, typed_data)
     ? null
-    : 'the typed data is not what the plan and the nonce of the attempt say';
+    : 'the typed data differs from the plan and the nonce of the attempt';
 }
 
 /**
- * Exactly the planned transfer, of the planned asset, that may cost no more than the venue allows.
+ * Exactly the planned transfer of the planned asset, within the venue's cap on costs.
  */
 async function checkTransfer(
   chains: EvmChains,
   signed: SignedNode,
-  asked: Asked,
+  checked: Checked,
   call: CallOptions,
 ): Promise<string | null> {
   const planned = plannedTransfer(signed);
@@ -120,12 +123,12 @@ async function checkTransfer(
   const token = assetOf([connection.venue], plan.chain_id, plan.token_address);
   if (token !== signed.node.asset)
     return `the plan moves ${signed.node.asset}, and its token is ${token ?? 'not listed'}`;
-  const { request, from, now_ms } = asked;
+  const { request, from, now_ms } = checked;
   if (request.kind !== 'evm_typed_data')
     return checkTransaction(
       chains,
       { chain_id: plan.chain_id, act: transferOn(plan, from as Address), terms: null },
-      asked,
+      checked,
       call,
     );
   const decimals = await connection.decimals(plan.token_address);
@@ -142,22 +145,22 @@ async function checkTransfer(
     : null;
 }
 
-/** Exactly the act, as a transaction that may cost no more than the venue allows. */
+/** Exactly the act, as a transaction within the venue's cap on costs. */
 async function checkTransaction(
   chains: EvmChains,
   { chain_id, act, refusal = null }: PlannedAct,
-  { request, from, foreign }: Asked,
+  { request, from, foreign }: Checked,
   call: CallOptions,
 ): Promise<string | null> {
   if (refusal !== null) return refusal;
   if (request.kind !== 'evm_transaction')
-    return `what is planned is a transaction, and this asks to sign ${request.kind}`;
+    return `the plan signs a transaction, and the request is for ${request.kind}`;
   const reading = readUnsignedTransaction(request.payload);
   if (!reading.ok) return `the transaction is malformed: ${reading.problem}`;
   const { unsigned } = reading;
   const connection = await chains.open(chain_id, call);
   const { max_gas_cost_wei } = connection.venue;
-  // What cannot be signed anyway is not asked about.
+  // Checked first, since it needs no call.
   const fees = verifyFees(unsigned, { max_gas_cost_wei });
   if (!fees.ok) return fees.problem;
   const verdict = (await act(connection)).verify(unsigned);
@@ -168,12 +171,12 @@ async function checkTransaction(
   return foreign ? neverMined(connection, from as Address, unsigned, layer1_fee_wei) : null;
 }
 
-/** Most gas that one transaction may ask for (EIP-7825). */
+/** Most gas of one transaction (EIP-7825). */
 const MOST_GAS = 2n ** 24n;
 
 /**
- * Why no block would take it, or null. What is signed and cannot be mined would hold up its lane
- * until it is cancelled, and at the cap of fees for good.
+ * Why no block would include it, or null. A signed transaction that cannot be mined would block its
+ * nonce lane until it is cancelled, and at the fee cap for good.
  */
 async function neverMined(
   connection: EvmConnection,
@@ -182,18 +185,18 @@ async function neverMined(
   beneath: bigint,
 ): Promise<string | null> {
   const [gas, least] = [BigInt(unsigned.gas), leastGas(unsigned.data)];
-  if (gas < least) return `gas ${gas} is less than the ${least} that any block asks for it`;
-  if (gas > MOST_GAS) return `gas ${gas} is more than the ${MOST_GAS} that one transaction may ask`;
+  if (gas < least) return `gas ${gas} is below the ${least} that any block requires for it`;
+  if (gas > MOST_GAS) return `gas ${gas} is above the ${MOST_GAS} that one transaction may use`;
   const needed = BigInt(unsigned.value) + gas * BigInt(unsigned.max_fee_per_gas) + beneath;
   const holds = await readBalance(connection, { owner: from, token: null });
   return holds >= needed
     ? null
-    : `it may need ${needed} wei of its signer, who has ${holds}: no block takes it`;
+    : `it may need ${needed} wei, and its signer has ${holds}: no block would include it`;
 }
 
 /**
- * Charged before anything is carried out: 21,000, and for each byte of data 16, or 4 where it is
- * zero (EIP-2028), of which at least 10 a token of four zero bytes' worth (EIP-7623).
+ * Gas charged before execution: 21,000, and for each byte of data 16, or 4 where it is zero
+ * (EIP-2028); at least 10 for each token, as EIP-7623 counts them.
  */
 function leastGas(data: string): bigint {
   const bytes = data.slice(2).match(/../g) ?? [];

@@ -1,6 +1,6 @@
 /**
- * `evm.transfer`: native and ERC-20 transfers. One payment, and what the token's own logs show that
- * became of it.
+ * `evm.transfer`: native and ERC-20 transfers. The token's own logs show the outcome of the one
+ * payment.
  */
 import {
   erc20Abi,
@@ -9,9 +9,10 @@ import {
   type Address,
   type TransactionReceipt,
 } from 'viem';
-import { ExecutorFault, type Executor } from '../../domain/executor.ts';
+import type { Executor } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
+import { rejected } from '../node-plan.ts';
 import { createActExecutor, type Drafting, type Ready } from './act-executor.ts';
 import { actDescriptor, actOn, type Act, type ActOn, type Did } from './act.ts';
 import type { EvmCall } from './call.ts';
@@ -62,13 +63,13 @@ export function transferOn(plan: TransferPlan, from: Address): ActOn {
   return actOn(TRANSFER, plan, from, { ...plan, config: {}, asset: '' });
 }
 
-/** What every transfer asks beside the frame: that the token's answer is not `false`. */
+/** The extra check of every transfer: the token must not return `false`. */
 export function transferReady({ connection, from }: Drafting): Ready {
   return { requireAnswer: (call) => requireAnswer(connection, from, call) };
 }
 
 /**
- * Some tokens answer `false` where others revert: such a transaction would succeed and move
+ * Some tokens return `false` where others revert: such a transaction would succeed and move
  * nothing.
  */
 async function requireAnswer(
@@ -77,7 +78,7 @@ async function requireAnswer(
   transfer: EvmCall,
 ): Promise<void> {
   if (transfer.data === '0x') return;
-  // A revert is told by the gas estimate, which asks the same and explains it better.
+  // A revert is left to the gas estimate, which simulates the same call and explains it better.
   const answer = await connection.ask((client) =>
     client.call({ account: from, ...transfer }).catch((error: unknown) => {
       if (isContractRefusal(error)) return { data: undefined };
@@ -85,16 +86,15 @@ async function requireAnswer(
     }),
   );
   if (answer.data === undefined || /^0x0{63}1$/.test(answer.data)) return;
-  throw new ExecutorFault(
-    'rejected',
+  throw rejected(
     'TRANSACTION_WOULD_REVERT',
-    'the token answers that it would not make the transfer',
+    'the token returns that it would not make the transfer',
   );
 }
 
 /**
- * `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN` are undecided: the token has left, or only its log is
- * missing, and a failure would count as unsent and permit another attempt.
+ * `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN` are undecided: the tokens have left, or only the log
+ * is missing. A failure would permit another attempt.
  */
 function did(
   plan: TransferPlan,
@@ -126,7 +126,7 @@ function did(
 }
 
 /**
- * What the token's own Transfer logs say: a token that takes a fee on transfer credits less than
+ * Amounts by the token's own Transfer logs: a token that takes a fee on transfer credits less than
  * was sent.
  */
 function tokenMoves(

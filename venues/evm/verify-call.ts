@@ -1,9 +1,9 @@
-/** Whether what is to be signed is exactly one call, byte for byte. */
+/** Whether an unsigned transaction makes exactly one call, byte for byte. */
 import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { EvmCall } from './call.ts';
 
-/** What differs, or null; `noun` names the act in the sentence. */
+/** The difference, or null; `noun` names the act in the sentence. */
 export function callProblem(
   unsigned: EvmUnsignedTransaction,
   call: EvmCall,

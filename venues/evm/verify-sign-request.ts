@@ -1,6 +1,6 @@
 /**
- * The last look before money is signed for: what a sign request really does, decoded from its bytes
- * and compared with the plan. Pure, so that the fence can call it inside its transaction.
+ * The last check before signing: decodes what a sign request really does and compares it with the
+ * plan. Pure, so that the fence can call it inside its transaction.
  */
 import type { SignRequest } from '../../domain/executor.ts';
 import { toBaseUnits } from '../../domain/money.ts';
@@ -8,10 +8,7 @@ import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { Verdict } from './act.ts';
 
-/**
- * What the plan says. `amount` is a decimal string in units of the asset, `decimals` the token's
- * (18 for native).
- */
+/** The plan. `amount` is a decimal string in units of the asset; `decimals` is 18 for native. */
 export interface EvmTransferExpectation {
   readonly action_type: string;
   readonly chain_id: number;
@@ -20,11 +17,10 @@ export interface EvmTransferExpectation {
   readonly amount: string;
   readonly decimals: number;
   /**
-   * Most that the transaction may cost, in wei; not checked when absent, as of bytes that were
-   * judged before they were signed.
+   * Most that the transaction may cost, in wei; absent for bytes that were checked before signing.
    */
   readonly max_gas_cost_wei?: string;
-  /** What the chain beneath charges, in wei, which is part of the cost. */
+  /** The charge of the chain beneath in wei, which is part of the cost. */
   readonly layer1_fee_wei?: bigint;
 }
 
@@ -36,8 +32,8 @@ const problem = (text: string): Verdict => ({ ok: false, problem: text });
 /**
  * Whether the request is exactly the planned transfer: an EIP-1559 transaction on the plan's chain
  * that either pays the destination with empty data, or calls the plan's token with canonical
- * `transfer(address,uint256)` calldata and no value. Anything more than that is refused, whatever
- * it would do. `problem` is a sentence for the timeline.
+ * `transfer(address,uint256)` calldata and no value. Anything else is refused, whatever it would
+ * do. `problem` is a sentence for the timeline.
  */
 export function verifyEvmTransfer(request: SignRequest, plan: EvmTransferExpectation): Verdict {
   if (request.kind !== 'evm_transaction')
@@ -63,7 +59,7 @@ export function verifyEvmTransfer(request: SignRequest, plan: EvmTransferExpecta
   };
   if (plan.action_type === 'evm_native_transfer') return verifyNative(move, plan, units);
   if (plan.action_type === 'evm_erc20_transfer') return verifyErc20(move, plan, units);
-  return problem(`${plan.action_type} is no transfer`);
+  return problem(`${plan.action_type} is not a transfer`);
 }
 
 interface Move {
@@ -75,7 +71,7 @@ interface Move {
 
 function verifyNative(move: Move, plan: EvmTransferExpectation, units: bigint): Verdict {
   if (plan.token_address !== undefined && plan.token_address !== null)
-    return problem('the plan names a token, which a native transfer has not');
+    return problem('the plan names a token, which a native transfer does not have');
   if (!sameEvmAddress(move.to, plan.destination_address))
     return problem(`the transaction pays ${move.to}, the plan ${plan.destination_address}`);
   if (move.data !== '') return problem('a native transfer carries no data');
@@ -92,12 +88,11 @@ function verifyErc20(move: Move, plan: EvmTransferExpectation, units: bigint): V
   if (!move.data.startsWith(TRANSFER_SELECTOR))
     return problem('the calldata is not transfer(address,uint256)');
   if (move.data.length !== TRANSFER_SELECTOR.length + 2 * WORD)
-    return problem('the calldata is not exactly one recipient and one amount');
-  const recipient = move.data.slice(TRANSFER_SELECTOR.length, TRANSFER_SELECTOR.length + WORD);
+    return problem('the calldata is not exactly one payee and one amount');
+  const payee = move.data.slice(TRANSFER_SELECTOR.length, TRANSFER_SELECTOR.length + WORD);
   const amount = BigInt(`0x${move.data.slice(TRANSFER_SELECTOR.length + WORD)}`);
-  if (!recipient.startsWith('0'.repeat(24)))
-    return problem('the recipient is not canonically encoded');
-  const to = `0x${recipient.slice(24)}`;
+  if (!payee.startsWith('0'.repeat(24))) return problem('the payee is not canonically encoded');
+  const to = `0x${payee.slice(24)}`;
   if (!sameEvmAddress(to, plan.destination_address))
     return problem(`the transfer goes to ${to}, the plan to ${plan.destination_address}`);
   if (amount !== units)
@@ -105,7 +100,7 @@ function verifyErc20(move: Move, plan: EvmTransferExpectation, units: bigint): V
   return { ok: true };
 }
 
-/** Whether the fees are sound, and what it may cost within what the venue allows. */
+/** Whether the fees are consistent and the cost is within the venue's cap. */
 export function verifyFees(
   fees: {
     readonly gas: string;

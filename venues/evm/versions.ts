@@ -1,6 +1,6 @@
 /**
- * Another transaction with the nonce of one that is not mined: the same payment for higher fees, or
- * one that moves nothing. Only one of them can ever be mined.
+ * Replaces a transaction that is not mined by another with the same nonce: the same payment with
+ * higher fees, or a zero-value transaction. Only one of them can ever be mined.
  */
 import { formatGwei, parseGwei, type Address } from 'viem';
 import {
@@ -14,7 +14,7 @@ import { readBlock, type EvmConnection } from './client.ts';
 import { chainCaps } from './config.ts';
 import { HEADROOM_PERCENT, layer1Allowance } from './fees.ts';
 
-/** The caps leave no room for what the market asks. */
+/** The market's fees exceed the caps. */
 export const FEE_ABOVE_CAP = 'FEE_ABOVE_CAP';
 
 type Fields = Pick<EvmUnsignedTransaction, 'max_fee_per_gas' | 'max_priority_fee_per_gas'>;
@@ -31,9 +31,9 @@ interface Market {
 }
 
 /**
- * An eighth more, rounded up, and more in any case. Nodes ask a tenth (geth's `txpool.pricebump`,
- * go-ethereum core/txpool/legacypool) or an eighth (Nethermind and rollups' sequencers) of both
- * fees before they let one transaction take the place of another.
+ * An eighth more, rounded up, and at least 1. Nodes replace a transaction only if both fees rise by
+ * a tenth (geth's `txpool.pricebump`, go-ethereum core/txpool/legacypool) or an eighth (Nethermind
+ * and rollups' sequencers).
  */
 export function raised(fee: bigint): bigint {
   const more = (fee * 9n + 7n) / 8n;
@@ -41,9 +41,8 @@ export function raised(fee: bigint): bigint {
 }
 
 /**
- * What is offered next: an eighth more of both fees and at least what the market asks, within the
- * caps of the venue; null when the caps leave no room for that. `most`: the venue's caps as wei per
- * gas.
+ * The next fees: both raised by an eighth, at least the market's, and within the venue's caps; null
+ * when the caps are too low. `most`: the venue's caps as wei per gas.
  */
 export function nextFees(before: Fees, market: Market, most: bigint | null): Fees | null {
   const { maxFeePerGas: least, maxPriorityFeePerGas: tip } = leastFees(before, market);
@@ -89,7 +88,7 @@ export async function selfTransfer(
   return priced(connection, over, { kind: 'cancel', unsigned, than: over.unsigned, raise });
 }
 
-/** Where it goes and what it takes, whatever it is offered for. */
+/** A zero-value transaction to the account itself, without fees. */
 export async function toItself(
   connection: EvmConnection,
   account: Address,
@@ -101,7 +100,7 @@ export async function toItself(
   return { to: account, value: '0', data: '0x', gas: limit.toString() };
 }
 
-/** What the chain asks now, in wei per gas. */
+/** The chain's current fees in wei per gas. */
 async function marketOf(connection: EvmConnection): Promise<Market> {
   const [head, tip] = await Promise.all([
     readBlock(connection, 'latest'),
@@ -111,10 +110,10 @@ async function marketOf(connection: EvmConnection): Promise<Market> {
 }
 
 /**
- * What is offered for a nonce that is taken, over `before`. The one place where such a transaction
- * is held to caps: those of its venue, or what a person raised them to for the lane.
+ * The fees for a nonce that is taken, above `before`. The only place that checks such a transaction
+ * against caps: those of its venue, or those to which a person raised them for the nonce lane.
  *
- * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` with what it takes and what is allowed.
+ * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` with the required and the allowed fees.
  */
 export async function offeredFees(
   connection: EvmConnection,
@@ -141,7 +140,7 @@ export async function offeredFees(
   throw new ExecutorFault(
     'server_error',
     FEE_ABOVE_CAP,
-    `nonce ${of.nonce} is not used up, and the caps leave no room: it takes at least ${formatGwei(least)} gwei per gas, ` +
+    `nonce ${of.nonce} is not used up, and the caps are too low: it needs at least ${formatGwei(least)} gwei per gas, ` +
       `${least * gas + beneath} wei in all, and ${formatGwei(most)} gwei per gas is allowed`,
   );
 }

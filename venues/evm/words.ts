@@ -1,4 +1,4 @@
-/** Addresses in the 32 bytes that messages between chains have for them. */
+/** Addresses as 32 bytes, as messages between chains encode them. */
 import type { Address, Hex } from 'viem';
 
 /** An address in 32 bytes, lower case. */

@@ -5,8 +5,8 @@ import type {
   TransferOrder,
   TransferProvider,
 } from '../../domain/capital-transfers/provider.ts';
-import { ExecutorFault } from '../../domain/executor.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
+import { rejected } from '../node-plan.ts';
 import type { PaperVenue } from './config.ts';
 import { createAsk, unreadable, type VenueAnswer } from './http.ts';
 
@@ -14,9 +14,7 @@ const TIMEOUT_SECONDS = 5;
 const SETTLE_SECONDS = 1;
 const POLL_SECONDS = 1;
 
-/**
- * What the venue refuses for good: it has written down that nothing is moved under the reference.
- */
+/** Final refusals: the venue has recorded that nothing is moved under the reference. */
 const REFUSALS: readonly string[] = [
   'ACCOUNT_UNKNOWN',
   'ACCOUNT_TYPE_NOT_SUPPORTED',
@@ -57,7 +55,7 @@ export function createPaperTransfers(bindings: readonly PaperVenue[]): readonly 
   );
 }
 
-/** The URL in its one spelling. */
+/** The normalised URL. */
 function scopeOf({ url }: PaperVenue): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
@@ -98,11 +96,7 @@ function requestOf(order: TransferOrder, bindings: readonly PaperVenue[]): Reque
   const accountOf = (venueKey: string): string => {
     const binding = bindings.find(({ venue_key }) => venue_key === venueKey);
     if (binding === undefined)
-      throw new ExecutorFault(
-        'rejected',
-        'VENUE_NOT_BOUND',
-        `${venueKey} is not bound to this venue`,
-      );
+      throw rejected('VENUE_NOT_BOUND', `${venueKey} is not bound to this venue`);
     return binding.account;
   };
   return {
@@ -125,8 +119,7 @@ function readSubmit(
   const { error, message } = readError(status, body);
   if (status === 422 && REFUSALS.includes(error))
     return { status: 'failed', error_code: error, error_message: message };
-  throw new ExecutorFault(
-    'rejected',
+  throw rejected(
     'PROVIDER_REJECTED',
     `the venue answered ${status} ${error} to ${order.reference}`,
   );
@@ -140,14 +133,13 @@ function readFind(
   if (status < 300) return answerOf(readRecord(body), sent);
   const { error } = readError(status, body);
   if (status === 404 && error === NONE) return null;
-  throw new ExecutorFault(
-    'rejected',
+  throw rejected(
     'PROVIDER_REJECTED',
     `the venue answered ${status} ${error} about ${order.reference}`,
   );
 }
 
-/** What a record proves. One that tells of another transfer proves nothing about this one. */
+/** The transfer's state by its record; a record of another transfer is a fault. */
 function answerOf(record: TransferRecord, sent: Request): TransferAnswer {
   if (!sameTransfer(record, sent))
     throw unreadable(`the venue has another transfer under ${sent.client_reference}`);
@@ -182,7 +174,7 @@ function sameTransfer(record: TransferRecord, sent: Request): boolean {
 
 function readRecord(body: unknown): TransferRecord {
   const parsed = recordSchema.safeParse(body);
-  if (!parsed.success) throw unreadable('the answer is no transfer record', parsed.error);
+  if (!parsed.success) throw unreadable('the answer is not a transfer record', parsed.error);
   return parsed.data;
 }
 

@@ -29,7 +29,7 @@ export function createPaperBalances(venue: PaperVenue): BalanceFetcher {
       if (answer.status !== 200) {
         await answer.body?.cancel();
         throw new Error(
-          `the venue ${venue.venue_key} answered ${String(answer.status)} when asked for balances`,
+          `the venue ${venue.venue_key} answered ${String(answer.status)} to a request for balances`,
         );
       }
       const { balances } = answerSchema.parse(await answer.json());

@@ -1,4 +1,4 @@
-/** One HTTP call to the paper venue, made once on a connection of its own and never repeated. */
+/** One HTTP call to the paper venue, on a new connection and never repeated. */
 import { Agent, request } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { deadline } from '../../platform/deadline.ts';
@@ -11,8 +11,8 @@ export interface VenueAnswer {
 }
 
 /**
- * Asks a venue; throws ExecutorFault for every answer outside 2xx and 4xx, for an incomplete one
- * and for none.
+ * Calls the venue; throws ExecutorFault for an answer outside 2xx and 4xx, an incomplete one and
+ * none.
  */
 export type AskVenue = (
   path: string,
@@ -20,18 +20,18 @@ export type AskVenue = (
 ) => Promise<VenueAnswer>;
 
 /**
- * A client of the venue at `base`. A kept connection could close just as a request leaves, so none
- * is kept.
+ * A client of the venue at `base`. It keeps no connection, since a kept one could close just as a
+ * request leaves.
  */
 export function createAsk(base: string, timeoutSeconds: number): AskVenue {
   const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutSeconds * 1000 } });
   return async (path, { body, call }) => {
     const limit = deadline(call.signal, timeoutSeconds * 1000);
     const { signal } = limit;
-    const asked = send({ dispatcher, url: `${base}${path}`, body, call, signal }).finally(
+    const sent = send({ dispatcher, url: `${base}${path}`, body, call, signal }).finally(
       limit.clear,
     );
-    const answer = await asked.catch((error: unknown) => {
+    const answer = await sent.catch((error: unknown) => {
       if (error instanceof ExecutorFault) throw error;
       if (!signal.aborted)
         throw new ExecutorFault('unreachable', 'PROVIDER_UNREACHABLE', 'no complete answer', {
@@ -54,7 +54,7 @@ export function createAsk(base: string, timeoutSeconds: number): AskVenue {
   };
 }
 
-/** The fault for an answer that does not fit. */
+/** The fault for an unreadable answer. */
 export function unreadable(message: string, cause?: unknown): ExecutorFault {
   return new ExecutorFault('protocol', 'PROVIDER_PROTOCOL_ERROR', message, { cause });
 }
@@ -77,7 +77,7 @@ async function send(options: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     body: body === undefined ? null : JSON.stringify(body),
-    // The signal alone says when to stop.
+    // The signal alone ends the call.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -1,4 +1,4 @@
-/** The perps venue that this process is bound to. */
+/** The bound perps venue and its client. */
 import type { PerpClient } from './client.ts';
 import type { PerpVenue } from './config.ts';
 

@@ -1,9 +1,9 @@
-/** What is asked of the venue before anything is sent to it or for it. */
+/** Checks at the venue before anything is sent. */
 import type { CallOptions } from '../../domain/executor.ts';
 import { add, compare } from '../../domain/money.ts';
+import { rejected } from '../node-plan.ts';
 import { atLeastZero, type PerpClient } from './client.ts';
 import { keepsPerpsApart } from './config.ts';
-import { rejected } from './plan.ts';
 
 /** @throws ExecutorFault `rejected` `ACCOUNT_MODE_UNSUPPORTED`. */
 export async function requireMode(
@@ -20,7 +20,7 @@ export async function requireMode(
 }
 
 /**
- * The rail is the one that is used here; where the venue does not tell, it is.
+ * The venue's rail must be its bridge, which it counts as where the venue does not report one.
  *
  * @throws ExecutorFault `rejected` `VENUE_ROUTE_CLOSED`.
  */
@@ -31,7 +31,7 @@ export async function requireRail(
 ): Promise<void> {
   const rail = (await client.rails(call))?.[way] ?? 'bridge';
   if (rail === 'bridge') return;
-  throw rejected('VENUE_ROUTE_CLOSED', `the venue's ${way}s go by ${rail}, and not by its bridge`);
+  throw rejected('VENUE_ROUTE_CLOSED', `the venue's ${way}s use ${rail}, not its bridge`);
 }
 
 /** @throws ExecutorFault `rejected` `INSUFFICIENT_WITHDRAWABLE`. */
@@ -45,12 +45,12 @@ export async function requireWithdrawable(
   if (!withdrawable.startsWith('-') && compare(withdrawable, amount) >= 0) return;
   throw rejected(
     'INSUFFICIENT_WITHDRAWABLE',
-    `${amount} is asked for, and ${withdrawable} may leave the master account`,
+    `the plan moves ${amount}, and only ${withdrawable} can be withdrawn from the master account`,
   );
 }
 
 /**
- * What the account has, which with `amount` is no more than `most`, as far as the venue knows now.
+ * The account's current value, which together with `amount` may not exceed `most`.
  *
  * @throws ExecutorFault `rejected` `MAX_AGENT_BALANCE_EXCEEDED`.
  */

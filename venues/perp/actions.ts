@@ -1,6 +1,6 @@
 /**
- * Actions that a master signs for its own account, as EIP-712 data and as the body that is sent.
- * The types and their order are the kept client's; nothing else is ever signed for this venue.
+ * Actions that a master signs for its own account, as EIP-712 data and as a request body. The types
+ * and their order come from the client library; nothing else is ever signed for this venue.
  * Source: docs/perps-venue-facts.md 1.1, 1.3.
  */
 import {
@@ -12,7 +12,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { normalize } from '../../domain/money.ts';
 import type { PerpNetwork } from './config.ts';
 
-/** Which chain a wallet would sign on says nothing to the venue; all of ours say the same. */
+/** The venue ignores the wallet's chain, so all our actions name the same one. */
 const SIGNATURE_CHAIN = { hex: '0xa4b1', id: 42_161 } as const;
 
 interface Signed {
@@ -21,17 +21,17 @@ interface Signed {
   readonly nonce: number;
 }
 
-/** What is to be done; addresses of any case, amounts as decimals in units of the asset. */
+/** An action; addresses in any case, amounts as decimals in units of the asset. */
 export type PerpAct =
   | ({
       readonly type: 'withdraw3';
       readonly destination: string;
-      /** What leaves the account; the fee is taken out of it. */
+      /** The amount that leaves the account, including the fee. */
       readonly amount: string;
     } & Signed)
   | ({
       readonly type: 'sendAsset';
-      /** Another account of the venue, which receives it for its perps. */
+      /** Another account of the venue; the amount goes to its perps. */
       readonly destination: string;
       readonly token: string;
       readonly amount: string;
@@ -45,11 +45,11 @@ export type PerpAct =
       readonly valid_until_ms: number;
     } & Signed);
 
-/** An act as it is sent and as it is signed. */
+/** An action as sent and as signed. */
 export interface BuiltAct {
   /** The `action` of the body; its fields are those of the message, byte for byte. */
   readonly action: JsonObject;
-  /** As `evm_typed_data` sign requests carry it. */
+  /** The payload of an `evm_typed_data` sign request. */
   readonly typed_data: JsonObject;
 }
 
@@ -61,7 +61,7 @@ const TYPES = {
   approveAgent: ApproveAgentTypes,
 } as const satisfies Record<PerpAct['type'], Types>;
 
-/** The same act always gives the same bytes. */
+/** Deterministic: the same action always gives the same bytes. */
 export function buildAct(act: PerpAct): BuiltAct {
   const types: Types = TYPES[act.type];
   const [primaryType, fields] = Object.entries(types)[0] ?? ['', []];
@@ -109,7 +109,7 @@ function ownFields(act: PerpAct): JsonObject {
     case 'approveAgent':
       return {
         agentAddress: act.agent_address.toLowerCase(),
-        // The venue reads the end out of the name (docs/perps-venue-facts.md 3).
+        // The venue reads the expiry from the name (docs/perps-venue-facts.md 3).
         agentName: `${act.agent_name} valid_until ${String(act.valid_until_ms)}`,
         nonce: act.nonce,
       };

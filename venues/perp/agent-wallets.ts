@@ -1,7 +1,6 @@
 /**
- * Has the perps venue approve agents that callers asked for, and looks after those that it has.
- * That an agent was approved is said by the venue's own list; its answer to the approval is no
- * proof.
+ * Has the perps venue approve requested agents, and watches the approved ones. Only the venue's own
+ * list proves an approval; its answer to the request does not.
  */
 import type { Logger } from 'pino';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
@@ -24,31 +23,31 @@ import type { PerpAccess } from './access.ts';
 import { bodyOf, buildAct } from './actions.ts';
 import type { ListedAgent } from './client.ts';
 
-/** How many are looked at in one turn, at the same time. */
+/** How many wallets one turn tends, in parallel. */
 const MOST = 10;
-/** How long one turn may take, and how long nobody else takes its wallets. */
+/** How long one turn may take, and how long its wallets are leased to it. */
 const TURN_MS = 45_000;
 const LEASE_SECONDS = 60;
 
 const HOUR_MS = 3_600_000;
-/** The same bytes are sent so long after their nonce: well within the time that it is taken. */
+/** How long the same bytes are sent after their nonce: well within its window. */
 const SENT_FOR_MS = 24 * HOUR_MS;
-/** The venue takes a nonce for two days; an hour more, for clocks. */
+/** The venue accepts a nonce for two days; an hour more for clock differences. */
 const LOOKED_FOR_MS = 49 * HOUR_MS;
 
 /**
- * A list that does not show it so long after its nonce was used never will: the venue carries an
- * action out with its nonce, within seconds; the rest is for a list that lags.
+ * If the list does not show an agent so long after its nonce was used, it never will: the venue
+ * carries an action out within seconds; the rest allows for a lagging list.
  */
 const LISTED_WITHIN_MS = HOUR_MS / 2;
 
-/** Between two looks at one that is active. */
+/** Between two looks at an active wallet. */
 const ACTIVE_SECONDS = 60;
-/** The same of one that is pending: a quarter of its age, between these. */
+/** Between two looks at a pending wallet: a quarter of its age, within these bounds. */
 const SOONEST_SECONDS = 1;
 const LATEST_SECONDS = 300;
 
-/** Signers that operators have not taken away; a rotation leaves the master's with it. */
+/** States in which a signer may sign; a rotation leaves the master's deprecated one. */
 const SIGNING: readonly string[] = ['active', 'deprecated'];
 
 export interface AgentWalletOptions {
@@ -61,21 +60,21 @@ export interface AgentWalletOptions {
 
 interface Turn extends AgentWalletOptions {
   readonly call: CallOptions;
-  /** The worker stops. */
+  /** Aborts when the worker stops. */
   readonly ending: AbortSignal;
-  /** The master's agents: as they were told in this turn, or asked anew. */
+  /** The master's agents; read once a turn, or again with `anew`. */
   agents(anew?: 'anew'): Promise<readonly ListedAgent[]>;
 }
 
-/** What a look came to: another state, or nothing but what is wrong. */
+/** The result of a look: a new state, or only what is wrong. */
 interface Finding {
   readonly to?: AgentWalletState;
   readonly error: string | null;
-  /** The venue says that its nonce is used. */
+  /** The venue reports its nonce as used. */
   readonly nonce_used?: true;
 }
 
-/** Any number of processes may do this: a wallet is one process's at a time. */
+/** Any number of processes may run this: each wallet is leased to one at a time. */
 export function startAgentWalletTender(options: AgentWalletOptions): Loop {
   const ending = new AbortController();
   const loop = startLoop({
@@ -90,7 +89,7 @@ export function startAgentWalletTender(options: AgentWalletOptions): Loop {
           tend(turn, wallet).catch((error: unknown) =>
             options.log.warn(
               { err: error, wallet_id: wallet.wallet_id },
-              'an agent wallet could not be looked after',
+              'an agent wallet could not be tended',
             ),
           ),
         ),
@@ -101,7 +100,7 @@ export function startAgentWalletTender(options: AgentWalletOptions): Loop {
   return {
     ...loop,
     stop: () => {
-      // A call that is left in the middle is made again by somebody else, with the same bytes.
+      // Another worker repeats an interrupted call with the same bytes.
       ending.abort();
       return loop.stop();
     },
@@ -112,14 +111,15 @@ function turnOf(options: AgentWalletOptions, ending: AbortSignal): Turn {
   const { client, venue } = options.perp;
   const signal = AbortSignal.any([ending, AbortSignal.timeout(TURN_MS)]);
   const call = { signal, requestId: 'agent-wallet-tender' };
-  let told: Promise<readonly ListedAgent[]> | undefined;
+  let listed: Promise<readonly ListedAgent[]> | undefined;
   return {
     ...options,
-    ...{ call, ending },
+    call,
+    ending,
     agents: (anew) => {
       if (anew !== undefined) return client.agents(venue.account, call);
-      told ??= client.agents(venue.account, call);
-      return told;
+      listed ??= client.agents(venue.account, call);
+      return listed;
     },
   };
 }
@@ -130,7 +130,7 @@ async function tend(turn: Turn, wallet: DueWallet): Promise<void> {
   const { to, error, ...used } = await findingOf(turn, wallet);
   const note = { wallet_id, from, last_error: error };
   if (to === undefined) {
-    // Cut off in the middle it says nothing about the wallet, which is the next one's at once.
+    // An interrupted look says nothing about the wallet; the next worker takes it at once.
     const left = turn.ending.aborted ? { last_error: wallet.last_error, next_seconds: 0 } : null;
     const next_seconds = nextSeconds(wallet, from);
     await noteAgentWallet(db, { ...note, ...used, to: null, lease, next_seconds, ...left });
@@ -143,7 +143,7 @@ async function tend(turn: Turn, wallet: DueWallet): Promise<void> {
     log.info({ wallet_id, from, to, error }, 'an agent wallet has another state');
 }
 
-/** What keeps a look from its end is told at the wallet, and the look repeated. */
+/** Records at the wallet why a look failed; the look is repeated. */
 async function findingOf(turn: Turn, wallet: DueWallet): Promise<Finding> {
   try {
     return await look(turn, wallet);
@@ -156,7 +156,7 @@ async function findingOf(turn: Turn, wallet: DueWallet): Promise<Finding> {
 }
 
 async function look(turn: Turn, wallet: DueWallet): Promise<Finding> {
-  // Whatever the venue still lists: nobody may rely on it any more.
+  // Whatever the venue still lists, an expired agent cannot be relied on.
   if (Date.parse(wallet.valid_until) <= Date.parse(wallet.at))
     return { to: 'expired', error: wallet.last_error };
   const elsewhere = mismatch(turn.perp, wallet);
@@ -170,18 +170,20 @@ async function look(turn: Turn, wallet: DueWallet): Promise<Finding> {
     return { to: 'refused', error: `${seen} when its nonce's window was over` };
   if (wallet.nonce_used_at !== null) return afterItsNonce(wallet, wallet.nonce_used_at, seen);
   if (age >= SENT_FOR_MS)
-    return { error: `${seen}; it is not sent any more, and looked for until it can come no more` };
+    return {
+      error: `${seen}; the approval is no longer sent, and looked for until its nonce's window is over`,
+    };
   return approve(turn, wallet);
 }
 
-/** Its bytes can be carried out no more; whether they were, a list says that is new enough. */
+/** Its bytes can no longer be carried out; a new enough list shows whether they were. */
 function afterItsNonce({ at }: DueWallet, usedAt: string, seen: string): Finding {
   return Date.parse(at) - Date.parse(usedAt) >= LISTED_WITHIN_MS
     ? { to: 'refused', error: `${seen} half an hour after its nonce was used` }
     : { error: `${seen}; its nonce is used, so the venue carried it out or refused it` };
 }
 
-/** The master that was named is another one than this process is bound to. */
+/** Why this process's venue entry is not that of the wallet's master; null where it is. */
 function mismatch({ venue }: PerpAccess, wallet: DueWallet): string | null {
   return sameEvmAddress(venue.account, wallet.master_address) &&
     venue.network.toLowerCase() === wallet.network
@@ -189,7 +191,7 @@ function mismatch({ venue }: PerpAccess, wallet: DueWallet): string | null {
     : 'the perp entry of the venues file is not that of the master account';
 }
 
-/** `listed`, or what the venue's list shows in its place. */
+/** `listed`, or what the venue's list shows instead. */
 function listing(agents: readonly ListedAgent[], wallet: DueWallet): string {
   const found = agents.find(
     ({ name, address }) => name === wallet.agent_name && sameEvmAddress(address, wallet.address),
@@ -200,13 +202,13 @@ function listing(agents: readonly ListedAgent[], wallet: DueWallet): string {
     : `listed until ${new Date(found.valid_until).toISOString()}, which is not what was signed,`;
 }
 
-/** Sends the approval, always the same bytes; whether that came to anything the list says. */
+/** Sends the approval, always the same bytes; the list shows whether it took effect. */
 async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
   const body = await approvalOf(turn, wallet);
   if (typeof body !== 'string') return body;
   const answer = await turn.perp.client.send(body, turn.call);
   if (answer.kind === 'refused')
-    // With its nonce gone these bytes can never be carried out; else they still may be.
+    // With a used nonce these bytes can never be carried out; else they still may be.
     return answer.consumed
       ? { to: 'refused', error: answer.message }
       : { error: `the venue refused it: ${answer.message}` };
@@ -217,10 +219,10 @@ async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
         error: `${seen}; its nonce is used, so the venue carried it out or refused it`,
         nonce_used: true,
       }
-    : { error: `${seen} yet, though it took the approval` };
+    : { error: `${seen} yet, though it accepted the approval` };
 }
 
-/** The body that is sent, or why nothing is. What was signed is stored before anybody sends it. */
+/** The body to send, or why there is none. The signature is stored before it is sent. */
 async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Finding> {
   const { db, perp, signers } = turn;
   const { signer_key, signer_status, master_address, nonce } = wallet;
@@ -229,7 +231,9 @@ async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Findi
   if ((await readCutover(db)).mode === 'frozen')
     return { error: 'nothing is signed while the cutover mode is frozen' };
   const act = buildAct({
-    ...{ type: 'approveAgent', network: perp.venue.network, nonce },
+    type: 'approveAgent',
+    network: perp.venue.network,
+    nonce,
     agent_address: wallet.address,
     agent_name: wallet.agent_name,
     valid_until_ms: Date.parse(wallet.valid_until),
@@ -239,17 +243,17 @@ async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Findi
     const signer = signers.get(signer_key);
     if (signer === undefined)
       return { error: `the master's signer ${signer_key} is not known to this worker` };
-    const given = await signer.signEvmTypedData(act.typed_data, master_address);
-    const asked = { payload: act.typed_data, address: master_address };
-    const verified = await verifiedTypedData(asked, given.signature);
+    const returned = await signer.signEvmTypedData(act.typed_data, master_address);
+    const request = { payload: act.typed_data, address: master_address };
+    const verified = await verifiedTypedData(request, returned.signature);
     signature = await saveApprovalSignature(db, wallet.wallet_id, verified.signature);
-    // Somebody else has brought it to its end.
+    // Another worker has settled it meanwhile.
     if (signature === null) return { error: wallet.last_error };
   }
   return bodyOf(act, { nonce, signature });
 }
 
-/** How long until the next look, which is not later than the end of its time. */
+/** Seconds until the next look, at the latest when it expires. */
 function nextSeconds({ created_at, valid_until, at }: DueWallet, state: AgentWalletState): number {
   const now = Date.parse(at);
   const age = (now - Date.parse(created_at)) / 1_000;

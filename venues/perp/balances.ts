@@ -1,4 +1,4 @@
-/** What the master account has for perps on the venue. */
+/** The master account's perps balance on the venue. */
 import type { BalanceFetcher } from '../../domain/balances.ts';
 import { atLeastZero, type PerpClient } from './client.ts';
 import { keepsPerpsApart, PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts';
@@ -6,8 +6,8 @@ import { keepsPerpsApart, PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts'
 const DEFAULT_INTERVAL_SECONDS = 30;
 
 /**
- * One pool: what may be withdrawn, and the value of the account with what is bound in positions. An
- * account that keeps perps and spot together tells neither here, so nothing can be promised of it.
+ * One pool: the withdrawable amount, and the account's value including positions. An account that
+ * keeps perps and spot together shows neither here, so its amounts are null.
  */
 export function createPerpBalances(venue: PerpVenue, client: PerpClient): BalanceFetcher {
   return {

@@ -1,8 +1,8 @@
 /**
- * The perps venue over HTTP. Questions go through the kept client, and what comes back is read by
- * our own schemas, since that client believes every answer of status 200. Actions are sent as the
- * very bytes that were stored, once a call: whether to send them again decides who knows the nonce.
- * Source: docs/perps-venue-facts.md 1.4, 2, 4.
+ * The perps venue over HTTP. Reads use the client library, but our own schemas parse the answers,
+ * since the library believes every answer of status 200. Actions are sent as the stored bytes, once
+ * a call; the caller, which knows the nonce, decides whether to send them again. Source:
+ * docs/perps-venue-facts.md 1.4, 2, 4.
  */
 import { HyperliquidError, InfoClient, type IRequestTransport } from '@nktkas/hyperliquid';
 import { Agent } from 'undici';
@@ -23,10 +23,10 @@ const TIMEOUT_MS = 10_000;
 const LIMIT_BYTES = 4_194_304;
 
 /**
- * What an action came to. `applied`: it was carried out now. `used`: its nonce has been, so this
- * action or its refusal came before. `refused`: `proves` when the text is a known one, so that
- * nothing of this call happened; `consumed` when moreover the nonce is gone with it, so that the
- * same bytes can never be carried out.
+ * The venue's answer to an action. `applied`: it was carried out now. `used`: its nonce is used, so
+ * it was carried out or refused before. `refused`: `proves` when the text is a known one, so this
+ * call had no effect; `consumed` when the refusal also used the nonce, so the same bytes can never
+ * be carried out.
  */
 export type PerpAnswer =
   | { readonly kind: 'applied' }
@@ -45,7 +45,7 @@ export interface PerpAccountState {
   readonly open_positions: number;
 }
 
-/** A value below zero is a debt, which is nothing that one has. */
+/** A value below zero is a debt, which counts as no balance. */
 export function atLeastZero(amount: string): string {
   return amount.startsWith('-') ? '0' : amount;
 }
@@ -63,15 +63,13 @@ export type PerpRole =
   | { readonly role: 'agent' | 'subAccount'; readonly master: string };
 
 export interface LedgerLook {
-  /** What is looked for: nothing behind its first row is read. */
+  /** The wanted row: pages after the one that holds it are not read. */
   readonly isWanted?: (row: LedgerRow) => boolean;
-  /** A look of a moment ago will do, whoever's it was (shared-ledger.ts). */
+  /** Accepts another caller's read of a moment ago (shared-ledger.ts). */
   readonly shared?: boolean;
 }
 
-/**
- * Every call throws a retryable `ExecutorFault` where the venue gives no answer that can be read.
- */
+/** Every call throws a retryable `ExecutorFault` where the venue gives no readable answer. */
 export interface PerpClient {
   /** Sends the body once. */
   send(body: string, call: CallOptions): Promise<PerpAnswer>;
@@ -87,9 +85,9 @@ export interface PerpClient {
   time(call: CallOptions): Promise<number>;
   agents(master: string, call: CallOptions): Promise<readonly ListedAgent[]>;
   role(user: string, call: CallOptions): Promise<PerpRole>;
-  /** How the account keeps its money: only `default` and `disabled` keep perps by themselves. */
+  /** The account's mode: only `default` and `disabled` keep perps apart. */
   mode(user: string, call: CallOptions): Promise<string>;
-  /** The rails of deposits and withdrawals by their names; null where it does not tell. */
+  /** The names of the deposit and withdrawal rails; null where the venue does not report them. */
   rails(
     call: CallOptions,
   ): Promise<{ readonly deposit: string; readonly withdrawal: string } | null>;
@@ -134,11 +132,11 @@ const answerSchema = z.discriminatedUnion('status', [
   z.object({ status: z.literal('err'), response: z.string() }),
 ]);
 
-/** Rows that one answer holds at most. Source: DOC:info-endpoint, pagination. */
+/** Most rows in one answer. Source: DOC:info-endpoint, pagination. */
 const PAGE = 500;
 const MOST_PAGES = 20;
 
-/** `freshMs`: how old a look at a ledger may be that others made. */
+/** `freshMs`: maximum age of another caller's read of a ledger. */
 export function createPerpClient(
   { url }: Pick<PerpVenue, 'url'>,
   { freshMs = FRESH_MS } = {},
@@ -175,12 +173,12 @@ export function createPerpClient(
     question: (client: InfoClient) => Promise<unknown>,
   ): Promise<T> => {
     const client = new InfoClient({ transport: transportOf(post, call) });
-    const told = await question(client).catch((error: unknown) => {
+    const answer = await question(client).catch((error: unknown) => {
       if (error instanceof ExecutorFault || !(error instanceof HyperliquidError)) throw error;
-      throw odd(`its client could not ask it: ${error.message}`, error);
+      throw odd(`the client library failed: ${error.message}`, error);
     });
-    const parsed = schema.safeParse(told);
-    if (!parsed.success) throw odd('it answered something else than was asked');
+    const parsed = schema.safeParse(answer);
+    if (!parsed.success) throw odd('its answer has an unexpected shape');
     return parsed.data;
   };
   const readLedger = async (
@@ -193,97 +191,96 @@ export function createPerpClient(
     const seen = new Set<string>();
     let startTime = since;
     for (let page = 0; page < MOST_PAGES; page += 1) {
-      const told = await ask(rowsSchema, call, (client) =>
+      const answer = await ask(rowsSchema, call, (client) =>
         client.userNonFundingLedgerUpdates({ user: hex(user), startTime }),
       );
-      const fresh = told.filter((row) => {
+      const fresh = answer.filter((row) => {
         const id = JSON.stringify([row.time, row.hash, row.delta]);
         return !seen.has(id) && seen.add(id);
       });
       rows.push(...fresh);
-      const last = told.at(-1);
-      // How many rows fill an answer is told in two ways: a page that adds nothing is the last.
-      if (last === undefined || fresh.length === 0 || told.length < PAGE / 2)
+      const last = answer.at(-1);
+      // The documentation gives two page sizes, so only a page that adds nothing is surely the
+      // last.
+      if (last === undefined || fresh.length === 0 || answer.length < PAGE / 2)
         return { rows, whole: true };
       if (fresh.some(isWanted)) return { rows, whole: false };
       startTime = last.time;
     }
-    throw odd('its ledger is longer than is read at once');
+    throw odd('the ledger is longer than one call reads');
   };
-  const together = sharedLedger(readLedger, freshMs);
+  const readShared = sharedLedger(readLedger, freshMs);
   return {
     async send(body, call) {
       const parsed = answerSchema.safeParse(await post('exchange', body, call));
-      if (!parsed.success) throw odd('it answered an action with something else than its outcome');
+      if (!parsed.success) throw odd('its answer to an action has an unexpected shape');
       return parsed.data.status === 'ok' ? { kind: 'applied' } : refusalOf(parsed.data.response);
     },
     async ledger(user, since, call, { isWanted = () => false, shared = false } = {}) {
       const from = Math.max(0, since);
-      if (shared) return together(user, from, call, isWanted);
+      if (shared) return readShared(user, from, call, isWanted);
       return (await readLedger(user, from, call, isWanted)).rows;
     },
     async state(user, call) {
-      const told = await ask(stateSchema, call, (client) =>
+      const state = await ask(stateSchema, call, (client) =>
         client.clearinghouseState({ user: hex(user) }),
       );
       return {
-        account_value: told.marginSummary.accountValue,
-        withdrawable: told.withdrawable,
-        open_positions: told.assetPositions.length,
+        account_value: state.marginSummary.accountValue,
+        withdrawable: state.withdrawable,
+        open_positions: state.assetPositions.length,
       };
     },
     async time(call) {
       return (await ask(statusSchema, call, (client) => client.exchangeStatus())).time;
     },
     async agents(master, call) {
-      const told = await ask(agentsSchema, call, (client) =>
+      const agents = await ask(agentsSchema, call, (client) =>
         client.extraAgents({ user: hex(master) }),
       );
-      return (told ?? []).map(({ name, address, validUntil }) => ({
+      return (agents ?? []).map(({ name, address, validUntil }) => ({
         name,
         address,
         valid_until: validUntil,
       }));
     },
     async role(user, call) {
-      const told = await ask(roleSchema, call, (client) => client.userRole({ user: hex(user) }));
-      if (told.role === 'agent') return { role: 'agent', master: told.data.user };
-      if (told.role === 'subAccount') return { role: 'subAccount', master: told.data.master };
-      return { role: told.role };
+      const answer = await ask(roleSchema, call, (client) => client.userRole({ user: hex(user) }));
+      if (answer.role === 'agent') return { role: 'agent', master: answer.data.user };
+      if (answer.role === 'subAccount') return { role: 'subAccount', master: answer.data.master };
+      return { role: answer.role };
     },
     mode: (user, call) =>
       ask(z.string(), call, (client) => client.userAbstraction({ user: hex(user) })),
     async rails(call) {
       const question = JSON.stringify({ type: 'usdcRouting' });
-      const told = await post('info', question, call).catch((error: unknown) => {
-        // Not documented, so a venue that does not know the question says nothing.
-        if (error instanceof UnknownQuestion) return NOT_TOLD;
+      const answer = await post('info', question, call).catch((error: unknown) => {
+        // Not documented, so the venue may not know the question.
+        if (error instanceof UnknownQuestion) return undefined;
         throw error;
       });
-      if (told === NOT_TOLD) return null;
-      const parsed = routingSchema.safeParse(told);
-      if (!parsed.success) throw odd('it answered something else than its rails');
+      if (answer === undefined) return null;
+      const parsed = routingSchema.safeParse(answer);
+      if (!parsed.success) throw odd('its rails have an unexpected shape');
       return { deposit: parsed.data.depositRoute, withdrawal: parsed.data.withdrawalRoute };
     },
     close: () => dispatcher.close(),
   };
 }
 
-const NOT_TOLD = Symbol('not told');
-
 /** The venue does not know the question. */
 class UnknownQuestion extends ExecutorFault {}
 
-/** How long it is left alone that says that it is asked too much, where it does not say itself. */
-const LEFT_ALONE_SECONDS = 15;
+/** Back-off after a 429 without `Retry-After`. */
+const BACK_OFF_SECONDS = 15;
 
-/** Everything but a readable 200 leaves open what became of a call. */
+/** Reads a 200; every other answer leaves the outcome of a call open. */
 function read(path: 'info' | 'exchange', { status, headers, body }: OutgoingAnswer): unknown {
-  // Only of a question: whether an action that is answered so was carried out is not known.
+  // Reads only: a 429 to an action leaves open whether it was carried out.
   if (status === 429 && path === 'info') {
     const after = Number(headers['retry-after'] ?? Number.NaN);
-    throw new ExecutorFault('not_yet', RATE_LIMITED, 'the perps venue is asked too much', {
-      retryAfterSeconds: after > 0 && after <= 300 ? after : LEFT_ALONE_SECONDS,
+    throw new ExecutorFault('not_yet', RATE_LIMITED, 'the perps venue rate-limits us', {
+      retryAfterSeconds: after > 0 && after <= 300 ? after : BACK_OFF_SECONDS,
     });
   }
   if (status === 422)
@@ -301,7 +298,7 @@ function read(path: 'info' | 'exchange', { status, headers, body }: OutgoingAnsw
   }
 }
 
-/** The kept client's way out, over our own calls. */
+/** Adapter: the client library's transport over our HTTP client. */
 function transportOf(
   post: (path: 'info' | 'exchange', body: string, call: CallOptions) => Promise<unknown>,
   call: CallOptions,
@@ -309,15 +306,15 @@ function transportOf(
   return {
     isTestnet: false,
     async request<T>(endpoint: 'info' | 'exchange' | 'explorer', payload: unknown): Promise<T> {
-      if (endpoint !== 'info') throw new Error('only questions go through the client');
+      if (endpoint !== 'info') throw new Error('only reads go through the client library');
       return (await post('info', JSON.stringify(payload), call)) as T;
     },
   };
 }
 
 /**
- * Refusals that come after the nonce was taken, which it is then for good. Source:
- * docs/perps-venue-facts.md 1.4, the order of checks and the texts that were seen.
+ * Refusals after the nonce was used, for good. Source: docs/perps-venue-facts.md 1.4, the order of
+ * checks and the texts that were seen.
  */
 const AFTER_THE_NONCE: readonly RegExp[] = [
   /^insufficient /i,
@@ -339,8 +336,8 @@ const AFTER_THE_NONCE: readonly RegExp[] = [
 ];
 
 /**
- * Refusals that come before the nonce is looked at, or of the nonce itself, so that nothing came of
- * this call. They say nothing of an earlier one with the same bytes. Source: as above.
+ * Refusals before the nonce is checked, or of the nonce itself: this call had no effect. They say
+ * nothing about an earlier call with the same bytes. Source: as above.
  */
 const BEFORE_THE_NONCE: readonly RegExp[] = [
   /^nonce mismatch/i,

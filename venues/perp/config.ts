@@ -1,20 +1,18 @@
-/** What the perps venue's binding looks like, and what of the venue no plan may choose. */
+/** The schema of the perps venue's entry, and constants of the venue. */
 import { z } from 'zod';
 import { venueKeySchema } from '../entry.ts';
 import { addressSchema } from '../evm/config.ts';
 
-/** Of the venue's own decimals: an amount with more of them is refused. Source: facts 1.2, 4. */
+/** The venue refuses amounts with more decimals. Source: facts 1.2, 4. */
 export const PERP_DECIMALS = 6;
 
 /**
- * Less than this is not credited and lost. Source: DOC:for-developers/api/usdc
+ * A smaller deposit is not credited, and lost. Source: DOC:for-developers/api/usdc
  * (docs/perps-venue-facts.md 5.1).
  */
 export const LEAST_DEPOSIT = '5';
 
-/**
- * Taken out of what is withdrawn. Source: DOC:exchange-endpoint (docs/perps-venue-facts.md 5.2).
- */
+/** Taken out of a withdrawal. Source: DOC:exchange-endpoint (docs/perps-venue-facts.md 5.2). */
 export const WITHDRAWAL_FEE = '1';
 
 export { PERP_ACCOUNT_TYPE } from '../../domain/actions/perp.ts';
@@ -28,18 +26,18 @@ export const perpVenueSchema = z.strictObject({
   venue_key: venueKeySchema,
   provider: z.literal('perp'),
   account_role: z.literal('master'),
-  /** The master account's address, which is that of the signer who signs for it. */
+  /** The master account's address, which is its signer's. */
   account: addressSchema,
   /** The venue's API, without `/exchange` and `/info`. */
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
   network: z.enum(NETWORKS),
   /** The chain that deposits come from and withdrawals are paid on; one of this file. */
   chain_id: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
-  /** Where deposits are sent to on that chain. */
+  /** The address for deposits on that chain. */
   deposit_address: addressSchema,
-  /** What it holds, by the name that the chain's entry lists the token under. */
+  /** The asset that it holds, as the chain's entry names the token. */
   asset: z.string().min(1).max(32).default('USDC'),
-  /** The same as the venue's own transfers name it. Source: `spotMeta` of the network. */
+  /** The asset as the venue's transfers name it. Source: `spotMeta` of the network. */
   token: z
     .string()
     .regex(/^[A-Z0-9]{1,16}:0x[0-9a-f]{32}$/, 'must be as USDC:0x and 32 hex digits in lower case'),
@@ -48,12 +46,12 @@ export const perpVenueSchema = z.strictObject({
 export type PerpVenue = z.output<typeof perpVenueSchema>;
 
 /**
- * How accounts are kept whose perps stand by themselves. Of any other mode what the perps state
- * tells says nothing. Source: docs/perps-venue-facts.md 9.
+ * Modes in which the perps state shows the account's perps funds. Source: docs/perps-venue-facts.md
+ * 9.
  */
 const SEPARATE_MODES: readonly string[] = ['default', 'disabled'];
 
-/** Whether the account keeps what it has for perps apart. */
+/** Whether an account in this mode keeps its perps funds apart. */
 export function keepsPerpsApart(mode: string): boolean {
   return SEPARATE_MODES.includes(mode);
 }

@@ -1,6 +1,6 @@
 /**
- * `perp.deposit`: sends the venue's token to where its deposits go, from the master account, and
- * waits until that account's ledger shows it. Source: docs/perps-venue-facts.md 5.1.
+ * `perp.deposit`: sends the venue's token from the master account to the deposit address, and waits
+ * until the account's ledger shows it. Source: docs/perps-venue-facts.md 5.1.
  */
 import type { Hash } from 'viem';
 import {
@@ -30,7 +30,7 @@ export const PERP_DEPOSIT_DESCRIPTOR = actDescriptor({
   completion_assurances: TRANSFER_ASSURANCES,
 });
 
-/** The transfer that a deposit is, to nowhere but where deposits go. */
+/** A deposit: a transfer to the deposit address only. */
 export function depositAct(lane: Pick<PerpLane, 'venue' | 'evmVenues'>): Act<TransferPlan> {
   return {
     ...TRANSFER,
@@ -40,11 +40,13 @@ export function depositAct(lane: Pick<PerpLane, 'venue' | 'evmVenues'>): Act<Tra
   };
 }
 
-/** It takes less than a minute (DOC:for-developers/api/usdc); after this people are told. */
+/**
+ * A credit takes less than a minute (DOC:for-developers/api/usdc); after this it is shown as late.
+ */
 const LATE_MS = 600_000;
 
 /**
- * Fails with what every act does, the codes of {@link depositRefusal}, `DEPOSITOR_NOT_MASTER`,
+ * Fails with the codes of every act, those of {@link depositRefusal}, `DEPOSITOR_NOT_MASTER`,
  * `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`, `ACCOUNT_MODE_UNSUPPORTED` and
  * `MAX_AGENT_BALANCE_EXCEEDED`; retryable where the venue does not answer.
  */
@@ -68,7 +70,7 @@ export function createDepositExecutor(lane: PerpLane): Executor {
   };
 }
 
-/** Once nothing of the venue is in its way. */
+/** Checks at the venue before a deposit. */
 async function depositReady(
   { client, venue }: PerpLane,
   { amount }: TransferPlan,
@@ -79,22 +81,22 @@ async function depositReady(
   const { master_address, account_bound: most } = perp;
   await requireRail(client, 'deposit', call);
   await requireMode(client, master_address, call);
-  // It is credited to the master's own account, whoever's it is.
+  // The venue credits the master's own account, which may belong to a strategy.
   const value =
     most === undefined ? null : await requireRoom(client, master_address, { amount, most }, call);
   return {
     ...transferReady(at),
     facts: async () => ({
-      // The time before the account was read: what was deposited since may not be in its value.
+      // The time before the account was read: its value may lack later deposits.
       prepared_ms: perp.now_ms,
-      // Rows have the venue's time, however far ours is from it.
+      // Ledger rows have the venue's time.
       venue_ms: await client.time(call),
       ...(value === null ? {} : { account_value: value }),
     }),
   };
 }
 
-/** Once its transfer is mined and deep enough: OBSERVING until it is credited. */
+/** After the transfer is mined and deep enough: OBSERVING until it is credited. */
 async function credited(
   lane: PerpLane,
   plan: TransferPlan,
@@ -115,7 +117,7 @@ async function credited(
   const account = accountOf(lane, context);
   const credit = await creditOf(lane, context, settled.external_ref as Hash, call).catch(
     (error: unknown) => {
-      // A recovery wants to know that it was sent, and that is known.
+      // Recovery only has to know that it was sent, and it was.
       if (phase === 'recover' && error instanceof ExecutorFault) return [];
       throw error;
     },
@@ -128,7 +130,8 @@ async function credited(
       ...settled,
       output: {
         ...facts,
-        ...{ received_amount: paid ?? plan.amount, ledger_hash: whole.row.hash },
+        received_amount: paid ?? plan.amount,
+        ledger_hash: whole.row.hash,
         ledger_account: account,
         credited_ms: whole.row.time,
       },
@@ -138,26 +141,26 @@ async function credited(
     return {
       ...waiting,
       error_code: 'DEPOSIT_AMOUNT_MISMATCH',
-      error_message: `the venue credited ${other.credited ?? 'an amount that cannot be read'} for it, and ${String(paid)} was sent`,
+      error_message: `the venue credited ${other.credited ?? 'an unreadable amount'}, and ${String(paid)} was sent`,
     };
   if (typeof since !== 'number' || now - since < LATE_MS) return waiting;
   return {
     ...waiting,
     error_code: 'DEPOSIT_NOT_CREDITED',
-    error_message: `the transfer is in its block, and the venue has not credited it in ${String(Math.floor((now - since) / 60_000))} minutes`,
+    error_message: `the transfer is mined, and the venue has not credited it for ${String(Math.floor((now - since) / 60_000))} minutes`,
   };
 }
 
-/** Whose ledger shows the deposit. */
+/** The account whose ledger shows the deposit. */
 function accountOf({ venue }: PerpLane, { perp }: ExecutionContext) {
   return perp?.master_address ?? venue.account;
 }
 
-/** What the master's ledger says of the transaction. */
+/** The rows of the transaction in the master's ledger. */
 async function creditOf(lane: PerpLane, context: ExecutionContext, hash: Hash, call: CallOptions) {
   const { prepared_ms, venue_ms = prepared_ms } = context.prior?.prepared_action ?? {};
   const since = typeof venue_ms === 'number' ? rowsSince(venue_ms) : 0;
   const account = accountOf(lane, context);
-  // Its absence decides nothing, so a look of a moment ago will do.
+  // An absence decides nothing, so another caller's recent read is good enough.
   return depositRows(await lane.client.ledger(account, since, call, { shared: true }), hash);
 }

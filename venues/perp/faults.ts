@@ -1,11 +1,11 @@
-/** What is wrong with the perps venue's entry beside the other entries of the file. */
+/** Conflicts of the perps venue's entry with other entries of the file. */
 import type { Place, VenueEntry } from '../entry.ts';
 import { isEvmVenue } from '../evm/config.ts';
 import type { PerpVenue } from './config.ts';
 
 /**
- * There is one master account, so one entry; and what is paid in comes from a chain that is bound,
- * in the token that its entry lists.
+ * There may be one entry, and its deposits must come from a bound chain in a token that the chain's
+ * entry lists.
  */
 export function bindingFaults(
   { provider, chain_id, asset }: PerpVenue,

@@ -1,12 +1,12 @@
-/** Whether the venue can be worked with, on the rail that is used here. */
+/** Whether the venue answers, and moves funds over its bridge. */
 import { ExecutorFault, type CallOptions, type ExecutorHealth } from '../../domain/executor.ts';
 import { requireRail } from './account.ts';
 import type { PerpClient } from './client.ts';
 import { RATE_LIMITED } from './shared-ledger.ts';
 
 /**
- * `down` where it does not answer or funds go by another rail (`way` null: by none); `unknown`
- * where it only says that it is asked too much.
+ * `down` where it does not answer or its rail is not the bridge (`way` null: no rail is needed);
+ * `unknown` where it rate-limits us.
  */
 export async function checkVenue(
   client: PerpClient,

@@ -1,4 +1,4 @@
-/** The perps venue: its one account, deposits from a chain and what is signed for the venue. */
+/** The perps venue: its master account, deposits from a chain, and signed actions. */
 import { defineVenue } from '../venue.ts';
 import type { PerpAccess } from './access.ts';
 import { startAgentWalletTender } from './agent-wallets.ts';
@@ -21,7 +21,10 @@ export const perp = defineVenue<PerpVenue>({
   entry: { provider: 'perp', schema: perpVenueSchema },
   faults: bindingFaults,
   deposits: ({ venue_key, chain_id, asset, deposit_address }) => ({
-    ...{ venue_key, chain_id, asset, deposit_address },
+    venue_key,
+    chain_id,
+    asset,
+    deposit_address,
   }),
   routes: perpVenueRoutes,
   requirement: masterRequirement,
@@ -32,7 +35,7 @@ export const perp = defineVenue<PerpVenue>({
       executors: createPerpExecutors({ venue, client, chains, evmVenues }),
       acts: perpActs(venue, evmVenues),
       fetchers: [createPerpBalances(venue, client)],
-      // By the name of what its nodes require.
+      // The name by which nodes of the venue require the clock.
       clocks: { perp: { read: (signal) => client.time({ signal }), counts: 'either' } },
       access: { perp: { venue, client } },
       loops: (sources) => [

@@ -1,4 +1,4 @@
-/** The perps venue: its executors, and what may be signed for its nodes. */
+/** The perps venue: its executors, and what its nodes may have signed. */
 import type { Executor } from '../../domain/executor.ts';
 import { actReader, type ActReader } from '../evm/act.ts';
 import type { EvmVenue } from '../evm/config.ts';
@@ -9,7 +9,6 @@ import { topUps } from './top-up.ts';
 import { createUserSignedExecutor, messageReader } from './user-signed.ts';
 import { withdrawals } from './withdraw.ts';
 
-/** Of the one bound venue. */
 export function createPerpExecutors(lane: PerpLane): readonly Executor[] {
   return [
     createDepositExecutor(lane),
@@ -18,7 +17,6 @@ export function createPerpExecutors(lane: PerpLane): readonly Executor[] {
   ];
 }
 
-/** What a node of the venue may have signed, by its plan and the nonce of its attempt. */
 export function perpActs(venue: PerpVenue, evmVenues: readonly EvmVenue[]): ActReader {
   const deposits = actReader(depositAct({ venue, evmVenues }));
   const messages = messageReader(withdrawals(venue), topUps(venue));

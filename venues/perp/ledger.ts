@@ -1,14 +1,12 @@
-/**
- * What an account's ledger says of one action. Source of the rows: docs/perps-venue-facts.md 4.
- */
+/** Finds one action in an account's ledger. Source of the rows: docs/perps-venue-facts.md 4. */
 import { readDecimal } from '../../domain/money.ts';
 import { FIRST_TAKEN_MS } from '../../domain/perps/nonce-window.ts';
 import type { LedgerRow } from './shared-ledger.ts';
 
 /**
- * From when on a row may be there, by the venue's clock. It takes a nonce of a day ahead of its own
- * time (docs/perps-venue-facts.md 2), so what was signed with one may have been carried out a day
- * before it.
+ * The earliest time of a row, by the venue's clock. The venue accepts a nonce up to a day ahead of
+ * its time (docs/perps-venue-facts.md 2), so an action may have been carried out a day before its
+ * nonce.
  */
 export function rowsSince(nonce: number): number {
   return Math.max(0, nonce - FIRST_TAKEN_MS);
@@ -24,8 +22,8 @@ export interface Arrived {
 }
 
 /**
- * The row of a withdrawal, which is there once it is paid out; `nonce` in milliseconds, which the
- * venue writes as microseconds.
+ * The row of a withdrawal, which appears once it is paid out. `nonce` in milliseconds; the venue
+ * writes microseconds.
  */
 export function withdrawalRow(rows: readonly LedgerRow[], nonce: number): Arrived | null {
   const row = rows.find(
@@ -34,7 +32,7 @@ export function withdrawalRow(rows: readonly LedgerRow[], nonce: number): Arrive
   return row === undefined ? null : arrived(row, 'usdc');
 }
 
-/** The row of what was sent to another account of the venue. */
+/** The row of a transfer to another account of the venue. */
 export function sendRow(
   rows: readonly LedgerRow[],
   nonce: number,
@@ -49,7 +47,7 @@ export function sendRow(
   return row === undefined ? null : arrived(row, 'amount');
 }
 
-/** The rows of a deposit's transaction, each with what was credited; null for an unreadable one. */
+/** The rows of a deposit's transaction, each with the credited amount; null where unreadable. */
 export function depositRows(
   rows: readonly LedgerRow[],
   transaction: string,
@@ -59,17 +57,12 @@ export function depositRows(
       ({ delta, hash }) =>
         delta.type === 'deposit' && hash.toLowerCase() === transaction.toLowerCase(),
     )
-    .map((row) => ({ row, credited: readUsd(row.delta['usdc']) }));
+    .map((row) => ({ row, credited: readDecimal(row.delta['usdc']) }));
 }
 
-/** Null where its numbers cannot be read, which is as if it were not there. */
+/** Null where its numbers cannot be read; the row then counts as missing. */
 function arrived({ delta, hash, time }: LedgerRow, field: string): Arrived | null {
-  const received = readUsd(delta[field]);
-  const fee = readUsd(delta['fee']) ?? '0';
+  const received = readDecimal(delta[field]);
+  const fee = readDecimal(delta['fee']) ?? '0';
   return received === null ? null : { received, fee, hash, time };
-}
-
-/** The venue writes amounts with a decimal point, and zeros behind it. */
-function readUsd(value: unknown): string | null {
-  return readDecimal(value);
 }

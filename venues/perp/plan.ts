@@ -1,10 +1,9 @@
-/** What nodes of the perps venue are to do, read from their context and the venue's entry. */
+/** The plans of the perps venue's nodes, read from the node and the venue's entry. */
 import type { Address } from 'viem';
 import { z } from 'zod';
 import type { PerpTerms } from '../../domain/actions/terms.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
-import { compare, isDecimal, isPositive, normalize, toBaseUnits } from '../../domain/money.ts';
-import { issuesLine } from '../../platform/issues.ts';
+import { compare, toBaseUnits } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { EvmChains } from '../evm/client.ts';
 import {
@@ -14,10 +13,10 @@ import {
   type EvmVenue,
 } from '../evm/config.ts';
 import type { TransferPlan } from '../evm/plan.ts';
+import { rejected, readConfig, readAmount } from '../node-plan.ts';
 import type { PerpClient } from './client.ts';
 import { LEAST_DEPOSIT, PERP_DECIMALS, WITHDRAWAL_FEE, type PerpVenue } from './config.ts';
 
-/** What the executors of the venue work with. */
 export interface PerpLane {
   readonly venue: PerpVenue;
   readonly client: PerpClient;
@@ -27,7 +26,7 @@ export interface PerpLane {
 
 type Read = Pick<ExecutionContext, 'config' | 'asset' | 'amount'>;
 
-/** Node configs carry keys for others too, so these schemas read only their own. */
+/** Not strict: node configs also carry keys that others read. */
 const depositSchema = erc20TransferConfigSchema.and(z.object({ venue: z.string() }));
 const withdrawSchema = z.object({
   venue: z.string(),
@@ -36,22 +35,21 @@ const withdrawSchema = z.object({
 });
 const topUpSchema = z.object({ venue: z.string(), sub_account_address: addressSchema });
 
-/**
- * The transfer that a deposit is.
- *
- * @throws ExecutorFault `rejected` `CONFIG_INVALID`.
- */
+/** @throws ExecutorFault `rejected` `CONFIG_INVALID`. */
 export function readDepositPlan(read: Read): TransferPlan {
-  const { chain_id, token_address, destination_address } = parsed(depositSchema, read);
+  const { chain_id, token_address, destination_address } = readConfig(depositSchema, read);
   return {
-    ...{ action_type: 'evm_erc20_transfer', chain_id, token_address, destination_address },
-    amount: amountOf(read),
+    action_type: 'evm_erc20_transfer',
+    chain_id,
+    token_address,
+    destination_address,
+    amount: readAmount(read),
   };
 }
 
 /**
- * Why nothing may be deposited by this plan, null where something may; what is out already is
- * settled all the same. `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`, `DEPOSIT_BELOW_MINIMUM` or
+ * Why this plan may not deposit; null where it may. A deposit that is already sent is settled all
+ * the same. `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`, `DEPOSIT_BELOW_MINIMUM` or
  * `AMOUNT_TOO_PRECISE`.
  */
 export function depositRefusal(
@@ -81,20 +79,20 @@ export function depositRefusal(
   if (compare(plan.amount, LEAST_DEPOSIT) < 0)
     return rejected(
       'DEPOSIT_BELOW_MINIMUM',
-      `${plan.amount} is less than the ${LEAST_DEPOSIT} that are credited at least, and would be lost`,
+      `${plan.amount} is below the venue's minimum of ${LEAST_DEPOSIT}, and would be lost`,
     );
   return tooPrecise(plan.amount);
 }
 
 export interface WithdrawPlan {
   readonly destination: Address;
-  /** What leaves the account, in units of the asset. */
+  /** The amount that leaves the account, in units of the asset. */
   readonly amount: string;
 }
 
 /** @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`. */
 export function readWithdrawPlan(read: Read, venue: PerpVenue): WithdrawPlan {
-  const { chain_id, destination_address } = parsed(withdrawSchema, read);
+  const { chain_id, destination_address } = readConfig(withdrawSchema, read);
   const other = venueProblem(read.config, read.asset, venue);
   if (other !== null) throw other;
   if (chain_id !== venue.chain_id)
@@ -102,15 +100,15 @@ export function readWithdrawPlan(read: Read, venue: PerpVenue): WithdrawPlan {
       'CONFIG_INVALID',
       `config.chain_id: ${venue.venue_key} pays on chain ${String(venue.chain_id)}`,
     );
-  return { destination: destination_address, amount: amountOf(read) };
+  return { destination: destination_address, amount: readAmount(read) };
 }
 
-/** A withdrawal of nothing but its fee pays nobody. */
+/** @throws ExecutorFault `rejected` `WITHDRAWAL_BELOW_FEE`: only the fee would be withdrawn. */
 export function requireAboveFee({ amount }: WithdrawPlan): void {
   if (compare(amount, WITHDRAWAL_FEE) > 0) return;
   throw rejected(
     'WITHDRAWAL_BELOW_FEE',
-    `${amount} is not more than the ${WITHDRAWAL_FEE} that the venue takes out of it`,
+    `${amount} does not exceed the venue's fee of ${WITHDRAWAL_FEE}`,
   );
 }
 
@@ -121,14 +119,14 @@ export interface TopUpPlan {
 
 /** @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`. */
 export function readTopUpPlan(read: Read, venue: PerpVenue): TopUpPlan {
-  const { sub_account_address } = parsed(topUpSchema, read);
+  const { sub_account_address } = readConfig(topUpSchema, read);
   const other = venueProblem(read.config, read.asset, venue);
   if (other !== null) throw other;
-  return { sub_account: sub_account_address, amount: amountOf(read) };
+  return { sub_account: sub_account_address, amount: readAmount(read) };
 }
 
 /**
- * What the node is told of the venue, signed for by the master that its entry names.
+ * The venue's terms for the node, whose signer must be the master that the venue's entry names.
  *
  * @throws ExecutorFault `rejected` `MASTER_ACCOUNT_MISSING`, or `code` for another signer.
  */
@@ -141,7 +139,10 @@ export function requireMaster(
     throw rejected('MASTER_ACCOUNT_MISSING', 'the perps venue has no master account yet');
   const address = signer?.address ?? '';
   if (sameEvmAddress(address, account) && sameEvmAddress(address, perp.master_address)) return perp;
-  throw rejected(code, `${address || 'nobody'} signs, and the master account is ${account}`);
+  throw rejected(
+    code,
+    `the signer is ${address || 'missing'}, and the master account is ${account}`,
+  );
 }
 
 /** @throws ExecutorFault `rejected` `AMOUNT_TOO_PRECISE`. */
@@ -168,19 +169,4 @@ function venueProblem(
   return asset === venue.asset
     ? null
     : rejected('TOKEN_ASSET_MISMATCH', `${venue.venue_key} holds ${venue.asset}, not ${asset}`);
-}
-
-function amountOf({ amount }: Read): string {
-  if (isDecimal(amount) && isPositive(amount)) return normalize(amount);
-  throw rejected('CONFIG_INVALID', 'the amount must be greater than zero');
-}
-
-function parsed<T>(schema: z.ZodType<T>, { config }: Read): T {
-  const reading = schema.safeParse(config);
-  if (reading.success) return reading.data;
-  throw rejected('CONFIG_INVALID', issuesLine(reading.error, { under: 'config' }));
-}
-
-export function rejected(code: string, message: string): ExecutorFault {
-  return new ExecutorFault('rejected', code, message);
 }

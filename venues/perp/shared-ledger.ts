@@ -1,17 +1,17 @@
 /**
- * One read of an account's ledger for many who look at it at once. A read costs 20 of the 1,200
- * that the venue answers an address in a minute (docs/perps-venue-facts.md 7), and each node under
- * way looks for its row in the same ledger.
+ * Shares one read of an account's ledger among callers. A read costs 20 of the 1,200 that the venue
+ * allows an address in a minute (docs/perps-venue-facts.md 7), and every active node reads the same
+ * ledger.
  */
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { deadline } from '../../platform/deadline.ts';
 
-/** A read that began no longer ago counts for others' looks; one's own are further apart. */
+/** Maximum age of another caller's read; a caller's own reads are further apart. */
 export const FRESH_MS = 4_000;
 const HOUR_MS = 3_600_000;
 const WAIT_MS = 10_000;
 
-/** The code of the fault by which the venue says that it is asked too much. */
+/** The code of the fault when the venue rate-limits us. */
 export const RATE_LIMITED = 'VENUE_RATE_LIMITED';
 
 /** A line of an account's ledger. */
@@ -22,7 +22,7 @@ export interface LedgerRow {
   readonly delta: Readonly<Record<string, unknown>> & { readonly type: string };
 }
 
-/** What a read told; not `whole` where it ended at what was wanted. */
+/** The rows of a read; not `whole` where it stopped at the wanted row. */
 export interface LedgerRead {
   readonly rows: readonly LedgerRow[];
   readonly whole: boolean;
@@ -35,20 +35,20 @@ type Read = (
   isWanted: (row: LedgerRow) => boolean,
 ) => Promise<LedgerRead>;
 
-interface Kept {
-  /** When it was asked for, in milliseconds. */
-  readonly begun: number;
+interface SharedRead {
+  /** Milliseconds. */
+  readonly started: number;
   readonly since: number;
   readonly rows: readonly LedgerRow[];
 }
 
 /**
- * Rows since a time, of a read that began at most `freshMs` ago. Whose read fails fails alone, and
- * who waited for it asks anew; only that the venue is asked too much is told to them all.
+ * Rows since a time, from a read that started at most `freshMs` ago. A failed read fails only its
+ * own caller, and those who waited read again; only a rate limit fails all of them.
  */
 export function sharedLedger(read: Read, freshMs: number) {
-  const kept = new Map<string, Kept>();
-  /** Ends with what went wrong, if anything did. */
+  const kept = new Map<string, SharedRead>();
+  /** Each resolves to the error of the read, if any. */
   const reading = new Map<string, Promise<unknown>>();
   return async (
     user: string,
@@ -59,16 +59,16 @@ export function sharedLedger(read: Read, freshMs: number) {
     const key = user.toLowerCase();
     for (;;) {
       const known = kept.get(key);
-      if (known !== undefined && known.since <= since && Date.now() - known.begun < freshMs)
+      if (known !== undefined && known.since <= since && Date.now() - known.started < freshMs)
         return known.rows.filter(({ time }) => time >= since);
       const other = reading.get(key);
       if (other === undefined) break;
       const problem = await waited(other, call);
       if (problem instanceof ExecutorFault && problem.code === RATE_LIMITED) throw problem;
     }
-    // From the whole hour on: who looks for something of about the same time finds it there, too.
+    // From the full hour, so that callers with slightly different times share the read.
     const from = since - (since % HOUR_MS);
-    const begun = Date.now();
+    const started = Date.now();
     const own = read(key, from, call, isWanted);
     const settled = own.then(
       () => undefined,
@@ -77,7 +77,7 @@ export function sharedLedger(read: Read, freshMs: number) {
     reading.set(key, settled);
     try {
       const { rows, whole } = await own;
-      if (whole) kept.set(key, { begun, since: from, rows });
+      if (whole) kept.set(key, { started, since: from, rows });
       return rows.filter(({ time }) => time >= since);
     } finally {
       reading.delete(key);
@@ -93,7 +93,7 @@ async function waited(other: Promise<unknown>, call: CallOptions): Promise<unkno
     throw new ExecutorFault(
       'timeout',
       'VENUE_UNREACHABLE',
-      'the perps venue: another look at the same ledger did not end in time',
+      'the perps venue: another read of the same ledger did not end in time',
       { cause: error },
     );
   } finally {

@@ -3,10 +3,11 @@
  * sub-accounts would have no nonce in its row. Source: docs/perps-venue-facts.md 1.3, 6.
  */
 import { sameEvmAddress } from '../../platform/evm-address.ts';
+import { rejected } from '../node-plan.ts';
 import { requireMode, requireRoom, requireWithdrawable } from './account.ts';
 import type { PerpVenue } from './config.ts';
 import { sendRow } from './ledger.ts';
-import { readTopUpPlan, rejected, requirePrecision, type TopUpPlan } from './plan.ts';
+import { readTopUpPlan, requirePrecision, type TopUpPlan } from './plan.ts';
 import type { UserSigned } from './user-signed.ts';
 
 export function topUps(venue: PerpVenue): UserSigned<TopUpPlan> {
@@ -34,7 +35,7 @@ export function topUps(venue: PerpVenue): UserSigned<TopUpPlan> {
       if (role.role !== 'subAccount' || !sameEvmAddress(role.master, master))
         throw rejected(
           'SUB_ACCOUNT_NOT_OWN',
-          `the venue says that ${sub_account} is no sub-account of ${master}`,
+          `by the venue, ${sub_account} is not a sub-account of ${master}`,
         );
       for (const account of [master, sub_account]) await requireMode(client, account, call);
       await requireWithdrawable(client, master, amount, call);
@@ -43,7 +44,7 @@ export function topUps(venue: PerpVenue): UserSigned<TopUpPlan> {
     rail: null,
     row_comes: 'at_once',
     find: (rows, nonce, { sub_account }) => sendRow(rows, nonce, sub_account),
-    // A fee would come on top (facts 5.1).
+    // Any fee comes on top (facts 5.1).
     left: ({ received }) => received,
     facts: ({ sub_account }) => ({ sub_account_address: sub_account }),
   };

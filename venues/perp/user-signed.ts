@@ -1,7 +1,7 @@
 /**
- * What the master signs for its own account on the venue: one nonce, one signature, one body. What
- * was signed first is sent, and sent again while that can do no harm; what came of it the account's
- * ledger says, and nothing else. Source: docs/perps-venue-facts.md 2, 10.
+ * Actions that the master signs for its own account on the venue: one nonce, one signature, one
+ * body. The first signature is sent, and sent again while that is safe; only the account's ledger
+ * shows the outcome. Source: docs/perps-venue-facts.md 2, 10.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -19,34 +19,36 @@ import type { JsonObject } from '../../domain/json.ts';
 import { compare } from '../../domain/money.ts';
 import { ageOf, nextLookSeconds } from '../../domain/perps/nonce-window.ts';
 import type { ActReader } from '../evm/act.ts';
-import { failWhenRejected } from '../evm/errors.ts';
 import { heldBack } from '../evm/held.ts';
 import { stillUnderWay } from '../evm/send-signed.ts';
+import { rejected, failWhenRejected } from '../node-plan.ts';
 import { bodyOf, buildAct, type BuiltAct, type PerpAct } from './actions.ts';
 import type { PerpClient } from './client.ts';
 import type { LedgerRow } from './shared-ledger.ts';
 import { checkVenue } from './health.ts';
 import { rowsSince, type Arrived } from './ledger.ts';
-import { rejected, requireMaster, type PerpLane } from './plan.ts';
+import { requireMaster, type PerpLane } from './plan.ts';
 
-/** One user-signed action type. What it pays, and how much, its {@link PerpAct} names. */
+/** One user-signed action type. Its {@link PerpAct} names payee and amount. */
 export interface UserSigned<Plan> {
   readonly descriptor: Pick<ExecutorDescriptor, 'executor_key' | 'action_types'>;
-  /** @throws ExecutorFault `rejected` where the plan is none. */
+  /** @throws ExecutorFault `rejected` where the node is not such an action. */
   read(context: Pick<ExecutionContext, 'config' | 'asset' | 'amount'>): Plan;
-  /** What exactly is signed. */
+  /** The action to sign. */
   act(plan: Plan, nonce: number): Exclude<PerpAct, { type: 'approveAgent' }>;
-  /** @throws ExecutorFault `rejected` where it could not be carried out, or would pay another. */
+  /** @throws ExecutorFault `rejected` where it would fail, or would pay another account. */
   require(client: PerpClient, plan: Plan, perp: PerpTerms, call: CallOptions): Promise<void>;
-  /** The way that the venue's rails have for it; null: it stays within the venue. */
+  /** The venue's rail for it; null: it stays within the venue. */
   readonly rail: 'withdrawal' | null;
-  /** When its row comes: as it is carried out, or only once the venue has paid, however late. */
+  /**
+   * When its row appears: when it is carried out, or only once the venue has paid, however late.
+   */
   readonly row_comes: 'at_once' | 'when_paid';
   /** Its row in the master's ledger. */
   find(rows: readonly LedgerRow[], nonce: number, plan: Plan): Arrived | null;
-  /** What left the account, by its row. */
+  /** The amount that left the account, by its row. */
   left(arrived: Arrived): string;
-  /** What its output says beside the amounts. */
+  /** The facts of its output beside the amounts. */
   facts(plan: Plan, arrived: Arrived | null): JsonObject;
 }
 
@@ -54,7 +56,7 @@ export const USER_SIGNED = {
   kind: 'local',
   provider: 'perp',
   chain_family: 'evm',
-  // What was signed first is all that is ever sent, and the venue carries a nonce out once.
+  // Only the first signature is ever sent, and the venue carries each nonce out once.
   same_key_safe: true,
   // Recover never believes a "not found" while the nonce could still be used.
   settle_seconds: 0,
@@ -65,7 +67,7 @@ export const USER_SIGNED = {
   completion_assurances: ['provider_completed'],
 } as const satisfies Partial<ExecutorDescriptor>;
 
-/** The executor of one kind. It holds no state of its own: the stored action and the venue do. */
+/** It holds no state of its own: the stored action and the venue do. */
 export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Plan>): Executor {
   const { client, venue } = lane;
   const draft = async (context: ExecutionContext, call: CallOptions) => {
@@ -90,7 +92,10 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
           next_state: 'SUBMITTING' as const,
           prepared_action: {
             ...of.facts(plan, null),
-            ...{ action, nonce, asset: context.asset, amount: context.amount },
+            action,
+            nonce,
+            asset: context.asset,
+            amount: context.amount,
             from_address: perp.master_address,
           },
           sign_request: { kind: 'evm_typed_data' as const, payload: typed_data },
@@ -105,10 +110,9 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
 }
 
 /**
- * SUBMITTED once the venue has taken it, FAILED `VENUE_REFUSED` where it has refused it in words
- * that are known: this is the first time that its bytes are sent, so nothing else can have come of
- * them. A fault says nothing, nor does a refusal in other words: the venue may have it and speak of
- * something else.
+ * SUBMITTED once the venue has accepted it; FAILED `VENUE_REFUSED` where it refused it with a known
+ * text: its bytes are sent for the first time, so they had no other effect. A fault proves nothing,
+ * nor does a refusal with another text.
  */
 async function submit<Plan>(
   { client }: PerpLane,
@@ -132,7 +136,7 @@ async function submit<Plan>(
     throw new ExecutorFault(
       'protocol',
       'ACTION_UNPROVEN',
-      `the venue refuses it in words that are not known, which proves nothing: ${answer.message}`,
+      `the venue refuses it with an unknown text, which proves nothing: ${answer.message}`,
     );
   return { next_state: 'SUBMITTED', ...admitted(perp, nonce) };
 }
@@ -157,15 +161,15 @@ async function observe<Plan>(
 }
 
 const LATER_FORGOTTEN =
-  'the database was restored and may have forgotten a later attempt; the ledger does not show this one, and it is not sent again';
+  'the database was restored and may have lost a later attempt; the ledger does not show this one, and it is not sent again';
 
 const NEVER_SHOWN =
-  'the venue took it and its ledger still does not show it: it may have been refused after its nonce was taken, or not be paid out; look at the account';
+  'the venue accepted it and its ledger still does not show it: it may have been refused after its nonce was used, or not be paid out; look at the account';
 
 /**
- * No signature is stored: nothing was sent, unless the database was restored and may have forgotten
- * that. Else the ledger, the venue's answer to the same bytes, and the end of the nonce's window
- * are asked, in this order; nothing but these proves anything. After a restore only the ledger is.
+ * Without a stored signature nothing was sent, unless a restore of the database lost it. Else only
+ * these prove an outcome, in this order: the ledger, the venue's answer to the same bytes, and the
+ * end of the nonce's window. After a restore only the ledger does.
  */
 async function recover<Plan>(
   lane: PerpLane,
@@ -189,7 +193,7 @@ async function recover<Plan>(
   const underWay: ExecutionResult = { next_state: 'OBSERVING', ...admitted(perp, nonce) };
   if (prior?.output?.['admitted'] === true)
     return age === 'over' ? unknown('LEDGER_ROW_MISSING', NEVER_SHOWN) : underWay;
-  // A later attempt may have been made in what the restore lost: this one would pay beside it.
+  // The restore may have lost a later attempt, which this one would pay in addition to.
   if (journal.unknownNonces !== undefined) return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);
   switch (age) {
     case 'repeatable': {
@@ -207,33 +211,33 @@ async function recover<Plan>(
     case 'open':
       return unknown(
         'ACTION_UNPROVEN',
-        'the ledger does not show it, which proves nothing before its nonce is too old',
+        'the ledger does not show it, which proves nothing until its nonce has expired',
       );
     case 'over':
-      // By the venue's clock, too: ours alone may be ahead, and what the venue may still take
-      // proves nothing by its absence.
+      // By the venue's clock, too: ours may be ahead, and until the venue refuses the nonce an
+      // absence proves nothing.
       if (ageOf(nonce, await lane.client.time(call)) !== 'over')
         return unknown(
           'ACTION_UNPROVEN',
-          'by the venue’s clock its nonce may still be taken, so that its absence proves nothing',
+          'by the venue’s clock its nonce is still valid, so its absence proves nothing',
         );
       if (of.row_comes === 'when_paid')
         return unknown(
           'ACTION_UNPROVEN',
-          'its nonce is too old to be taken any more, but one that was taken without an answer shows only once it is paid: look at the account',
+          'its nonce has expired, but an accepted one without an answer shows only once it is paid: look at the account',
         );
       if ((await journal.held({ address: perp.master_address, accepted: false }))?.ends === true)
         return {
           next_state: 'FAILED',
           error_code: 'TRANSACTION_CANCELLED',
           error_message:
-            'a stop held it back until its nonce was too old, and the ledger does not show it',
+            'a stop held it back until its nonce expired, and the ledger does not show it',
         };
       return {
         next_state: 'FAILED',
         error_code: 'SUBMIT_NOT_LANDED',
         error_message:
-          'its nonce is too old to be taken any more, the venue never said that it took it, and the ledger does not show it',
+          'its nonce has expired, the venue never confirmed it, and the ledger does not show it',
       };
   }
 }
@@ -242,13 +246,13 @@ function neverSigned(journal: SubmitJournal): ExecutionResult {
   if (journal.unknownNonces === undefined) return { next_state: 'READY' };
   return unknown(
     'ACTION_FORGOTTEN',
-    'the database was restored and may have forgotten what was signed for it; look at the ledger of the master account',
+    'the database was restored and may have lost its signature; look at the ledger of the master account',
   );
 }
 
 /**
- * COMPLETED where the master's ledger has its row, OBSERVING where that says another amount, which
- * completes nothing and is told; null where it has none.
+ * COMPLETED where the master's ledger has its row; OBSERVING with `LEDGER_ROW_MISMATCH` where the
+ * row has another amount; null without a row.
  */
 async function foundIn<Plan>(
   { client }: PerpLane,
@@ -262,7 +266,7 @@ async function foundIn<Plan>(
     readonly context: ExecutionContext;
     readonly perp: PerpTerms;
     readonly nonce: number;
-    /** Nothing is decided by an absence, so a look of a moment ago will do. */
+    /** An absence decides nothing, so another caller's recent read is good enough. */
     readonly shared?: boolean;
   },
   call: CallOptions,
@@ -277,10 +281,12 @@ async function foundIn<Plan>(
   const left = of.left(arrived);
   if (compare(left, context.amount) !== 0)
     return {
-      ...{ next_state: 'OBSERVING', external_ref, output },
+      next_state: 'OBSERVING',
+      external_ref,
+      output,
       retry_after_seconds: nextLookSeconds(perp.now_ms - nonce),
       error_code: 'LEDGER_ROW_MISMATCH',
-      error_message: `by the ledger's row ${left} left the account, and ${context.amount} was asked for`,
+      error_message: `by the ledger's row ${left} left the account, and the plan moves ${context.amount}`,
     };
   return {
     next_state: 'COMPLETED',
@@ -291,14 +297,15 @@ async function foundIn<Plan>(
       requested_amount: context.amount,
       submitted_amount: context.amount,
       received_amount: arrived.received,
-      ...{ fee_amount: arrived.fee, fee_asset: context.asset },
-      ...{ ledger_hash: arrived.hash, ledger_ms: arrived.time },
+      fee_amount: arrived.fee,
+      fee_asset: context.asset,
+      ledger_hash: arrived.hash,
+      ledger_ms: arrived.time,
     },
     assurance: 'provider_completed',
   };
 }
 
-/** What a node of these types may have signed, by its plan and the nonce of its attempt. */
 export function messageReader(...kinds: readonly UserSigned<unknown>[]): ActReader {
   return ({ node, amount, perp }) => {
     const of = kinds.find(({ descriptor }) => descriptor.action_types.includes(node.action_type));
@@ -309,14 +316,14 @@ export function messageReader(...kinds: readonly UserSigned<unknown>[]): ActRead
   };
 }
 
-/** The message of a plan, which moves the node's amount and no other. */
+/** The message of a plan, which must move exactly the node's amount. */
 function builtOf<Plan>(of: UserSigned<Plan>, plan: Plan, nonce: number, amount: string): BuiltAct {
   const act = of.act(plan, nonce);
   if (compare(act.amount, amount) === 0) return buildAct(act);
   throw rejected('CONFIG_INVALID', `the action moves ${act.amount}, and the node ${amount}`);
 }
 
-/** What is sent, made anew from the plan, and what was prepared: they are the same. */
+/** The action, built again from the plan; it must equal the prepared one. */
 function builtAs<Plan>(
   of: UserSigned<Plan>,
   context: ExecutionContext,
@@ -328,7 +335,7 @@ function builtAs<Plan>(
   throw new ExecutorFault(
     'protocol',
     'SIGNED_BYTES_MISMATCH',
-    'what was prepared is not what the plan and the nonce of the attempt say',
+    'the prepared action differs from the plan and the nonce of the attempt',
   );
 }
 
@@ -354,5 +361,5 @@ function termsOf({ perp }: ExecutionContext): PerpTerms {
 
 function actionOf({ action }: Pick<PerpTerms, 'action'>): NonNullable<PerpTerms['action']> {
   if (action !== undefined) return action;
-  throw rejected('ACTION_NONCE_MISSING', 'the attempt was given no nonce of the venue');
+  throw rejected('ACTION_NONCE_MISSING', 'the attempt has no nonce of the venue');
 }

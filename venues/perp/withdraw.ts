@@ -1,5 +1,5 @@
 /**
- * `perp.withdraw`: `withdraw3`, which leaves the account at once and is paid out on the chain after
+ * `perp.withdraw`: `withdraw3`, which debits the account at once and pays on the chain after
  * minutes, less the fee. Source: docs/perps-venue-facts.md 5.2.
  */
 import { add } from '../../domain/money.ts';
@@ -31,11 +31,12 @@ export function withdrawals(venue: PerpVenue): UserSigned<WithdrawPlan> {
     // Source: docs/perps-venue-facts.md 0.3.
     row_comes: 'when_paid',
     find: (rows, nonce) => withdrawalRow(rows, nonce),
-    // The row tells what was paid, and the fee that was taken out of the amount.
+    // The row has the paid amount, and the fee that was taken out of it.
     left: ({ received, fee }) => add(received, fee),
     // The row's hash is that of the payment on the chain (facts 0).
     facts: ({ destination }, arrived) => ({
-      ...{ destination_address: destination, chain_id: venue.chain_id },
+      destination_address: destination,
+      chain_id: venue.chain_id,
       ...(arrived === null ? {} : { tx_hash: arrived.hash }),
     }),
   };

@@ -6686,7 +6686,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "type": "null"
      }
     ],
-    "description": "When the venue was asked for what stands under `venue`."
+    "description": "When `venue` was read from the venue."
    },
    "stale": {
     "type": "boolean",

@@ -1310,7 +1310,7 @@ export interface components {
                 readonly account_value: string | null;
                 readonly open_positions: number | null;
             };
-            /** @description When the venue was asked for what stands under `venue`. */
+            /** @description When `venue` was read from the venue. */
             readonly checked_at: components["schemas"]["Timestamp"] | null;
             /** @description The venue did not say it now: it is from `checked_at`, or nothing. */
             readonly stale: boolean;

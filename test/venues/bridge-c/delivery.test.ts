@@ -19,16 +19,16 @@ function event(by: Hex, id: Hex, srcEid: number, to: Hex, units: bigint) {
   const data = encodeAbiParameters([{ type: 'uint32' }, { type: 'uint256' }], [srcEid, units]);
   return { address: by, topics, data };
 }
-const told = (...logs: readonly object[]) =>
+const receivedFrom = (...logs: readonly object[]) =>
   receivedBy({ oft: OFT, endpoint: address(2), decimals: 18 }, packet, { logs: logs as never });
 
-it('is told by the event of its own id, of its token and from its source', () => {
+it('is shown by the event of its own id, of its token and from its source', () => {
   const own = event(OFT, guid(7), 30_101, address(8), 5n);
   const others = [
     event(OFT, guid(6), 30_101, address(8), 900n),
     event(address(3), guid(7), 30_101, address(8), 900n),
     event(OFT, guid(7), 30_102, address(8), 900n),
   ];
-  expect(told(...others, own)).toEqual({ to: address(8), units: 5n });
-  for (const other of others) expect(told(other)).toBeNull();
+  expect(receivedFrom(...others, own)).toEqual({ to: address(8), units: 5n });
+  for (const other of others) expect(receivedFrom(other)).toBeNull();
 });

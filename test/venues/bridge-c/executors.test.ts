@@ -105,7 +105,7 @@ describe('before a send', () => {
     const answer = await executors(wrong).send.preflight(context(more), call());
     return `${String(answer?.error_code)} ${String(answer?.error_message)}`;
   };
-  const nobody: Hex = '0x00000000000000000000000000000000000000EE';
+  const stranger: Hex = '0x00000000000000000000000000000000000000EE';
 
   it('nothing is refused where both ends are what their entries say', async () => {
     expect(await executors().send.preflight(context(), call())).toBeNull();
@@ -114,15 +114,15 @@ describe('before a send', () => {
   it.each<[string, 'near' | 'far', () => Side, string]>([
     ['another id here', 'near', () => ({ eid: 1 }), 'BRIDGE_ROUTE_MISSING'],
     ['another id there', 'far', () => ({ eid: 1 }), 'BRIDGE_ROUTE_MISSING'],
-    ['no endpoint here', 'near', () => ({ endpoint: nobody }), 'BRIDGE_ROUTE_MISSING'],
-    ['no endpoint there', 'far', () => ({ endpoint: nobody }), 'BRIDGE_ROUTE_MISSING'],
+    ['no endpoint here', 'near', () => ({ endpoint: stranger }), 'BRIDGE_ROUTE_MISSING'],
+    ['no endpoint there', 'far', () => ({ endpoint: stranger }), 'BRIDGE_ROUTE_MISSING'],
     [
       'what is no endpoint',
       'far',
       () => ({ endpoint: lanes.far.contracts.burnToken }),
       'BRIDGE_ROUTE_MISSING',
     ],
-    ['no contract that sends', 'near', () => ({ oft: nobody }), 'BRIDGE_ROUTE_MISSING'],
+    ['no contract that sends', 'near', () => ({ oft: stranger }), 'BRIDGE_ROUTE_MISSING'],
     [
       'what is no such contract',
       'far',
@@ -173,7 +173,7 @@ describe('before a send', () => {
       for (const digits of [5, 7])
         expect(await refusedWith(side, 'sharedDecimals', digits)).toBe('BRIDGE_ROUTE_MISSING');
       expect(await refusedWith(side, 'sharedDecimals', 6)).toBeNull();
-      expect(await refusedWith(side, 'endpoint', nobody.toLowerCase())).toBe(
+      expect(await refusedWith(side, 'endpoint', stranger.toLowerCase())).toBe(
         'BRIDGE_ROUTE_MISSING',
       );
     },
@@ -205,7 +205,7 @@ describe('before a send', () => {
         functionName: 'setPeer',
         args: [there.eid, inWord(of)],
       });
-      await here.send(peer(nobody), here.deployer);
+      await here.send(peer(stranger), here.deployer);
       expect(await refused({})).toContain('BRIDGE_ROUTE_MISSING');
       await here.send(peer(there.contracts.omniToken), here.deployer);
     }
@@ -269,7 +269,7 @@ const deliver = (packet: Packet) =>
     STRANGER,
   );
 
-const asked = (packet: Packet, more: Partial<ExecutionContext> = {}, output: JsonObject = {}) =>
+const contextOf = (packet: Packet, more: Partial<ExecutionContext> = {}, output: JsonObject = {}) =>
   context({
     action_type: 'bridge_c_observe',
     matched: {
@@ -291,8 +291,8 @@ const NO_JOURNAL = {
   held: () => Promise.resolve(null),
   accepted: () => Promise.resolve(),
 };
-const looked = (...of: Parameters<typeof asked>) =>
-  executors().observe.observe(asked(...of), call(), NO_JOURNAL);
+const looked = (...of: Parameters<typeof contextOf>) =>
+  executors().observe.observe(contextOf(...of), call(), NO_JOURNAL);
 const stateOf = async (packet: Packet): Promise<unknown> =>
   ((await looked(packet)).output as { delivery?: { state: string } }).delivery?.state;
 
@@ -322,7 +322,7 @@ describe('a look at the other end', () => {
     });
   });
 
-  it('is completed no sooner than the block is as deep as is asked', async () => {
+  it('is completed only once the block is as deep as required', async () => {
     const packet = await sent();
     await verify(packet);
     await deliver(packet);
@@ -343,7 +343,7 @@ describe('a look at the other end', () => {
     await verify(packet);
     const { transactionHash } = await deliver(packet);
     const prior = { output: { searched: { from: '0', to: '999999' } } };
-    const context = asked(packet, { prior });
+    const context = contextOf(packet, { prior });
     await expect(executors().observe.observe(context, call(), NO_JOURNAL)).rejects.toMatchObject({
       code: 'DELIVERY_UNSEEN',
     });
@@ -386,7 +386,7 @@ describe('a look at the other end', () => {
     ['nothing', {}],
     ['an id that is none', { packet: { guid: 'job-7' } }],
     ['no chain', { destination_chain_id: '31338' }],
-    ['no recipient', { destination_address: null }],
+    ['no payee', { destination_address: null }],
   ])('asks again where its send has recorded %s', async (_what, output) => {
     const packet = await sent();
     const recorded = Object.keys(output).length === 0 ? { packet: null } : output;
@@ -397,7 +397,7 @@ describe('a look at the other end', () => {
   });
 });
 
-// The last of the file: nothing can be received there any more.
+// The last test of the file: afterwards nothing can be received there.
 test('a send under way is not judged by other venue entries than it was sent under', async () => {
   const { prepared_action = {} } = await executors().send.prepare(context(), call());
   const changed = executors({ near: { oft: lanes.near.contracts.burnToken } });

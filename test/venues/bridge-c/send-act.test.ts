@@ -104,7 +104,7 @@ describe('what is signed for a send', () => {
     ['a fee in another token', { fee: { lzTokenFee: 1n } }],
     ['a refund to somebody else', { refund: TO }],
     ['another endpoint', { param: { dstEid: 40_001 } }],
-    ['another recipient', { param: { to: pad(SIGNER) } }],
+    ['another payee', { param: { to: pad(SIGNER) } }],
     ['more', { param: { amountLD: UNITS + 10n ** 12n } }],
     ['less at the other end', { param: { minAmountLD: UNITS - 1n } }],
     ['options', { param: { extraOptions: '0x0003' as Hex } }],
@@ -121,7 +121,7 @@ describe('what is signed for a send', () => {
 });
 
 const GUID = pad('0xab');
-interface Told {
+interface LogFields {
   readonly oft?: Address;
   readonly endpoint?: Address;
   readonly from?: Address;
@@ -137,10 +137,10 @@ interface Told {
 }
 
 /** The two logs of a send, as the contracts write them. */
-function receipt(told: Told = {}): never {
-  const { oft = OFT, endpoint = ENDPOINT, from = SIGNER, sent = UNITS, received = UNITS } = told;
-  const { guid = GUID, to = TO, shared = 2_500_000n, receiver = FAR_OFT, dstEid = 40_002 } = told;
-  const { srcEid = 40_001, sender = OFT } = told;
+function receipt(fields: LogFields = {}): never {
+  const { oft = OFT, endpoint = ENDPOINT, from = SIGNER, sent = UNITS, received = UNITS } = fields;
+  const { guid = GUID, to = TO, shared = 2_500_000n, receiver = FAR_OFT, dstEid = 40_002 } = fields;
+  const { srcEid = 40_001, sender = OFT } = fields;
   const packet = concat([
     ...(['0x01', toHex(7n, { size: 8 }), toHex(srcEid, { size: 4 }), pad(sender)] as const),
     ...[toHex(dstEid, { size: 4 }), pad(receiver), guid, pad(to), toHex(shared, { size: 8 })],
@@ -194,21 +194,21 @@ describe('what a receipt shows of a send', () => {
     });
   });
 
-  it.each<[string, Told]>([
+  it.each<[string, LogFields]>([
     ['another token', { oft: FAR_OFT }],
     ['another endpoint', { endpoint: TOKEN }],
     ['somebody else', { from: TO }],
     ['another amount', { sent: UNITS - 1n }],
     ['less at the other end', { received: UNITS - 1n }],
     ['another message', { guid: pad('0xac') }],
-    ['another recipient', { to: SIGNER }],
+    ['another payee', { to: SIGNER }],
     ['an amount that was cut off', { shared: 1n }],
     ['another receiver', { receiver: OFT }],
     ['another destination', { dstEid: 40_001 }],
     ['another source', { srcEid: 40_002 }],
     ['another sender', { sender: FAR_OFT }],
-  ])('is not decided by what tells of %s', (_what, told) => {
-    expect(act.did(SIGNER, receipt(told))).toMatchObject({
+  ])('is not decided by logs of %s', (_what, fields) => {
+    expect(act.did(SIGNER, receipt(fields))).toMatchObject({
       ok: false,
       error_code: 'SEND_NOT_SEEN',
     });

@@ -12,7 +12,7 @@ const NONCE = `0x${'cd'.repeat(32)}` as const;
 const call = { signal: new AbortController().signal };
 
 let server: Server;
-let asked: string[] = [];
+let requests: string[] = [];
 let answer: { status: number; body: unknown };
 let attester: Attester;
 let now = 1_800_000_000_000;
@@ -23,14 +23,14 @@ const venue = () => ({
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
     response.writeHead(answer.status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer.body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 beforeEach(() => {
-  asked = [];
+  requests = [];
   answer = { status: 200, body: { messages: [] } };
   attester = createAttester(() => now);
 });
@@ -49,7 +49,7 @@ test('asks by domain and transaction, and gives what is complete', async () => {
     ],
   };
   expect(await messages()).toEqual([{ message: '0x0102', attestation: '0x0304' }]);
-  expect(asked).toEqual([`GET /v2/messages/6?transactionHash=${TRANSACTION}`]);
+  expect(requests).toEqual([`GET /v2/messages/6?transactionHash=${TRANSACTION}`]);
 });
 
 test.each([
@@ -59,8 +59,8 @@ test.each([
     'pending',
     { status: 200, body: { messages: [{ status: 'pending_confirmations', message: '0x00' }] } },
   ],
-])('%s is not yet', async (_name, given) => {
-  answer = given;
+])('%s is not yet', async (_name, reply) => {
+  answer = reply;
   expect(await messages()).toEqual([]);
 });
 
@@ -68,12 +68,12 @@ test.each([
   ['an error', { status: 500, body: {} }, 'ATTESTER_UNAVAILABLE'],
   ['another answer', { status: 200, body: { data: [] } }, 'ATTESTER_UNAVAILABLE'],
   ['a redirect', { status: 302, body: {} }, 'ATTESTER_UNAVAILABLE'],
-])('%s is a fault that is asked about again', async (_name, given, code) => {
-  answer = given;
+])('%s is a retryable fault', async (_name, reply, code) => {
+  answer = reply;
   await expect(messages()).rejects.toMatchObject({ kind: 'server_error', code });
 });
 
-test('after "too many" nothing is asked for five minutes, then again', async () => {
+test('after "too many" nothing is sent for five minutes', async () => {
   answer = { status: 429, body: {} };
   await expect(messages()).rejects.toMatchObject({ code: 'ATTESTER_LIMITS' });
   answer = { status: 200, body: { messages: [] } };
@@ -82,16 +82,16 @@ test('after "too many" nothing is asked for five minutes, then again', async () 
   await expect(attester.reattest(venue(), NONCE, call)).rejects.toMatchObject({
     code: 'ATTESTER_LIMITS',
   });
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   now += 1;
   expect(await messages()).toEqual([]);
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
-test('an attestation that has expired is asked for anew by its nonce', async () => {
+test('an expired attestation is requested again by its nonce', async () => {
   answer = { status: 200, body: { message: 'ok' } };
   await attester.reattest(venue(), NONCE, call);
-  expect(asked).toEqual([`POST /v2/reattest/${NONCE}`]);
+  expect(requests).toEqual([`POST /v2/reattest/${NONCE}`]);
   answer = { status: 400, body: {} };
   await expect(attester.reattest(venue(), NONCE, call)).rejects.toMatchObject({
     code: 'ATTESTER_UNAVAILABLE',

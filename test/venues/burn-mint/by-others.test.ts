@@ -1,4 +1,4 @@
-/** Whether anybody has minted a burn, asked of several endpoints of which one is behind. */
+/** Whether anybody has minted a burn, by several endpoints of which one lags. */
 import type { EvmConnection } from '../../../venues/evm/client.ts';
 import { byAnybody } from '../../../venues/burn-mint/by-others.ts';
 import type { MintPlan } from '../../../venues/burn-mint/mint-act.ts';
@@ -19,6 +19,7 @@ function endpoints(...used: readonly bigint[]): EvmConnection {
   }));
   const connection = (client: (typeof clients)[number]): object => ({
     ask: (question: (of: typeof client) => unknown) => question(client),
+    read: client.readContract,
     venue: { finality: { confirmations: null } },
     witnesses: (question: (of: object) => unknown) =>
       Promise.all(clients.map((each) => question(connection(each)))),
@@ -36,6 +37,6 @@ it('somebody may have, where a single endpoint shows that the nonce is used', as
     });
 });
 
-it('nobody has, where all of them show that it is not', async () => {
+it('is not minted where all of them show its nonce unused', async () => {
   expect(await byAnybody(endpoints(0n, 0n), plan, looking)).toBeNull();
 });

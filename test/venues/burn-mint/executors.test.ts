@@ -26,24 +26,24 @@ import {
   nonceOf,
   signatures,
   type Mined,
-  type ToldHere,
+  type AttesterState,
 } from './lanes-desk.ts';
 import { started } from '../../support/started.ts';
 
-let says: ToldHere;
+let says: AttesterState;
 const lanes = started(() => startLanes());
 beforeAll(async () => {
   await approveBurns(lanes.near);
 });
 beforeEach(() => {
-  says = { told: [], anew: [] };
+  says = { attested: [], anew: [] };
 });
 
 const executors = () => executorsOf(lanes, says);
 const looked = ({ context, journal }: Mined): Promise<ExecutionResult> =>
   executors().burn.observe(context, call(), journal);
 const [ONE, TWO, THREE] = ATTESTERS.map(({ privateKey }) => privateKey) as [Hex, Hex, Hex];
-const NOBODY = keccak256(toHex('nobody'));
+const OTHER_KEY = keccak256(toHex('another key'));
 const ORDER = BigInt('0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141');
 
 /** The same signature with the other of the two values of s that are right. */
@@ -59,8 +59,8 @@ describe('a burn is completed', () => {
   const WRONG: readonly [string, (message: Hex) => Promise<readonly Hex[]>][] = [
     ['nothing', () => Promise.resolve([])],
     ['one attester of two', (message) => signatures(message, [ONE])],
-    ['one more than is asked for', (message) => signatures(message, [ONE, TWO, THREE])],
-    ['one attester and somebody else', (message) => signatures(message, [ONE, NOBODY])],
+    ['one more than required', (message) => signatures(message, [ONE, TWO, THREE])],
+    ['one attester and somebody else', (message) => signatures(message, [ONE, OTHER_KEY])],
     ['the same attester twice', (message) => signatures(message, [ONE, ONE])],
     ['attesters in the wrong order', async (message) => (await signatures(message)).toReversed()],
     ['attesters of another message', () => signatures('0x00')],
@@ -82,10 +82,10 @@ describe('a burn is completed', () => {
     const invented = filledIn(mined.message, nonceOf('invented'));
     for (const [what, sign] of WRONG) {
       const attestation = concat(['0x', ...(await sign(invented))]);
-      says.told = [{ message: invented, attestation }];
-      const given = await looked(mined).catch((error: unknown) => error);
-      expect([what, given]).toEqual([what, expect.objectContaining({ kind: 'protocol' })]);
-      expect(given).toMatchObject({ code: 'ATTESTATION_UNSIGNED' });
+      says.attested = [{ message: invented, attestation }];
+      const outcome = await looked(mined).catch((error: unknown) => error);
+      expect([what, outcome]).toEqual([what, expect.objectContaining({ kind: 'protocol' })]);
+      expect(outcome).toMatchObject({ code: 'ATTESTATION_UNSIGNED' });
       // The transmitter thinks the same of it; this one does not know halves.
       if (what === UPPER) continue;
       const refused = await lanes.far.refusal({
@@ -97,7 +97,7 @@ describe('a burn is completed', () => {
       expect([what, refused]).toEqual([what, expect.stringMatching(/attest|sign/i)]);
     }
     const right = await attest(mined.message, nonceOf('right'));
-    says.told = [...says.told, right];
+    says.attested = [...says.attested, right];
     expect(await looked(mined)).toMatchObject({
       next_state: 'COMPLETED',
       output: { message_nonce: nonceOf('right'), ...recorded(right) },
@@ -122,7 +122,7 @@ describe('venue entries that are changed while a burn is under way', () => {
   it('decide nothing: it waits until they are put back', async () => {
     const mined = await burnt(lanes, executors());
     const own = await attest(mined.message, nonceOf('under other entries'));
-    says.told = [own];
+    says.attested = [own];
     for (const phase of ['observe', 'recover'] as const)
       await expect(
         changed().burn[phase](mined.context, call(), mined.journal),
@@ -132,7 +132,7 @@ describe('venue entries that are changed while a burn is under way', () => {
 
   it('let nothing be minted', async () => {
     const mined = await burnt(lanes, executors());
-    says.told = [await attest(mined.message, nonceOf('minted under other entries'))];
+    says.attested = [await attest(mined.message, nonceOf('minted under other entries'))];
     const { external_ref = '', output = {} } = await looked(mined);
     const context = mintContext({ node_key: 'burn', external_ref, output });
     await expect(changed().mint.prepare(context, call())).rejects.toMatchObject(waits);
@@ -144,7 +144,7 @@ describe('venue entries that are changed while a burn is under way', () => {
 
 describe('a mint brings', () => {
   async function completed(own: Attested, mined: Mined) {
-    says.told = [own];
+    says.attested = [own];
     const { external_ref = '', output = {} } = await looked(mined);
     return mintContext({ node_key: 'burn', external_ref, output });
   }
@@ -156,12 +156,12 @@ describe('a mint brings', () => {
     const nonce = nonceOf('newer');
     const own = await attest(mined.message, nonce);
     const context = await completed(own, mined);
-    says.told = [{ message: own.message, attestation: '0x' }];
+    says.attested = [{ message: own.message, attestation: '0x' }];
     expect(brought(await executors().mint.prepare(context, call()))).toContain(
       own.attestation.slice(2),
     );
     const attestation = concat([...(await signatures(own.message, [TWO, THREE]))]);
-    says.told = [{ message: own.message, attestation }];
+    says.attested = [{ message: own.message, attestation }];
     expect(brought(await executors().mint.prepare(context, call()))).toContain(
       attestation.slice(2),
     );
@@ -172,7 +172,7 @@ describe('a mint brings', () => {
     const mined = await burnt(lanes, executors());
     const own = await attest(mined.message, nonceOf('its own'));
     const context = await completed(own, mined);
-    says.told = [await attest(mined.message, nonceOf('another')), own];
+    says.attested = [await attest(mined.message, nonceOf('another')), own];
     const { sign_request } = await executors().mint.prepare(context, call());
     const data = String(sign_request?.payload['data']);
     expect(data).toContain(own.message.slice(2));
@@ -229,8 +229,8 @@ describe('a mint brings', () => {
     const nonce = nonceOf('changed');
     const own = await attest(mined.message, nonce);
     const context = await completed(own, mined);
-    says.told = [];
-    const attestation = concat([...(await signatures(own.message, [ONE, NOBODY]))]);
+    says.attested = [];
+    const attestation = concat([...(await signatures(own.message, [ONE, OTHER_KEY]))]);
     const before = { ...context.matched?.output, attestation };
     const stale = mintContext({
       node_key: 'burn',
@@ -242,7 +242,7 @@ describe('a mint brings', () => {
       code: 'ATTESTATION_UNSIGNED',
     });
     expect(says.anew).toEqual([nonce]);
-    says.told = [own];
+    says.attested = [own];
     expect(brought(await executors().mint.prepare(stale, call()))).toContain(
       own.attestation.slice(2),
     );
@@ -254,7 +254,7 @@ describe("somebody else's mint", () => {
   async function brought(nonce: Hex, by: (own: Attested) => Promise<Attested>) {
     const mined = await burnt(lanes, executors());
     const own = await attest(mined.message, nonce);
-    says.told = [own];
+    says.attested = [own];
     const { external_ref = '', output = {} } = await looked(mined);
     const { message, attestation } = await by(own);
     const receipt = await lanes.far.send(mintCall(lanes.far, message, attestation), STRANGER);
@@ -272,7 +272,7 @@ describe("somebody else's mint", () => {
     };
   }
 
-  it('completes ours no sooner than its block is as deep as is asked', async () => {
+  it('completes ours only once its block is as deep as required', async () => {
     const { receipt, look } = await brought(nonceOf('quicker'), (own) => Promise.resolve(own));
     expect(await look('destination_finalized')).toMatchObject({ next_state: 'OBSERVING' });
     await lanes.far.mine(100);
@@ -285,7 +285,9 @@ describe("somebody else's mint", () => {
   });
 
   it('is found in a recovery whatever earlier looks have searched', async () => {
-    const { receipt, look } = await brought(nonceOf('asked anew'), (own) => Promise.resolve(own));
+    const { receipt, look } = await brought(nonceOf('requested again'), (own) =>
+      Promise.resolve(own),
+    );
     const searched = { from: '0', to: '999999' };
     const prior = { prepared_action: { minted_by: null, searched }, output: { searched } };
     await expect(look('provider_completed', 'observe', prior)).rejects.toMatchObject({
@@ -298,7 +300,7 @@ describe("somebody else's mint", () => {
   });
 
   it('of another burn under our nonce is none of ours', async () => {
-    const nonce = nonceOf('told of two');
+    const nonce = nonceOf('one of two');
     const other = await burn(lanes.near, lanes.far);
     const { look } = await brought(nonce, () => attest(other.message, nonce));
     await lanes.far.mine(100);
@@ -311,7 +313,7 @@ describe("somebody else's mint", () => {
   it('is found over several looks, however long ago it was', async () => {
     const mined = await burnt(lanes, executors());
     const own = await attest(mined.message, nonceOf('long ago'));
-    says.told = [own];
+    says.attested = [own];
     const { external_ref = '', output = {} } = await looked(mined);
     const { far } = lanes;
     const receipt = await far.send(mintCall(far, own.message, own.attestation), STRANGER);
@@ -390,7 +392,7 @@ describe('nothing is burnt', () => {
     }
   });
 
-  it('that the token would not mint to its recipient', async () => {
+  it('that the token would not mint to its payee', async () => {
     const blocked = await startBlocking(lanes.far.rpcUrl);
     try {
       expect(await refusal(blocked.url)).toMatch(/^MINT_WOULD_FAIL .*: the account is blocked$/);
@@ -401,15 +403,15 @@ describe('nothing is burnt', () => {
   });
 });
 
-/** The endpoint of a chain whose token mints to nobody; `minters` are who asked it to. */
+/** The endpoint of a chain whose token refuses to mint; `minters` are the callers that tried. */
 async function startBlocking(rpcUrl: string) {
   const minters = new Set<string>();
   const data = encodeErrorResult({
     abi: parseAbi(['error Error(string)']),
     args: ['the account is blocked'],
   });
-  const { url, close } = await startAnswering(rpcUrl, ({ from, data: asked }) => {
-    if (!asked.startsWith('0x40c10f19')) return null;
+  const { url, close } = await startAnswering(rpcUrl, ({ from, data: calldata }) => {
+    if (!calldata.startsWith('0x40c10f19')) return null;
     minters.add(from);
     return { error: { code: 3, message: 'execution reverted', data } };
   });

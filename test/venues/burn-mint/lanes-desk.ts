@@ -23,10 +23,10 @@ import { PAYEE, SIGNER, type TestChain, type TestLanes } from '../../dev/bridge-
 
 export const call = (): CallOptions => ({ signal: AbortSignal.timeout(20_000), requestId: 'test' });
 
-/** What the attester tells, and what it was asked for. */
-export interface ToldHere {
-  told: readonly Attested[];
-  /** Nonces that another attestation was asked of. */
+/** The attester's answers, and the requests that it got. */
+export interface AttesterState {
+  attested: readonly Attested[];
+  /** Nonces for which a new attestation was requested. */
   anew: Hex[];
 }
 
@@ -36,7 +36,7 @@ export interface ToldHere {
  */
 export function executorsOf(
   lanes: TestLanes,
-  says: ToldHere,
+  says: AttesterState,
   more: {
     readonly near?: string;
     readonly far?: string;
@@ -70,7 +70,7 @@ export function executorsOf(
     venues,
     ...(more.search === undefined ? {} : { search: more.search }),
     attester: {
-      messagesOf: () => Promise.resolve(says.told),
+      messagesOf: () => Promise.resolve(says.attested),
       reattest: (_venue, nonce) => {
         says.anew.push(nonce);
         return Promise.resolve();

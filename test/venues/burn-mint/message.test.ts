@@ -93,7 +93,7 @@ test('every message is read back field by field', () => {
   );
 });
 
-test('what is shorter, longer, of another version or no hex is told', () => {
+test('a text that is shorter, longer, of another version or no hex is refused', () => {
   fc.assert(
     fc.property(message, fc.nat({ max: 2 * 376 - 1 }), (of, cut) => {
       const whole = pack(of);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await approveBurns(lanes.near);
 });
 
-const says = { told: [], anew: [] };
+const says = { attested: [], anew: [] };
 const desk = () => executorsOf(lanes, says);
 const NOWHERE: Hex = `0x${'ab'.repeat(32)}`;
 
@@ -139,7 +139,7 @@ describe('nothing is proven by', () => {
     expect(await read(named, receipt, besides(lies))).toMatchObject({ ok: false });
   });
 
-  it('a burn whose own message nobody has recorded, or that is not the planned one', async () => {
+  it('a burn without a recorded message, or with another than the planned one', async () => {
     const named = await waiting();
     const receipt = await brought(named.message, 'recorded');
     for (const message of [undefined, '0x00', withFields(named.message, { amount: usdb('2.6') })]) {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   await approveBurns(lanes.near);
 });
 
-const NOBODY: Hex = '0x00000000000000000000000000000000000000ee';
+const STRANGER: Hex = '0x00000000000000000000000000000000000000ee';
 const word = (type: 'uint256' | 'address' | 'bool', value: bigint | Hex | boolean): Hex =>
   encodeAbiParameters([{ type }], [value]);
 
@@ -31,7 +31,7 @@ async function refused(side: 'near' | 'far', { of, says, by }: Said, max_fee = '
       : null,
   );
   try {
-    const { burn } = executorsOf(lanes, { told: [], anew: [] }, { [side]: endpoint.url });
+    const { burn } = executorsOf(lanes, { attested: [], anew: [] }, { [side]: endpoint.url });
     const planned = burnContext(lanes);
     const context = { ...planned, config: { ...planned.config, max_fee } };
     const answers = [await burn.preflight(context, call()), await burn.prepare(context, call())];
@@ -55,20 +55,20 @@ describe('nothing is burnt', () => {
       [
         `whose messenger has another transmitter (${side})`,
         side,
-        { of: 'localMessageTransmitter()', says: word('address', NOBODY) },
+        { of: 'localMessageTransmitter()', says: word('address', STRANGER) },
         'BRIDGE_ROUTE_MISSING',
       ],
       [
         `whose messenger believes another messenger (${side})`,
         side,
-        { of: 'remoteTokenMessengers(uint32)', says: word('address', NOBODY) },
+        { of: 'remoteTokenMessengers(uint32)', says: word('address', STRANGER) },
         'BRIDGE_ROUTE_MISSING',
       ],
     ]),
     [
       'for which another token is minted',
       'far',
-      { of: 'getLocalToken(uint32,bytes32)', says: word('address', NOBODY) },
+      { of: 'getLocalToken(uint32,bytes32)', says: word('address', STRANGER) },
       'DESTINATION_TOKEN_MISSING',
     ],
     ...[2n, 18n].map((decimals): [string, 'far', Said, string] => [

@@ -155,10 +155,10 @@ describe('a provider of transfers', () => {
     ['SUCCESS', 'completed'],
     ['FAILURE', 'failed'],
     ['WHATEVER', 'pending'],
-  ])('reads the status %s as %s', async (told, status) => {
+  ])('reads the status %s as %s', async (exchangeStatus, status) => {
     const placed = order();
     await provider.submit(placed, call());
-    books().transfers[0]!.status = told;
+    books().transfers[0]!.status = exchangeStatus;
     expect(await provider.find(placed, call())).toMatchObject({ status });
   });
 

@@ -43,7 +43,7 @@ describe('balances', () => {
     ]);
   });
 
-  test('of a sub-account, with its own key, and of the pools that are asked for alone', async () => {
+  test('of a sub-account, with its own key, and only of the requested pools', async () => {
     desk.exchange.books.set(SUB, 'SPOT', 'USDC', '7.5');
     const credentials_file = await desk.keyFile('sub.json', desk.exchange.key(SUB));
     expect(await fetched(1, {}, { credentials_file, account_types: ['SPOT'] })).toEqual([
@@ -79,7 +79,7 @@ describe('balances', () => {
     },
   );
 
-  test('given as a JSON number are refused: digits may be lost already', async () => {
+  test('as a JSON number are refused: digits may be lost already', async () => {
     desk.exchange.fail({
       path: '/api/v3/account',
       kind: 'status',

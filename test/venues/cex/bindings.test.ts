@@ -53,11 +53,11 @@ describe('a binding of an exchange', () => {
 
   test.each<[string, object[]]>([
     [
-      'venues[1].account_types[1]: binance does not tell of FUNDING with the key of this binding',
+      'venues[1].account_types[1]: binance does not show FUNDING with the key of this binding',
       [master, { ...sub, account_types: ['SPOT', 'FUNDING'] }],
     ],
     [
-      'venues[0].account_types[0]: binance does not tell of FUND with the key of this binding',
+      'venues[0].account_types[0]: binance does not show FUND with the key of this binding',
       [{ ...master, account_types: ['FUND'] }],
     ],
     ['venues[0].exchange: must be binance', [{ ...master, exchange: 'mtgox' }]],
@@ -67,9 +67,9 @@ describe('a binding of an exchange', () => {
       "venues[1].account: must be the sub-account's e-mail address",
       [master, { ...sub, account: '12345' }],
     ],
-    ['venues[0].master: m is no account of an exchange in this file', [sub]],
+    ['venues[0].master: m is not an exchange account of this file', [sub]],
     [
-      'venues[1].master: m is no master account',
+      'venues[1].master: m is not a master account',
       [
         { ...sub, venue_key: 'm', account: 'o@x.io', master: undefined, credentials_file: 'o' },
         sub,
@@ -171,9 +171,9 @@ describe('a key file', () => {
     ],
     ['a number', { ...KEY, secret: 5 }, ': secret: must be a string'],
   ])('with %s is refused without its values', async (_name, content, fault) => {
-    const told = await faultOf(await desk.keyFile('bad.json', content));
-    expect(told).toContain(fault);
-    expect(told).not.toContain('itself');
+    const problem = await faultOf(await desk.keyFile('bad.json', content));
+    expect(problem).toContain(fault);
+    expect(problem).not.toContain('itself');
   });
 
   test('is found beside the venues file, and every fault is placed', async () => {

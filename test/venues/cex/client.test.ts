@@ -228,7 +228,7 @@ describe('a sandbox', () => {
     expect(desk.exchange.requests).toEqual([]);
   });
 
-  test('is asked where it has the endpoint', async () => {
+  test('is called where it has the endpoint', async () => {
     await expect(
       (await open({ sandbox: true })).ask('privateGetAccount', {}, call()),
     ).resolves.toHaveProperty('balances');

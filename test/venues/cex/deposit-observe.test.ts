@@ -62,7 +62,7 @@ describe('a deposit', () => {
     });
   });
 
-  test('cannot be matched by a reference that is no hash, or while the node has told nothing', async () => {
+  test('cannot be matched by a reference that is no hash, or while the node has no output', async () => {
     arrives({ txId: 'order-1' });
     expect(
       await observe(executor, looking({ matched: { node_key: 'pay', external_ref: 'order-1' } })),
@@ -103,7 +103,7 @@ describe('a deposit', () => {
     },
   );
 
-  test('is asked about again while the exchange does not answer', async () => {
+  test('is looked up again while the exchange does not answer', async () => {
     desk.exchange.fail({ path: 'hisrec', kind: 'error_500' });
     await expect(observe(executor, looking())).rejects.toMatchObject({ kind: 'server_error' });
   });

@@ -168,7 +168,7 @@ describe('a withdrawal', () => {
     });
   });
 
-  test('in a state that nobody documented is still under way', async () => {
+  test('in an undocumented state is still under way', async () => {
     const context = withdrawal();
     await send(executor, context);
     Object.assign(books().withdrawals[0]!, { status: 9 });

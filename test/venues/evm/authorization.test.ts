@@ -22,10 +22,10 @@ const FIRST = 1_000_000;
 const USED_IN = 5;
 
 /** What an endpoint says, whatever is so. */
-interface Told {
+interface ChainState {
   readonly latest?: number;
   readonly finalized?: number;
-  /** Whether the nonce is gone, by the block that is asked about. */
+  /** Whether the nonce is used, by block. */
   readonly used?: (block: string) => boolean;
   readonly logs?: readonly object[];
   readonly reverted?: boolean;
@@ -39,10 +39,10 @@ afterAll(() => {
 
 const hashOf = (block: number): Hex => pad(numberToHex(block + 1), { size: 32 });
 
-function answerTo(told: Told, method: string, [one, other]: readonly unknown[]): unknown {
-  const { latest = 40, used = () => false, logs = [], receiptLogs = logs } = told;
+function answerTo(state: ChainState, method: string, [one, other]: readonly unknown[]): unknown {
+  const { latest = 40, used = () => false, logs = [], receiptLogs = logs } = state;
   const numberOf = (at: unknown): number =>
-    at === 'latest' ? latest : at === 'finalized' ? (told.finalized ?? latest) : Number(at);
+    at === 'latest' ? latest : at === 'finalized' ? (state.finalized ?? latest) : Number(at);
   switch (method) {
     case 'eth_chainId':
       return numberToHex(31_337);
@@ -67,7 +67,7 @@ function answerTo(told: Told, method: string, [one, other]: readonly unknown[]):
         transactionHash: TX,
         blockHash: hashOf(USED_IN),
         blockNumber: numberToHex(USED_IN),
-        status: told.reverted === true ? '0x0' : '0x1',
+        status: state.reverted === true ? '0x0' : '0x1',
         logs: receiptLogs,
         from: TO,
         to: TOKEN,
@@ -84,7 +84,7 @@ function answerTo(told: Told, method: string, [one, other]: readonly unknown[]):
   }
 }
 
-async function endpoint(told: Told): Promise<string> {
+async function endpoint(state: ChainState): Promise<string> {
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -99,7 +99,7 @@ async function endpoint(told: Told): Promise<string> {
         readonly params?: readonly unknown[];
       };
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answerTo(told, method, params) }));
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: answerTo(state, method, params) }));
     });
   });
   servers.push(server);
@@ -164,8 +164,10 @@ function typed(changes: { readonly domain?: object; readonly message?: object } 
 }
 
 /** What a look comes to, with these endpoints; a fault by its code. */
-async function look(...told: readonly Told[]): Promise<ExecutionResult | string | undefined> {
-  const [url = '', ...more] = await Promise.all(told.map(endpoint));
+async function look(
+  ...state: readonly ChainState[]
+): Promise<ExecutionResult | string | undefined> {
+  const [url = '', ...more] = await Promise.all(state.map(endpoint));
   const chains = chainsOf(
     { url },
     { more_rpc_urls: more, tokens: [{ asset: 'USDC', address: TOKEN, decimals: 6 }] },
@@ -195,9 +197,9 @@ async function look(...told: readonly Told[]): Promise<ExecutionResult | string 
 }
 
 const waits = expect.objectContaining({ next_state: 'OBSERVING' });
-const open: Told = { latest: 20 };
-const expired: Told = {};
-const cancelled: Told = { used: () => true, logs: [CANCELLED] };
+const open: ChainState = { latest: 20 };
+const expired: ChainState = {};
+const cancelled: ChainState = { used: () => true, logs: [CANCELLED] };
 
 describe('an authorization fails', () => {
   test('once two endpoints show that it was not used in its time', async () => {
@@ -218,14 +220,14 @@ describe('an authorization fails', () => {
   });
 
   test('never by a transaction that reverted, which says nothing of it', async () => {
-    const liar: Told = { used: () => true, logs: [USED], reverted: true };
+    const liar: ChainState = { used: () => true, logs: [USED], reverted: true };
     expect(await look(liar, { ...open, reverted: true })).toBe('AUTHORIZATION_UNSEEN');
   });
 
-  test('not where the machine that is asked about it lags behind the one that tells the blocks', async () => {
-    // Blocks come from the one at height 40; "latest" is asked of the one at height 4.
-    const told = await look({ used: (at) => at !== 'latest', logs: [USED, transfer(1_000_000)] });
-    expect(told).toMatchObject({ next_state: 'COMPLETED' });
+  test('not where one machine lags behind the one that reports the blocks', async () => {
+    // Blocks come from the machine at height 40; "latest" is read from the one at height 4.
+    const state = await look({ used: (at) => at !== 'latest', logs: [USED, transfer(1_000_000)] });
+    expect(state).toMatchObject({ next_state: 'COMPLETED' });
   });
 });
 
@@ -247,10 +249,10 @@ describe('what it has moved', () => {
     expect(await amounts(USED, OTHER, transfer(1_000_000))).toBe('TRANSFER_NOT_SEEN');
   });
 
-  test('is told once its block is final', async () => {
-    const told: Told = { used: () => true, logs: [USED, transfer(1_000_000)] };
-    expect(await look({ ...told, finalized: 4 })).toEqual(waits);
-    expect(await look({ ...told, finalized: 5 })).toMatchObject({ next_state: 'COMPLETED' });
+  test('is reported once its block is final', async () => {
+    const state: ChainState = { used: () => true, logs: [USED, transfer(1_000_000)] };
+    expect(await look({ ...state, finalized: 4 })).toEqual(waits);
+    expect(await look({ ...state, finalized: 5 })).toMatchObject({ next_state: 'COMPLETED' });
   });
 });
 

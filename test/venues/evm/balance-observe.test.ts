@@ -81,7 +81,7 @@ describe('an observed balance', () => {
       output: { received_amount: '7', tx_hash: hash },
     });
     expect(done.output?.['payments']).toEqual([{ ...payment, source: expect.any(String) }]);
-    // Another of the same amount: which is whose, nobody can tell.
+    // Another of the same amount: they cannot be distinguished.
     await pay('7');
     expect(await observe(context, first)).toMatchObject({
       next_state: 'OBSERVING',
@@ -160,7 +160,7 @@ describe('an observed balance', () => {
     });
   });
 
-  it('sees what came between the creation of the movement and the first observation when asked to', async () => {
+  it('sees payments between creation of the movement and the first look with `movement_start`', async () => {
     await setEth('2');
     const { timestamp } = await chain.client.getBlock();
     await chain.client.increaseTime({ seconds: 100 });
@@ -240,7 +240,7 @@ describe('an observed balance', () => {
     },
   );
 
-  it('fails when the movement id tells no time and the start of the movement is asked for', async () => {
+  it('fails with `movement_start` when the movement id contains no time', async () => {
     const context = contextFor(
       { baseline: 'movement_start' },
       { movement_id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479' },

@@ -18,7 +18,7 @@ afterAll(async () => {
   await chain?.stop();
 });
 afterEach(() => {
-  for (const liar of [one, other]) liar.twist((_asked, answer) => answer);
+  for (const liar of [one, other]) liar.twist((_request, answer) => answer);
 });
 
 const both = () => chainsOf({ url: one.url }, { more_rpc_urls: [other.url] });
@@ -49,14 +49,14 @@ test('a silent endpoint is passed over, for reads and for sends', async () => {
   one.twist(cut);
   const { hash } = await mined();
   expect(await readReceipt(await opened(), hash)).toMatchObject({ status: 'success' });
-  one.twist((_asked, answer) => answer);
+  one.twist((_request, answer) => answer);
   other.twist(cut);
   expect(await isHeld(await opened(), hash)).toBe(true);
 });
 
 const frozen = { ends: false, needs_retry: false, why: 'frozen' };
 
-/** Signed and stored, and given to no endpoint. */
+/** Signed and stored, and sent to no endpoint. */
 async function signed() {
   const account = await chain.account();
   const executor = createEvmTransferExecutor(both());
@@ -69,41 +69,41 @@ async function signed() {
 
 test('the next endpoint gets nothing that is stopped while the first one is silent', async () => {
   const { journal, submit } = await signed();
-  let asked = 0;
+  let reads = 0;
   one.twist(({ method }, answer) => {
     if (method !== 'eth_sendRawTransaction') return answer;
-    asked += 1;
+    reads += 1;
     journal.stop = frozen;
     return CUT;
   });
   other.twist(({ method }, answer) => {
-    if (method === 'eth_sendRawTransaction') asked += 1;
+    if (method === 'eth_sendRawTransaction') reads += 1;
     return answer;
   });
   await expect(submit()).rejects.toMatchObject({ code: 'SEND_HELD' });
-  expect(asked).toBe(1);
+  expect(reads).toBe(1);
 });
 
 test('what is stopped between the first question and the send stays here', async () => {
   const { signed: bytes, journal, executor, context } = await signed();
-  let asked = 0;
-  journal.held = () => Promise.resolve(asked++ === 0 ? null : frozen);
+  let reads = 0;
+  journal.held = () => Promise.resolve(reads++ === 0 ? null : frozen);
   await expect(executor.recover(context, call(), journal)).rejects.toMatchObject({
     kind: 'not_yet',
     code: 'SEND_HELD',
   });
-  expect(asked).toBe(2);
+  expect(reads).toBe(2);
   expect(await isHeld(await opened(), bytes.tx_hash as `0x${string}`)).toBe(false);
 });
 
 test('one that falls silent in the middle of a call is passed over too', async () => {
   const connection = await opened();
   one.twist(cut);
-  other.twist((_asked, answer) => answer);
+  other.twist((_request, answer) => answer);
   expect(await connection.ask((client) => client.getBlockNumber())).toBeGreaterThan(0n);
 });
 
-test('what one does not find is asked of the other', async () => {
+test('what one does not find is looked up at the other', async () => {
   const { hash } = await mined();
   one.twist(blind);
   expect(await readReceipt(await opened(), hash)).toMatchObject({ status: 'success' });
@@ -111,7 +111,7 @@ test('what one does not find is asked of the other', async () => {
   expect(await readReceipt(await opened(), hash)).toBeNull();
 });
 
-test('nothing counts as not found while the second cannot be asked', async () => {
+test('nothing counts as not found while the second is silent', async () => {
   const { hash } = await mined();
   one.twist(blind);
   other.twist(cut);
@@ -124,7 +124,7 @@ test('an endpoint of another chain stops everything, whichever it is', async () 
   for (const liar of [one, other]) {
     liar.twist(({ method }, answer) => (method === 'eth_chainId' ? '0x1' : answer));
     await expect(opened()).rejects.toMatchObject({ code: 'CHAIN_ID_MISMATCH', kind: 'rejected' });
-    liar.twist((_asked, answer) => answer);
+    liar.twist((_request, answer) => answer);
   }
 });
 
@@ -138,7 +138,7 @@ test('a nonce that only counts as used is no proof: the transaction that used it
   expect(await agreedFate(await opened(), account.address, 1)).toEqual({ kind: 'unprovable' });
 });
 
-test('a payment is not given up on the word of endpoints that hide it and count too many', async () => {
+test('a payment is not abandoned when endpoints hide it and count too many', async () => {
   const { executor, context, journal, hash } = await mined();
   for (const liar of [one, other]) liar.twist(blind);
   // It is in a final block: the account's transaction with this nonce is its own.
@@ -146,7 +146,7 @@ test('a payment is not given up on the word of endpoints that hide it and count 
     code: 'RECEIPT_MISSING',
   });
   expect(journal.released).toEqual([]);
-  for (const liar of [one, other]) liar.twist((_asked, answer) => answer);
+  for (const liar of [one, other]) liar.twist((_request, answer) => answer);
   expect(await executor.recover(context, call(), journal)).toMatchObject({
     next_state: 'COMPLETED',
     external_ref: hash,

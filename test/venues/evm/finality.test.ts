@@ -22,17 +22,17 @@ const SILENT_TOKEN: Hex = '0x600160005260206000f3';
 const tokenThat = (does: string): Hex =>
   `0x60003560f81c60a914601657600660005260206000f35b${does}600160005260206000f3`;
 /**
- * `transfer` logs half the amount from `sender` (the caller, unless it is said) to `recipient`;
+ * `transfer` logs half the amount from `sender` (the caller, unless it is said) to `payee`;
  * both are EVM code that pushes them.
  */
-const halvingToken = (recipient: string, sender = '33'): Hex =>
-  tokenThat(`60243560011c600052${recipient}${sender}7f${TRANSFER_TOPIC}60206000a3`);
+const halvingToken = (payee: string, sender = '33'): Hex =>
+  tokenThat(`60243560011c600052${payee}${sender}7f${TRANSFER_TOPIC}60206000a3`);
 /** `transfer` logs nothing and hands its calldata to another contract. */
 const passingToken = (other: string): Hex =>
   tokenThat(`36600060003760006000366000600073${other.slice(2)}5af150`);
 /**
  * Logs the whole amount of what it is called with, from the account that signed the transaction to
- * the recipient.
+ * the payee.
  */
 const LOGGER: Hex = `0x602435600052600435327f${TRANSFER_TOPIC}60206000a300`;
 const chain = started(() => startChain());
@@ -138,7 +138,7 @@ describe('a mined transfer', () => {
   });
 });
 
-describe('a transfer that is asked for a final block', () => {
+describe('a transfer that requires a final block', () => {
   /** Sends it on a chain of this id that is bound so; what each look sees after so many blocks. */
   const looks = async (chain_id: number, venue: object, mined: readonly number[]) => {
     const own = await startChain(chain_id);
@@ -198,14 +198,15 @@ describe('the fee of a transfer', () => {
     const node = await sent(executorOf(chain));
     const before = parseUnits('1', 18);
     const spent = before - (await chain.client.getBalance({ address: node.account.address }));
-    const told = async () => parseUnits(String((await node.observe()).output?.['fee_amount']), 18);
+    const feeShown = async () =>
+      parseUnits(String((await node.observe()).output?.['fee_amount']), 18);
     expect(spent).toBeGreaterThan(0n);
-    expect(await told()).toBe(spent);
+    expect(await feeShown()).toBe(spent);
     const beneath = 123_456_789_000_000_001n;
     chain.tellReceipts((receipt) =>
       receipt === null ? null : { ...receipt, l1Fee: `0x${beneath.toString(16)}` },
     );
-    expect(await told()).toBe(spent + beneath);
+    expect(await feeShown()).toBe(spent + beneath);
   });
 });
 

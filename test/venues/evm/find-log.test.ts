@@ -7,27 +7,27 @@ interface Range {
   readonly toBlock: Hex;
 }
 
-/** A chain of so many blocks with logs in some; `asked` is what it was asked for. */
+/** A chain of so many blocks with logs in some; `requested` records the requested ranges. */
 function chain(newest: bigint, logs: Readonly<Record<string, bigint>>) {
-  const asked: [bigint, bigint][] = [];
+  const requested: [bigint, bigint][] = [];
   const client = {
     getBlock: () => Promise.resolve({ number: newest, timestamp: 0n }),
     request: ({ params: [range] }: { readonly params: [Range] }) => {
       const [first, last] = [hexToBigInt(range.fromBlock), hexToBigInt(range.toBlock)];
-      asked.push([first, last]);
+      requested.push([first, last]);
       const found = Object.entries(logs).filter(([, block]) => block >= first && block <= last);
       return Promise.resolve(found.map(([transactionHash]) => ({ transactionHash })));
     },
   };
   const connection = { ask: (question: (of: typeof client) => unknown) => question(client) };
-  return { asked, connection: connection as never };
+  return { requested, connection: connection as never };
 }
 const of = { address: '0x0000000000000000000000000000000000000001', topics: [] } as const;
 
 it('searches every block once, the newest first, a thousand at a time', async () => {
-  const { asked, connection } = chain(2_500n, {});
+  const { requested, connection } = chain(2_500n, {});
   expect(await findLog(connection, { ...of, topics: [], since: 7n, until: 2_500n })).toBeNull();
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     [1_501n, 2_500n],
     [501n, 1_500n],
     [7n, 500n],

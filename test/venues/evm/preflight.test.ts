@@ -368,7 +368,7 @@ describe('an endpoint that does not answer', () => {
     expect(inspect(fault, { depth: 10, showHidden: true })).not.toContain('s3cr3t');
   });
 
-  it('is given up when the caller aborts', async () => {
+  it('ends when the caller aborts', async () => {
     const account = await chain.account();
     const preflight = executorOf(chain).preflight(contextOf(account, erc20()), {
       signal: AbortSignal.abort(),

@@ -7,7 +7,7 @@ const ABI = parseAbi([
   'error Panic(uint256)',
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
   'error EnforcedPause()',
-  'error NobodyKnows(uint256)',
+  'error UnknownError(uint256)',
 ]);
 const HOLDER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const encoded = (errorName: string, args: readonly unknown[]): Hex =>
@@ -39,8 +39,8 @@ test.each([
   expect(revertReason(refused({ data }))).toBe(reason);
 });
 
-test('an error that nobody knows shows its selector, and cut bytes do no harm', () => {
-  const data = encoded('NobodyKnows', [1n]);
+test('an unknown error shows its selector, and cut bytes do no harm', () => {
+  const data = encoded('UnknownError', [1n]);
   expect(readReason(data)).toBe(`an error of its own, ${data.slice(0, 10)}`);
   const cut = encoded('Error', ['no']).slice(0, 20) as Hex;
   expect(readReason(cut)).toBe('an error of its own, 0x08c379a0');

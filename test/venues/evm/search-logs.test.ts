@@ -16,13 +16,13 @@ const AT_ONCE = { milliseconds: 0 };
 
 /** A chain of so many blocks with one log. */
 function chain(newest: bigint, final: bigint, log: bigint | null) {
-  const asked: BlockRange[] = [];
+  const requested: BlockRange[] = [];
   const client = {
     getBlock: ({ blockTag }: { readonly blockTag: string }) =>
       Promise.resolve({ number: blockTag === 'finalized' ? final : newest }),
     request: ({ params: [range] }: { params: [{ fromBlock: Hex; toBlock: Hex }] }) => {
       const [from, to] = [hexToBigInt(range.fromBlock), hexToBigInt(range.toBlock)];
-      asked.push({ from, to });
+      requested.push({ from, to });
       const has = log !== null && log >= from && log <= to;
       return Promise.resolve(has ? [{ transactionHash: '0xaa' }] : []);
     },
@@ -31,11 +31,11 @@ function chain(newest: bigint, final: bigint, log: bigint | null) {
     ask: (question: (of: typeof client) => unknown) => question(client),
     venue: { finality: { confirmations: null } },
   };
-  return { asked, connection: connection as never };
+  return { requested, connection: connection as never };
 }
 
 it('comes to its end over several looks, and searches no final block twice', async () => {
-  const { asked, connection } = chain(20_500n, 20_400n, 3n);
+  const { requested, connection } = chain(20_500n, 20_400n, 3n);
   let seen: Found = { kind: 'unfinished', searched: { from: 0n, to: 0n } };
   let searched: Searched | null = null;
   let looks = 0;
@@ -46,7 +46,7 @@ it('comes to its end over several looks, and searches no final block twice', asy
   }
   expect(seen).toEqual({ kind: 'found', hash: '0xaa' });
   expect(looks).toBe(21);
-  const final = asked.filter(({ to }) => to <= 20_400n);
+  const final = requested.filter(({ to }) => to <= 20_400n);
   expect(final.reduce((sum, { from, to }) => sum + to - from + 1n, 0n)).toBe(20_401n);
 });
 
@@ -59,10 +59,10 @@ test.each([0n, 9_399n, 9_400n, 9_401n, 9_500n, 499n])('finds what is in block %s
 });
 
 it('ends where there is nothing, also since a block that is not there yet', async () => {
-  const { asked, connection } = chain(2_500n, 2_400n, null);
+  const { requested, connection } = chain(2_500n, 2_400n, null);
   expect(await searchLogs(connection, { ...of, since: 7n }, null)).toEqual({ kind: 'nowhere' });
   expect(await searchLogs(connection, { ...of, since: 9_999n }, null)).toEqual({ kind: 'nowhere' });
-  expect(asked.every(({ from }) => from >= 7n)).toBe(true);
+  expect(requested.every(({ from }) => from >= 7n)).toBe(true);
 });
 
 const block = fc.bigInt({ min: 0n, max: 20_000n });

@@ -69,14 +69,14 @@ describe('the planned transfer is accepted', () => {
 describe('a hostile sign request is refused', () => {
   const word = GOOD_DATA.slice(10, 74);
   test.each<[string, JsonObject, RegExp]>([
-    ['another recipient', { data: transfer(THIEF, 25_000_000n) }, /goes to/],
+    ['another payee', { data: transfer(THIEF, 25_000_000n) }, /goes to/],
     ['a larger amount', { data: transfer(DESTINATION, 25_000_001n) }, /moves 25000001/],
     ['a smaller amount', { data: transfer(DESTINATION, 24_999_999n) }, /moves 24999999/],
-    ['bytes after the arguments', { data: `${GOOD_DATA}00` }, /exactly one recipient/],
-    ['a whole word after the arguments', { data: `${GOOD_DATA}${word}` }, /exactly one recipient/],
-    ['missing bytes', { data: GOOD_DATA.slice(0, -2) }, /exactly one recipient/],
+    ['bytes after the arguments', { data: `${GOOD_DATA}00` }, /exactly one payee/],
+    ['a whole word after the arguments', { data: `${GOOD_DATA}${word}` }, /exactly one payee/],
+    ['missing bytes', { data: GOOD_DATA.slice(0, -2) }, /exactly one payee/],
     [
-      'dirt above the recipient',
+      'dirt above the payee',
       { data: `${GOOD_DATA.slice(0, 10)}ff${GOOD_DATA.slice(12)}` },
       /canonically/,
     ],
@@ -105,7 +105,7 @@ describe('a hostile sign request is refused', () => {
   });
 
   test.each<[string, JsonObject, RegExp]>([
-    ['another recipient', { to: THIEF }, /pays/],
+    ['another payee', { to: THIEF }, /pays/],
     ['another amount', { value: '500000000000000001' }, /sends/],
     ['calldata', { data: '0x00' }, /no data/],
     ['another chain', { chain_id: 1 }, /chain 1/],

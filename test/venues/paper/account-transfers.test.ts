@@ -202,8 +202,8 @@ describe('at the venue', () => {
     await expect(provider.find(other, call())).rejects.toMatchObject({ kind: 'protocol' });
   });
 
-  test('a venue that is not bound is nobody to ask', async () => {
-    const body = order({ source: { venue_key: 'nobody', account_type: 'SPOT' } });
+  test('a venue that is not bound is refused', async () => {
+    const body = order({ source: { venue_key: 'unbound', account_type: 'SPOT' } });
     await expect(at(venue.url).submit(body, call())).rejects.toMatchObject({
       code: 'VENUE_NOT_BOUND',
     });

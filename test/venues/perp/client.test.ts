@@ -10,7 +10,7 @@ const USER = `0x${'ab'.repeat(20)}`;
 const HOUR = 3_600_000;
 const call = () => ({ signal: AbortSignal.timeout(10_000), requestId: 'test' });
 
-interface Asked {
+interface InfoRequest {
   readonly type: string;
   readonly startTime?: number;
 }
@@ -18,16 +18,16 @@ interface Asked {
 let server: Server;
 let url: string;
 let client: PerpClient;
-let asked: Asked[] = [];
+let requests: InfoRequest[] = [];
 /** What is answered: a status and a body. */
-let answer: (question: Asked) => readonly [number, unknown] = () => [500, null];
+let answer: (question: InfoRequest) => readonly [number, unknown] = () => [500, null];
 beforeAll(async () => {
   server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      const question = JSON.parse(Buffer.concat(parts).toString('utf8')) as Asked;
-      asked.push(question);
+      const question = JSON.parse(Buffer.concat(parts).toString('utf8')) as InfoRequest;
+      requests.push(question);
       const [status, body] = answer(question);
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(body));
@@ -39,7 +39,7 @@ beforeAll(async () => {
   client = createPerpClient({ url });
 });
 afterEach(() => {
-  asked = [];
+  requests = [];
 });
 afterAll(async () => {
   await client.close();
@@ -80,11 +80,13 @@ function ledgerOf(count: number) {
   return rows;
 }
 
-test('a ledger is read over its pages, each row once, from when it was asked for', async () => {
+test('a ledger is read over its pages, each row once, from the requested time', async () => {
   const rows = ledgerOf(1_200);
-  const told = await client.ledger(USER, HOUR, call());
-  expect(told.map(({ delta }) => delta['at'])).toEqual(rows.slice(60).map(({ delta }) => delta.at));
-  expect(asked.map(({ startTime }) => startTime)).toEqual([HOUR, 559 * 60_000, 1_058 * 60_000]);
+  const results = await client.ledger(USER, HOUR, call());
+  expect(results.map(({ delta }) => delta['at'])).toEqual(
+    rows.slice(60).map(({ delta }) => delta.at),
+  );
+  expect(requests.map(({ startTime }) => startTime)).toEqual([HOUR, 559 * 60_000, 1_058 * 60_000]);
 });
 
 test('nothing is read behind the page that has what is wanted', async () => {
@@ -92,7 +94,7 @@ test('nothing is read behind the page that has what is wanted', async () => {
   const at = (wanted: number) =>
     client.ledger(USER, 0, call(), { isWanted: ({ delta }) => delta['at'] === wanted });
   expect((await at(700)).some(({ delta }) => delta['at'] === 700)).toBe(true);
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   // An absence in a ledger that was not read to its end is none.
   await expect(at(19_999)).rejects.toMatchObject({ code: 'VENUE_ANSWER_INVALID' });
 });
@@ -106,16 +108,16 @@ describe('many who look at one ledger at once', () => {
     const own = createPerpClient({ url });
     const rows = ledgerOf(200).map(({ time }) => time);
     const times = [2 * HOUR, 2.4 * HOUR, 2.9 * HOUR];
-    const told = await Promise.all(times.map((since) => look(USER, since, own)));
+    const results = await Promise.all(times.map((since) => look(USER, since, own)));
     for (const [at, since] of times.entries())
-      expect(told[at]?.map(({ time }) => time)).toEqual(rows.filter((time) => time >= since));
+      expect(results[at]?.map(({ time }) => time)).toEqual(rows.filter((time) => time >= since));
     await look(USER.toUpperCase().replace('X', 'x'), 2.5 * HOUR, own);
-    expect(asked).toHaveLength(1);
-    // Of an earlier time, of somebody else, and where an absence counts, it is asked anew.
+    expect(requests).toHaveLength(1);
+    // An earlier time, another account, or an absence that counts, needs another read.
     await look(USER, HOUR, own);
     await look(OTHER, 2 * HOUR, own);
     await own.ledger(USER, 2 * HOUR, call());
-    expect(asked).toHaveLength(4);
+    expect(requests).toHaveLength(4);
     await own.close();
   });
 
@@ -130,12 +132,14 @@ describe('many who look at one ledger at once', () => {
     await own.close();
   });
 
-  test('are all told when the venue is asked too much, and ask it once', async () => {
+  test('all get the rate limit, and call the venue once', async () => {
     const own = createPerpClient({ url });
     answer = () => [429, null];
-    const told = await Promise.allSettled(Array.from({ length: 20 }, () => look(USER, HOUR, own)));
-    expect(asked).toHaveLength(1);
-    for (const each of told)
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, () => look(USER, HOUR, own)),
+    );
+    expect(requests).toHaveLength(1);
+    for (const each of results)
       expect(each).toMatchObject({
         reason: { kind: 'not_yet', code: 'VENUE_RATE_LIMITED', retryAfterSeconds: 15 },
       });
@@ -148,8 +152,8 @@ describe('many who look at one ledger at once', () => {
     const own = createPerpClient({ url });
     let calls = 0;
     answer = () => ((calls += 1), calls === 1 ? [500, null] : [200, []]);
-    const told = await Promise.allSettled([look(USER, HOUR, own), look(USER, HOUR, own)]);
-    expect(told.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    const results = await Promise.allSettled([look(USER, HOUR, own), look(USER, HOUR, own)]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     await own.close();
   });
 });
@@ -191,7 +195,7 @@ describe('the balance of the master', () => {
     deposit_address: USER,
     token: `USDC:0x${'0'.repeat(32)}`,
   });
-  const told = (mode: string, withdrawable: string, accountValue: string) => {
+  const results = (mode: string, withdrawable: string, accountValue: string) => {
     answer = ({ type }) => [
       200,
       type === 'userAbstraction'
@@ -203,7 +207,7 @@ describe('the balance of the master', () => {
   const pool = { account_type: 'PERP', asset: 'USDC' };
 
   test('is what may leave, exact and never below zero', async () => {
-    expect(await told('default', '584635.8959999999', '600000.0')).toEqual([
+    expect(await results('default', '584635.8959999999', '600000.0')).toEqual([
       {
         ...pool,
         available: '584635.895999',
@@ -212,13 +216,13 @@ describe('the balance of the master', () => {
         details: { open_positions: 1 },
       },
     ]);
-    expect(await told('disabled', '-3.5', '-3.5')).toMatchObject([
+    expect(await results('disabled', '-3.5', '-3.5')).toMatchObject([
       { withdrawable: '0', available: '0', total: '0' },
     ]);
   });
 
-  test('of an account that keeps perps and spot together is told by nobody', async () => {
-    expect(await told('unifiedAccount', '12', '12')).toEqual([
+  test('of an account that keeps perps and spot together is unknown', async () => {
+    expect(await results('unifiedAccount', '12', '12')).toEqual([
       {
         ...pool,
         available: null,
@@ -237,7 +241,7 @@ describe('the balance of the master', () => {
   });
 });
 
-test('that an action is asked too much leaves open what became of it', async () => {
+test('a rate limit of an action leaves its outcome open', async () => {
   answer = () => [429, null];
   await expect(client.send('{}', call())).rejects.toMatchObject({
     kind: 'server_error',

@@ -45,8 +45,8 @@ describe('a deposit', () => {
     const held = await tokensOf(desk.chain, PERP_BRIDGE.address);
     const sent = await mined(desk, master(), deposit());
     const answer = await eventually(async () => {
-      const given = await executor.observe(sent.context, call(), sent.journal);
-      return given.next_state === 'OBSERVING' ? null : given;
+      const result = await executor.observe(sent.context, call(), sent.journal);
+      return result.next_state === 'OBSERVING' ? null : result;
     });
     expect(answer).toMatchObject({
       next_state: 'COMPLETED',
@@ -74,13 +74,13 @@ describe('a deposit', () => {
     const context = at(deposit('17'), Date.now() + hours * HOUR);
     const sent = await mined(desk, master(), context);
     const answer = await eventually(async () => {
-      const given = await master().deposit.observe(sent.context, call(), sent.journal);
-      return given.next_state === 'OBSERVING' ? null : given;
+      const result = await master().deposit.observe(sent.context, call(), sent.journal);
+      return result.next_state === 'OBSERVING' ? null : result;
     });
     expect(answer).toMatchObject({ next_state: 'COMPLETED', external_ref: sent.hash });
   });
 
-  it('that is not credited is observed on, and told after minutes', async () => {
+  it('that is not credited is observed further, and shown after minutes', async () => {
     await desk.perp.faults({ confirmations: 1, ledger_delay_ms: 600_000 });
     const { deposit: executor } = master();
     const sent = await mined(desk, master(), deposit('13'));
@@ -104,24 +104,24 @@ describe('a deposit', () => {
 
   it('is completed by no other amount, transaction or kind of row', async () => {
     const sent = await mined(desk, master(), deposit('14'));
-    const told = (delta: JsonObject, hash: string = sent.hash) =>
+    const observedWith = (delta: JsonObject, hash: string = sent.hash) =>
       master((client) => ({
         ...client,
         ledger: () =>
           Promise.resolve([{ time: 1, hash, delta: { type: 'deposit', usdc: '14.0', ...delta } }]),
       })).deposit.observe(sent.context, call(), sent.journal);
     for (const usdc of ['13.0', '14.000001', '140', 'x', '']) {
-      expect([usdc, await told({ usdc })]).toMatchObject([
+      expect([usdc, await observedWith({ usdc })]).toMatchObject([
         usdc,
         { next_state: 'OBSERVING', error_code: 'DEPOSIT_AMOUNT_MISMATCH' },
       ]);
     }
-    expect((await told({}, `0x${'1'.repeat(64)}`)).next_state).toBe('OBSERVING');
-    expect((await told({ type: 'withdraw' })).next_state).toBe('OBSERVING');
+    expect((await observedWith({}, `0x${'1'.repeat(64)}`)).next_state).toBe('OBSERVING');
+    expect((await observedWith({ type: 'withdraw' })).next_state).toBe('OBSERVING');
     for (const usdc of ['14', '14.0', '14.000000'])
-      expect((await told({ usdc }, sent.hash.toUpperCase().replace('0X', '0x'))).next_state).toBe(
-        'COMPLETED',
-      );
+      expect(
+        (await observedWith({ usdc }, sent.hash.toUpperCase().replace('0X', '0x'))).next_state,
+      ).toBe('COMPLETED');
   });
 
   it('whose ledger is silent is known to be sent', async () => {
@@ -193,11 +193,11 @@ describe('nothing is deposited', () => {
     await desk.perp.faults({ usdc_route: 'cctp' });
     expect(await codeOf(deposit())).toBe('VENUE_ROUTE_CLOSED');
     await desk.perp.faults({});
-    const told = master((client) => ({
+    const observedWith = master((client) => ({
       ...client,
       mode: () => Promise.resolve('portfolioMargin'),
     }));
-    expect(await codeOf(deposit(), told)).toBe('ACCOUNT_MODE_UNSUPPORTED');
+    expect(await codeOf(deposit(), observedWith)).toBe('ACCOUNT_MODE_UNSUPPORTED');
   });
 });
 
@@ -241,7 +241,7 @@ describe('what is signed', () => {
     expect(await check(deposit(), { ...request, payload: native })).not.toBeNull();
   });
 
-  async function asked(change: object = {}) {
+  async function signRequest(change: object = {}) {
     await desk.perp.fund(low(address), { perp: '100' });
     const context = contextOf(master(), {
       action_type: 'perp_withdraw',
@@ -256,8 +256,8 @@ describe('what is signed', () => {
     return { context, request: await requestOf(context, master().withdraw) };
   }
 
-  it('for a withdrawal is exactly the message of plan and nonce, by nobody else', async () => {
-    const { context, request } = await asked();
+  it('for a withdrawal is exactly the message of plan and nonce, signed by the master alone', async () => {
+    const { context, request } = await signRequest();
     expect(await check(context, request)).toBeNull();
     expect(await check(context, request, true)).toContain('only our own executor');
     const { domain, types, primaryType, message } = request.payload as Record<string, JsonObject>;

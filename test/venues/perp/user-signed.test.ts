@@ -151,27 +151,27 @@ describe('a withdrawal', () => {
     },
   );
 
-  it('is completed by no row with another amount, which is told', async () => {
+  it('is completed by no row with another amount, which is shown', async () => {
     let paid = '9';
     const account = someone('is paid something else');
     await desk.perp.fund(low(account.address), { perp: '100' });
     const master = masterOf(desk, account, (client) => ({
       ...client,
-      ledger: async (...asked) =>
-        (await client.ledger(...asked)).map((row) => ({
+      ledger: async (...parameters) =>
+        (await client.ledger(...parameters)).map((row) => ({
           ...row,
           delta: row.delta.type === 'withdraw' ? { ...row.delta, usdc: paid } : row.delta,
         })),
     }));
     const signed = await signedWithdrawal(master);
     await signed.send();
-    const told = {
+    const mismatch = {
       next_state: 'OBSERVING',
       error_code: 'LEDGER_ROW_MISMATCH',
       error_message: expect.stringContaining('10 left the account'),
     };
     await eventually(async () => ((await signed.observe()).error_code === undefined ? null : true));
-    expect([await signed.observe(), await signed.recover()]).toMatchObject([told, told]);
+    expect([await signed.observe(), await signed.recover()]).toMatchObject([mismatch, mismatch]);
     await expectOnce(signed, 1);
     paid = '10.0';
     expect(await signed.observe()).toMatchObject({ next_state: 'COMPLETED' });
@@ -197,7 +197,7 @@ describe('a withdrawal', () => {
       code: 'ACTION_UNPROVEN',
       message: expect.stringContaining('Balance is being checked'),
     });
-    // Its nonce is used up, by what nobody here can say: it is looked for.
+    // Its nonce is used by an unknown action, so the ledger is searched.
     expect(await signed.recover()).toMatchObject({ next_state: 'OBSERVING' });
     await expectOnce(signed, 2);
   });
@@ -207,7 +207,7 @@ describe('a withdrawal', () => {
     'Too many cumulative requests sent (10001 > 10000) for cumulative volume traded $0.',
     'Unknown token USDC:0x1',
   ])('is failed by a first refusal that is known: %s', async (text) => {
-    const master = await newMaster(`is told ${text}`);
+    const master = await newMaster(`gets ${text}`);
     const signed = await signedWithdrawal(master);
     await desk.perp.faults({ reject_next: { text } });
     expect(await signed.send()).toMatchObject({
@@ -277,7 +277,7 @@ describe('a withdrawal', () => {
   it('that the venue took is not failed by absence, however long its row is away', async () => {
     const master = await newMaster('is refused behind a lost answer');
     const signed = await signedWithdrawal(master);
-    // Nobody heard the refusal, and its nonce is gone: there will never be a row.
+    // The refusal was lost, and its nonce is used: there will never be a row.
     await desk.perp.faults({
       lose_answer_rate: 1,
       calls: ['exchange'],
@@ -394,7 +394,7 @@ describe('nothing is withdrawn', () => {
     ['nothing but the fee', { amount: '1' }, 'WITHDRAWAL_BELOW_FEE'],
     ['by another venue', { config: { venue: 'other' } }, 'CONFIG_INVALID'],
     ['on another chain', { config: { chain_id: 1 } }, 'CONFIG_INVALID'],
-    ['to nobody', { config: { destination_address: 'x' } }, 'CONFIG_INVALID'],
+    ['to no address', { config: { destination_address: 'x' } }, 'CONFIG_INVALID'],
   ])('%s', async (name, change, code) => {
     const master = await newMaster(`withdraws nothing: ${name}`);
     const terms = withdrawal(desk, '11', PAID);
@@ -439,14 +439,14 @@ describe('nothing is withdrawn', () => {
     expect(await codeOf(master, context)).toBe('VENUE_ROUTE_CLOSED');
     await desk.perp.faults({});
     expect(await codeOf(master, context)).toBeNull();
-    const told = (mode: string) =>
+    const mismatch = (mode: string) =>
       masterOf(desk, master.account, (client) => ({
         ...client,
         mode: () => Promise.resolve(mode),
         rails: () => Promise.resolve(null),
       }));
-    expect(await codeOf(told('unifiedAccount'), context)).toBe('ACCOUNT_MODE_UNSUPPORTED');
-    expect(await codeOf(told('disabled'), context)).toBeNull();
+    expect(await codeOf(mismatch('unifiedAccount'), context)).toBe('ACCOUNT_MODE_UNSUPPORTED');
+    expect(await codeOf(mismatch('disabled'), context)).toBeNull();
   });
 
   it('while the venue does not answer', async () => {

@@ -1,11 +1,11 @@
-/** The answers of Binance's endpoints, read strictly where money depends on it. */
+/** Schemas of Binance's answers, strict where money depends on them. */
 import { z } from 'zod';
 import { compare, normalize } from '../../../domain/money.ts';
 import { decimalText } from '../../../platform/amount.ts';
 
-/** Amounts are texts there; a JSON number would have lost digits before it could be looked at. */
+/** Binance sends amounts as texts; a JSON number would lose digits in parsing. */
 export const amount = decimalText('must be a text with a decimal amount');
-/** Ids are numbers there, too large ones texts already. */
+/** Binance sends ids as numbers, large ones as texts. */
 export const id = z.union([z.string().min(1), z.number().int()]).transform(String);
 const optionalText = z
   .string()
@@ -56,19 +56,19 @@ export const restrictions = z.object({
   permitsUniversalTransfer: z.boolean().default(false),
 });
 
-/** A negative figure is a debt, of which nothing can be taken. */
+/** A negative figure is a debt, so nothing of it can be withdrawn. */
 export function notBelowZero(text: string): string {
   return compare(text, '0') <= 0 ? '0' : normalize(text);
 }
 
-/** Zero, an empty text and absence all mean that there is no such limit. */
+/** Zero, an empty text and absence all mean that there is no limit. */
 const limit = optionalText
   .pipe(amount.nullable())
   .transform((text) => (text === null || compare(text, '0') === 0 ? null : text));
 
 /**
- * Hundreds of coins with their networks: only what is asked for is read closely, or an odd one
- * would stop all others.
+ * Hundreds of coins with their networks. Only the requested network is read strictly, so that an
+ * odd entry does not block all others.
  */
 export const coins = z.array(
   z.object({ coin: z.string(), networkList: z.array(z.looseObject({ network: z.string() })) }),

@@ -1,11 +1,11 @@
 /**
- * Codes by which Binance says that a request was checked and refused before anything was done, for
- * withdrawals and transfers between accounts. Not here, and so unknown outcomes: faults of its own
- * (-1000, -1001, -1006, -1007), of pace (-1003, -4005, -12014), pending or failed bookings (-4027,
- * -5010, -5012), and duplicates, which speak of an earlier send.
+ * Codes by which Binance refuses a withdrawal or a transfer between accounts before doing anything.
+ * Codes that are missing here leave the outcome unknown: internal faults (-1000, -1001, -1006,
+ * -1007), rate limits (-1003, -4005, -12014), pending or failed bookings (-4027, -5010, -5012), and
+ * duplicates, which refer to an earlier send.
  *
- * The library's error classes are no help: it picks them by host, so that behind a proxy -4026 (a
- * balance that is too small) becomes what the futures market calls -4026 (a wrong commission).
+ * The library's error classes do not help: it picks them by host, so behind a proxy -4026 (balance
+ * too small) becomes the futures market's -4026 (wrong commission).
  */
 const KEY = 'EXCHANGE_KEY_REFUSED';
 const INVALID = 'EXCHANGE_REFUSED';

@@ -3,15 +3,15 @@
  * futures).
  *
  * - `withdrawOrderId` finds a withdrawal again, within windows of less than 7 days. Nothing is
- *   documented about a second withdrawal with the same one, so a repeat counts as a second payment.
- *   `clientTranId` "must be unique", but what becomes of a second one is not documented either.
- * - The amount of a withdrawal includes the fee. The history tells what the destination gets and
- *   the fee apart from it.
- * - A request is only taken within `recvWindow` of its timestamp; `settle_seconds` is far longer
- *   than that.
- * - An API withdrawal takes from the wallet that is selected on the web unless it names one: it
+ *   documented about a second withdrawal with the same id, so a repeat counts as a second payment.
+ *   `clientTranId` "must be unique", but the effect of a repeat is not documented either.
+ * - The amount of a withdrawal includes the fee. The history shows the amount that the destination
+ *   gets and, apart from it, the fee.
+ * - Binance accepts a request only within `recvWindow` of its timestamp; `settle_seconds` is far
+ *   longer.
+ * - An API withdrawal draws on the wallet that is selected on the web unless it names one, so it
  *   names spot.
- * - There is no way to call a withdrawal back.
+ * - A withdrawal cannot be cancelled.
  */
 import type { PoolBalance } from '../../../domain/balances.ts';
 import { add, compare } from '../../../domain/money.ts';
@@ -31,7 +31,7 @@ import * as answers from './binance-answers.ts';
 import { BINANCE_REFUSALS } from './binance-refusals.ts';
 
 const DAY = 86_400_000;
-/** Both histories ask for "less than 7 days" when they are searched by a client id, and keep 90. */
+/** Both histories allow "less than 7 days" in a search by client id, and keep 90. */
 const BY_CLIENT_ID = { longest: 7 * DAY - 1_000, keeps: 90 * DAY };
 const DEPOSITS = { longest: 90 * DAY - 1_000, keeps: 90 * DAY };
 const SPOT_WALLET = 0;
@@ -203,8 +203,8 @@ export const binance: Dialect = {
     }));
   },
 
-  // Neither length nor letters are documented; 32 letters and digits are what its other client ids
-  // take at most.
+  // Its length and letters are not documented; Binance's other client ids allow 32 letters and
+  // digits.
   withdrawalId: hashedId,
 
   async withdraw(connection, { client_id, asset, network, address, tag, amount }, call) {
@@ -240,7 +240,7 @@ export const binance: Dialect = {
         call,
         answers.withdrawals,
       );
-      // A filter that is ignored must not make another withdrawal ours.
+      // Filtered again, so that an ignored filter cannot make another withdrawal ours.
       found.push(
         ...page.filter((each) => each.withdrawOrderId === client_id).map(withdrawalRecord),
       );
@@ -460,7 +460,7 @@ function ends({ source, destination }: ExchangeTransfer): {
   return { fromEmail: email(source), toEmail: email(destination) };
 }
 
-/** At most 32 letters and digits are sure to be taken: a UUID without its dashes. */
+/** A UUID without its dashes: 32 letters and digits are sure to be accepted. */
 function clientTranId(reference: string): string {
   return reference.replaceAll('-', '').toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** The exchanges that can be bound, by the library's ids. */
+/** The supported exchanges, by ccxt's ids. */
 import type { Dialect } from '../dialect.ts';
 import { binance } from './binance.ts';
 

@@ -21,7 +21,7 @@ import { bindingView, subjectOf } from './shown.ts';
 
 type Answer = Reply<z.input<typeof bindingResponse>>;
 
-/** A caller waits for it. */
+/** Short, since a caller waits. */
 const ANSWER_WITHIN_MS = 5_000;
 
 export interface OfStrategy {
@@ -29,8 +29,8 @@ export interface OfStrategy {
 }
 
 /**
- * Binds a strategy. Whose sub-account it is the venue says, before it is stored; an equal repeat is
- * answered whatever it says by then.
+ * Binds a strategy, after the venue has confirmed whose sub-account it is. An equal repeat returns
+ * the binding without asking the venue again.
  */
 export async function createBinding(
   {
@@ -40,36 +40,37 @@ export async function createBinding(
   deps: ApiDependencies,
 ): Promise<Answer> {
   const { strategy_id, max_agent_balance } = body;
-  const asked = {
-    ...{ strategy_id, max_agent_balance },
+  const requested = {
+    strategy_id,
+    max_agent_balance,
     sub_account_address: body.sub_account_address?.toLowerCase() ?? null,
   };
   const subject = subjectOf('perp_binding', 'create', strategy_id, body);
   return auditedRefusal(deps, requester, subject, async () => {
     const known = await readPerpBinding(deps.db, strategy_id);
-    if (known !== null) return repeated(known, asked);
+    if (known !== null) return repeated(known, requested);
     const master = await readPerpMaster(deps.db);
     if (master === null) throw new ServiceError('master_account_missing');
-    if (asked.sub_account_address !== null)
-      await mustBeSubAccount(asked.sub_account_address, master, deps);
+    if (requested.sub_account_address !== null)
+      await mustBeSubAccount(requested.sub_account_address, master, deps);
     const audit = auditOf(requester, subject);
-    return replyOf(await createPerpBinding(deps.db, asked, audit), asked);
+    return replyOf(await createPerpBinding(deps.db, requested, audit), requested);
   });
 }
 
-type Asked = Pick<PerpBinding, 'strategy_id' | 'sub_account_address' | 'max_agent_balance'>;
+type Requested = Pick<PerpBinding, 'strategy_id' | 'sub_account_address' | 'max_agent_balance'>;
 
-function replyOf(change: BindingChange, asked: Asked): Answer {
+function replyOf(change: BindingChange, requested: Requested): Answer {
   switch (change.outcome) {
     case 'created':
       return { status: 200, body: bindingView(change.row) };
     case 'same':
     case 'strategy_binding_exists':
-      return repeated(change.row, asked);
+      return repeated(change.row, requested);
     case 'sub_account_bound':
       throw new ServiceError('sub_account_bound', {
         context: {
-          sub_account_address: checksummed(asked.sub_account_address ?? ''),
+          sub_account_address: checksummed(requested.sub_account_address ?? ''),
           strategy_id: change.row.strategy_id,
         },
       });
@@ -78,10 +79,10 @@ function replyOf(change: BindingChange, asked: Asked): Answer {
   }
 }
 
-function repeated(known: PerpBinding, asked: Asked): Answer {
+function repeated(known: PerpBinding, requested: Requested): Answer {
   if (
-    known.sub_account_address !== asked.sub_account_address ||
-    known.max_agent_balance !== asked.max_agent_balance
+    known.sub_account_address !== requested.sub_account_address ||
+    known.max_agent_balance !== requested.max_agent_balance
   )
     throw new ServiceError('strategy_binding_exists', { context: { binding: bindingView(known) } });
   return { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: bindingView(known) };
@@ -95,16 +96,16 @@ async function mustBeSubAccount(
   const context = { sub_account_address: checksummed(address) };
   const perp = venues?.perp;
   if (perp === undefined) throw new ServiceError('perp_venue_not_bound');
-  let told: PerpRole;
+  let reported: PerpRole;
   try {
-    told = await perp.client.role(address, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    reported = await perp.client.role(address, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
     throw new ServiceError('venue_unavailable', { context, cause: error });
   }
-  if (told.role !== 'subAccount' || told.master !== master_address)
+  if (reported.role !== 'subAccount' || reported.master !== master_address)
     throw new ServiceError('sub_account_not_of_master', {
-      context: { ...context, role: told.role },
+      context: { ...context, role: reported.role },
     });
 }
 
@@ -117,7 +118,7 @@ export async function getBinding(
   return { status: 200, body: bindingView(found) };
 }
 
-/** Stops or lets go on what the strategy does at the venue. */
+/** Pauses or resumes a strategy at the venue. */
 export async function pauseStrategy(
   {
     params: { strategy_id },

@@ -1,4 +1,4 @@
-/** GET …/emergency-state: all that is to be known of a strategy at once when something is wrong. */
+/** GET …/emergency-state: everything about a strategy at once, for an emergency. */
 import type { z } from 'zod';
 import { agentOf } from '../../../store/namespaces.ts';
 import type { Requester } from '../../../domain/commands/context.ts';
@@ -18,16 +18,16 @@ import { notBound, type OfStrategy } from './bindings.ts';
 import type { emergencyResponse } from './schema.ts';
 import { walletView } from './shown.ts';
 
-/** Who asks more often than this gets the answer of the look before. */
-const ASKED_EVERY_MS = 1_000;
+/** Within this time callers share one look at the venue. */
+const SHARED_FOR_MS = 1_000;
 const looks = new WeakMap<object, ReturnType<typeof shareLooks<PerpAccount | null>>>();
 
-/** A person waits for it who has no time. */
+/** Short, since a person waits in an emergency. */
 const ANSWER_WITHIN_MS = 2_500;
 
 /**
- * Asks the venue now, at most once a second for all who ask. What it does not say is what it last
- * said, with its time and `stale`; nothing old is ever shown as new.
+ * Reads the venue now, at most once a second for all callers. Where the venue does not answer,
+ * shows its last answer with its time and `stale`.
  */
 export async function emergencyState(
   { params: { strategy_id }, requester }: OfStrategy & { readonly requester: Requester },
@@ -55,19 +55,22 @@ export async function emergencyState(
 }
 
 const NEVER_SEEN = {
-  ...{ withdrawable: null, account_value: null, open_positions: null, checked_at: null },
+  withdrawable: null,
+  account_value: null,
+  open_positions: null,
+  checked_at: null,
 };
 
-/** The venue's word about the account, not older than a second. */
+/** The account by the venue, at most a second old; null where the venue does not answer. */
 async function lookAt(state: StrategyState, deps: ApiDependencies): Promise<PerpAccount | null> {
   const perp = deps.venues?.perp;
   if (perp === undefined) return null;
-  const shared = looks.get(perp) ?? shareLooks<PerpAccount | null>(ASKED_EVERY_MS);
+  const shared = looks.get(perp) ?? shareLooks<PerpAccount | null>(SHARED_FOR_MS);
   looks.set(perp, shared);
   return shared(state.account, () => askVenue(state, perp, deps));
 }
 
-/** Null where the venue does not tell, or what it tells does not say what the account has. */
+/** Null where the venue does not answer, or where its answer does not cover the account's funds. */
 async function askVenue(
   { account, at }: StrategyState,
   perp: PerpAccess,
@@ -83,14 +86,14 @@ async function askVenue(
       log.warn({ account, mode }, 'the account keeps its balances where they are not read');
       return null;
     }
-    // The time before it was asked: what it told is not older.
+    // The time before the request: the answer is not older.
     const seen = { ...state, checked_at: at };
     await notePerpAccount(db, { ...seen, address: account }).catch((error: unknown) =>
-      log.warn({ account, err: error }, 'what the perps venue told was not kept'),
+      log.warn({ account, err: error }, 'the perps venue’s answer was not stored'),
     );
     return seen;
   } catch (error) {
-    log.warn({ account, err: error }, 'the perps venue was asked in vain');
+    log.warn({ account, err: error }, 'the perps venue did not answer');
     return null;
   }
 }

@@ -16,17 +16,17 @@ import { masterView, subjectOf } from './shown.ts';
 import { addressOfSigner } from './signer.ts';
 
 type Body = z.output<typeof masterCreate>;
-type Asked = Omit<PerpMaster, 'created_at'>;
+type Requested = Omit<PerpMaster, 'created_at'>;
 
 /**
- * Names the account that is paid from. What the venues file and the signer say is asked before it
- * is stored; an equal repeat is answered whatever they say by then.
+ * Names the account that pays. Address and network must match the venues file and the signer; an
+ * equal repeat returns the account without checking again.
  */
 export async function createMaster(
   { body, requester }: { readonly body: Body; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<z.input<typeof masterResponse>>> {
-  const asked: Asked = {
+  const requested: Requested = {
     ...body,
     network: body.network as PerpNetworkName,
     master_address: body.master_address.toLowerCase(),
@@ -34,23 +34,23 @@ export async function createMaster(
   const subject = subjectOf('perp_master', 'create', body.master_address, body);
   return auditedRefusal(deps, requester, subject, async () => {
     const known = await readPerpMaster(deps.db);
-    if (known !== null) return repeated(known, asked);
+    if (known !== null) return repeated(known, requested);
     const { venue } = deps.venues?.perp ?? {};
     if (venue === undefined) throw new ServiceError('perp_venue_not_bound');
-    mustBeOf(venue, asked);
+    mustBeOf(venue, requested);
     const runtime_address = await addressOfSigner(body.signer_key, deps);
     if (!sameEvmAddress(runtime_address, body.master_address))
       throw new ServiceError('signer_identity_mismatch', {
         context: { signer_key: body.signer_key, runtime_address },
       });
-    const change = await createPerpMaster(deps.db, asked, auditOf(requester, subject));
+    const change = await createPerpMaster(deps.db, requested, auditOf(requester, subject));
     return change.outcome === 'created'
       ? { status: 200, body: masterView(change.row) }
-      : repeated(change.row, asked);
+      : repeated(change.row, requested);
   });
 }
 
-function mustBeOf(venue: PerpVenue, { master_address, network }: Asked): void {
+function mustBeOf(venue: PerpVenue, { master_address, network }: Requested): void {
   const expected = {
     ...(sameEvmAddress(venue.account, master_address) ? {} : { master_address: venue.account }),
     ...(networkOf(venue) === network ? {} : { network: networkOf(venue) }),
@@ -65,9 +65,9 @@ function networkOf({ network }: PerpVenue): string {
   return network.toLowerCase();
 }
 
-function repeated(known: PerpMaster, asked: Asked): Reply<z.input<typeof masterResponse>> {
+function repeated(known: PerpMaster, requested: Requested): Reply<z.input<typeof masterResponse>> {
   const fields = (['master_address', 'signer_key', 'network', 'label'] as const).filter(
-    (field) => known[field] !== asked[field],
+    (field) => known[field] !== requested[field],
   );
   if (fields.length > 0)
     throw new ServiceError('master_account_exists', {

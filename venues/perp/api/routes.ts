@@ -31,7 +31,7 @@ const ofStrategy = {
   params: strategyParams,
 } as const;
 
-/** What a signer is refused for, whose live address is needed. */
+/** Refusals of a signer whose live address is needed. */
 const SIGNER_REFUSALS = [
   'signer_not_found',
   'signer_not_active',
@@ -73,8 +73,8 @@ export const perpVenueRoutes: readonly Route[] = [
     roles: ADMIN_ROLES,
     summary: 'Bind a strategy to the perps venue',
     description:
-      "With a sub-account it trades there, else with the master's own account. The venue is asked whether the sub-account is the " +
-      "master's. An equal repeat answers the binding.",
+      "With a sub-account it trades there, else with the master's own account. The venue must confirm that the sub-account is " +
+      "the master's. An equal repeat returns the binding.",
     params: noParams,
     body: bindingCreate,
     response: bindingResponse,
@@ -193,7 +193,7 @@ export const perpVenueRoutes: readonly Route[] = [
     roles: ALL_ROLES,
     summary: 'Everything about a strategy at once',
     description:
-      'The venue is asked now, for a few seconds at most; with `stale` it did not answer, and `venue` is what it said at `checked_at`. ' +
+      'Reads the venue now, for a few seconds at most; with `stale` it did not answer, and `venue` is its answer of `checked_at`. ' +
       'An agent is shown the movements of its own namespace.',
     body: noBody,
     response: emergencyResponse,

@@ -18,17 +18,17 @@ import { idempotencyKey } from '../../../api/movements/schema.ts';
 
 const DIGITS = /^0x[0-9a-fA-F]{40}$/;
 
-/** An address in any case; comes out checksummed. */
+/** An address in any case; the output is checksummed. */
 const address = z
   .string()
   .regex(DIGITS, 'must be 0x and 40 hex digits')
-  .refine((given) => problemOf(given) !== 'zero', 'is the zero address')
-  .refine((given) => problemOf(given) !== 'checksum', 'its checksum is wrong: is it mistyped?')
+  .refine((input) => problemOf(input) !== 'zero', 'is the zero address')
+  .refine((input) => problemOf(input) !== 'checksum', 'its checksum is wrong: is it mistyped?')
   .overwrite(checksummed)
   .meta({ description: 'In upper or lower case, or mixed with the right checksum; not zero.' });
 
-function problemOf(given: string): AddressProblem | null {
-  const reading = readEvmAddress(given);
+function problemOf(input: string): AddressProblem | null {
+  const reading = readEvmAddress(input);
   return reading.ok ? null : reading.problem;
 }
 
@@ -112,10 +112,10 @@ const agentName = segment(16)
   .regex(/^(?!.* valid_until )/, 'must not hold ` valid_until `, which the venue reads as an end')
   .meta({ description: "The name at the venue, among all of the master's agents." });
 
-/** As everything here is kept; what is no time is refused by then. */
-function inMilliseconds(given: string): string {
-  const time = new Date(given);
-  return Number.isNaN(time.getTime()) ? given : time.toISOString();
+/** As stored; a text that is not a time stays, and has been refused already. */
+function inMilliseconds(input: string): string {
+  const time = new Date(input);
+  return Number.isNaN(time.getTime()) ? input : time.toISOString();
 }
 
 export const walletCreate = z
@@ -173,7 +173,9 @@ export const topUpRequest = z
     id: 'TopUpRequest',
     examples: [
       {
-        ...{ asset: 'USDC', amount: '2500', reason: 'More margin for the week.' },
+        asset: 'USDC',
+        amount: '2500',
+        reason: 'More margin for the week.',
         idempotency_key: 'basis-2026-11-24-1',
       },
     ],
@@ -210,7 +212,7 @@ export const emergencyResponse = z
           "Of the strategy's sub-account, or of the master where it has none. Null when nothing was ever seen of it.",
       }),
     checked_at: timestamp.nullable().meta({
-      description: 'When the venue was asked for what stands under `venue`.',
+      description: 'When `venue` was read from the venue.',
     }),
     stale: z.boolean().meta({
       description: 'The venue did not say it now: it is from `checked_at`, or nothing.',

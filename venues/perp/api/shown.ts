@@ -1,4 +1,4 @@
-/** Rows of the perps venue as callers see them, and what a change is about for the audit. */
+/** Rows of the perps venue as callers see them, and the audit subject of a change. */
 import type { z } from 'zod';
 import type { AuditAction } from '../../../domain/events.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -26,16 +26,17 @@ export function walletView(wallet: AgentWallet): z.input<typeof walletResponse> 
 type Verb<Entity extends string> =
   Extract<AuditAction, `${Entity}.${string}`> extends `${Entity}.${infer Name}` ? Name : never;
 
-/** What is asked for, as it was sent. */
+/** The audit subject of a request, with its body as sent. */
 export function subjectOf<Entity extends 'perp_master' | 'perp_binding' | 'perp_agent_wallet'>(
   entity_type: Entity,
   verb: Verb<Entity>,
   entity_key: string,
-  asked: object,
+  body: object,
 ): Subject {
   return {
     action: `${entity_type}.${verb}` as AuditAction,
-    ...{ entity_type, entity_key },
-    details: JSON.parse(JSON.stringify(asked)) as JsonObject,
+    entity_type,
+    entity_key,
+    details: JSON.parse(JSON.stringify(body)) as JsonObject,
   };
 }

@@ -1,4 +1,4 @@
-/** The signer that an account or an agent of the perps venue is to have. */
+/** The signer of an account or an agent of the perps venue. */
 import { ServiceError } from '../../../domain/errors.ts';
 import { readIdentity } from '../../../signers/identity.ts';
 import { readSignerRow } from '../../../store/registry.ts';
@@ -6,8 +6,8 @@ import type { ApiDependencies } from '../../../api/dependencies.ts';
 import { liveIdentity } from '../../../api/registries/live-identity.ts';
 
 /**
- * The checksummed address that the signer tells now. Refused is one that is not known, not active,
- * no EVM signer, does not tell who it is, or is not who it is pinned to be.
+ * The checksummed address that the signer reports now. Refuses a signer that is unknown, inactive,
+ * not an EVM signer, does not report its address, or reports another one than it is pinned to.
  */
 export async function addressOfSigner(
   signer_key: string,
@@ -19,7 +19,7 @@ export async function addressOfSigner(
   const family = signer?.descriptor.chain_family ?? row?.chain_family;
   if (family === undefined) throw new ServiceError('signer_not_found', { context });
   if (family !== 'evm') throw new ServiceError('signer_identity_not_applicable', { context });
-  // One without a row was never switched.
+  // A signer without a row was never switched, so it is active.
   const status = row?.status ?? 'active';
   if (status !== 'active')
     throw new ServiceError('signer_not_active', { context: { ...context, current_state: status } });

@@ -1,4 +1,4 @@
-/** POST …/agent-wallets/{agent_name}/top-up: gives a strategy more to work with at the venue. */
+/** POST …/agent-wallets/{agent_name}/top-up: moves more funds to a strategy at the venue. */
 import type { z } from 'zod';
 import type { Requester } from '../../../domain/commands/context.ts';
 import { ServiceError } from '../../../domain/errors.ts';
@@ -34,7 +34,7 @@ const TOP_UP = {
   completion_assurance: 'provider_completed',
 } as const;
 
-/** A caller waits for it. */
+/** Short, since a caller waits. */
 const ANSWER_WITHIN_MS = 5_000;
 
 interface Input {
@@ -45,8 +45,8 @@ interface Input {
 
 /**
  * A movement from the master to the strategy's sub-account; where it has none, a deposit by the
- * master's signer, since an agent holds no funds. It waits for a person whatever policies say. What
- * the strategy has, what is on its way to it and this are no more than `max_agent_balance`.
+ * master's signer, since an agent holds no funds. A person must always approve it. Together with
+ * the strategy's value and open top-ups it may not exceed `max_agent_balance`.
  */
 export async function topUp(
   { params: { strategy_id, agent_name }, body, requester }: Input,
@@ -55,8 +55,12 @@ export async function topUp(
   const { asset, amount, reason, idempotency_key: key } = body;
   const scope = requester.caller.client_id ?? 'anonymous';
   const request = {
-    ...{ template_key: TOP_UP_TEMPLATE, strategy_id, agent_name },
-    ...{ asset, amount, reason },
+    template_key: TOP_UP_TEMPLATE,
+    strategy_id,
+    agent_name,
+    asset,
+    amount,
+    reason,
   };
   const subject = {
     action: 'movement.create',
@@ -85,7 +89,10 @@ export async function topUp(
     const made = await makeMovement(
       {
         ...compiled,
-        ...{ requester, request, strategy_id, subject },
+        requester,
+        request,
+        strategy_id,
+        subject,
         used: { scope, key },
         labels: { agent_name, reason },
         approval_ttl_seconds: deps.settings.approvalTtlSeconds,
@@ -107,7 +114,7 @@ export async function topUp(
   });
 }
 
-/** Who is topped up, out of what. */
+/** The strategy, its master and the venue. */
 async function toppedUp(
   { strategy_id, agent_name }: Input['params'],
   { db, venues }: ApiDependencies,
@@ -154,7 +161,7 @@ function mustFit(
     throw problem('amount', `a deposit of less than ${LEAST_DEPOSIT} is lost at the venue`);
 }
 
-/** How much more the strategy may have, null where nobody has said how much it may. */
+/** How much more the strategy may have; null where it has no `max_agent_balance`. */
 async function roomOf(
   { max_agent_balance: most, sub_account_address: sub }: PerpBinding,
   { client, venue }: PerpAccess,
@@ -197,7 +204,10 @@ function nodeOf(
         ]
       : ['agent_wallet_top_up', { sub_account_address: checksummed(sub) }];
   return {
-    ...{ node_key: 'top-up', node_kind: 'action', action_type, has_side_effect: true },
+    node_key: 'top-up',
+    node_kind: 'action',
+    action_type,
+    has_side_effect: true,
     executor_selector: { action_type, provider: 'perp' },
     signer_selector: { chain_family, ...(profile === undefined ? {} : { profile }) },
     config: { venue: venue_key, asset, ...config },

@@ -31,8 +31,8 @@ export async function listWallets(
 }
 
 /**
- * Writes down an agent and the nonce of its approval, which a worker signs and sends. The signer is
- * asked for its address first; an equal repeat is answered whatever it says by then.
+ * Stores an agent and the nonce of its approval, which a worker signs and sends. Reads the signer's
+ * address first; an equal repeat returns the wallet without reading it again.
  */
 export async function createWallet(
   {
@@ -54,10 +54,10 @@ export async function createWallet(
     const known = wallets.find((each) => isRepeat(each, body));
     if (known !== undefined) return repeated(known);
     const address = await addressOfSigner(body.signer_key, deps);
-    const asked = { ...body, strategy_id, address };
-    const change = await createAgentWallet(deps.db, asked, auditOf(requester, subject));
+    const requested = { ...body, strategy_id, address };
+    const change = await createAgentWallet(deps.db, requested, auditOf(requester, subject));
     if (change === null) throw notBound(strategy_id);
-    return replyOf(change, asked);
+    return replyOf(change, requested);
   });
 }
 
@@ -77,8 +77,8 @@ function repeated(known: AgentWallet): Answer {
   return { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: walletView(known) };
 }
 
-function replyOf(change: WalletChange, asked: Body & { readonly address: string }): Answer {
-  const { agent_name, address } = asked;
+function replyOf(change: WalletChange, requested: Body & { readonly address: string }): Answer {
+  const { agent_name, address } = requested;
   switch (change.outcome) {
     case 'created':
       return { status: 200, body: walletView(change.row) };

@@ -84,11 +84,11 @@ export async function startExchange(
     const key = keys.get(String(request.headers['x-mbx-apikey']));
     if (key === undefined)
       throw new Refused(401, -2015, 'Invalid API-key, IP, or permissions for action.');
-    const [signed = '', given = ''] = raw.split('&signature=');
+    const [signed = '', signature = ''] = raw.split('&signature=');
     const expected = createHmac('sha256', key.secret).update(signed).digest('hex');
     if (
-      given.length !== expected.length ||
-      !timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+      signature.length !== expected.length ||
+      !timingSafeEqual(Buffer.from(signature), Buffer.from(expected))
     ) {
       throw new Refused(400, -1022, 'Signature for this request is not valid.');
     }

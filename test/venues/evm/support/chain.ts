@@ -187,9 +187,9 @@ async function startProxy(target: string) {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks).toString();
-      const asked = JSON.parse(body) as { method: string; params: [Hex] };
-      const isSend = asked.method === 'eth_sendRawTransaction';
-      if (isSend) sends.push(asked.params[0]);
+      const rpcRequest = JSON.parse(body) as { method: string; params: [Hex] };
+      const isSend = rpcRequest.method === 'eth_sendRawTransaction';
+      if (isSend) sends.push(rpcRequest.params[0]);
       if (isSend && fault === 'drop_before') return void response.destroy();
       const answer = await fetch(target, {
         method: 'POST',
@@ -200,7 +200,7 @@ async function startProxy(target: string) {
       if (isSend && fault === 'lose_answer') return void response.destroy();
       response
         .setHeader('content-type', 'application/json')
-        .end(asked.method === 'eth_getTransactionReceipt' ? receiptOf(text) : text);
+        .end(rpcRequest.method === 'eth_getTransactionReceipt' ? receiptOf(text) : text);
     })().catch(() => response.destroy());
   });
   const receiptOf = (text: string): string => {

@@ -2,51 +2,51 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface RpcRequest {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
 /** What comes of an answer: another one, or the connection is cut. */
-export type Twist = (asked: Asked, answer: unknown) => unknown;
+export type Twist = (methods: RpcRequest, answer: unknown) => unknown;
 export const CUT = Symbol('cut');
 
 export interface Liar {
   readonly url: string;
-  /** Methods that were asked, in order. */
-  readonly asked: string[];
+  /** Called methods, in order. */
+  readonly methods: string[];
   twist(by: Twist): void;
   stop(): Promise<void>;
 }
 
-const truth: Twist = (_asked, answer) => answer;
+const truth: Twist = (_request, answer) => answer;
 
-/** Starts one that tells the truth until it is told otherwise. */
+/** Starts an endpoint that answers truthfully until `twist` replaces its answers. */
 export async function startLiar(target: string): Promise<Liar> {
-  const asked: string[] = [];
+  const methods: string[] = [];
   let by = truth;
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks).toString();
-      const question = JSON.parse(body) as Asked & { readonly id: number };
-      asked.push(question.method);
+      const question = JSON.parse(body) as RpcRequest & { readonly id: number };
+      methods.push(question.method);
       const headers = { 'content-type': 'application/json' };
       const answer = (await (await fetch(target, { method: 'POST', body, headers })).json()) as {
         result?: unknown;
       };
-      const told = by(question, answer.result);
-      if (told === CUT) return void response.destroy();
+      const twisted = by(question, answer.result);
+      if (twisted === CUT) return void response.destroy();
       response
         .setHeader('content-type', 'application/json')
-        .end(JSON.stringify(told === answer.result ? answer : { ...answer, result: told }));
+        .end(JSON.stringify(twisted === answer.result ? answer : { ...answer, result: twisted }));
     })().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    methods,
     twist: (next) => {
       by = next;
     },
