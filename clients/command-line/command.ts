@@ -22,15 +22,18 @@ export type Answer =
 export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
 /** Names of arguments to what they are, in the order in which they are given. */
 export type ArgumentSpecs = Readonly<Record<string, string>>;
-type ValueOf<S> = S extends OptionSpec<infer T> ? T : never;
+/** What the options of these specs hold once they are read. */
+export type OptionValues<O> = {
+  readonly [K in keyof O]: O[K] extends OptionSpec<infer T> ? T : never;
+};
 
-export interface Call<A extends ArgumentSpecs, O extends OptionSpecs> {
+export interface Call<A extends ArgumentSpecs, O extends OptionSpecs, S = Session> {
   readonly args: { readonly [K in keyof A]: string };
-  readonly options: { readonly [K in keyof O]: ValueOf<O[K]> };
-  readonly session: Session;
+  readonly options: OptionValues<O>;
+  readonly session: S;
 }
 
-export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
+export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs, S = Session> {
   readonly name: string;
   readonly about: string;
   /** More than a line, for its own help. */
@@ -39,11 +42,11 @@ export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
   readonly args?: A;
   readonly options?: O;
   readonly answer: Answer;
-  readonly run: (call: Call<A, O>) => Promise<void>;
+  readonly run: (call: Call<A, O, S>) => Promise<void>;
 }
 
 /** A command whose types are erased, as the tree holds it. */
-export interface Leaf {
+export interface Leaf<S = Session> {
   readonly name: string;
   readonly about: string;
   readonly details: string | undefined;
@@ -52,21 +55,21 @@ export interface Leaf {
   readonly options: OptionSpecs;
   readonly answer: Answer;
   readonly invoke: (
-    session: Session,
+    session: S,
     args: readonly string[],
     options: Readonly<Record<string, unknown>>,
   ) => Promise<void>;
 }
 
 /** Commands of one thing. */
-export interface Group {
+export interface Group<S = Session> {
   readonly name: string;
   readonly about: string;
-  readonly commands: readonly Leaf[];
+  readonly commands: readonly Leaf<S>[];
 }
-export type Entry = Leaf | Group;
+export type Entry<S = Session> = Leaf<S> | Group<S>;
 
-export function isGroup(entry: Entry): entry is Group {
+export function isGroup<S>(entry: Entry<S>): entry is Group<S> {
   return 'commands' in entry;
 }
 
@@ -76,7 +79,8 @@ const NO_ARGS = {};
 export function command<
   const A extends ArgumentSpecs = typeof NO_ARGS,
   const O extends OptionSpecs = typeof NO_ARGS,
->(spec: CommandSpec<A, O>): Leaf {
+  S = Session,
+>(spec: CommandSpec<A, O, S>): Leaf<S> {
   const { name, about, details, examples = [], answer, run } = spec;
   const args: ArgumentSpecs = spec.args ?? {};
   const options: OptionSpecs = spec.options ?? {};
@@ -105,17 +109,6 @@ export function command<
 /** What an operation of the API answers. */
 export function answerOf(operation: string): Answer {
   return { operation };
-}
-
-/** Every command with the words that call it. */
-export function leavesOf(
-  tree: readonly Entry[],
-): readonly { readonly path: string; readonly leaf: Leaf }[] {
-  return tree.flatMap((entry) =>
-    isGroup(entry)
-      ? entry.commands.map((leaf) => ({ path: `${entry.name} ${leaf.name}`, leaf }))
-      : [{ path: entry.name, leaf: entry }],
-  );
 }
 
 /** How an argument is written: `movementId` is `<movement-id>`. */

@@ -1,4 +1,5 @@
 /** Each command's help ends with a line that can be typed. */
+import type { Command } from 'commander';
 import type { Leaf } from './command.ts';
 import { flagOf, type OptionSpec } from './options.ts';
 
@@ -53,4 +54,12 @@ function valueOf({ choices, file, value = '' }: OptionSpec<unknown>): string {
 function sampleOf(name: string): string {
   if (SAMPLES[name] !== undefined) return SAMPLES[name];
   return /id$/i.test(name) ? ID : name.toLowerCase().includes('file') ? 'request.json' : name;
+}
+
+/** What a command is called and takes; that everything has options needs no word. */
+export function subcommandTerm(command: Command): string {
+  const args = command.registeredArguments.map(
+    (each) => `<${each.name()}${each.variadic ? '...' : ''}>`,
+  );
+  return [command.name(), ...args].join(' ');
 }

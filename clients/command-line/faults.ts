@@ -37,13 +37,30 @@ export function faultOf(error: unknown): Fault {
 }
 
 /** Whether the request may have been carried out although no answer says so. */
-export function isOutcomeUnknown(error: unknown): boolean {
+function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof UnreachableError) return error.maybeTaken;
   // A later try that was turned away says nothing of the one before.
   if (error instanceof ApiError && error.maybeTaken) return true;
   if (error instanceof ApiError)
     return error.status >= 500 && !NOTHING_ACCEPTED.includes(error.rawCode ?? '');
   return error instanceof Interrupted;
+}
+
+/** Sends a write under a key. When its outcome is unknown, says how to repeat it safely. */
+export async function sendUnder<T>(
+  key: string,
+  send: (key: string) => Promise<T>,
+  say: (text: string) => void,
+): Promise<T> {
+  try {
+    return await send(key);
+  } catch (error) {
+    if (isOutcomeUnknown(error))
+      say(
+        `It is not known whether this was carried out. Repeat it with --idempotency-key ${key}: it will not be done twice.`,
+      );
+    throw error;
+  }
 }
 
 function statusOf({ status, rawCode }: ApiError): ExitStatus {

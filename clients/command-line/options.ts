@@ -1,5 +1,6 @@
 /** Options of commands as data, each with how its value is read. */
 import { InvalidArgumentError, Option } from 'commander';
+import { usageError } from './exit.ts';
 
 export interface OptionSpec<T> {
   readonly about: string;
@@ -48,6 +49,17 @@ export function many(value: string, about: string): OptionSpec<readonly string[]
     many: true,
     read: (raw) => (Array.isArray(raw) ? raw.map(String) : []),
   };
+}
+
+/** `key=value` pairs as an object. */
+export function pairs(given: readonly string[], option: string): Record<string, string> {
+  return Object.fromEntries(
+    given.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw usageError(`${option} takes <key>=<value>, not "${pair}".`);
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
 }
 
 /** A whole number. */

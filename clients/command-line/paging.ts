@@ -1,8 +1,17 @@
 /** Lists: a page of them, or all. */
 import { OPERATIONS, type PagedId, type QueryOf, type RowOf } from '../http/operations.ts';
+import {
+  answerOf,
+  command,
+  type Call,
+  type CommandSpec,
+  type Leaf,
+  type OptionSpecs,
+} from './command.ts';
+import type { NoArguments, NoOptions } from './operation.ts';
 import { flag, text, whole } from './options.ts';
-import type { Session } from './session.ts';
-import type { Columns } from './table.ts';
+import type { Session, Sparse } from './session.ts';
+import type { Columns } from './columns.ts';
 
 /** Options of every list that has pages. */
 export const PAGE = {
@@ -11,31 +20,34 @@ export const PAGE = {
   all: flag('every page'),
 };
 
-interface PageOptions {
-  readonly limit: number | undefined;
-  readonly cursor: string | undefined;
-  readonly all: boolean;
-}
-
-interface List<Id extends PagedId> {
-  readonly query: QueryOf<Id>;
-  readonly page: PageOptions;
+interface Listing<Id extends PagedId, O extends OptionSpecs> extends Omit<
+  CommandSpec<NoArguments, O>,
+  'args' | 'answer' | 'run'
+> {
+  readonly query?: (options: Call<NoArguments, O>['options']) => Sparse<QueryOf<Id>>;
   readonly columns: Columns<RowOf<Id>>;
 }
 
-/** Prints a page, or all pages as if they were one. */
-export async function printList<Id extends PagedId>(
-  session: Session,
+/** The command that prints a page of a list, or all pages as if they were one. */
+export function listing<Id extends PagedId, const O extends OptionSpecs = NoOptions>(
   id: Id,
-  { query, page, columns }: List<Id>,
-): Promise<void> {
-  const field = OPERATIONS[id].paged;
-  const given = defined({ ...(query as object), limit: page.limit, cursor: page.cursor });
-  const body = page.all ? await everyPage(session, id, given) : await onePage(session, id, given);
-  const rows = body[field] as readonly RowOf<Id>[];
-  await session.print(body, () => session.table(rows, columns));
-  if (typeof body['next_cursor'] === 'string')
-    session.note(`There are more: --cursor ${body['next_cursor']}, or --all.`);
+  { query, columns, ...spec }: Listing<Id, O>,
+): Leaf {
+  return command<NoArguments, O & typeof PAGE>({
+    ...spec,
+    options: { ...(spec.options ?? ({} as O)), ...PAGE },
+    answer: answerOf(id),
+    run: async ({ session, options }) => {
+      const { limit, cursor, all } = options as Call<NoArguments, typeof PAGE>['options'];
+      const filters = query?.(options as Call<NoArguments, O>['options']);
+      const sent = defined({ ...filters, limit, cursor });
+      const body = all ? await everyPage(session, id, sent) : await onePage(session, id, sent);
+      const rows = body[OPERATIONS[id].paged] as readonly RowOf<Id>[];
+      await session.print(body, () => session.table(rows, columns));
+      if (typeof body['next_cursor'] === 'string')
+        session.note(`There are more: --cursor ${body['next_cursor']}, or --all.`);
+    },
+  });
 }
 
 type Body = Readonly<Record<string, unknown>>;

@@ -1,31 +1,42 @@
 /** From the tree of commands to a program: its help, its faults and its exit status. */
-import { Command, CommanderError, Option } from 'commander';
-import { argumentOf, isGroup, type Entry, type Leaf } from './command.ts';
-import { examplesOf } from './examples.ts';
+import { Command, CommanderError, type Option } from 'commander';
+import { argumentOf, isGroup, type ArgumentSpecs, type Entry, type Leaf } from './command.ts';
 import { EXIT, EXIT_MEANINGS } from './exit.ts';
 import { faultOf } from './faults.ts';
 import type { Io } from './io.ts';
 import { commanderOption } from './options.ts';
 import { printable } from './printable.ts';
-import { Session, type Made } from './session.ts';
-import { OUTPUTS } from './settings.ts';
 
-export interface ProgramSpec extends Made {
+export interface ProgramSpec<S> {
+  readonly name: string;
   readonly about: string;
   readonly version: string;
-  readonly tree: readonly Entry[];
+  readonly tree: readonly Entry<S>[];
   /** Behind the help of the program itself. */
   readonly more: string;
+  /** Options of every command. */
+  readonly globals: readonly Option[];
+  /** What a command runs with. */
+  readonly session: (io: Io, globals: Globals) => S;
+  /** Left out: a command's help has no examples, and a fault of usage names the program's help. */
+  readonly help?: {
+    readonly examples: (path: string, leaf: Leaf<S>) => readonly string[];
+    readonly subcommandTerm: (command: Command) => string;
+  };
 }
 
-interface Global {
+export interface Globals {
   readonly profile?: string;
   readonly output?: string;
   readonly quiet?: boolean;
 }
 
 /** Runs one command line (without node and script) and answers the exit status. */
-export async function run(spec: ProgramSpec, args: readonly string[], io: Io): Promise<number> {
+export async function run<S>(
+  spec: ProgramSpec<S>,
+  args: readonly string[],
+  io: Io,
+): Promise<number> {
   try {
     await programOf(spec, io).parseAsync([...args], { from: 'user' });
     return EXIT.done;
@@ -39,19 +50,12 @@ export async function run(spec: ProgramSpec, args: readonly string[], io: Io): P
 }
 
 /** The program with all its commands. */
-export function programOf(spec: ProgramSpec, io: Io): Command {
+export function programOf<S>(spec: ProgramSpec<S>, io: Io): Command {
   const program = new Command(spec.name)
     .description(spec.about)
     .version(spec.version)
-    .addOption(new Option('--profile <name>', 'a profile of the configuration file'))
-    .addOption(
-      new Option(
-        '--output <form>',
-        'table for people, json for programs (also SVC_OUTPUT)',
-      ).choices(OUTPUTS),
-    )
-    .option('--quiet', 'no progress and no notes on standard error')
-    .addHelpText('after', `\n${spec.more}\n${exitHelp()}`);
+    .addHelpText('after', `\n${spec.more}${exitHelp()}`);
+  for (const option of spec.globals) program.addOption(option);
   for (const entry of spec.tree) {
     if (!isGroup(entry)) addLeaf(program, entry, { spec, io });
     else {
@@ -59,13 +63,13 @@ export function programOf(spec: ProgramSpec, io: Io): Command {
       for (const leaf of entry.commands) addLeaf(group, leaf, { spec, io });
     }
   }
-  return withStreams(program, spec.name, io);
+  return withStreams(program, spec, io);
 }
 
-function addLeaf(
+function addLeaf<S>(
   parent: Command,
-  leaf: Leaf,
-  { spec, io }: { readonly spec: ProgramSpec; readonly io: Io },
+  leaf: Leaf<S>,
+  { spec, io }: { readonly spec: ProgramSpec<S>; readonly io: Io },
 ): void {
   const command = parent.command(leaf.name).summary(leaf.about);
   command.description([leaf.about, leaf.details].filter((part) => part !== undefined).join('\n\n'));
@@ -73,33 +77,34 @@ function addLeaf(
     command.argument(`<${argumentOf(name)}>`, about);
   for (const [name, option] of Object.entries(leaf.options))
     command.addOption(commanderOption(name, option));
-  const examples = examplesOf(pathOf(command), leaf);
-  command.addHelpText(
-    'after',
-    `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`,
-  );
+  const examples = spec.help?.examples(pathOf(command), leaf) ?? [];
+  if (examples.length > 0)
+    command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}\n`).join('')}`);
   command.action(async () => {
-    const { profile, output, quiet } = command.optsWithGlobals<Global>();
-    const session = new Session(spec, io, { profile, output, quiet: quiet === true });
-    await leaf.invoke(session, argumentsOf(leaf, command.args), command.opts());
+    const session = spec.session(io, command.optsWithGlobals<Globals>());
+    await leaf.invoke(session, argumentsOf(leaf.args, command.args), command.opts());
   });
 }
 
 /** Words without end (`command...`) are one argument. */
-function argumentsOf(leaf: Leaf, given: readonly string[]): readonly string[] {
-  return Object.keys(leaf.args).some((name) => name.endsWith('...')) ? [given.join(' ')] : given;
+function argumentsOf(specs: ArgumentSpecs, given: readonly string[]): readonly string[] {
+  return Object.keys(specs).some((name) => name.endsWith('...')) ? [given.join(' ')] : given;
 }
 
 /** Every command of it writes where the caller says, and a fault of usage is one line. */
-function withStreams(program: Command, name: string, io: Io): Command {
+function withStreams<S>(program: Command, { name, help }: ProgramSpec<S>, io: Io): Command {
   for (const each of [program, ...program.commands, ...program.commands.flatMap((c) => c.commands)])
     each
       .exitOverride()
-      .configureHelp({ showGlobalOptions: true, subcommandTerm })
+      .configureHelp({
+        showGlobalOptions: true,
+        ...(help && { subcommandTerm: help.subcommandTerm }),
+      })
       .configureOutput({
         writeOut: io.out,
         writeErr: io.err,
-        outputError: (text, write) => write(`${name}: ${oneLine(text, pathOf(each))}\n`),
+        outputError: (text, write) =>
+          write(`${name}: ${oneLine(text, help ? pathOf(each) : name)}\n`),
       });
   return program;
 }
@@ -110,14 +115,6 @@ function oneLine(text: string, path: string): string {
     .replace(/\s*\n\s*/g, ' ')
     .trim();
   return printable(`${words} (see ${path} --help)`);
-}
-
-/** What it is called and takes; that everything has options needs no word. */
-function subcommandTerm(command: Command): string {
-  const args = command.registeredArguments.map(
-    (each) => `<${each.name()}${each.variadic ? '...' : ''}>`,
-  );
-  return [command.name(), ...args].join(' ');
 }
 
 function pathOf(command: Command): string {

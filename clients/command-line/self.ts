@@ -1,12 +1,5 @@
 /** Commands that every program has: its settings, its schemas, its completions. */
-import {
-  command,
-  leavesOf,
-  type Entry,
-  type Group,
-  type JsonSchema,
-  type Leaf,
-} from './command.ts';
+import { command, isGroup, type Entry, type Group, type JsonSchema, type Leaf } from './command.ts';
 import { completionOf, SHELLS } from './completion.ts';
 import { EXIT, CommandError, usageError } from './exit.ts';
 import type { Session } from './session.ts';
@@ -164,4 +157,15 @@ export function selfCommands(program: string, tree: () => readonly Entry[]): rea
       },
     }),
   ];
+}
+
+/** Every command with the words that call it. */
+export function leavesOf(
+  tree: readonly Entry[],
+): readonly { readonly path: string; readonly leaf: Leaf }[] {
+  return tree.flatMap((entry) =>
+    isGroup(entry)
+      ? entry.commands.map((leaf) => ({ path: `${entry.name} ${leaf.name}`, leaf }))
+      : [{ path: entry.name, leaf: entry }],
+  );
 }

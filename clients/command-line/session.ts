@@ -1,53 +1,60 @@
 /** What a command has while it runs: settings, a client, ways to print and to ask. */
 import type { FundClient } from '../http/client.ts';
-import type { AnyInput, InputArgs, OperationId, PagedId, ResultOf } from '../http/operations.ts';
+import type {
+  AnyInput,
+  Input,
+  InputArgs,
+  OperationId,
+  PagedId,
+  ResultOf,
+} from '../http/operations.ts';
 import { printable, printableJson } from './printable.ts';
 import { EXIT, CommandError, Interrupted, usageError } from './exit.ts';
-import { isOutcomeUnknown } from './faults.ts';
+import { sendUnder } from './faults.ts';
 import type { Io } from './io.ts';
 import { painter, wantsColour } from './paint.ts';
+import type { Globals } from './program.ts';
 import { exposedAddress, readSettings, type SecretSource, type Settings } from './settings.ts';
-import type { Column, Columns } from './table.ts';
+import type { Columns } from './columns.ts';
 import { View } from './view.ts';
 
-/** What differs between programs. */
-export interface Made {
-  readonly name: string;
-}
+/** The same fields; an optional one may be `undefined`, which is not sent. */
+export type Sparse<T> = { [K in keyof T]: T[K] | (T extends Record<K, T[K]> ? never : undefined) };
 
-export interface Asked {
-  readonly profile: string | undefined;
-  readonly output: string | undefined;
-  readonly quiet: boolean;
-}
+/** What a command sends with an operation. */
+export type Sent<Id extends OperationId> = {
+  [K in keyof Input<Id>]: K extends 'query' | 'body' ? Sparse<Input<Id>[K]> : Input<Id>[K];
+};
 
 /** A shorter wait is over before anybody has read of it. */
 const WORTH_A_WORD_MS = 1_000;
 
 export class Session {
-  readonly program: Made;
+  /** Its name. */
+  readonly program: string;
   readonly io: Io;
   /** Draws for standard output. */
   readonly view: View;
   /** Draws for standard error: what stands beside the answer. */
   readonly aside: View;
-  readonly #asked: Asked;
+  readonly #globals: Globals;
   #settings: Settings | null = null;
   #client: Promise<FundClient> | null = null;
 
-  constructor(program: Made, io: Io, asked: Asked) {
+  constructor(program: string, io: Io, globals: Globals) {
     this.program = program;
     this.io = io;
-    this.#asked = asked;
-    const fit = (isTerminal: boolean) => (isTerminal ? io.columns : undefined);
-    this.view = new View(painter(wantsColour(io.terminal.out, io.env)), fit(io.terminal.out));
-    this.aside = new View(painter(wantsColour(io.terminal.err, io.env)), fit(io.terminal.err));
+    this.#globals = globals;
+    const viewFor = (isTerminal: boolean) =>
+      new View(painter(wantsColour(isTerminal, io.env)), isTerminal ? io.columns : undefined);
+    this.view = viewFor(io.terminal.out);
+    this.aside = viewFor(io.terminal.err);
   }
 
   get settings(): Settings {
-    const { profile, output } = this.#asked;
+    const { profile, output } = this.#globals;
     if (this.#settings !== null) return this.#settings;
-    this.#settings = readSettings(this.io.env, { program: this.program.name, profile, output });
+    this.#settings = readSettings(this.io.env, { program: this.program, profile, output });
     const exposed = exposedAddress(this.#settings);
     if (exposed !== null)
       this.warn(
@@ -67,14 +74,17 @@ export class Session {
   }
 
   /** What an operation answers. */
-  async call<Id extends OperationId>(id: Id, ...input: InputArgs<Id>): Promise<ResultOf<Id>> {
+  async call<Id extends OperationId>(
+    id: Id,
+    ...[input]: Partial<Input<Id>> extends Input<Id> ? [input?: Sent<Id>] : [input: Sent<Id>]
+  ): Promise<ResultOf<Id>> {
     const client = await this.client();
-    return client.call(id, ...input);
+    return client.call(id, ...([input] as unknown as InputArgs<Id>));
   }
 
   async #connect(): Promise<FundClient> {
     const { apiUrl, keyId, secret } = this.settings;
-    if (keyId === null || secret === null) throw missingKey(this.program.name, keyId?.from);
+    if (keyId === null || secret === null) throw missingKey(this.program, keyId?.from);
     const { createClient } = await import('../http/client.ts');
     const client = createClient({
       baseUrl: apiUrl.value,
@@ -104,7 +114,7 @@ export class Session {
   /** A table of the answer, or a sentence on standard error where there are no rows. */
   async table<Row>(
     rows: readonly Row[],
-    columns: Columns<Row> | readonly Column<Row>[],
+    columns: Columns<Row>,
     none = 'There are none.',
   ): Promise<string> {
     if (rows.length === 0) this.note(none);
@@ -118,7 +128,7 @@ export class Session {
 
   /** A line for people beside the answer. */
   note(text: string): void {
-    if (!this.#asked.quiet) this.io.err(`${printable(text)}\n`);
+    if (!this.#globals.quiet) this.warn(printable(text));
   }
 
   /** What must be seen, `--quiet` or not. */
@@ -132,7 +142,7 @@ export class Session {
    */
   async confirm(question: string, { yes, what }: { yes: boolean; what: string }): Promise<void> {
     if (yes) {
-      if (!this.#asked.quiet) this.io.err(what);
+      if (!this.#globals.quiet) this.io.err(what);
       return;
     }
     if (!this.io.terminal.in || !this.io.terminal.err)
@@ -150,7 +160,7 @@ export class Session {
 
   /** Shows that something goes on, on a terminal and on standard error. */
   async during<T>(text: string, work: (say: (text: string) => void) => Promise<T>): Promise<T> {
-    if (!this.io.terminal.err || this.#asked.quiet) return work(() => undefined);
+    if (!this.io.terminal.err || this.#globals.quiet) return work(() => undefined);
     const { default: spinner } = await import('yocto-spinner');
     // It would take Ctrl-C over otherwise.
     const shown = spinner({ text, stream: process.stderr, handleSignals: false }).start();
@@ -163,23 +173,12 @@ export class Session {
     }
   }
 
-  /**
-   * Sends a create. When nobody can say what became of it, the key with which a repeat is safe is
-   * told.
-   */
+  /** Sends a create, under the key of the caller or one that is printed before. */
   async creating<T>(given: string | undefined, send: (key: string) => Promise<T>): Promise<T> {
-    const key = given ?? `${this.program.name}-${crypto.randomUUID()}`;
+    const key = given ?? `${this.program}-${crypto.randomUUID()}`;
     // Known before it is sent: whoever kills this program can still repeat it.
     if (given === undefined) this.note(`Its idempotency key is ${key}`);
-    try {
-      return await send(key);
-    } catch (error) {
-      if (isOutcomeUnknown(error))
-        this.warn(
-          `It is not known whether this was carried out. Repeat it with --idempotency-key ${key}: it will not be done twice.`,
-        );
-      throw error;
-    }
+    return sendUnder(key, send, (text) => this.warn(text));
   }
 
   /** Throws once Ctrl-C was pressed. */

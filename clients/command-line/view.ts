@@ -1,9 +1,10 @@
 /** Draws for one stream, in its colours. */
 import { printable } from './printable.ts';
 import { toneOf, type Paint } from './paint.ts';
-import { fieldsFrom, record, table, type Cell, type Column, type Columns } from './table.ts';
+import { columnsOf, type Columns } from './columns.ts';
+import { record, table, type Cell } from './table.ts';
 
-export { state } from './table.ts';
+export { state } from './columns.ts';
 
 export class View {
   readonly paint: Paint;
@@ -17,11 +18,8 @@ export class View {
   }
 
   /** Columns under their titles, or a block for each row where they do not fit; empty without. */
-  table<Row>(
-    rows: readonly Row[],
-    columns: Columns<Row> | readonly Column<Row>[],
-  ): Promise<string> {
-    return table(rows, columns, this.paint, this.#width);
+  table<Row>(rows: readonly Row[], columns: Columns<Row>): Promise<string> {
+    return table(rows, columnsOf(columns), this.paint, this.#width);
   }
 
   /** A line for each field that there is. */
@@ -31,7 +29,7 @@ export class View {
 
   /** A line for each field of the row that there is. */
   fields<Row>(row: Row, columns: Columns<Row>): string {
-    return this.record(fieldsFrom(row, columns));
+    return this.record(columnsOf(columns).map(({ title, of }) => [title, of(row)]));
   }
 
   /** Lines of a drawn graph, each state in its colour. */

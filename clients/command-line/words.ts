@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { EXIT, CommandError, usageError } from './exit.ts';
 import type { Io } from './io.ts';
+import { pairs } from './options.ts';
 import { reasonOf } from './profiles.ts';
 
 export { age, duration, timeOfDay, when } from './times.ts';
@@ -25,17 +26,6 @@ export function fieldOf(value: unknown, name: string): string {
 
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** `key=value` pairs as an object. */
-export function pairs(given: readonly string[], option: string): Record<string, string> {
-  return Object.fromEntries(
-    given.map((pair) => {
-      const at = pair.indexOf('=');
-      if (at < 1) throw usageError(`${option} takes <key>=<value>, not "${pair}".`);
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
 }
 
 /** Pairs whose values are JSON where they read as such, else text. */

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { createAgentApi, type AgentApi, type AgentCall } from '../agent/api.ts';
 import { readAgentSettings, SettingsError, type AgentSettings } from '../agent/settings.ts';
 import { CommandError, EXIT, Interrupted, usageError } from '../command-line/exit.ts';
-import { isOutcomeUnknown } from '../command-line/faults.ts';
+import { sendUnder } from '../command-line/faults.ts';
 import type { Io } from '../command-line/io.ts';
 import { painter } from '../command-line/paint.ts';
 import { printable, printableJson } from '../command-line/printable.ts';
-import { record, table, type Cell, type Column } from '../command-line/table.ts';
+import { record, table, type Column } from '../command-line/table.ts';
 import { isObject } from '../http/answer.ts';
 import { CLI_OPERATIONS, type CliOperation } from './operations.ts';
 
@@ -38,24 +38,16 @@ export class Session {
     return (await this.#during(() => this.#connect().request(operation, this.#with(call)))).text;
   }
 
-  /**
-   * Sends a write under one key. When nobody can say what became of it, the key with which a repeat
-   * is safe is told.
-   */
-  async write(
+  /** Sends a write under the caller's key or a new one; all tries share it. */
+  write(
     operation: CliOperation,
-    call: AgentCall & { readonly idempotencyKey: string | undefined },
+    { idempotencyKey, ...call }: AgentCall & { readonly idempotencyKey: string | undefined },
   ): Promise<Json> {
-    const key = call.idempotencyKey ?? `fundagent-${randomUUID()}`;
-    try {
-      return await this.call(operation, { ...call, idempotencyKey: key });
-    } catch (error) {
-      if (isOutcomeUnknown(error))
-        this.note(
-          `It is not known whether this was carried out. Repeat it with --idempotency-key ${key}: it will not be done twice.`,
-        );
-      throw error;
-    }
+    return sendUnder(
+      idempotencyKey ?? `fundagent-${randomUUID()}`,
+      (key) => this.call(operation, { ...call, idempotencyKey: key }),
+      (text) => this.note(text),
+    );
   }
 
   /** The authority to propose under: as it is set, else the one that the key is bound to. */
@@ -77,13 +69,18 @@ export class Session {
     this.io.err(`${printable(text)}\n`);
   }
 
-  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
+  /** A table of the answer, or a sentence on standard error where there are no rows. */
+  table(rows: readonly object[], columns: readonly Column<unknown>[]): Promise<string> {
     if (rows.length === 0) this.note('There are none.');
     return table(rows, columns, painter(false));
   }
 
-  record(fields: readonly (readonly [string, Cell])[]): string {
-    return record(fields, painter(false));
+  /** A line for each of these fields of the answer. */
+  fields(answer: object, columns: readonly Column<unknown>[]): string {
+    return record(
+      columns.map(({ title, of }) => [title, of(answer)]),
+      painter(false),
+    );
   }
 
   #read(): AgentSettings {

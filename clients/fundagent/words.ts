@@ -1,4 +1,6 @@
 /** Values of answers as words; what is not there is no word. */
+import { argumentOf } from '../command-line/command.ts';
+import type { Column } from '../command-line/table.ts';
 import { isObject } from '../http/answer.ts';
 
 /** The value at a path of an object; lists are joined. */
@@ -23,4 +25,24 @@ export function outflowOf(movement: unknown): string {
   return rowsOf(movement, 'outflow')
     .map((row) => `${wordOf(row, 'amount') || 'UNBOUNDED'} ${wordOf(row, 'asset')}`)
     .join(', ');
+}
+
+type Path = string | ((row: unknown) => string);
+
+/** Columns of the words at these paths, `a.b` for a field of an object. */
+export function wordsAt(
+  paths: Readonly<Record<string, Path | { readonly right: string }>>,
+): readonly Column<unknown>[] {
+  const at = (path: string) => (row: unknown) => wordOf(row, ...path.split('.'));
+  return Object.entries(paths).map(([title, path]) => {
+    if (typeof path === 'object') return { title, of: at(path.right), right: true };
+    return { title, of: typeof path === 'string' ? at(path) : path };
+  });
+}
+
+/** Options by the names of the API: `chainId` is `chain_id`. */
+export function namedForApi(options: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [argumentOf(name).replaceAll('-', '_'), value]),
+  );
 }

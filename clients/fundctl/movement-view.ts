@@ -1,7 +1,8 @@
 /** Movements as people read them. */
 import { printable } from '../command-line/printable.ts';
 import type { Session } from '../command-line/session.ts';
-import type { Columns, Styled } from '../command-line/table.ts';
+import type { Columns } from '../command-line/columns.ts';
+import type { Styled } from '../command-line/table.ts';
 import { state, type View } from '../command-line/view.ts';
 import { fieldOf, moneyOf, when } from '../command-line/words.ts';
 import { legOn } from '../../domain/plan/legs.ts';

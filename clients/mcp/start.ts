@@ -1,13 +1,14 @@
 /** Starts the tool server: looks at its environment and its key first, then serves. */
 import type { Readable, Writable } from 'node:stream';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { z } from 'zod';
 import { createAgentApi, type AgentApi } from '../agent/api.ts';
 import { plain } from '../agent/plain.ts';
 import { refusalOf } from '../agent/refusals.ts';
 import { readNamespaceSettings, SettingsError, type NamespaceSettings } from '../agent/settings.ts';
 import { createLog, type Log } from './log.ts';
 import { TOOL_OPERATIONS, type ToolOperation } from './operations.ts';
-import { read, whoami } from './read.ts';
+import { read } from './read.ts';
 import { createToolServer } from './server.ts';
 
 export interface ServerIo {
@@ -48,12 +49,14 @@ class WrongKey extends Error {
   override readonly name = 'WrongKey';
 }
 
+const callerAnswer = z.object({ role: z.string(), namespace: z.string().optional() });
+
 /** @throws WrongKey unless the key is an agent's, of the namespace that is meant. */
 async function assertAgent(
   api: AgentApi<ToolOperation>,
   { namespace }: NamespaceSettings,
 ): Promise<void> {
-  const caller = read(whoami, await api.call('whoami'));
+  const caller = read(callerAnswer, await api.call('whoami'));
   if (caller.role !== 'agent')
     throw new WrongKey(
       `this key has the role ${caller.role}, and the tool server takes keys of the role agent alone`,

@@ -12,7 +12,7 @@ import { painter, wantsColour } from '../../clients/command-line/paint.ts';
 import { printable, printableJson } from '../../clients/command-line/printable.ts';
 import { readSettings } from '../../clients/command-line/settings.ts';
 import { schemaOf } from '../../clients/command-line/schemas.ts';
-import { table } from '../../clients/command-line/table.ts';
+import { View } from '../../clients/command-line/view.ts';
 import { age, moneyOf, when } from '../../clients/command-line/words.ts';
 import { requireSmall } from '../../clients/fundctl/commands/smoke.ts';
 import { TREE } from '../../clients/fundctl/tree.ts';
@@ -200,15 +200,11 @@ describe('what is shown', () => {
       { name: 'a\u001b[31m', amount: '1.5', none: null },
       { name: 'longer', amount: '1000', none: null },
     ];
-    const drawn = await table(
-      rows,
-      [
-        { title: 'NAME', of: (row) => row.name },
-        { title: 'AMOUNT', of: (row) => row.amount, right: true },
-        { title: 'NONE', of: (row) => row.none },
-      ],
-      painter(false),
-    );
+    const drawn = await new View(painter(false)).table(rows, {
+      NAME: 'name',
+      AMOUNT: { right: 'amount' },
+      NONE: 'none',
+    });
     expect(drawn).toBe(
       ['NAME         AMOUNT  NONE', 'a\\u001b[31m     1.5  -', 'longer         1000  -', ''].join(
         '\n',
@@ -222,18 +218,14 @@ describe('what is shown', () => {
       { name: 'pay', to: address, none: null },
       { name: 'sweep', to: address, none: null },
     ];
-    const columns = [
-      { title: 'NODE', of: (row: (typeof rows)[number]) => row.name },
-      { title: 'DESTINATION', of: (row: (typeof rows)[number]) => row.to },
-      { title: 'NONE', of: (row: (typeof rows)[number]) => row.none },
-    ];
+    const columns = { NODE: 'name', DESTINATION: 'to', NONE: 'none' } as const;
     const block = (name: string) => `NODE         ${name}\nDESTINATION  ${address}\n`;
-    expect(await table(rows, columns, painter(false), 54)).toBe(
+    expect(await new View(painter(false), 54).table(rows, columns)).toBe(
       `${block('pay')}\n${block('sweep')}`,
     );
-    expect(await table(rows, columns, painter(false), 55)).toMatch(/^NODE {3}DESTINATION/);
+    expect(await new View(painter(false), 55).table(rows, columns)).toMatch(/^NODE {3}DESTINATION/);
     // A pipe takes lines of any length.
-    expect(await table(rows, columns, painter(false))).toMatch(/^NODE {3}DESTINATION/);
+    expect(await new View(painter(false)).table(rows, columns)).toMatch(/^NODE {3}DESTINATION/);
   });
 
   test('a time says its zone', () => {

@@ -1,8 +1,8 @@
 /** `fundctl` as somebody would call it: in this process, or as the built program. */
 import { spawn } from 'node:child_process';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { leavesOf } from '../../clients/command-line/command.ts';
 import { schemaOf } from '../../clients/command-line/schemas.ts';
+import { leavesOf } from '../../clients/command-line/self.ts';
 import { fundctl } from '../../clients/fundctl/program.ts';
 import { TREE } from '../../clients/fundctl/tree.ts';
 import type { ClientKey } from '../../clients/http/index.ts';

@@ -1,11 +1,12 @@
 /** `proposals` and `bridge-attempt`. */
 import { asked, authority as authorityAnswer, type Authority } from '../../agent/authority.ts';
 import { explained } from '../../agent/reasons.ts';
+import type { Group, OptionValues } from '../../command-line/command.ts';
 import { CommandError, EXIT } from '../../command-line/exit.ts';
 import { amount, choice, required, text, whole } from '../../command-line/options.ts';
 import { agentCommand } from '../command.ts';
 import type { Json, Session } from '../session.ts';
-import { wordOf } from '../words.ts';
+import { namedForApi, wordOf, wordsAt } from '../words.ts';
 
 const proposal = {
   asset: required(text('code', 'what is to move')),
@@ -25,21 +26,8 @@ const proposal = {
   ttlSeconds: required(whole('seconds', 'how long the proposal may wait')),
 };
 const idempotencyKey = text('key', 'makes a repeat safe');
-type Values<O> = { [K in keyof O]: O[K] extends { read: (raw: unknown) => infer T } ? T : never };
-
-function bodyOf(given: Values<typeof proposal>) {
-  return {
-    asset: given.asset,
-    protocol_family: given.protocolFamily,
-    proposal_kind: given.proposalKind ?? 'static',
-    source_chain: given.sourceChain,
-    destination_chain: given.destinationChain,
-    destination_chain_id: given.destinationChainId,
-    destination_address: given.destinationAddress,
-    signer_profile: given.signerProfile,
-    requested_notional: given.requestedNotional,
-    ttl_seconds: given.ttlSeconds,
-  };
+function bodyOf({ proposalKind = 'static', ...given }: OptionValues<typeof proposal>) {
+  return namedForApi({ proposalKind, ...given });
 }
 
 const readById = (session: Session, proposal_id: string): Promise<Json> =>
@@ -61,20 +49,20 @@ async function wholeOf(session: Session, made: Json): Promise<Json> {
 const wordsOf = (error: unknown): string =>
   error instanceof Error ? error.message || error.name : 'it failed';
 
+const PROPOSAL = wordsAt({
+  proposal: 'proposal_id',
+  status: 'status',
+  template: 'template_key',
+  version: 'template_version',
+  movement: 'movement_id',
+  reasons: 'reasons',
+  problem: 'problem',
+  expires: 'expires_at',
+});
+
 /** Prints the proposal; what stands in its way, and how to get past it, stands beside it. */
 async function show(session: Session, found: Json): Promise<void> {
-  await session.print(found, () =>
-    session.record([
-      ['proposal', wordOf(found, 'proposal_id')],
-      ['status', wordOf(found, 'status')],
-      ['template', wordOf(found, 'template_key')],
-      ['version', wordOf(found, 'template_version')],
-      ['movement', wordOf(found, 'movement_id')],
-      ['reasons', wordOf(found, 'reasons')],
-      ['problem', wordOf(found, 'problem')],
-      ['expires', wordOf(found, 'expires_at')],
-    ]),
-  );
+  await session.print(found, () => session.fields(found, PROPOSAL));
   if (found['status'] === 'auto_promoted') return;
   for (const line of await wayOut(session, found)) session.note(line);
 }
@@ -106,44 +94,47 @@ function endOf({ status, proposal_id }: Json): void {
     throw new CommandError(EXIT.refused, `The proposal ${String(proposal_id)} is rejected.`);
 }
 
-export const proposalCommands = [
-  agentCommand({
-    words: ['proposals', 'create'],
-    about: 'Propose a template; within the limits it is there at once, else it waits for an admin',
-    options: { ...proposal, idempotencyKey },
-    run: async (session, { idempotencyKey: key, ...given }) => {
-      const params = { authority_key: await session.authority() };
-      const call = { params, body: bodyOf(given), idempotencyKey: key };
-      const made = await session.write('createTemplateProposal', call);
-      await show(session, made['status'] === 'auto_promoted' ? made : await wholeOf(session, made));
-      endOf(made);
-    },
-  }),
-  agentCommand({
-    words: ['proposals', 'show'],
-    about: 'Show a proposal',
-    argument: 'proposal-id',
-    run: async (session, _, id) => show(session, await readById(session, id)),
-  }),
-  agentCommand({
-    words: ['bridge-attempt'],
-    about:
-      "Propose, and create the movement at once where it may; it waits for an operator's approval",
-    options: {
-      ...proposal,
-      callbackUrl: text('url', "where the movement's state changes are sent"),
-      idempotencyKey,
-    },
-    run: async (session, { idempotencyKey: key, callbackUrl, ...given }) => {
-      const params = { authority_key: await session.authority() };
-      const body = { ...bodyOf(given), callback_url: callbackUrl };
-      const made = await session.write('createBridgeAttempt', {
-        params,
-        body,
-        idempotencyKey: key,
-      });
-      await show(session, await wholeOf(session, made));
-      endOf(made);
-    },
-  }),
-];
+export const proposals: Group<Session> = {
+  name: 'proposals',
+  about: 'What the agent proposes.',
+  commands: [
+    agentCommand({
+      name: 'create',
+      about:
+        'Propose a template; within the limits it is there at once, else it waits for an admin',
+      options: { ...proposal, idempotencyKey },
+      run: async ({ session, options: { idempotencyKey: key, ...given } }) => {
+        const params = { authority_key: await session.authority() };
+        const call = { params, body: bodyOf(given), idempotencyKey: key };
+        const made = await session.write('createTemplateProposal', call);
+        const isPromoted = made['status'] === 'auto_promoted';
+        await show(session, isPromoted ? made : await wholeOf(session, made));
+        endOf(made);
+      },
+    }),
+    agentCommand({
+      name: 'show',
+      about: 'Show a proposal',
+      args: { proposalId: '' },
+      run: async ({ session, args }) => show(session, await readById(session, args.proposalId)),
+    }),
+  ],
+};
+
+export const bridgeAttempt = agentCommand({
+  name: 'bridge-attempt',
+  about:
+    "Propose, and create the movement at once where it may; it waits for an operator's approval",
+  options: {
+    ...proposal,
+    callbackUrl: text('url', "where the movement's state changes are sent"),
+    idempotencyKey,
+  },
+  run: async ({ session, options: { idempotencyKey: key, callbackUrl, ...given } }) => {
+    const params = { authority_key: await session.authority() };
+    const body = { ...bodyOf(given), callback_url: callbackUrl };
+    const made = await session.write('createBridgeAttempt', { params, body, idempotencyKey: key });
+    await show(session, await wholeOf(session, made));
+    endOf(made);
+  },
+});

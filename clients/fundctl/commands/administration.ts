@@ -1,16 +1,16 @@
 /** `fundctl cutover`, `callbacks` and `keys`. */
 import { InvalidArgumentError } from 'commander';
 import { CUTOVER_MODES } from '../../../domain/cutover.ts';
-import { answerOf, command, type Group } from '../../command-line/command.ts';
-import { reading } from '../../command-line/reading.ts';
+import { command, type Group } from '../../command-line/command.ts';
+import { operation, YES } from '../../command-line/operation.ts';
 import { choice, required, text, type OptionSpec } from '../../command-line/options.ts';
-import { defined, PAGE, printList } from '../../command-line/paging.ts';
+import { defined, listing } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import type { Columns } from '../../command-line/table.ts';
-import { failure, fieldOf, when } from '../../command-line/words.ts';
+import type { Columns } from '../../command-line/columns.ts';
+import { failure, fieldOf } from '../../command-line/words.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
-import { REASON, YES } from '../shared.ts';
+import { REASON } from '../shared.ts';
 
 const CONSEQUENCES = {
   normal: 'new movements are taken, and what waits is sent',
@@ -22,49 +22,40 @@ export const cutover: Group = {
   name: 'cutover',
   about: 'The switch that stops new money',
   commands: [
-    command({
+    operation('getCutoverMode', {
       name: 'show',
       about: 'Whether new money is let in',
-      answer: answerOf('getCutoverMode'),
-      run: async ({ session }) => {
-        await printMode(session, await session.call('getCutoverMode'));
-      },
+      show: modeText,
     }),
-    command({
+    operation('setCutoverMode', {
       name: 'set',
       about: 'Stop new money, or let it in again (admin)',
       options: {
         mode: required(choice(CUTOVER_MODES, 'what holds from now on')),
         ...REASON,
-        ...YES,
       },
-      answer: answerOf('setCutoverMode'),
-      run: async ({ session, options: { mode, reason, yes } }) => {
-        await session.confirm('Switch?', {
-          yes,
-          what: session.aside.record([
-            ['mode', { text: mode, tone: 'strong' }],
-            ['means', CONSEQUENCES[mode]],
-            ['reason', reason],
-          ]),
-        });
-        await printMode(session, await session.call('setCutoverMode', { body: { mode, reason } }));
-      },
+      ask: 'Switch?',
+      what: ({ session, options: { mode, reason } }) =>
+        session.aside.record([
+          ['mode', { text: mode, tone: 'strong' }],
+          ['means', CONSEQUENCES[mode]],
+          ['reason', reason],
+        ]),
+      input: ({ options }) => ({ body: options }),
+      show: modeText,
     }),
   ],
 };
 
-function printMode(session: Session, body: ResultOf<'getCutoverMode'>): Promise<void> {
-  return session.print(body, () =>
-    session.view.fields(body, {
-      mode: 'mode',
-      means: () => CONSEQUENCES[body.mode],
-      before: 'previous_mode',
-      reason: 'reason',
-      since: () => (body.changed_at === null ? null : when(body.changed_at)),
-      by: () => fieldOf(body.changed_by, 'key_id') || null,
-    }),
-  );
+function modeText({ view }: Session, body: ResultOf<'getCutoverMode'>): string {
+  return view.fields(body, {
+    mode: 'mode',
+    means: () => CONSEQUENCES[body.mode],
+    before: 'previous_mode',
+    reason: 'reason',
+    since: { when: 'changed_at' },
+    by: () => fieldOf(body.changed_by, 'key_id') || null,
+  });
 }
 
 const CALLBACKS: Columns<RowOf<'listCallbacks'>> = {
@@ -99,36 +90,28 @@ export const callbacks: Group = {
   name: 'callbacks',
   about: 'What callers are told of their movements',
   commands: [
-    command({
+    listing('listCallbacks', {
       name: 'list',
       about: 'List callbacks, newest first',
       options: {
         status: choice(['pending', 'delivered', 'dead_letter'], 'only these'),
         movement: text('movement-id', 'only those of this movement'),
         transfer: text('transfer-id', 'only those of this capital transfer'),
-        ...PAGE,
       },
-      answer: answerOf('listCallbacks'),
-      run: ({ session, options: { status, movement, transfer, ...page } }) =>
-        printList(session, 'listCallbacks', {
-          query: defined({ status, movement_id: movement, transfer_id: transfer }),
-          page,
-          columns: CALLBACKS,
-        }),
+      query: ({ status, movement, transfer }) => ({
+        status,
+        movement_id: movement,
+        transfer_id: transfer,
+      }),
+      columns: CALLBACKS,
     }),
-    command({
+    listing('listCallbacks', {
       name: 'dead-letters',
       about: 'List what could not be delivered, and why',
-      options: PAGE,
-      answer: answerOf('listCallbacks'),
-      run: ({ session, options }) =>
-        printList(session, 'listCallbacks', {
-          query: { status: 'dead_letter' },
-          page: options,
-          columns: CALLBACKS,
-        }),
+      query: () => ({ status: 'dead_letter' as const }),
+      columns: CALLBACKS,
     }),
-    reading('redeliverCallback', {
+    operation('redeliverCallback', {
       name: 'redeliver',
       about: 'Send a dead letter again',
       args: { eventId: 'id of the event' },
@@ -221,10 +204,9 @@ export const keys: Group = {
   name: 'keys',
   about: 'The key that is used',
   commands: [
-    reading('whoami', {
+    operation('whoami', {
       name: 'whoami',
       about: 'Who the service takes you for',
-
       show: (session, body) =>
         session.view.fields(body, {
           key: 'key_id',

@@ -1,14 +1,12 @@
 /** `fundctl proposals` and `authorities`: what agents propose, and what they may. */
 import { PROPOSAL_STATUSES } from '../../../domain/states/proposal.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { operation, rowsOf, YES } from '../../command-line/operation.ts';
 import { choice, text } from '../../command-line/options.ts';
-import { defined, PAGE, printList } from '../../command-line/paging.ts';
-import type { Session } from '../../command-line/session.ts';
-import type { Columns } from '../../command-line/table.ts';
-import { type View } from '../../command-line/view.ts';
-import { when } from '../../command-line/words.ts';
+import { listing } from '../../command-line/paging.ts';
+import type { Columns } from '../../command-line/columns.ts';
+import type { View } from '../../command-line/view.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
-import { YES } from '../shared.ts';
 
 type Proposal = ResultOf<'getTemplateProposal'>;
 const PROPOSAL = { proposalId: 'id of the proposal' };
@@ -34,32 +32,23 @@ export const proposals: Group = {
   name: 'proposals',
   about: 'Templates that agents propose',
   commands: [
-    command({
+    listing('listTemplateProposals', {
       name: 'list',
       about: 'List proposals, newest first',
       examples: ['fundctl proposals list --status submitted'],
       options: {
         status: choice(PROPOSAL_STATUSES, 'only proposals in this status'),
         authority: text('authority-key', 'only proposals of this agent'),
-        ...PAGE,
       },
-      answer: answerOf('listTemplateProposals'),
-      run: ({ session, options: { status, authority, ...page } }) =>
-        printList(session, 'listTemplateProposals', {
-          query: defined({ status, authority_key: authority }),
-          page,
-          columns: COLUMNS,
-        }),
+      query: ({ status, authority }) => ({ status, authority_key: authority }),
+      columns: COLUMNS,
     }),
-    command({
+    operation('getTemplateProposal', {
       name: 'show',
       about: 'Show a proposal, with what was proposed and what stands in its way',
       args: PROPOSAL,
-      answer: answerOf('getTemplateProposal'),
-      run: async ({ session, args }) => {
-        const proposal = await read(session, args.proposalId);
-        await session.print(proposal, () => proposalText(session.view, proposal));
-      },
+      input: ({ args }) => ({ params: { proposal_id: args.proposalId } }),
+      show: ({ view }, proposal) => proposalText(view, proposal),
     }),
     command({
       name: 'promote',
@@ -68,12 +57,12 @@ export const proposals: Group = {
       options: YES,
       answer: answerOf('promoteTemplateProposal'),
       run: async ({ session, args, options: { yes } }) => {
-        const proposal = await read(session, args.proposalId);
+        const params = { proposal_id: args.proposalId };
+        const proposal = await session.call('getTemplateProposal', { params });
         await session.confirm('Promote this?', {
           yes,
           what: proposalText(session.aside, proposal),
         });
-        const params = { proposal_id: args.proposalId };
         const promoted = await session.call('promoteTemplateProposal', { params });
         await session.print(promoted, () =>
           proposalText(session.view, { ...proposal, ...promoted }),
@@ -82,10 +71,6 @@ export const proposals: Group = {
     }),
   ],
 };
-
-async function read(session: Session, proposalId: string): Promise<Proposal> {
-  return session.call('getTemplateProposal', { params: { proposal_id: proposalId } });
-}
 
 function proposalText(view: View, proposal: Proposal): string {
   const { template_key: key, template_version: version, reasons, proposal: fields } = proposal;
@@ -103,12 +88,7 @@ function proposalText(view: View, proposal: Proposal): string {
       created: { when: 'created_at' },
     }),
     view.heading('What is proposed'),
-    view.record(
-      Object.entries(fields).map(
-        ([name, value]) =>
-          [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
-      ),
-    ),
+    view.record(rowsOf(fields)),
   ].join('');
 }
 
@@ -116,29 +96,23 @@ export const authorities: Group = {
   name: 'authorities',
   about: 'What agents may propose and create',
   commands: [
-    command({
+    operation('getAgentAuthority', {
       name: 'show',
       about: 'Show the limits of an agent',
       args: { authorityKey: 'key of the authority' },
-      answer: answerOf('getAgentAuthority'),
-      run: async ({ session, args }) => {
-        const params = { authority_key: args.authorityKey };
-        const found = await session.call('getAgentAuthority', { params });
-        const all = (names: readonly string[]) => names.join(', ') || 'none';
-        await session.print(found, () =>
-          session.view.record([
-            ['authority', found.authority_key],
-            ['namespace', found.namespace],
-            ['key', found.key_id ?? 'none is active'],
-            ['client', found.client_id],
-            ['amount at most', found.max_notional ?? 'none is covered'],
-            ['assets', all(found.allowed_assets)],
-            ['chains', all(found.allowed_chains)],
-            ['seconds at most', found.max_ttl_seconds ?? 'as long as a proposal may ask for'],
-            ['updated', when(found.updated_at)],
-          ]),
-        );
-      },
+      input: ({ args }) => ({ params: { authority_key: args.authorityKey } }),
+      show: ({ view }, found) =>
+        view.fields(found, {
+          authority: 'authority_key',
+          namespace: 'namespace',
+          key: ({ key_id }) => key_id ?? 'none is active',
+          client: 'client_id',
+          'amount at most': ({ max_notional }) => max_notional ?? 'none is covered',
+          assets: ({ allowed_assets }) => allowed_assets.join(', ') || 'none',
+          chains: ({ allowed_chains }) => allowed_chains.join(', ') || 'none',
+          'seconds at most': (row) => row.max_ttl_seconds ?? 'as long as a proposal may ask for',
+          updated: { when: 'updated_at' },
+        }),
     }),
   ],
 };

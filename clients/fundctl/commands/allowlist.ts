@@ -1,5 +1,6 @@
 /** `fundctl allowlist`: where funds may go; changes are signed with an operator's dashboard key. */
 import { command, type Group, type JsonSchema } from '../../command-line/command.ts';
+import { YES } from '../../command-line/operation.ts';
 import { choice, flag, required, text, whole } from '../../command-line/options.ts';
 import { defined, PAGE } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
@@ -7,7 +8,7 @@ import { state, type View } from '../../command-line/view.ts';
 import { failure, when } from '../../command-line/words.ts';
 import type { AllowedAddress, AllowedAddressChange } from '../../../api/dashboard/schema.ts';
 import { everyRow, readRows, ROWS, writeRow } from '../dashboard.ts';
-import { REASON, YES } from '../shared.ts';
+import { REASON } from '../shared.ts';
 
 const FAMILY = choice(['evm', 'cex'], 'evm: what nodes on chains pay; cex: what exchanges pay');
 const ROW = { id: 'id of the row' };

@@ -1,14 +1,21 @@
 /** `fundctl audit`. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { answerOf, command, type Group, type JsonSchema } from '../../command-line/command.ts';
+import {
+  command,
+  type Group,
+  type JsonSchema,
+  type OptionValues,
+} from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
+import { operation } from '../../command-line/operation.ts';
 import { choice, file, text } from '../../command-line/options.ts';
-import { defined, PAGE, printList } from '../../command-line/paging.ts';
-import type { Session } from '../../command-line/session.ts';
+import { listing } from '../../command-line/paging.ts';
+import type { Session, Sparse } from '../../command-line/session.ts';
+import type { Columns } from '../../command-line/columns.ts';
 import { failure, textFile } from '../../command-line/words.ts';
-import type { QueryOf } from '../../http/operations.ts';
+import type { QueryOf, RowOf } from '../../http/operations.ts';
 
-export const AUDIT_FILTERS = {
+const FILTERS = {
   from: text('time', 'only from then on (ISO 8601)'),
   to: text('time', 'only before then'),
   client: text('client-id', 'only what this client did'),
@@ -20,48 +27,36 @@ export const AUDIT_FILTERS = {
   requestId: text('id', 'only what this request left'),
   namespace: text('namespace', 'only of this namespace'),
 };
-type Filters = {
-  readonly [K in keyof typeof AUDIT_FILTERS]: ReturnType<(typeof AUDIT_FILTERS)[K]['read']>;
+const COLUMNS: Columns<RowOf<'listAuditEvents'>> = {
+  TIME: { when: 'occurred_at' },
+  ACTION: 'action',
+  OUTCOME: { state: 'outcome' },
+  THING: (row) => `${row.entity_type} ${row.entity_key}`,
+  KEY: (row) => row.actor_key_id ?? row.actor_role,
+  REASON: 'reason',
+  REQUEST: 'request_id',
 };
-interface Page {
-  readonly limit: number | undefined;
-  readonly cursor: string | undefined;
-  readonly all: boolean;
-}
 
-/** A page of audit events, of everything or of the registries. */
-export function printAudit(
-  session: Session,
-  operation: 'listAuditEvents' | 'listRegistryAudit',
-  options: Filters & Page,
-): Promise<void> {
-  const query = defined({
+/** The service refuses an action or a type that it does not have. */
+type Query = Sparse<QueryOf<'listAuditEvents'> & QueryOf<'listRegistryAudit'>>;
+
+/** A list of audit events: of everything, or of the registries. */
+export const AUDIT = {
+  options: FILTERS,
+  query: (options: OptionValues<typeof FILTERS>): Query => ({
     time_range_start: options.from,
     time_range_end: options.to,
     actor_client_id: options.client,
     actor_key_id: options.key,
-    entity_type: options.entityType,
+    entity_type: options.entityType as Query['entity_type'],
     entity_key: options.entityKey,
-    action: options.action,
+    action: options.action as Query['action'],
     outcome: options.outcome,
     request_id: options.requestId,
     namespace: options.namespace,
-  });
-  return printList(session, operation, {
-    // The service names what it does not know.
-    query: query as QueryOf<'listAuditEvents'> & QueryOf<'listRegistryAudit'>,
-    page: options,
-    columns: {
-      TIME: { when: 'occurred_at' },
-      ACTION: 'action',
-      OUTCOME: { state: 'outcome' },
-      THING: (row) => `${row.entity_type} ${row.entity_key}`,
-      KEY: (row) => row.actor_key_id ?? row.actor_role,
-      REASON: 'reason',
-      REQUEST: 'request_id',
-    },
-  });
-}
+  }),
+  columns: COLUMNS,
+};
 
 const BUNDLE: JsonSchema = {
   type: 'object',
@@ -83,28 +78,21 @@ export const audit: Group = {
   name: 'audit',
   about: 'Who did what, when, and what was refused',
   commands: [
-    command({
+    listing('listAuditEvents', {
       name: 'list',
       about: 'List audit events, newest first',
-      options: { ...AUDIT_FILTERS, ...PAGE },
-      answer: answerOf('listAuditEvents'),
-      run: ({ session, options }) => printAudit(session, 'listAuditEvents', options),
+      ...AUDIT,
     }),
-    command({
+    operation('getAuditSeal', {
       name: 'seal',
       about: 'Show how far the trail is sealed',
-      answer: answerOf('getAuditSeal'),
-      run: async ({ session }) => {
-        const body = await (await session.client()).call('getAuditSeal');
-        await session.print(body, () =>
-          session.view.fields(body, {
-            sealed: 'sealed',
-            'last sealed': 'sealed_at',
-            'chain hash': 'chain_hash',
-            overdue: () => (body.overdue ? { text: 'yes', tone: 'bad' } : 'no'),
-          }),
-        );
-      },
+      show: ({ view }, body) =>
+        view.fields(body, {
+          sealed: 'sealed',
+          'last sealed': 'sealed_at',
+          'chain hash': 'chain_hash',
+          overdue: () => (body.overdue ? { text: 'yes', tone: 'bad' } : 'no'),
+        }),
     }),
     command({
       name: 'check-bundle',

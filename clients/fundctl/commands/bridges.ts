@@ -1,12 +1,10 @@
-/** `fundctl bridges`: which chains the bridge joins, and what is asked of a path. */
-import { answerOf, command, type Group } from '../../command-line/command.ts';
+/** `fundctl bridges`: which chains the bridge joins, and what is required of a path. */
+import { answerOf, command, type Group, type OptionValues } from '../../command-line/command.ts';
+import { operation } from '../../command-line/operation.ts';
 import { amount, choice, required, text, whole } from '../../command-line/options.ts';
-import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
-import { age } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
-import { asked, YES } from '../shared.ts';
 
 type Chain = Schema<'BridgeChain'>;
 type Path = Schema<'PathBaseline'>;
@@ -35,140 +33,103 @@ export const bridges: Group = {
   name: 'bridges',
   about: "The bridge's registry: chains, paths, drills",
   commands: [
-    command({
+    operation('listBridgeChains', {
       name: 'chains',
       about: 'List the chains that the bridge joins',
-      answer: answerOf('listBridgeChains'),
-      run: async ({ session }) => {
-        const client = await session.client();
-        const body = await client.call('listBridgeChains');
-        await session.print(body, () => chainsText(session, body));
-      },
+      show: chainsText,
     }),
-    command({
+    operation('createBridgeChain', {
       name: 'add-chain',
       about: 'Register a chain (admin)',
       args: CHAIN,
-      options: { ...CHAIN_FIELDS, ...YES },
-      answer: answerOf('createBridgeChain'),
-      run: async ({ session, args, options }) => {
-        const body = { chain: args.chain, ...chainFields(options) };
-        await asked(session, 'Register this chain?', { body, yes: options.yes });
-        const client = await session.client();
-        await printChain(session, await client.call('createBridgeChain', { body }));
-      },
+      options: CHAIN_FIELDS,
+      ask: 'Register this chain?',
+      input: ({ args, options }) => ({ body: { chain: args.chain, ...chainFields(options) } }),
+      show: chainText,
     }),
-    command({
+    operation('replaceBridgeChain', {
       name: 'replace-chain',
       about: 'Write a chain anew; another endpoint clears the drills of its paths (admin)',
       args: CHAIN,
-      options: { ...CHAIN_FIELDS, ...YES },
-      answer: answerOf('replaceBridgeChain'),
-      run: async ({ session, args, options }) => {
-        const body = chainFields(options);
-        await asked(session, `Write ${args.chain} anew?`, { body, yes: options.yes });
-        const client = await session.client();
-        const params = { chain: args.chain };
-        await printChain(session, await client.call('replaceBridgeChain', { params, body }));
-      },
+      options: CHAIN_FIELDS,
+      ask: ({ args }) => `Write ${args.chain} anew?`,
+      input: ({ args, options }) => ({ params: args, body: chainFields(options) }),
+      show: chainText,
     }),
-    command({
+    operation('deleteBridgeChain', {
       name: 'remove-chain',
       about: 'Remove a chain that no path names (admin)',
       args: CHAIN,
-      options: YES,
-      answer: answerOf('deleteBridgeChain'),
-      run: async ({ session, args, options }) => {
-        await asked(session, 'Remove this chain?', { body: args, yes: options.yes });
-        const client = await session.client();
-        const params = { chain: args.chain };
-        await printChain(session, await client.call('deleteBridgeChain', { params }));
-      },
+      ask: 'Remove this chain?',
+      input: ({ args }) => ({ params: args }),
+      show: chainText,
     }),
-    command({
+    operation('listPathBaselines', {
       name: 'baselines',
       about: 'List the paths, with what is asked of each',
-      answer: answerOf('listPathBaselines'),
-      run: async ({ session }) => {
-        const client = await session.client();
-        const body = await client.call('listPathBaselines');
-        await session.print(body, () => pathsText(session, body));
-      },
+      show: pathsText,
     }),
-    command({
+    operation('createPathBaseline', {
       name: 'add-baseline',
       about: 'Register a path (admin)',
       args: PATH,
       options: {
         ...PATH_FIELDS,
         enabled: choice(['true', 'false'], 'whether it may be used (true)'),
-        ...YES,
       },
-      answer: answerOf('createPathBaseline'),
-      run: async ({ session, args, options }) => {
-        const body = {
+      ask: 'Register this path?',
+      input: ({ args, options }) => ({
+        body: {
           ...pathParams(args),
           ...pathFields(options),
           enabled: options.enabled !== 'false',
-        };
-        await asked(session, 'Register this path?', { body, yes: options.yes });
-        const client = await session.client();
-        await printPath(session, await client.call('createPathBaseline', { body }));
-      },
+        },
+      }),
+      show: pathText,
     }),
-    command({
+    operation('replacePathBaseline', {
       name: 'replace-baseline',
       about: 'Write a path anew: what is left out becomes empty (admin)',
       args: PATH,
       options: {
         ...PATH_FIELDS,
         enabled: required(choice(['true', 'false'], 'whether it may be used')),
-        ...YES,
       },
-      answer: answerOf('replacePathBaseline'),
-      run: async ({ session, args, options }) => {
-        const body = { ...pathFields(options), enabled: options.enabled === 'true' };
-        await asked(session, 'Write this path anew?', { body, yes: options.yes });
-        const client = await session.client();
-        const params = pathParams(args);
-        await printPath(session, await client.call('replacePathBaseline', { params, body }));
-      },
+      ask: 'Write this path anew?',
+      input: ({ args, options }) => ({
+        params: pathParams(args),
+        body: { ...pathFields(options), enabled: options.enabled === 'true' },
+      }),
+      show: pathText,
     }),
-    command({
+    operation('deletePathBaseline', {
       name: 'remove-baseline',
       about: 'Remove a path (admin)',
       args: PATH,
-      options: YES,
-      answer: answerOf('deletePathBaseline'),
-      run: async ({ session, args, options }) => {
-        await asked(session, 'Remove this path?', { body: args, yes: options.yes });
-        const client = await session.client();
-        const params = pathParams(args);
-        await printPath(session, await client.call('deletePathBaseline', { params }));
-      },
+      ask: 'Remove this path?',
+      input: ({ args }) => ({ params: pathParams(args) }),
+      show: pathText,
     }),
-    command({
+    operation('recordDrillPass', {
       name: 'drill-pass',
       about: 'Record that a drill of a path went through; it may then be used (admin)',
       args: PATH,
-      options: { evidence: required(text('path', 'where its evidence is kept')), ...YES },
-      answer: answerOf('recordDrillPass'),
-      run: async ({ session, args, options }) => {
-        await asked(session, 'Record that the drill has passed?', { body: args, yes: options.yes });
-        const client = await session.client();
-        const params = pathParams(args);
-        const body = { evidence_path: options.evidence };
-        await printPath(session, await client.call('recordDrillPass', { params, body }));
-      },
+      options: { evidence: required(text('path', 'where its evidence is kept')) },
+      ask: 'Record that the drill has passed?',
+      what: ({ args }) => args,
+      input: ({ args, options }) => ({
+        params: pathParams(args),
+        body: { evidence_path: options.evidence },
+      }),
+      show: pathText,
     }),
     command({
       name: 'refresh',
       about: 'Ask every endpoint what it is (admin)',
       answer: answerOf('refreshBridgeRegistry'),
       run: async ({ session }) => {
-        const client = await session.client();
         const body = await session.during('Asking the endpoints', () =>
-          client.call('refreshBridgeRegistry'),
+          session.call('refreshBridgeRegistry'),
         );
         await session.print(body, () => chainsText(session, body.chains));
       },
@@ -182,72 +143,54 @@ function pathParams({ source, destination, asset }: PathArgs) {
   return { src_chain: source, dst_chain: destination, asset };
 }
 
-function chainFields(options: {
-  readonly endpoint: string;
-  readonly finalityAge: number;
-  readonly label: string | undefined;
-}) {
+function chainFields(options: OptionValues<typeof CHAIN_FIELDS>) {
   return {
     endpoint_identity: options.endpoint,
     finality_age_seconds: options.finalityAge,
-    ...defined({ operator_label: options.label }),
+    operator_label: options.label,
   };
 }
 
-function pathFields(options: {
-  readonly [K in keyof typeof PATH_FIELDS]: ReturnType<(typeof PATH_FIELDS)[K]['read']>;
-}) {
+function pathFields(options: OptionValues<typeof PATH_FIELDS>) {
   return {
     expected_latency_seconds: options.expectedLatency,
     detection_latency_budget_seconds: options.detectionBudget,
     fee_native_budget: options.feeBudget,
-    ...defined({
-      disabled_reason: options.disabledReason,
-      baseline_source: options.baselineSource,
-      operator_label: options.label,
-    }),
+    disabled_reason: options.disabledReason,
+    baseline_source: options.baselineSource,
+    operator_label: options.label,
   };
 }
 
-function printChain(session: Session, chain: Chain): Promise<void> {
-  return session.print(chain, () => chainsText(session, [chain]));
+function chainText(session: Session, chain: Chain): Promise<string> {
+  return chainsText(session, [chain]);
 }
 
-function printPath(session: Session, path: Path): Promise<void> {
-  return session.print(path, () => pathsText(session, [path]));
+function pathText(session: Session, path: Path): Promise<string> {
+  return pathsText(session, [path]);
 }
 
 function chainsText(session: Session, chains: readonly Chain[]): Promise<string> {
-  return session.table(chains, [
-    { title: 'CHAIN', of: (row) => row.chain },
-    { title: 'ENDPOINT', of: (row) => row.endpoint_identity },
-    { title: 'FINAL AFTER', of: (row) => `${String(row.finality_age_seconds)}s`, right: true },
-    { title: 'SNAPSHOT', of: (row) => row.snapshot_version, right: true },
-    {
-      title: 'FRESH',
-      of: (row) => (row.snapshot_stale ? { text: 'stale', tone: 'bad' } : state('yes')),
-    },
-    { title: 'LABEL', of: (row) => row.operator_label },
-  ]);
+  return session.table(chains, {
+    CHAIN: 'chain',
+    ENDPOINT: 'endpoint_identity',
+    'FINAL AFTER': { right: (row) => `${String(row.finality_age_seconds)}s` },
+    SNAPSHOT: { right: 'snapshot_version' },
+    FRESH: (row) => (row.snapshot_stale ? { text: 'stale', tone: 'bad' } : state('yes')),
+    LABEL: 'operator_label',
+  });
 }
 
 function pathsText(session: Session, paths: readonly Path[]): Promise<string> {
-  return session.table(paths, [
-    { title: 'FROM', of: (row) => row.src_chain },
-    { title: 'TO', of: (row) => row.dst_chain },
-    { title: 'ASSET', of: (row) => row.asset },
-    {
-      title: 'USABLE',
-      of: (row) =>
-        row.enabled ? state('active') : { text: row.disabled_reason ?? 'off', tone: 'waiting' },
-    },
-    { title: 'TAKES', of: (row) => `${String(row.expected_latency_seconds)}s`, right: true },
-    {
-      title: 'LATE AFTER',
-      of: (row) => `${String(row.detection_latency_budget_seconds)}s`,
-      right: true,
-    },
-    { title: 'FEE AT MOST', of: (row) => row.fee_native_budget, right: true },
-    { title: 'DRILLED', of: (row) => age(row.last_drill_pass_at) },
-  ]);
+  return session.table(paths, {
+    FROM: 'src_chain',
+    TO: 'dst_chain',
+    ASSET: 'asset',
+    USABLE: (row) =>
+      row.enabled ? state('active') : { text: row.disabled_reason ?? 'off', tone: 'waiting' },
+    TAKES: { right: (row) => `${String(row.expected_latency_seconds)}s` },
+    'LATE AFTER': { right: (row) => `${String(row.detection_latency_budget_seconds)}s` },
+    'FEE AT MOST': { right: 'fee_native_budget' },
+    DRILLED: { age: 'last_drill_pass_at' },
+  });
 }

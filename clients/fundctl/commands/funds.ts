@@ -1,14 +1,13 @@
 /** `fundctl balances`, `routes`, `budgets`: what there is, and which ways it can take. */
-import { answerOf, command, type Group, type Leaf } from '../../command-line/command.ts';
-import { reading } from '../../command-line/reading.ts';
+import type { Group, Leaf } from '../../command-line/command.ts';
+import { operation } from '../../command-line/operation.ts';
 import { amount, choice, flag, required, text } from '../../command-line/options.ts';
-import { defined } from '../../command-line/paging.ts';
-import type { Columns } from '../../command-line/table.ts';
+import type { Columns } from '../../command-line/columns.ts';
 import { state } from '../../command-line/view.ts';
 import { age, duration } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
 
-export const balances: Leaf = reading('listBalances', {
+export const balances: Leaf = operation('listBalances', {
   name: 'balances',
   about: 'What venues hold, and what of it is promised already',
   options: {
@@ -18,12 +17,12 @@ export const balances: Leaf = reading('listBalances', {
     fresh: flag('ask the venue first (with --venue)'),
   },
   input: ({ options }) => ({
-    query: defined({
+    query: {
       venue_key: options.venue,
       asset: options.asset,
       account_type: options.accountType,
       fresh: options.fresh ? true : undefined,
-    }),
+    },
   }),
   show: (session, body) =>
     session.table(body.balances, {
@@ -62,7 +61,7 @@ export const routes: Group = {
   name: 'routes',
   about: 'Templates as ways from one venue to another',
   commands: [
-    reading('listRoutes', {
+    operation('listRoutes', {
       name: 'list',
       about: 'List routes, one for each template version',
       options: {
@@ -70,14 +69,14 @@ export const routes: Group = {
         status: choice(['executable', 'non_executable', 'all'], 'which of them'),
       },
       input: ({ options }) => ({
-        query: defined({
+        query: {
           include_health: options.health ? true : undefined,
           status: options.status,
-        }),
+        },
       }),
       show: (session, body) => session.table(body.routes, ROUTE),
     }),
-    command({
+    operation('recommendRoutes', {
       name: 'recommend',
       about: 'Rank the routes for an asset and an amount',
       options: {
@@ -87,40 +86,31 @@ export const routes: Group = {
         amount: amount('how much'),
         priority: choice(['speed', 'cost'], 'what counts most'),
       },
-      answer: answerOf('recommendRoutes'),
-      run: async ({ session, options }) => {
-        const { asset } = options;
-        const more = defined({
-          source_venue: options.from,
-          destination_venue: options.to,
-          amount: options.amount,
-          priority: options.priority,
-        });
-        const body = await session.call('recommendRoutes', { body: { asset, ...more } });
-        await session.print(body, () =>
-          session.table(
-            body.recommendations.map(({ route, ...rank }) => ({ ...route, ...rank })),
-            {
-              RANK: { right: 'rank' },
-              SCORE: { right: (row) => row.score.toFixed(3) },
-              ...ROUTE,
-              'NOT NOW': (row) => ({ text: row.infeasible_reasons.join(', '), tone: 'bad' }),
-            },
-          ),
-        );
-      },
+      input: ({ options: { from, to, ...rest } }) => ({
+        body: { source_venue: from, destination_venue: to, ...rest },
+      }),
+      show: (session, { recommendations }) =>
+        session.table(
+          recommendations.map(({ route, ...rank }) => ({ ...route, ...rank })),
+          {
+            RANK: { right: 'rank' },
+            SCORE: { right: (row) => row.score.toFixed(3) },
+            ...ROUTE,
+            'NOT NOW': (row) => ({ text: row.infeasible_reasons.join(', '), tone: 'bad' }),
+          },
+        ),
     }),
   ],
 };
 
-export const budgets: Leaf = reading('getBudget', {
+export const budgets: Leaf = operation('getBudget', {
   name: 'budgets',
   about: "What is left of a strategy's budgets for automatic approval",
   args: { strategyId: 'the strategy' },
   options: { client: text('client-id', 'only those of this client') },
   input: ({ args, options }) => ({
     params: { strategy_id: args.strategyId },
-    query: defined({ client_id: options.client }),
+    query: { client_id: options.client },
   }),
   show: (session, body) =>
     session.table(body.policies, {

@@ -2,22 +2,19 @@
 import { userInfo } from 'node:os';
 import { answerOf, command } from '../../command-line/command.ts';
 import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
+import { operation, YES, type With } from '../../command-line/operation.ts';
 import { flag, text } from '../../command-line/options.ts';
-import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { failure } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf } from '../../http/operations.ts';
-import { MOVEMENT, REASON, YES } from '../shared.ts';
+import type { Movement } from '../movement-view.ts';
+import { MOVEMENT, REASON } from '../shared.ts';
 
 const APPROVER = {
   approver: text(
     'label',
     'who decides, as a label beside the key (SVC_APPROVER, approver of a profile, else the name of your login)',
   ),
-};
-
-const NODE = {
-  node: text('key', 'only if this is the node that would go on'),
 };
 
 export const approve = command({
@@ -49,130 +46,112 @@ export const approve = command({
       params,
       body: { compiled_plan_hash: what.hash, approver_id },
     });
-    await printAction(session, answer);
+    await session.print(answer, () => actionText(session, answer));
     session.note(`Follow it: fundctl movements watch ${args.movementId}`);
   },
 });
 
-export const reject = command({
+export const reject = operation('rejectMovement', {
   name: 'reject',
   about: 'Refuse a movement that waits for its approval',
   args: MOVEMENT,
-  options: { ...APPROVER, reason: text('text', 'why'), ...YES },
-  answer: answerOf('rejectMovement'),
-  run: async ({ session, args, options }) => {
-    await confirmed(session, args.movementId, { question: 'Reject this?', yes: options.yes });
-    const body = defined({
-      approver_id: approverOf(session, options.approver),
-      reason: options.reason,
-    });
-    const params = { movement_id: args.movementId };
-    await printAction(session, await session.call('rejectMovement', { params, body }));
-  },
+  options: { ...APPROVER, reason: text('text', 'why') },
+  ask: 'Reject this?',
+  what: standing,
+  input: ({ session, args, options: { approver, reason } }) => ({
+    ...ofMovement({ args }),
+    body: { approver_id: approverOf(session, approver), reason },
+  }),
+  show: actionText,
 });
 
-export const resume = command({
-  name: 'resume',
+export const resume = continuing('resume', {
   about: 'Let a movement go on from its gate, or look again at an unknown outcome',
-  args: MOVEMENT,
-  options: { ...NODE, ...YES },
-  answer: answerOf('resumeMovement'),
-  run: async ({ session, args, options }) => {
-    const { nodes, attention } = await confirmed(session, args.movementId, {
-      question: 'Let it go on?',
-      yes: options.yes,
-    });
-    const body = nodeToName('resume', { nodes, attention }, options.node);
-    const params = { movement_id: args.movementId };
-    await printAction(session, await session.call('resumeMovement', { params, body }));
-  },
+  question: 'Let it go on?',
 });
 
-export const retry = command({
-  name: 'retry',
+export const retry = continuing('retry', {
   about: 'Try a failed node again, or ask again about an unknown one',
-  args: MOVEMENT,
-  options: { ...NODE, ...YES },
-  answer: answerOf('retryMovement'),
-  run: async ({ session, args, options }) => {
-    const { nodes, attention } = await confirmed(session, args.movementId, {
-      question: 'Try it again?',
-      yes: options.yes,
-    });
-    const body = nodeToName('retry', { nodes, attention }, options.node);
-    const params = { movement_id: args.movementId };
-    await printAction(session, await session.call('retryMovement', { params, body }));
-  },
+  question: 'Try it again?',
 });
 
-export const cancel = command({
+export const cancel = operation('cancelMovement', {
   name: 'cancel',
   about: 'Cancel a movement; what is under way is still followed to its end',
   args: MOVEMENT,
-  options: YES,
-  answer: answerOf('cancelMovement'),
-  run: async ({ session, args, options }) => {
-    await confirmed(session, args.movementId, { question: 'Cancel it?', yes: options.yes });
-    const params = { movement_id: args.movementId };
-    await printAction(session, await session.call('cancelMovement', { params }));
-  },
+  ask: 'Cancel it?',
+  what: standing,
+  input: ofMovement,
+  show: actionText,
 });
 
-export const resetAllowances = command({
+export const resetAllowances = operation('resetMovementAllowances', {
   name: 'reset-allowances',
   about: 'Take back what a movement that has ended still allows others to pull',
   examples: ['fundctl movements reset-allowances <movement-id>'],
   args: MOVEMENT,
-  options: YES,
-  answer: answerOf('resetMovementAllowances'),
-  run: async ({ session, args, options }) => {
-    await confirmed(session, args.movementId, {
-      question: 'Set its open allowances to 0?',
-      yes: options.yes,
-    });
-    const params = { movement_id: args.movementId };
-    const answer = await session.call('resetMovementAllowances', { params });
-    await session.print(answer, () =>
-      session.view.table(answer.resets, {
-        NODE: 'node_key',
-        MOVEMENT: 'movement_id',
-        STATE: { state: 'request_state' },
-      }),
-    );
-  },
+  ask: 'Set its open allowances to 0?',
+  what: standing,
+  input: ofMovement,
+  show: ({ view }, { resets }) =>
+    view.table(resets, {
+      NODE: 'node_key',
+      MOVEMENT: 'movement_id',
+      STATE: { state: 'request_state' },
+    }),
 });
 
-export const acknowledge = command({
+export const acknowledge = operation('acknowledgeMovement', {
   name: 'acknowledge',
   about: 'Say that a failed movement has been dealt with; it then needs no person any more',
   details: 'It stays FAILED. A retry undoes it.',
   examples: ['fundctl movements acknowledge <movement-id> --reason "paid by hand, ticket 4711"'],
   args: MOVEMENT,
-  options: { ...REASON, ...YES },
-  answer: answerOf('acknowledgeMovement'),
-  run: async ({ session, args, options }) => {
-    await confirmed(session, args.movementId, { question: 'Acknowledge it?', yes: options.yes });
-    const params = { movement_id: args.movementId };
-    const body = { reason: options.reason };
-    await printAction(session, await session.call('acknowledgeMovement', { params, body }));
-  },
+  options: REASON,
+  ask: 'Acknowledge it?',
+  what: standing,
+  input: ({ args, options }) => ({ ...ofMovement({ args }), body: options }),
+  show: actionText,
 });
 
-/** Shows what the movement moves and where it stands, and asks. */
-export async function confirmed(
-  session: Session,
-  movementId: string,
-  { question, yes }: { readonly question: string; readonly yes: boolean },
-): Promise<ResultOf<'getMovement'>> {
-  const { text: moves, movement } = await whatMoves(session, movementId);
+function ofMovement({ args }: { readonly args: { readonly movementId: string } }) {
+  return { params: { movement_id: args.movementId } };
+}
+
+/** What the movement moves, and where it stands: shown with each question about it. */
+export async function standing({ session, args }: With<{ readonly movementId: string }>) {
+  const { movement, text: moves } = await whatMoves(session, args.movementId);
+  return moves + (await statesText(session, movement));
+}
+
+async function statesText({ aside }: Session, movement: Movement): Promise<string> {
   const { nodes, request_state } = movement;
-  const { aside } = session;
-  const stands = [
+  return [
     aside.heading(`It is ${request_state}`),
     await aside.table(nodes, { NODE: 'node_key', STATE: { state: 'state' }, ERROR: 'error_code' }),
   ].join('');
-  await session.confirm(question, { yes, what: moves + stands });
-  return movement;
+}
+
+/** A resume or retry, which names the node that it was shown for. */
+function continuing(
+  name: 'resume' | 'retry',
+  { about, question }: { readonly about: string; readonly question: string },
+) {
+  const id = `${name}Movement` as const;
+  return command({
+    name,
+    about,
+    args: MOVEMENT,
+    options: { node: text('key', 'only if this is the node that would go on'), ...YES },
+    answer: answerOf(id),
+    run: async ({ session, args, options: { node, yes } }) => {
+      const { movement, text: moves } = await whatMoves(session, args.movementId);
+      await session.confirm(question, { yes, what: moves + (await statesText(session, movement)) });
+      const body = nodeToName(name, movement, node);
+      const answer = await session.call(id, { ...ofMovement({ args }), body });
+      await session.print(answer, () => actionText(session, answer));
+    },
+  });
 }
 
 /**
@@ -181,9 +160,9 @@ export async function confirmed(
  */
 function nodeToName(
   action: 'resume' | 'retry',
-  { nodes, attention }: Pick<ResultOf<'getMovement'>, 'nodes' | 'attention'>,
+  { nodes, attention }: Movement,
   wanted: string | undefined,
-): NamedNode {
+): NonNullable<BodyOf<'resumeMovement'>> {
   const offered = attention?.actions.find((each) => each.action === action)?.node_key;
   const [longest] = nodes
     .filter(
@@ -230,17 +209,12 @@ function wrongState(now: string, what: string, allowed: readonly string[]): Comm
   );
 }
 
-type Action = ResultOf<'approveMovement'>;
-type NamedNode = NonNullable<BodyOf<'resumeMovement'>>;
-
 /** What every action answers. */
-export function printAction(session: Session, answer: Action): Promise<void> {
-  return session.print(answer, () =>
-    session.view.fields(answer, {
-      movement: 'movement_id',
-      state: { state: 'request_state' },
-      'runs now': () => answer.current_frontier.join(', ') || null,
-      reservation: 'reservation_status',
-    }),
-  );
+export function actionText({ view }: Session, answer: ResultOf<'approveMovement'>): string {
+  return view.fields(answer, {
+    movement: 'movement_id',
+    state: { state: 'request_state' },
+    'runs now': () => answer.current_frontier.join(', ') || null,
+    reservation: 'reservation_status',
+  });
 }

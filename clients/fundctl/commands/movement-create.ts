@@ -1,7 +1,8 @@
 /** `fundctl movements create` and `preview`. */
-import { command } from '../../command-line/command.ts';
+import { command, type OptionValues } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
-import { amount, file, flag, many, text, whole } from '../../command-line/options.ts';
+import { YES } from '../../command-line/operation.ts';
+import { amount, file, flag, many, pairs, text, whole } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state, type View } from '../../command-line/view.ts';
@@ -11,13 +12,12 @@ import {
   jsonFile,
   jsonPairs,
   moneyOf,
-  pairs,
   templateRef,
   type Json,
 } from '../../command-line/words.ts';
 import type { BodyOf, PreviewOf, ResultOf } from '../../http/operations.ts';
 import { limitsText, sendsText, standingText, termsOf, type SendView } from '../review-view.ts';
-import { IDEMPOTENCY, YES } from '../shared.ts';
+import { IDEMPOTENCY } from '../shared.ts';
 import { templateVersion } from './templates.ts';
 
 const REQUEST = {
@@ -39,9 +39,7 @@ const REQUEST = {
   file: file('the whole request as JSON, - for standard input; options change what it says'),
 };
 
-type RequestOptions = {
-  readonly [K in keyof typeof REQUEST]: ReturnType<(typeof REQUEST)[K]['read']>;
-};
+type RequestOptions = OptionValues<typeof REQUEST>;
 type Preview = PreviewOf<'createMovement'>;
 type Body = BodyOf<'createMovement'>;
 

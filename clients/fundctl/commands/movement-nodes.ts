@@ -1,18 +1,16 @@
 /** What a person decides about one node. */
-import { answerOf, command } from '../../command-line/command.ts';
+import { operation } from '../../command-line/operation.ts';
 import { choice, file, many, required, text } from '../../command-line/options.ts';
-import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { jsonFile, jsonPairs } from '../../command-line/words.ts';
 import { usageError } from '../../command-line/exit.ts';
 import type { BodyOf } from '../../http/operations.ts';
-import { MOVEMENT, REASON, YES } from '../shared.ts';
-import { confirmed, printAction } from './movement-actions.ts';
+import { MOVEMENT, REASON } from '../shared.ts';
+import { actionText, standing } from './movement-actions.ts';
 
 const NODE = { ...MOVEMENT, nodeKey: 'key of the node' };
-type ResolveBody = BodyOf<'resolveMovementNode'>;
 
-export const resolve = command({
+export const resolve = operation('resolveMovementNode', {
   name: 'resolve',
   about: 'Give your word on an UNKNOWN node that no venue can answer for; it is final',
   details:
@@ -32,29 +30,24 @@ export const resolve = command({
       'hash',
       'with completed, of a burn or its mint: the transaction that minted it, which is read on the chain; where equal burns are open one of each',
     ),
-    ...YES,
   },
-  answer: answerOf('resolveMovementNode'),
-  run: async ({ session, args, options }) => {
-    const evidence = await evidenceOf(session, options);
-    const output =
-      options.outputFile === undefined ? undefined : await jsonFile(session.io, options.outputFile);
-    await confirmed(session, args.movementId, {
-      question: `Say for good that ${args.nodeKey} has ${options.outcome}?`,
-      yes: options.yes,
-    });
-    const { outcome, reason, mintTx } = options;
-    const mint_tx_hashes = mintTx.length === 0 ? undefined : mintTx;
-    const body = defined({ outcome, reason, evidence, output, mint_tx_hashes });
-    const answer = await session.call('resolveMovementNode', {
-      params: { movement_id: args.movementId, node_key: args.nodeKey },
-      body: body as ResolveBody,
-    });
-    await printAction(session, answer);
+  ask: ({ args, options }) => `Say for good that ${args.nodeKey} has ${options.outcome}?`,
+  what: standing,
+  input: async ({ session, args, options }) => {
+    const { outcome, reason, outputFile, mintTx } = options;
+    const body = {
+      outcome,
+      reason,
+      evidence: await evidenceOf(session, options),
+      output: outputFile === undefined ? undefined : await jsonFile(session.io, outputFile),
+      mint_tx_hashes: mintTx.length === 0 ? undefined : mintTx,
+    };
+    return { ...ofNode({ args }), body: body as BodyOf<'resolveMovementNode'> };
   },
+  show: actionText,
 });
 
-export const reassign = command({
+export const reassign = operation('reassignNodePayment', {
   name: 'reassign',
   about: 'Give the payment that completed a node to the node that it is for',
   details:
@@ -69,26 +62,20 @@ export const reassign = command({
     ...REASON,
     evidence: many('key=value', 'what proves whose payment it is'),
     evidenceFile: file('the evidence as a JSON object'),
-    ...YES,
   },
-  answer: answerOf('reassignNodePayment'),
-  run: async ({ session, args, options }) => {
-    const evidence = await evidenceOf(session, options);
-    await confirmed(session, args.movementId, {
-      question: `Give the payment of ${args.nodeKey} to ${options.toNode} of ${options.toMovement}?`,
-      yes: options.yes,
-    });
-    const answer = await session.call('reassignNodePayment', {
-      params: { movement_id: args.movementId, node_key: args.nodeKey },
-      body: {
-        to_movement_id: options.toMovement,
-        to_node_key: options.toNode,
-        reason: options.reason,
-        evidence,
-      } as BodyOf<'reassignNodePayment'>,
-    });
-    await printAction(session, answer);
-  },
+  ask: ({ args, options: { toNode, toMovement } }) =>
+    `Give the payment of ${args.nodeKey} to ${toNode} of ${toMovement}?`,
+  what: standing,
+  input: async ({ session, args, options }) => ({
+    ...ofNode({ args }),
+    body: {
+      to_movement_id: options.toMovement,
+      to_node_key: options.toNode,
+      reason: options.reason,
+      evidence: await evidenceOf(session, options),
+    } as BodyOf<'reassignNodePayment'>,
+  }),
+  show: actionText,
 });
 
 async function evidenceOf(
@@ -103,22 +90,18 @@ async function evidenceOf(
   return evidence;
 }
 
-export const cancelTransaction = command({
+export const cancelTransaction = operation('cancelNodeTransaction', {
   name: 'cancel-transaction',
   about: 'Replace a transaction that is not mined by one that moves nothing',
   details: 'Both have the same nonce; whichever is mined decides.',
   args: NODE,
-  options: { ...REASON, ...YES },
-  answer: answerOf('cancelNodeTransaction'),
-  run: async ({ session, args, options }) => {
-    await confirmed(session, args.movementId, {
-      question: `Cancel the transaction of ${args.nodeKey}?`,
-      yes: options.yes,
-    });
-    const answer = await session.call('cancelNodeTransaction', {
-      params: { movement_id: args.movementId, node_key: args.nodeKey },
-      body: { reason: options.reason },
-    });
-    await printAction(session, answer);
-  },
+  options: REASON,
+  ask: ({ args }) => `Cancel the transaction of ${args.nodeKey}?`,
+  what: standing,
+  input: ({ args, options }) => ({ ...ofNode({ args }), body: options }),
+  show: actionText,
 });
+
+function ofNode({ args }: { readonly args: { readonly [K in keyof typeof NODE]: string } }) {
+  return { params: { movement_id: args.movementId, node_key: args.nodeKey } };
+}

@@ -2,14 +2,14 @@
 import { MOVEMENT_STATES } from '../../../domain/states/movement.ts';
 import { answerOf, command } from '../../command-line/command.ts';
 import { drawGraph } from '../../command-line/graph.ts';
-import { choice, flag, many, text } from '../../command-line/options.ts';
-import { defined, PAGE, printList } from '../../command-line/paging.ts';
+import { operation, type With } from '../../command-line/operation.ts';
+import { choice, flag, many, pairs, text } from '../../command-line/options.ts';
+import { listing } from '../../command-line/paging.ts';
 import { printable, printableLines } from '../../command-line/printable.ts';
-import { pairs } from '../../command-line/words.ts';
 import { MOVEMENT_COLUMNS, movementText, unknownText } from '../movement-view.ts';
 import { MOVEMENT_OR_BEGINNING, wholeId } from '../short-ids.ts';
 
-export const list = command({
+export const list = listing('listMovements', {
   name: 'list',
   about: 'List movements, newest first',
   examples: [
@@ -26,40 +26,31 @@ export const list = command({
     createdFrom: text('time', 'only those of this time (ISO 8601) or later'),
     createdTo: text('time', 'only those of before this time'),
     needsAttention: flag('only those that need a person'),
-    ...PAGE,
   },
-  answer: answerOf('listMovements'),
-  run: ({ session, options }) => {
-    const { state, strategy, template, asset, needsAttention, ...more } = options;
-    const { reference, metadata, createdFrom, createdTo, ...page } = more;
-    return printList(session, 'listMovements', {
-      query: defined({
-        state,
-        strategy_id: strategy,
-        template_key: template,
-        asset,
-        external_reference: reference,
-        metadata: pairs(metadata, '--metadata'),
-        created_from: createdFrom,
-        created_to: createdTo,
-        needs_attention: needsAttention ? ('true' as const) : undefined,
-      }),
-      page,
-      columns: MOVEMENT_COLUMNS,
-    });
-  },
+  query: (options) => ({
+    state: options.state,
+    strategy_id: options.strategy,
+    template_key: options.template,
+    asset: options.asset,
+    external_reference: options.reference,
+    metadata: pairs(options.metadata, '--metadata'),
+    created_from: options.createdFrom,
+    created_to: options.createdTo,
+    needs_attention: options.needsAttention ? ('true' as const) : undefined,
+  }),
+  columns: MOVEMENT_COLUMNS,
 });
 
-export const show = command({
+async function ofMovement({ session, args }: With<{ readonly movementId: string }>) {
+  return { params: { movement_id: await wholeId(session, args.movementId) } };
+}
+
+export const show = operation('getMovement', {
   name: 'show',
   about: 'Show a movement with its nodes, and what a person can do',
   args: MOVEMENT_OR_BEGINNING,
-  answer: answerOf('getMovement'),
-  run: async ({ session, args }) => {
-    const params = { movement_id: await wholeId(session, args.movementId) };
-    const body = await session.call('getMovement', { params });
-    await session.print(body, () => movementText(session, body));
-  },
+  input: ofMovement,
+  show: movementText,
 });
 
 export const plan = command({
@@ -90,7 +81,7 @@ export const graph = command({
   answer: answerOf('getMovementGraph'),
   run: async ({ session, args, options }) => {
     const client = await session.client();
-    const params = { movement_id: await wholeId(session, args.movementId) };
+    const { params } = await ofMovement({ session, args });
     if (options.format === 'mermaid' && !session.json) {
       const query = { format: 'mermaid' } as const;
       session.io.out(printableLines(await client.call('getMovementGraph', { params, query })));
@@ -101,24 +92,18 @@ export const graph = command({
   },
 });
 
-export const timeline = command({
+export const timeline = operation('getMovementTimeline', {
   name: 'timeline',
   about: 'Tell what happened to a movement, oldest first',
   args: MOVEMENT_OR_BEGINNING,
-  answer: answerOf('getMovementTimeline'),
-  run: async ({ session, args }) => {
-    const params = { movement_id: await wholeId(session, args.movementId) };
-    const body = await session.call('getMovementTimeline', { params });
-    await session.print(body, async () => {
-      const events = await session.table(body, {
-        '#': { right: 'sequence' },
-        TIME: { when: 'occurred_at' },
-        EVENT: 'event_type',
-        NODE: 'node_key',
-        BY: ({ actor }) => actor.label ?? actor.key_id ?? actor.type,
-        WHAT: 'message',
-      });
-      return events + unknownText(session.view, params.movement_id, body);
-    });
-  },
+  input: ofMovement,
+  show: async (session, events, { params }) =>
+    (await session.table(events, {
+      '#': { right: 'sequence' },
+      TIME: { when: 'occurred_at' },
+      EVENT: 'event_type',
+      NODE: 'node_key',
+      BY: ({ actor }) => actor.label ?? actor.key_id ?? actor.type,
+      WHAT: 'message',
+    })) + unknownText(session.view, params.movement_id, events),
 });

@@ -1,79 +1,66 @@
 /** `fundctl perps`: the perps venue's account, strategies and agents. */
 import { answerOf, command, type Group } from '../../command-line/command.ts';
+import { operation, rowsOf, YES } from '../../command-line/operation.ts';
 import { amount, choice, required, text } from '../../command-line/options.ts';
-import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import { state } from '../../command-line/view.ts';
+import type { Columns } from '../../command-line/columns.ts';
+import type { Cell } from '../../command-line/table.ts';
 import { moneyOf, when } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
-import { asked, IDEMPOTENCY, REASON, YES } from '../shared.ts';
+import { IDEMPOTENCY, REASON } from '../shared.ts';
 
 const STRATEGY = { strategyId: 'the strategy' };
 type Binding = Schema<'StrategyBinding'>;
 type Agent = Schema<'AgentWallet'>;
 
+const ofStrategy = ({ args }: { readonly args: { readonly strategyId: string } }) => ({
+  params: { strategy_id: args.strategyId },
+});
+
 export const perps: Group = {
   name: 'perps',
   about: 'The perps venue: master account, strategies, agents',
   commands: [
-    command({
+    operation('createMasterAccount', {
       name: 'set-master',
       about: 'Say which account the venue is paid from; it cannot be changed (admin)',
       args: { address: 'address of the master account', signerKey: 'signer that is it' },
       options: {
         network: required(choice(['mainnet', 'testnet'], 'which of the two')),
         label: text('text', 'your own name for it'),
-        ...YES,
       },
-      answer: answerOf('createMasterAccount'),
-      run: async ({ session, args, options }) => {
-        const body = {
-          master_address: args.address,
-          signer_key: args.signerKey,
-          network: options.network,
-          ...defined({ label: options.label }),
-        };
-        await asked(session, 'Make this the master account for good?', { body, yes: options.yes });
-        const client = await session.client();
-        const made = await client.call('createMasterAccount', { body });
-        await session.print(made, () => session.view.record(Object.entries(made)));
-      },
+      ask: 'Make this the master account for good?',
+      input: ({ args, options }) => ({
+        body: { master_address: args.address, signer_key: args.signerKey, ...options },
+      }),
+      show: ({ view }, made) => view.record(Object.entries(made)),
     }),
-    command({
+    operation('createStrategyBinding', {
       name: 'bind',
       about: 'Let a strategy trade there (admin)',
       args: STRATEGY,
       options: {
         subAccount: text('address', "its sub-account; without one the master's own account"),
         maxAgentBalance: amount('the most that a top-up may bring it to'),
-        ...YES,
       },
-      answer: answerOf('createStrategyBinding'),
-      run: async ({ session, args, options }) => {
-        const body = {
+      ask: 'Bind this strategy?',
+      input: ({ args, options }) => ({
+        body: {
           strategy_id: args.strategyId,
-          ...defined({
-            sub_account_address: options.subAccount,
-            max_agent_balance: options.maxAgentBalance,
-          }),
-        };
-        await asked(session, 'Bind this strategy?', { body, yes: options.yes });
-        const client = await session.client();
-        await printBinding(session, await client.call('createStrategyBinding', { body }));
-      },
+          sub_account_address: options.subAccount,
+          max_agent_balance: options.maxAgentBalance,
+        },
+      }),
+      show: bindingText,
     }),
-    command({
+    operation('getStrategyBinding', {
       name: 'show',
       about: 'Show the binding of a strategy',
       args: STRATEGY,
-      answer: answerOf('getStrategyBinding'),
-      run: async ({ session, args }) => {
-        const client = await session.client();
-        const params = { strategy_id: args.strategyId };
-        await printBinding(session, await client.call('getStrategyBinding', { params }));
-      },
+      input: ofStrategy,
+      show: bindingText,
     }),
-    command({
+    operation('createAgentWallet', {
       name: 'add-agent',
       about: "Make a signer's address an agent of a strategy (admin)",
       details: 'An agent of the same name is replaced once the new one is active.',
@@ -81,72 +68,55 @@ export const perps: Group = {
       options: {
         signer: required(text('signer-key', 'whose address it is')),
         validUntil: text('time', 'until when (ISO 8601); 90 days where it is left out'),
-        ...YES,
       },
-      answer: answerOf('createAgentWallet'),
-      run: async ({ session, args, options }) => {
-        const body = {
+      ask: 'Approve this agent on the venue?',
+      input: ({ args, options }) => ({
+        ...ofStrategy({ args }),
+        body: {
           agent_name: args.agentName,
           signer_key: options.signer,
-          ...defined({ valid_until: options.validUntil }),
-        };
-        await asked(session, 'Approve this agent on the venue?', { body, yes: options.yes });
-        const client = await session.client();
-        const params = { strategy_id: args.strategyId };
-        const made = await client.call('createAgentWallet', { params, body });
-        await session.print(made, () => agentsText(session, [made]));
-      },
+          valid_until: options.validUntil,
+        },
+      }),
+      show: (session, made) => agentsText(session, [made]),
     }),
-    command({
+    operation('listAgentWallets', {
       name: 'agents',
       about: 'List the agents of a strategy, newest first',
       args: STRATEGY,
-      answer: answerOf('listAgentWallets'),
-      run: async ({ session, args }) => {
-        const client = await session.client();
-        const params = { strategy_id: args.strategyId };
-        const body = await client.call('listAgentWallets', { params });
-        await session.print(body, () => agentsText(session, body));
-      },
+      input: ofStrategy,
+      show: agentsText,
     }),
-    command({
+    operation('pauseStrategy', {
       name: 'pause',
       about: 'Stop what a strategy moves at the venue (admin)',
       args: STRATEGY,
       options: REASON,
-      answer: answerOf('pauseStrategy'),
-      run: async ({ session, args, options }) => {
-        const client = await session.client();
-        const params = { strategy_id: args.strategyId };
-        const body = { paused: true, reason: options.reason };
-        await printBinding(session, await client.call('pauseStrategy', { params, body }));
-      },
+      input: (call) => ({
+        ...ofStrategy(call),
+        body: { paused: true, reason: call.options.reason },
+      }),
+      show: bindingText,
     }),
-    command({
+    operation('pauseStrategy', {
       name: 'unpause',
       about: 'Let a strategy move funds at the venue again (admin)',
       args: STRATEGY,
-      options: { ...REASON, ...YES },
-      answer: answerOf('pauseStrategy'),
-      run: async ({ session, args, options }) => {
-        await asked(session, 'Let it move funds again?', { body: args, yes: options.yes });
-        const client = await session.client();
-        const params = { strategy_id: args.strategyId };
-        const body = { paused: false, reason: options.reason };
-        await printBinding(session, await client.call('pauseStrategy', { params, body }));
-      },
+      options: REASON,
+      ask: 'Let it move funds again?',
+      what: ({ args }) => args,
+      input: (call) => ({
+        ...ofStrategy(call),
+        body: { paused: false, reason: call.options.reason },
+      }),
+      show: bindingText,
     }),
-    command({
+    operation('getEmergencyState', {
       name: 'emergency',
       about: 'All of a strategy at once, with what the venue says now',
       args: STRATEGY,
-      answer: answerOf('getEmergencyState'),
-      run: async ({ session, args }) => {
-        const client = await session.client();
-        const params = { strategy_id: args.strategyId };
-        const body = await client.call('getEmergencyState', { params });
-        await session.print(body, () => emergencyText(session, body));
-      },
+      input: ofStrategy,
+      show: emergencyText,
     }),
     command({
       name: 'top-up',
@@ -161,20 +131,22 @@ export const perps: Group = {
       },
       answer: answerOf('topUpAgentWallet'),
       run: async ({ session, args, options }) => {
-        const body = { asset: options.asset, amount: options.amount, reason: options.reason };
-        await asked(session, 'Create this top-up?', { body, yes: options.yes });
-        const client = await session.client();
+        const { yes, idempotencyKey: key, ...body } = options;
+        await session.confirm('Create this top-up?', {
+          yes,
+          what: session.aside.record(rowsOf(body)),
+        });
         const params = { strategy_id: args.strategyId, agent_name: args.agentName };
-        const made = await session.creating(options.idempotencyKey, (idempotencyKey) =>
-          client.call('topUpAgentWallet', { params, body, idempotencyKey }),
+        const made = await session.creating(key, (idempotencyKey) =>
+          session.call('topUpAgentWallet', { params, body, idempotencyKey }),
         );
         await session.print(made, () =>
-          session.view.record([
-            ['movement', made.movement_id],
-            ['state', state(made.request_state)],
-            ['moves at most', moneyOf(made.outflow)],
-            ['hash', made.compiled_plan_hash],
-          ]),
+          session.view.fields(made, {
+            movement: 'movement_id',
+            state: { state: 'request_state' },
+            'moves at most': () => moneyOf(made.outflow),
+            hash: 'compiled_plan_hash',
+          }),
         );
         session.note(`Read it and approve it: fundctl movements approve ${made.movement_id}`);
       },
@@ -182,56 +154,53 @@ export const perps: Group = {
   ],
 };
 
-function printBinding(session: Session, binding: Binding): Promise<void> {
-  return session.print(binding, () => bindingText(session, binding));
+function bindingText({ view }: Session, binding: Binding): string {
+  return view.fields(binding, {
+    strategy: 'strategy_id',
+    'sub-account': () => binding.sub_account_address ?? "the master's own",
+    'at most': 'max_agent_balance',
+    paused: () =>
+      binding.paused ? { text: binding.pause_reason ?? 'yes', tone: 'waiting' } : 'no',
+    created: { when: 'created_at' },
+    updated: { when: 'updated_at' },
+  });
 }
 
-function bindingText({ view }: Session, binding: Binding): string {
-  return view.record([
-    ['strategy', binding.strategy_id],
-    ['sub-account', binding.sub_account_address ?? "the master's own"],
-    ['at most', binding.max_agent_balance],
-    ['paused', binding.paused ? { text: binding.pause_reason ?? 'yes', tone: 'waiting' } : 'no'],
-    ['created', when(binding.created_at)],
-    ['updated', when(binding.updated_at)],
-  ]);
-}
+const AGENT = {
+  AGENT: 'agent_name',
+  STATE: { state: 'state' },
+  ADDRESS: 'address',
+} as const satisfies Columns<Agent>;
 
 function agentsText(session: Session, agents: readonly Agent[]): Promise<string> {
-  return session.table(agents, [
-    { title: 'AGENT', of: (row) => row.agent_name },
-    { title: 'STATE', of: (row) => state(row.state) },
-    { title: 'ADDRESS', of: (row) => row.address },
-    { title: 'SIGNER', of: (row) => row.signer_key },
-    { title: 'VALID UNTIL', of: (row) => when(row.valid_until) },
-    { title: 'ERROR', of: (row) => row.last_error },
-  ]);
+  return session.table(agents, {
+    ...AGENT,
+    SIGNER: 'signer_key',
+    'VALID UNTIL': { when: 'valid_until' },
+    ERROR: 'last_error',
+  });
 }
 
 async function emergencyText(session: Session, body: Schema<'EmergencyState'>): Promise<string> {
   const { view } = session;
-  const { venue, open_movements: open } = body;
+  const yesNo = (is: boolean, tone: 'waiting' | 'bad'): Cell => (is ? { text: 'yes', tone } : 'no');
   return [
-    view.record([
-      ['strategy', body.strategy_id],
-      ['paused', body.paused ? { text: 'yes', tone: 'waiting' } : 'no'],
-      ['withdrawable', venue.withdrawable],
-      ['account value', venue.account_value],
-      ['open positions', venue.open_positions],
-      ['checked', when(body.checked_at)],
-      ['stale', body.stale ? { text: 'yes', tone: 'bad' } : 'no'],
-      ['open movements', body.open_movement_count],
-    ]),
-    await view.table(open, [
-      { title: 'ID', of: (row) => row.movement_id },
-      { title: 'STATE', of: (row) => state(row.request_state) },
-      { title: 'TEMPLATE', of: (row) => row.template_key },
-      { title: 'AMOUNT', of: (row) => `${row.amount} ${row.asset}`, right: true },
-    ]),
-    await view.table(body.agent_wallets, [
-      { title: 'AGENT', of: (row) => row.agent_name },
-      { title: 'STATE', of: (row) => state(row.state) },
-      { title: 'ADDRESS', of: (row) => row.address },
-    ]),
+    view.fields(body, {
+      strategy: 'strategy_id',
+      paused: () => yesNo(body.paused, 'waiting'),
+      withdrawable: () => body.venue.withdrawable,
+      'account value': () => body.venue.account_value,
+      'open positions': () => body.venue.open_positions,
+      checked: () => when(body.checked_at),
+      stale: () => yesNo(body.stale, 'bad'),
+      'open movements': 'open_movement_count',
+    }),
+    await view.table(body.open_movements, {
+      ID: 'movement_id',
+      STATE: { state: 'request_state' },
+      TEMPLATE: 'template_key',
+      AMOUNT: { right: (row) => `${row.amount} ${row.asset}` },
+    }),
+    await view.table(body.agent_wallets, AGENT),
   ].join('');
 }

@@ -1,14 +1,13 @@
 /** `fundctl policies`: what is approved without a person. */
-import { answerOf, command, type Group } from '../../command-line/command.ts';
+import type { Group, OptionValues } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
-import { reading } from '../../command-line/reading.ts';
+import { operation } from '../../command-line/operation.ts';
 import { amount, choice, file, flag, many, text, whole } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
-import { state, type View } from '../../command-line/view.ts';
+import { state } from '../../command-line/view.ts';
 import { jsonFile, templateRef } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf } from '../../http/operations.ts';
-import { asked, YES } from '../shared.ts';
 
 type Policy = ResultOf<'getAutoApprovePolicy'>;
 const POLICY = { policyId: 'id of the policy' };
@@ -24,16 +23,14 @@ const LIMITS = {
   maxCountPerWindow: whole('n', 'how many in a window'),
   file: file('the request as JSON, - for standard input; options change what it says'),
 };
-type Limits = { readonly [K in keyof typeof LIMITS]: ReturnType<(typeof LIMITS)[K]['read']> };
 
 export const policies: Group = {
   name: 'policies',
   about: 'Policies that approve in place of a person',
   commands: [
-    reading('listAutoApprovePolicies', {
+    operation('listAutoApprovePolicies', {
       name: 'list',
       about: 'List policies',
-
       show: (session, body) =>
         session.table(body, {
           ID: 'policy_id',
@@ -45,17 +42,14 @@ export const policies: Group = {
           WINDOW: windowOf,
         }),
     }),
-    command({
+    operation('getAutoApprovePolicy', {
       name: 'show',
       about: 'Show a policy',
       args: POLICY,
-      answer: answerOf('getAutoApprovePolicy'),
-      run: async ({ session, args }) => {
-        const params = { policy_id: args.policyId };
-        await print(session, await session.call('getAutoApprovePolicy', { params }));
-      },
+      input: ({ args }) => ({ params: { policy_id: args.policyId } }),
+      show: policyText,
     }),
-    command({
+    operation('createAutoApprovePolicy', {
       name: 'create',
       about: 'Let movements of a strategy be approved without a person (admin)',
       examples: [
@@ -65,43 +59,35 @@ export const policies: Group = {
         client: text('client-id', 'whose keys create them; keys whoami tells it'),
         strategy: text('strategy-id', 'of which strategy'),
         ...LIMITS,
-        ...YES,
       },
-      answer: answerOf('createAutoApprovePolicy'),
-      run: async ({ session, options }) => {
+      ask: WITHOUT_A_PERSON,
+      input: async ({ session, options }) => {
         const body = {
           ...(await limitsOf(session, options)),
           ...defined({ client_id: options.client, strategy_id: options.strategy }),
         };
-        await asked(session, WITHOUT_A_PERSON, { body, yes: options.yes });
-        const made = await session.call('createAutoApprovePolicy', {
-          body: body as BodyOf<'createAutoApprovePolicy'>,
-        });
-        await print(session, made);
+        return { body: body as BodyOf<'createAutoApprovePolicy'> };
       },
+      show: policyText,
     }),
-    command({
+    operation('updateAutoApprovePolicy', {
       name: 'update',
       about: 'Change a policy; what is not given stays as it is (admin)',
       examples: ['fundctl policies update 01980c1e-7a3b-7c3e-9d5f-2b1a6c4e8f01 --max-amount 250'],
       args: POLICY,
-      options: { ...LIMITS, clearLimits: flag('take every cap away that is not given'), ...YES },
-      answer: answerOf('updateAutoApprovePolicy'),
-      run: async ({ session, args, options }) => {
+      options: { ...LIMITS, clearLimits: flag('take every cap away that is not given') },
+      ask: WITHOUT_A_PERSON,
+      what: (_, { params, body }) => ({ ...params, ...body }),
+      input: async ({ session, args, options }) => {
         const cleared = options.clearLimits ? NO_LIMITS : {};
         const body = { ...cleared, ...(await limitsOf(session, options)) };
         if (Object.keys(body).length === 0) throw usageError('Nothing is to be changed.');
-        await asked(session, WITHOUT_A_PERSON, {
-          body: { policy_id: args.policyId, ...body },
-          yes: options.yes,
-        });
-        const params = { policy_id: args.policyId };
-        const answer = await session.call('updateAutoApprovePolicy', {
-          params,
+        return {
+          params: { policy_id: args.policyId },
           body: body as BodyOf<'updateAutoApprovePolicy'>,
-        });
-        await print(session, answer);
+        };
       },
+      show: policyText,
     }),
   ],
 };
@@ -113,7 +99,7 @@ const NO_LIMITS = {
   max_count_per_window: null,
 };
 
-async function limitsOf(session: Session, options: Limits) {
+async function limitsOf(session: Session, options: OptionValues<typeof LIMITS>) {
   const base = options.file === undefined ? {} : await jsonFile(session.io, options.file);
   const templates = options.allowTemplate.map((each) => {
     const { key, version = null } = templateRef(each);
@@ -133,11 +119,7 @@ async function limitsOf(session: Session, options: Limits) {
   };
 }
 
-function print(session: Session, policy: Policy): Promise<void> {
-  return session.print(policy, () => policyText(session.view, policy));
-}
-
-function policyText(view: View, policy: Policy): string {
+function policyText({ view }: Session, policy: Policy): string {
   return view.fields(policy, {
     policy: 'policy_id',
     state: () => state(policy.is_active ? 'active' : 'disabled'),

@@ -1,8 +1,8 @@
 /** `fundctl search`. */
 import type { Leaf } from '../../command-line/command.ts';
-import { reading } from '../../command-line/reading.ts';
+import { operation } from '../../command-line/operation.ts';
 
-export const search: Leaf = reading('searchAll', {
+export const search: Leaf = operation('searchAll', {
   name: 'search',
   about: 'Find what an id, transaction hash, reference, idempotency key or address names',
   details: 'Whole and exact; at most 20. Idempotency keys are those of your own client.',

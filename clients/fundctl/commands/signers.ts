@@ -1,30 +1,32 @@
 /** `fundctl signers`: their keys' addresses, and how one follows another. */
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
-import { reading } from '../../command-line/reading.ts';
+import { operation, YES } from '../../command-line/operation.ts';
 import { amount, flag, many, required, text, whole } from '../../command-line/options.ts';
-import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state, type View } from '../../command-line/view.ts';
 import { failure, when } from '../../command-line/words.ts';
 import type { ResultOf, Schema } from '../../http/operations.ts';
-import { REASON, YES } from '../shared.ts';
+import { REASON } from '../shared.ts';
 
 type Signer = Schema<'SignerRegistryView'>;
 type Lane = Signer['lanes'][number];
 type Row = Parameters<View['record']>[0][number];
 const SIGNER = { signerKey: 'key of the signer' };
-const WHY = { reason: text('text', 'kept in the audit') };
 const CHAINS = { chain: many('chain-id', 'only on this chain') };
+
+const ofSigner = ({ args }: { readonly args: { readonly signerKey: string } }) => ({
+  params: { signer_key: args.signerKey },
+});
+const numberOf = (text?: string) => (text === undefined ? undefined : Number(text));
 
 export const signers: Group = {
   name: 'signers',
   about: 'Signers: pin, rotate, look into, retire',
   commands: [
-    reading('listSigners', {
+    operation('listSigners', {
       name: 'list',
       about: 'List signers with their addresses',
-
       show: (session, body) =>
         session.table(body, {
           SIGNER: 'signer_key',
@@ -47,24 +49,12 @@ export const signers: Group = {
         await session.print(signer, () => signerText(session.view, signer));
       },
     }),
-    command({
-      name: 'enable',
-      about: 'Let a signer sign again (admin)',
-      args: SIGNER,
-      options: { ...WHY, ...YES },
-      answer: answerOf('updateSignerStatus'),
-      run: ({ session, args, options }) =>
-        switched(session, { key: args.signerKey, status: 'active', ...options }),
-    }),
-    command({
-      name: 'disable',
-      about: 'Stop a signer: what has not passed its fence fails, and nothing is signed (admin)',
-      args: SIGNER,
-      options: { ...WHY, ...YES },
-      answer: answerOf('updateSignerStatus'),
-      run: ({ session, args, options }) =>
-        switched(session, { key: args.signerKey, status: 'disabled', ...options }),
-    }),
+    switching('enable', 'Let a signer sign again (admin)', 'active'),
+    switching(
+      'disable',
+      'Stop a signer: what has not passed its fence fails, and nothing is signed (admin)',
+      'disabled',
+    ),
     command({
       name: 'pin',
       about: 'Say which address a signer must have (admin)',
@@ -177,7 +167,8 @@ export const signers: Group = {
         const answer = await session.call('raiseLaneCaps', {
           params: { chain_id: String(lane.chain_id), address: lane.address },
           body: {
-            ...defined({ max_gas_cost_wei: cost, max_fee_per_gas_gwei: fee }),
+            max_gas_cost_wei: cost,
+            max_fee_per_gas_gwei: fee,
             ttl_seconds: options.ttlSeconds,
             reason: options.reason,
           },
@@ -185,14 +176,14 @@ export const signers: Group = {
         await session.print(answer, () => session.view.record(laneText(answer)));
       },
     }),
-    reading('listSignerHoldings', {
+    operation('listSignerHoldings', {
       name: 'inventory',
       about: "What a signer's account holds on each chain (admin)",
       args: SIGNER,
       options: { ...CHAINS, noPersist: flag('keep no evidence of it') },
-      input: ({ args, options }) => ({
-        params: { signer_key: args.signerKey },
-        body: { persist: !options.noPersist, ...chainsOf(options.chain) },
+      input: (call) => ({
+        ...ofSigner(call),
+        body: { persist: !call.options.noPersist, ...chainsOf(call.options.chain) },
       }),
       show: (session, answer) =>
         session.table(answer.balances, {
@@ -203,67 +194,54 @@ export const signers: Group = {
           PROBLEM: (row) => ({ text: row.problem ?? '', tone: 'bad' }),
         }),
     }),
-    command({
+    operation('listSignerAllowances', {
       name: 'allowances',
       about: "Who may take from a signer's account (admin)",
       args: SIGNER,
       options: CHAINS,
-      answer: answerOf('listSignerAllowances'),
-      run: async ({ session, args, options }) => {
-        const params = { signer_key: args.signerKey };
-        const body = chainsOf(options.chain);
-        const answer = await session.call('listSignerAllowances', { params, body });
-        await session.print(answer, () =>
-          session.table(answer.allowances, {
-            CHAIN: 'chain',
-            TOKEN: 'token_address',
-            SPENDER: 'spender',
-            AMOUNT: { right: 'amount' },
-          }),
-        );
-        if (answer.unsupported_spender_not_checked)
-          session.warn('The scan was partial: not every spender could be checked.');
+      input: (call) => ({ ...ofSigner(call), body: chainsOf(call.options.chain) }),
+      show: (session, { allowances }) =>
+        session.table(allowances, {
+          CHAIN: 'chain',
+          TOKEN: 'token_address',
+          SPENDER: 'spender',
+          AMOUNT: { right: 'amount' },
+        }),
+      after: ({ unsupported_spender_not_checked: isPartial }, { session }) => {
+        if (isPartial) session.warn('The scan was partial: not every spender could be checked.');
       },
     }),
-    command({
+    operation('retireSigner', {
       name: 'retire',
       about: 'End a deprecated signer for good (admin)',
       args: SIGNER,
       options: {
         ackAllowances: flag('allowances may remain'),
         dustThreshold: amount('how many whole units of each asset may remain'),
-        ...YES,
       },
-      answer: answerOf('retireSigner'),
-      run: async ({ session, args, options }) => {
-        const signer = await signerOf(session, args.signerKey);
-        await session.confirm('Retire it for good?', {
-          yes: options.yes,
-          what: signerText(session.aside, signer),
-        });
-        const { dustThreshold: dust } = options;
-        const answer = await session.call('retireSigner', {
-          params: { signer_key: args.signerKey },
-          body: {
-            ack_allowances: options.ackAllowances,
-            // A ceiling in whole units, which the API takes as a number.
-            ...defined({ dust_threshold_usd: dust === undefined ? undefined : Number(dust) }),
-          },
-        });
-        await session.print(answer, () =>
-          session.view.fields(answer, {
-            signer: 'signer_key',
-            outcome: 'outcome',
-            evidence: 'evidence_id',
-          }),
-        );
-      },
+      ask: 'Retire it for good?',
+      what: async ({ session, args }) =>
+        signerText(session.aside, await signerOf(session, args.signerKey)),
+      input: (call) => ({
+        ...ofSigner(call),
+        body: {
+          ack_allowances: call.options.ackAllowances,
+          // A ceiling in whole units, which the API takes as a number.
+          dust_threshold_usd: numberOf(call.options.dustThreshold),
+        },
+      }),
+      show: ({ view }, answer) =>
+        view.fields(answer, {
+          signer: 'signer_key',
+          outcome: 'outcome',
+          evidence: 'evidence_id',
+        }),
     }),
-    reading('getSignerRotationHistory', {
+    operation('getSignerRotationHistory', {
       name: 'history',
       about: 'Drills, rotations, evidence and denials of a signer, oldest first',
       args: SIGNER,
-      input: ({ args }) => ({ params: { signer_key: args.signerKey } }),
+      input: ofSigner,
       show: (session, body) =>
         session.table(body.events, {
           TIME: { when: 'occurred_at' },
@@ -285,29 +263,17 @@ async function signerOf(session: Session, key: string): Promise<Signer> {
   return signer;
 }
 
-async function switched(
-  session: Session,
-  {
-    key,
-    status,
-    reason,
-    yes,
-  }: {
-    readonly key: string;
-    readonly status: 'active' | 'disabled';
-    readonly reason: string | undefined;
-    readonly yes: boolean;
-  },
-): Promise<void> {
-  await session.confirm(`Make it ${status}?`, {
-    yes,
-    what: session.aside.record([['signer', key]]),
+function switching(name: string, about: string, status: 'active' | 'disabled') {
+  return operation('updateSignerStatus', {
+    name,
+    about,
+    args: SIGNER,
+    options: { reason: text('text', 'kept in the audit') },
+    ask: `Make it ${status}?`,
+    what: ({ args }) => ({ signer: args.signerKey }),
+    input: (call) => ({ ...ofSigner(call), body: { status, reason: call.options.reason } }),
+    show: ({ view }, row) => signerText(view, row),
   });
-  const row = await session.call('updateSignerStatus', {
-    params: { signer_key: key },
-    body: { status, ...defined({ reason }) },
-  });
-  await session.print(row, () => signerText(session.view, row));
 }
 
 function signerText(view: View, signer: Signer): string {

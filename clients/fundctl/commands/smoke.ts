@@ -1,13 +1,14 @@
 /** `fundctl smoke`: a small movement through a venue, from create to end. */
 import { command, type JsonSchema, type Leaf } from '../../command-line/command.ts';
 import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
+import { YES } from '../../command-line/operation.ts';
 import { amount, required, text, whole } from '../../command-line/options.ts';
 import { defined } from '../../command-line/paging.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
 import { failure, moneyOf } from '../../command-line/words.ts';
 import type { ResultOf } from '../../http/operations.ts';
-import { IDEMPOTENCY, YES } from '../shared.ts';
+import { IDEMPOTENCY } from '../shared.ts';
 import { previewText } from './movement-create.ts';
 import { templateVersion } from './templates.ts';
 import type { Movement } from '../movement-view.ts';

@@ -3,16 +3,17 @@ import { TEMPLATE_STATUSES } from '../../../domain/states/template-version.ts';
 import type { JsonSchema } from '../../command-line/command.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { drawGraph } from '../../command-line/graph.ts';
+import { operation, YES, type With } from '../../command-line/operation.ts';
 import { amount, choice, file, flag, required, text } from '../../command-line/options.ts';
-import { defined, PAGE, printList } from '../../command-line/paging.ts';
+import { defined, listing } from '../../command-line/paging.ts';
 import { usageError } from '../../command-line/exit.ts';
 import { printableLines } from '../../command-line/printable.ts';
 import type { Session } from '../../command-line/session.ts';
-import type { Columns } from '../../command-line/table.ts';
+import type { Columns } from '../../command-line/columns.ts';
 import { state } from '../../command-line/view.ts';
 import { failure, jsonFile, templateRef, when } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf, RowOf } from '../../http/operations.ts';
-import { REASON, YES } from '../shared.ts';
+import { REASON } from '../shared.ts';
 
 const COLUMNS: Columns<RowOf<'listPlanTemplates'>> = {
   TEMPLATE: (row) => `${row.template_key}@${String(row.version)}`,
@@ -46,37 +47,27 @@ export const templates: Group = {
   name: 'templates',
   about: 'Plan templates: validate, create, list, show, draw, retire',
   commands: [
-    command({
+    listing('listPlanTemplates', {
       name: 'list',
       about: 'List template versions, newest first',
       options: {
         key: text('template-key', 'only versions of this key'),
         executable: choice(['true', 'false'], 'only those that can, or cannot, be executed'),
         status: choice(TEMPLATE_STATUSES, 'only these'),
-        ...PAGE,
       },
-      answer: answerOf('listPlanTemplates'),
-      run: ({ session, options: { key, executable, status, ...page } }) =>
-        printList(session, 'listPlanTemplates', {
-          query: defined({
-            template_key: key,
-            status,
-            executable: executable === undefined ? undefined : executable === 'true',
-          }),
-          page,
-          columns: COLUMNS,
-        }),
+      query: ({ key, executable, status }) => ({
+        template_key: key,
+        status,
+        executable: booleanOf(executable),
+      }),
+      columns: COLUMNS,
     }),
-    command({
+    operation('getPlanTemplate', {
       name: 'show',
       about: 'Show a template version with its nodes and edges',
       args: TEMPLATE,
-      answer: answerOf('getPlanTemplate'),
-      run: async ({ session, args }) => {
-        const template_id = await templateId(session, args.template);
-        const body = await session.call('getPlanTemplate', { params: { template_id } });
-        await session.print(body, () => shown(session, body));
-      },
+      input: ofTemplate,
+      show: shown,
     }),
     command({
       name: 'graph',
@@ -88,7 +79,7 @@ export const templates: Group = {
       answer: answerOf('getPlanTemplateGraph'),
       run: async ({ session, args, options }) => {
         const client = await session.client();
-        const params = { template_id: await templateId(session, args.template) };
+        const { params } = await ofTemplate({ session, args });
         if (options.format === 'mermaid' && !session.json) {
           const query = { format: 'mermaid' } as const;
           const drawn = await client.call('getPlanTemplateGraph', { params, query });
@@ -120,18 +111,14 @@ export const templates: Group = {
           throw failure(`${args.file} would be stored, and no movement made of it.`);
       },
     }),
-    command({
+    operation('createPlanTemplate', {
       name: 'create',
       about: 'Register a template version (admin)',
       options: { file: required(file('the request as JSON, - for standard input')) },
-      answer: answerOf('createPlanTemplate'),
-      run: async ({ session, options }) => {
-        const body = await jsonFile(session.io, options.file);
-        const made = await session.call('createPlanTemplate', {
-          body: body as BodyOf<'createPlanTemplate'>,
-        });
-        await session.print(made, () => created(session, made));
-      },
+      input: async ({ session, options }) => ({
+        body: (await jsonFile(session.io, options.file)) as BodyOf<'createPlanTemplate'>,
+      }),
+      show: created,
     }),
     command({
       name: 'retire',
@@ -162,7 +149,7 @@ export const templates: Group = {
         await session.print(answer, () => session.view.record(Object.entries(answer)));
       },
     }),
-    command({
+    operation('updatePlanTemplateAdmin', {
       name: 'auto-approve',
       about: 'Let small movements of a template be approved without a person, or stop that (admin)',
       details: 'Of the free edition, by a cap for 24 hours. What is not given stays as it is.',
@@ -172,34 +159,34 @@ export const templates: Group = {
         dailyCapAmount: amount('the most in 24 hours'),
         dailyCapAsset: text('asset', 'of which asset'),
         clearCap: flag('take the cap away'),
-        ...YES,
       },
-      answer: answerOf('updatePlanTemplateAdmin'),
-      run: async ({ session, args, options }) => {
-        const cap = options.clearCap
-          ? { daily_cap_amount: null, daily_cap_asset: null }
-          : { daily_cap_amount: options.dailyCapAmount, daily_cap_asset: options.dailyCapAsset };
+      ask: 'Change automatic approval?',
+      what: ({ session, args }, { body = {} }) =>
+        session.aside.record([
+          ['template', args.templateKey],
+          ...Object.entries(body).map(([name, value]) => [name, String(value)] as const),
+        ]),
+      input: ({ args, options }) => {
+        const { enabled, dailyCapAmount, dailyCapAsset, clearCap } = options;
         const body = defined({
-          auto_approve_enabled:
-            options.enabled === undefined ? undefined : options.enabled === 'true',
-          ...cap,
+          auto_approve_enabled: booleanOf(enabled),
+          daily_cap_amount: clearCap ? null : dailyCapAmount,
+          daily_cap_asset: clearCap ? null : dailyCapAsset,
         });
         if (Object.keys(body).length === 0)
           throw usageError('Nothing is to be changed: give --enabled, a cap or --clear-cap.');
-        await session.confirm('Change automatic approval?', {
-          yes: options.yes,
-          what: session.aside.record([
-            ['template', args.templateKey],
-            ...Object.entries(body).map(([name, value]) => [name, String(value)] as const),
-          ]),
-        });
-        const params = { template_key: args.templateKey };
-        const answer = await session.call('updatePlanTemplateAdmin', { params, body });
-        await session.print(answer, () => session.view.record(Object.entries(answer)));
+        return { params: { template_key: args.templateKey }, body };
       },
+      show: ({ view }, answer) => view.record(Object.entries(answer)),
     }),
   ],
 };
+
+const booleanOf = (word?: 'true' | 'false') => (word === undefined ? undefined : word === 'true');
+
+async function ofTemplate({ session, args }: With<{ readonly template: string }>) {
+  return { params: { template_id: await templateId(session, args.template) } };
+}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -1,16 +1,15 @@
 /** `fundctl transfers`: between two accounts of one provider. */
 import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../../domain/states/capital-transfer.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
-import { reading } from '../../command-line/reading.ts';
+import { operation, YES } from '../../command-line/operation.ts';
 import { amount, choice, required, text, whole } from '../../command-line/options.ts';
-import { defined, PAGE, printList } from '../../command-line/paging.ts';
-import type { Session } from '../../command-line/session.ts';
-import type { Columns } from '../../command-line/table.ts';
+import { defined, listing } from '../../command-line/paging.ts';
+import type { Columns } from '../../command-line/columns.ts';
 import { state, type View } from '../../command-line/view.ts';
 import { failure, timeOfDay, when } from '../../command-line/words.ts';
 import type { ResultOf, RowOf } from '../../http/operations.ts';
 import { offerText } from '../movement-view.ts';
-import { IDEMPOTENCY, REASON, YES } from '../shared.ts';
+import { IDEMPOTENCY, REASON } from '../shared.ts';
 
 type Transfer = ResultOf<'getCapitalTransfer'>;
 const TRANSFER = { transferId: 'id of the transfer' };
@@ -31,7 +30,7 @@ export const transfers: Group = {
   name: 'transfers',
   about: 'Capital transfers between accounts of one provider',
   commands: [
-    command({
+    listing('listCapitalTransfers', {
       name: 'list',
       about: 'List capital transfers, newest first',
       options: {
@@ -40,33 +39,21 @@ export const transfers: Group = {
         from: text('venue', 'only those from this venue'),
         to: text('venue', 'only those to this venue'),
         asset: text('asset', 'only those of this asset'),
-        ...PAGE,
       },
-      answer: answerOf('listCapitalTransfers'),
-      run: ({ session, options }) => {
-        const { state: inState, strategy, from, to, asset, ...page } = options;
-        return printList(session, 'listCapitalTransfers', {
-          query: defined({
-            state: inState,
-            strategy_id: strategy,
-            source_venue: from,
-            destination_venue: to,
-            asset,
-          }),
-          page,
-          columns: COLUMNS,
-        });
-      },
+      query: ({ strategy, from, to, ...rest }) => ({
+        strategy_id: strategy,
+        source_venue: from,
+        destination_venue: to,
+        ...rest,
+      }),
+      columns: COLUMNS,
     }),
-    command({
+    operation('getCapitalTransfer', {
       name: 'show',
       about: 'Show a capital transfer',
       args: TRANSFER,
-      answer: answerOf('getCapitalTransfer'),
-      run: async ({ session, args }) => {
-        const params = { transfer_id: args.transferId };
-        await print(session, await session.call('getCapitalTransfer', { params }));
-      },
+      input: ofTransfer,
+      show: ({ view }, transfer) => transferText(view, transfer),
     }),
     command({
       name: 'create',
@@ -117,7 +104,7 @@ export const transfers: Group = {
         );
         if (made.replayed || made.status === 200)
           session.note('This is the transfer that the first request with this key made.');
-        await print(session, made.body);
+        await session.print(made.body, () => transferText(session.view, made.body));
       },
     }),
     command({
@@ -137,11 +124,11 @@ export const transfers: Group = {
           throw failure(`Transfer ${args.transferId} is FAILED: ${ended.error_code ?? ''}`);
       },
     }),
-    reading('getCapitalTransferTimeline', {
+    operation('getCapitalTransferTimeline', {
       name: 'timeline',
       about: 'Tell what happened to a capital transfer, oldest first',
       args: TRANSFER,
-      input: ({ args }) => ({ params: { transfer_id: args.transferId } }),
+      input: ofTransfer,
       show: (session, events) =>
         session.table(events, {
           '#': { right: 'sequence' },
@@ -151,7 +138,7 @@ export const transfers: Group = {
           WHAT: 'message',
         }),
     }),
-    command({
+    operation('resolveCapitalTransfer', {
       name: 'resolve',
       about: 'Give your word on a transfer that its provider has not confirmed',
       args: TRANSFER,
@@ -159,26 +146,24 @@ export const transfers: Group = {
         resolution: required(choice(TRANSFER_RESOLUTIONS, 'what became of it')),
         ...REASON,
         providerTransferId: text('id', "the provider's record that proves it"),
-        ...YES,
       },
-      answer: answerOf('resolveCapitalTransfer'),
-      run: async ({ session, args, options }) => {
-        const params = { transfer_id: args.transferId };
-        const transfer = await session.call('getCapitalTransfer', { params });
-        await session.confirm(`Say that it is ${options.resolution}?`, {
-          yes: options.yes,
-          what: transferText(session.aside, transfer),
-        });
-        const { resolution, reason, providerTransferId: provider_transfer_id } = options;
-        const body = { resolution, reason, ...defined({ provider_transfer_id }) };
-        await print(session, await session.call('resolveCapitalTransfer', { params, body }));
+      ask: ({ options }) => `Say that it is ${options.resolution}?`,
+      what: async (call) =>
+        transferText(
+          call.session.aside,
+          await call.session.call('getCapitalTransfer', ofTransfer(call)),
+        ),
+      input: (call) => {
+        const { resolution, reason, providerTransferId: provider_transfer_id } = call.options;
+        return { ...ofTransfer(call), body: { resolution, reason, provider_transfer_id } };
       },
+      show: ({ view }, transfer) => transferText(view, transfer),
     }),
   ],
 };
 
-function print(session: Session, transfer: Transfer): Promise<void> {
-  return session.print(transfer, () => transferText(session.view, transfer));
+function ofTransfer({ args }: { readonly args: { readonly transferId: string } }) {
+  return { params: { transfer_id: args.transferId } };
 }
 
 function transferText(view: View, transfer: Transfer): string {

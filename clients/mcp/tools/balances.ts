@@ -1,44 +1,22 @@
 /** `get_balances`: what the venues hold, as it was last seen. */
 import { z } from 'zod';
-import {
-  assetIn,
-  count,
-  cut,
-  inText,
-  maybeWord,
-  named,
-  nameIn,
-  partIn,
-  partOf,
-  word,
-} from '../fields.ts';
+import { assetIn, count, cut, inText, maybeWord, nameIn, partIn, partOf, word } from '../fields.ts';
 import { read } from '../read.ts';
 import { defineTool, READ_ONLY } from '../tool.ts';
 
-const decimal = z.string().nullable();
 const balance = z.object({
-  venue_key: z.string(),
-  asset: z.string(),
-  account_type: z.string(),
-  available: decimal,
-  withdrawable: decimal,
-  total: decimal,
+  venue_key: word,
+  asset: word,
+  account_type: word,
   stale: z.boolean(),
-  svc_pending_outflow: decimal,
-  svc_effective_withdrawable: decimal,
-  svc_effective_reason: decimal,
-  fetched_at: z.string().nullable(),
+  available: maybeWord,
+  withdrawable: maybeWord,
+  total: maybeWord,
+  svc_pending_outflow: maybeWord,
+  svc_effective_withdrawable: maybeWord,
+  svc_effective_reason: maybeWord,
+  fetched_at: maybeWord,
 });
-
-const TEXTS = [
-  'available',
-  'withdrawable',
-  'total',
-  'svc_pending_outflow',
-  'svc_effective_withdrawable',
-  'svc_effective_reason',
-  'fetched_at',
-] as const;
 
 export const getBalances = defineTool({
   name: 'get_balances',
@@ -52,42 +30,15 @@ export const getBalances = defineTool({
     account_type: nameIn.optional(),
     ...partIn(50, 25),
   }),
-  output: z.strictObject({
-    balances: z
-      .array(
-        z.strictObject({
-          venue_key: word,
-          asset: word,
-          account_type: word,
-          stale: z.boolean(),
-          ...(Object.fromEntries(TEXTS.map((name) => [name, maybeWord])) as Record<
-            (typeof TEXTS)[number],
-            typeof maybeWord
-          >),
-        }),
-      )
-      .max(50),
-    total: count,
-    cut,
-  }),
+  output: z.strictObject({ balances: z.array(balance).max(50), total: count, cut }),
   run: async ({ limit, offset, ...query }, { api, signal }) => {
     const { balances } = read(
       z.object({ balances: z.array(balance) }),
       await api.call('getBalances', { query, signal }),
     );
-    const part = partOf(balances, { offset, limit }, 'get_balances');
-    const rows = part.rows.map((row) => ({
-      venue_key: named(row.venue_key) ?? '',
-      asset: named(row.asset) ?? '',
-      account_type: named(row.account_type) ?? '',
-      stale: row.stale,
-      ...(Object.fromEntries(TEXTS.map((name) => [name, named(row[name])])) as Record<
-        (typeof TEXTS)[number],
-        string | null
-      >),
-    }));
+    const { rows, ...part } = partOf(balances, { offset, limit }, 'get_balances');
     return {
-      data: { balances: rows, total: balances.length, cut: part.cut },
+      data: { balances: [...rows], total: balances.length, ...part },
       text: [
         `${String(rows.length)} of ${String(balances.length)} balances.`,
         ...rows.map(

@@ -5,68 +5,46 @@ import {
   assetIn,
   count,
   cut,
+  firstOf,
   inText,
   maybeWord,
-  named,
   nameIn,
   partOf,
   quote,
-  quoted,
   untrusted,
   uuidIn,
   word,
 } from '../fields.ts';
-import { movement as movementAnswer, movementDetail, read, type Movement } from '../read.ts';
+import { read } from '../read.ts';
 import { defineTool, READ_ONLY } from '../tool.ts';
 
 const OUTFLOWS = 10;
-const summaryFields = {
+const SUMMARY = {
   movement_id: word,
   template_key: word,
   template_version: z.int(),
   request_state: word,
   approval_status: word,
   reservation_status: word,
-  asset: maybeWord,
-  amount: maybeWord,
-  outflow: z
-    .array(z.strictObject({ asset: word, amount: maybeWord }))
-    .max(OUTFLOWS)
-    .describe('What it can move at most, by asset; null where nothing bounds it.'),
-  current_frontier: z.array(word).max(OUTFLOWS).describe('Nodes that run, or can.'),
+  outflow: firstOf(z.object({ asset: word, amount: maybeWord }), OUTFLOWS).describe(
+    'What it can move at most, by asset; null where nothing bounds it.',
+  ),
+  current_frontier: firstOf(word, OUTFLOWS).describe('Nodes that run, or can.'),
   error_code: maybeWord,
   attention_reason: maybeWord.describe('Why it waits for a person.'),
   created_at: word,
   updated_at: word,
   expires_at: word,
 };
-
-function shown(row: Movement) {
-  return {
-    movement_id: named(row.movement_id) ?? '',
-    template_key: named(row.template_key) ?? '',
-    template_version: row.template_version,
-    request_state: named(row.request_state) ?? '',
-    approval_status: named(row.approval_status) ?? '',
-    reservation_status: named(row.reservation_status) ?? '',
-    asset: textIn(row.intent, 'asset'),
-    amount: textIn(row.intent, 'amount'),
-    outflow: row.outflow
-      .slice(0, OUTFLOWS)
-      .map(({ asset, amount }) => ({ asset: named(asset) ?? '', amount: named(amount) })),
-    current_frontier: row.current_frontier.slice(0, OUTFLOWS).map((key) => named(key) ?? ''),
-    error_code: named(row.error_code),
-    attention_reason: named(row.attention_reason),
-    created_at: named(row.created_at) ?? '',
-    updated_at: named(row.updated_at) ?? '',
-    expires_at: named(row.expires_at) ?? '',
-  };
-}
-
-function textIn(record: Readonly<Record<string, unknown>>, name: string): string | null {
-  const value = record[name];
-  return typeof value === 'string' ? named(value) : null;
-}
+const INTENT = { asset: maybeWord, amount: maybeWord };
+/** What an intent says, where it is text. */
+const said = maybeWord.catch(null);
+const movementAnswer = z.object({
+  ...SUMMARY,
+  intent: z.object({ asset: said, amount: said }),
+  strategy_id: quote,
+});
+type Movement = z.infer<typeof movementAnswer>;
 
 const PAGE = 25;
 const timeIn = z.string().min(1).max(64);
@@ -95,7 +73,9 @@ export const listMovements = defineTool({
   }),
   output: z.strictObject({
     movements: z
-      .array(z.strictObject({ ...summaryFields, untrusted: untrusted({ strategy_id: quote }) }))
+      .array(
+        z.strictObject({ ...SUMMARY, ...INTENT, untrusted: untrusted({ strategy_id: quote }) }),
+      )
       .max(PAGE),
     next_cursor: z.string().max(512).nullable(),
     cut,
@@ -109,9 +89,10 @@ export const listMovements = defineTool({
     const rows = page.movements.slice(0, PAGE);
     return {
       data: {
-        movements: rows.map((row) => ({
-          ...shown(row),
-          untrusted: { strategy_id: quoted(row.strategy_id) },
+        movements: rows.map(({ intent, strategy_id, ...row }) => ({
+          ...row,
+          ...intent,
+          untrusted: { strategy_id },
         })),
         next_cursor: page.next_cursor,
         cut:
@@ -131,7 +112,7 @@ export const listMovements = defineTool({
 });
 
 const NODES = 25;
-const nodeView = z.strictObject({
+const NODE = {
   node_key: word,
   node_kind: word,
   action_type: word,
@@ -141,7 +122,14 @@ const nodeView = z.strictObject({
   amount: maybeWord,
   destination: maybeWord,
   error_code: maybeWord,
-  untrusted: untrusted({ external_ref: quote, error_message: quote }),
+};
+const BY_OTHERS = { external_ref: quote, error_message: quote };
+const WAIT = { reason: word, node_key: maybeWord, next_look_at: maybeWord };
+const detailAnswer = movementAnswer.extend({
+  compiled_plan_hash: word,
+  error_message: quote,
+  nodes: z.array(z.object({ ...NODE, ...BY_OTHERS })),
+  attention: z.object({ ...WAIT, last_answer: quote }).nullable(),
 });
 
 export const getMovement = defineTool({
@@ -156,36 +144,34 @@ export const getMovement = defineTool({
     node_offset: z.int().min(0).max(1_000).default(0),
   }),
   output: z.strictObject({
-    ...summaryFields,
+    ...SUMMARY,
+    ...INTENT,
     compiled_plan_hash: word.describe('What an operator approves.'),
-    waits_for: z
-      .strictObject({ reason: word, node_key: maybeWord, next_look_at: maybeWord })
-      .nullable(),
-    nodes: z.array(nodeView).max(NODES),
+    waits_for: z.strictObject(WAIT).nullable(),
+    nodes: z.array(z.strictObject({ ...NODE, untrusted: untrusted(BY_OTHERS) })).max(NODES),
     total_nodes: count,
     cut,
     untrusted: untrusted({ strategy_id: quote, error_message: quote, last_answer: quote }),
   }),
   run: async ({ movement_id, node_limit, node_offset }, { api, signal }) => {
     const found = read(
-      movementDetail,
+      detailAnswer,
       await api.call('getMovement', { params: { movement_id }, signal }),
     );
-    const { nodes, attention } = found;
+    const { nodes, attention, intent, strategy_id, error_message, ...movement } = found;
     const part = partOf(nodes, { offset: node_offset, limit: node_limit }, 'get_movement');
     return {
       data: {
-        ...shown(found),
-        compiled_plan_hash: named(found.compiled_plan_hash) ?? '',
+        ...movement,
+        ...intent,
         waits_for: attention === null ? null : waitOf(attention),
-        nodes: part.rows.map(nodeOf),
+        nodes: part.rows.map(({ external_ref, error_message: message, ...node }) => ({
+          ...node,
+          untrusted: { external_ref, error_message: message },
+        })),
         total_nodes: nodes.length,
         cut: part.cut && { ...part.cut, go_on: part.cut.go_on.replace('offset', 'node_offset') },
-        untrusted: {
-          strategy_id: quoted(found.strategy_id),
-          error_message: quoted(found.error_message),
-          last_answer: quoted(attention?.last_answer),
-        },
+        untrusted: { strategy_id, error_message, last_answer: attention?.last_answer ?? null },
       },
       text: [
         line(found),
@@ -195,37 +181,12 @@ export const getMovement = defineTool({
   },
 });
 
-type Detail = z.infer<typeof movementDetail>;
-
-function waitOf({ reason, node_key, next_look_at }: NonNullable<Detail['attention']>) {
-  return {
-    reason: named(reason) ?? '',
-    node_key: named(node_key),
-    next_look_at: named(next_look_at),
-  };
+function waitOf({ reason, node_key, next_look_at }: z.infer<z.ZodObject<typeof WAIT>>) {
+  return { reason, node_key, next_look_at };
 }
 
-function nodeOf(node: Detail['nodes'][number]): z.input<typeof nodeView> {
-  return {
-    node_key: named(node.node_key) ?? '',
-    node_kind: named(node.node_kind) ?? '',
-    action_type: named(node.action_type) ?? '',
-    state: named(node.state) ?? '',
-    attempt: node.attempt,
-    asset: named(node.asset) ?? '',
-    amount: named(node.amount),
-    destination: named(node.destination),
-    error_code: named(node.error_code),
-    untrusted: {
-      external_ref: quoted(node.external_ref),
-      error_message: quoted(node.error_message),
-    },
-  };
-}
-
-function line(row: Movement): string {
-  const { movement_id, request_state, attention_reason } = row;
-  const what = `${inText(textIn(row.intent, 'amount'))} ${inText(textIn(row.intent, 'asset'))}`;
+function line({ movement_id, request_state, attention_reason, intent }: Movement): string {
+  const what = `${inText(intent.amount)} ${inText(intent.asset)}`;
   const waits = attention_reason === null ? '' : `, waits: ${inText(attention_reason)}`;
   return `${inText(movement_id)}: ${inText(request_state)}, ${what}${waits}`;
 }

@@ -3,25 +3,15 @@ import { z } from 'zod';
 import { asked, authority as authorityAnswer, type Authority } from '../../agent/authority.ts';
 import { plain } from '../../agent/plain.ts';
 import { explained } from '../../agent/reasons.ts';
-import {
-  amountIn,
-  assetIn,
-  maybeWord,
-  named,
-  quote,
-  quoted,
-  untrusted,
-  uuidIn,
-  word,
-} from '../fields.ts';
-import { proposal as proposalAnswer, read, type ProposalAnswer } from '../read.ts';
+import { amountIn, assetIn, maybeWord, quote, untrusted, uuidIn, word } from '../fields.ts';
+import { read } from '../read.ts';
 import { defineTool, READ_ONLY, type Outcome, type ToolContext } from '../tool.ts';
 
 const RULES = 12;
 const SENTENCE = 400;
 const sentence = z.string().max(SENTENCE);
 
-const proposalView = z.strictObject({
+const PROPOSAL = {
   proposal_id: word,
   authority_key: word,
   status: word.describe(
@@ -30,13 +20,26 @@ const proposalView = z.strictObject({
   promotion_mode: maybeWord,
   template_key: maybeWord.describe('What it became.'),
   template_version: z.int().nullable(),
+  expires_at: word,
+  created_at: word,
+};
+const proposalAnswer = z.object({
+  ...PROPOSAL,
+  reasons: z.array(word),
+  // Only of one that is read by its id.
+  proposal: z.record(z.string(), z.unknown()).optional(),
+  problem: quote.optional(),
+  movement_id: maybeWord.optional(),
+});
+type ProposalAnswer = z.infer<typeof proposalAnswer>;
+
+const proposalView = z.strictObject({
+  ...PROPOSAL,
   movement_id: maybeWord.describe('Only of a bridge attempt.'),
   blocked_by: z
     .array(z.strictObject({ rule: word, why: sentence, satisfy: sentence }))
     .max(RULES)
     .describe('Each rule that says no, and what would satisfy it.'),
-  expires_at: word,
-  created_at: word,
   next_step: sentence,
   untrusted: untrusted({ problem: quote }),
 });
@@ -122,38 +125,26 @@ export const getProposal = defineTool({
   },
 });
 
-async function outcome(found: ProposalAnswer, context: ToolContext): Promise<Outcome<View>> {
+async function outcome(
+  { reasons: all, proposal = {}, problem = null, movement_id = null, ...found }: ProposalAnswer,
+  context: ToolContext,
+): Promise<Outcome<View>> {
   // Of one that an admin promoted the reasons are what was waived.
-  const reasons = found.status === 'auto_promoted' ? [] : found.reasons.slice(0, RULES);
-  const known = {
-    asked: asked.safeParse(found.proposal ?? {}).data ?? {},
+  const reasons = found.status === 'auto_promoted' ? [] : all.slice(0, RULES);
+  const rules = explained(reasons, {
+    asked: asked.safeParse(proposal).data ?? {},
     authority: reasons.length === 0 ? null : await limits(context),
-  };
-  const rules = explained(reasons, known);
-  const data: View = {
-    proposal_id: named(found.proposal_id) ?? '',
-    authority_key: named(found.authority_key) ?? '',
-    status: named(found.status) ?? '',
-    promotion_mode: named(found.promotion_mode),
-    template_key: named(found.template_key),
-    template_version: found.template_version,
-    movement_id: named(found.movement_id),
-    blocked_by: rules.map((each) => ({
-      rule: named(each.rule) ?? '',
-      why: plain(each.why, SENTENCE),
-      satisfy: plain(each.satisfy, SENTENCE),
-    })),
-    expires_at: named(found.expires_at) ?? '',
-    created_at: named(found.created_at) ?? '',
-    next_step: nextStep(found),
-    untrusted: { problem: quoted(found.problem) },
-  };
-  const lines = data.blocked_by.map(({ rule, why, satisfy }) => `${rule}: ${why}; ${satisfy}.`);
+  });
+  const blocked_by = rules.map(({ rule, why, satisfy }) => ({
+    rule,
+    why: plain(why, SENTENCE),
+    satisfy: plain(satisfy, SENTENCE),
+  }));
+  const next_step = nextStep(found);
+  const lines = blocked_by.map(({ rule, why, satisfy }) => `${rule}: ${why}; ${satisfy}.`);
   return {
-    data,
-    text: [`Proposal ${data.proposal_id} is ${data.status}. ${data.next_step}`, ...lines].join(
-      '\n',
-    ),
+    data: { ...found, movement_id, blocked_by, next_step, untrusted: { problem } },
+    text: [`Proposal ${found.proposal_id} is ${found.status}. ${next_step}`, ...lines].join('\n'),
     blocked: found.status !== 'auto_promoted',
   };
 }
@@ -175,10 +166,14 @@ async function orNull<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T 
   }
 }
 
-function nextStep({ status, template_key, template_version }: ProposalAnswer): string {
+function nextStep({
+  status,
+  template_key,
+  template_version,
+}: Pick<ProposalAnswer, 'status' | 'template_key' | 'template_version'>): string {
   switch (status) {
     case 'auto_promoted':
-      return `Its template is ${named(template_key) ?? ''}, version ${String(template_version)}. A movement of it still waits for an operator's approval.`;
+      return `Its template is ${template_key ?? ''}, version ${String(template_version)}. A movement of it still waits for an operator's approval.`;
     case 'submitted':
       return 'It is stored and waits for an admin; do not send it again. get_proposal tells when it is promoted.';
     case 'rejected':

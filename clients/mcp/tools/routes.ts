@@ -5,32 +5,70 @@ import {
   assetIn,
   count,
   cut,
+  firstOf,
   inText,
   maybeWord,
-  named,
   nameIn,
   partIn,
   partOf,
   quote,
-  quoted,
   untrusted,
   word,
 } from '../fields.ts';
-import { read, route as routeAnswer, type Route } from '../read.ts';
+import { read } from '../read.ts';
 import { defineTool, READ_ONLY } from '../tool.ts';
 
-const FEES = ['expected_fee', 'max_fee_abs', 'max_fee_pct', 'max_fee_usd'] as const;
-
-const routeView = z.strictObject({
+const ROUTE = {
   template_key: word,
   version: z.int(),
   executable: z.boolean(),
   graph_shape: word,
   node_count: count,
+};
+const WAY = {
   transport_family: word,
   source_venue: maybeWord,
   destination_venue: maybeWord,
   asset: maybeWord.describe("Null: the movement's asset."),
+};
+/** A limit as a template has it: a decimal, or nothing that a reader can count with. */
+const limit = z.union([z.string(), z.number()]).transform(String).pipe(word).nullable().catch(null);
+const STATS = {
+  total_completed: count.nullable(),
+  total_failed: count.nullable(),
+  success_rate: z.number().nullable(),
+  avg_duration_seconds: z.number().nullable(),
+};
+const NO_STATS = {
+  total_completed: null,
+  total_failed: null,
+  success_rate: null,
+  avg_duration_seconds: null,
+};
+const BRIDGE = { latency_baseline_seconds: z.number().nullable(), max_fee: maybeWord };
+
+const routeAnswer = z.object({
+  ...ROUTE,
+  name: quote,
+  metadata: z.object(WAY),
+  bridge: z
+    .object({ ...BRIDGE, legs: z.array(z.object({ usable: z.boolean().nullable() })) })
+    .nullish(),
+  stats: z.object(STATS).nullable(),
+  fee_policy: z.object({
+    expected_fee: limit,
+    max_fee_abs: limit,
+    max_fee_pct: limit,
+    max_fee_usd: limit,
+  }),
+  risk_controls: z.object({ min_amount: limit, max_amount: limit }),
+  health: z.object({ status: word }).optional(),
+});
+type Route = z.infer<typeof routeAnswer>;
+
+const routeView = z.strictObject({
+  ...ROUTE,
+  ...WAY,
   min_amount: maybeWord,
   max_amount: maybeWord,
   expected_fee: maybeWord,
@@ -39,60 +77,37 @@ const routeView = z.strictObject({
   max_fee_usd: maybeWord,
   bridge: z
     .strictObject({
-      latency_baseline_seconds: z.number().nullable(),
-      max_fee: maybeWord,
+      ...BRIDGE,
       legs: count,
       usable: z.boolean().nullable().describe('Null: nobody can say.'),
     })
     .nullable(),
-  total_completed: count.nullable(),
-  total_failed: count.nullable(),
-  success_rate: z.number().nullable(),
-  avg_duration_seconds: z.number().nullable(),
+  ...STATS,
   health: maybeWord.describe('Null unless it was asked for.'),
   untrusted: untrusted({ name: quote }),
 });
 
-function shown(route: Route): z.input<typeof routeView> {
-  const { metadata, bridge, stats, risk_controls, fee_policy } = route;
+function shown(answer: Route): z.input<typeof routeView> {
+  const { name, metadata, bridge, stats, fee_policy, risk_controls, health, ...route } = answer;
   return {
-    template_key: named(route.template_key) ?? '',
-    version: route.version,
-    executable: route.executable,
-    graph_shape: named(route.graph_shape) ?? '',
-    node_count: route.node_count,
-    transport_family: named(metadata.transport_family) ?? '',
-    source_venue: named(metadata.source_venue),
-    destination_venue: named(metadata.destination_venue),
-    asset: named(metadata.asset),
-    min_amount: control(risk_controls['min_amount']),
-    max_amount: control(risk_controls['max_amount']),
-    ...(Object.fromEntries(FEES.map((fee) => [fee, control(fee_policy[fee])])) as Record<
-      (typeof FEES)[number],
-      string | null
-    >),
+    ...route,
+    ...metadata,
+    ...risk_controls,
+    ...fee_policy,
     bridge: bridge == null ? null : bridgeOf(bridge),
-    total_completed: stats?.total_completed ?? null,
-    total_failed: stats?.total_failed ?? null,
-    success_rate: stats?.success_rate ?? null,
-    avg_duration_seconds: stats?.avg_duration_seconds ?? null,
-    health: named(route.health?.status),
-    untrusted: { name: quoted(route.name) },
+    ...(stats ?? NO_STATS),
+    health: health?.status ?? null,
+    untrusted: { name },
   };
 }
 
-function bridgeOf({ latency_baseline_seconds, max_fee, legs }: NonNullable<Route['bridge']>) {
+function bridgeOf({ legs, ...bridge }: NonNullable<Route['bridge']>) {
   const usable = legs.some((leg) => leg.usable === false)
     ? false
     : legs.every((leg) => leg.usable === true)
       ? true
       : null;
-  return { latency_baseline_seconds, max_fee: named(max_fee), legs: legs.length, usable };
-}
-
-/** A limit as a template has it: a decimal, or nothing that a reader can count with. */
-function control(value: unknown): string | null {
-  return typeof value === 'string' || typeof value === 'number' ? named(String(value)) : null;
+  return { ...bridge, legs: legs.length, usable };
 }
 
 export const listRoutes = defineTool({
@@ -137,13 +152,12 @@ export const listRoutes = defineTool({
   },
 });
 
-const recommendation = z.object({
-  rank: z.int(),
+const RECOMMENDATION = {
+  rank: count,
   score: z.number(),
-  feasibility: z.string(),
-  infeasible_reasons: z.array(z.string()),
-  route: routeAnswer,
-});
+  feasibility: word,
+  infeasible_reasons: firstOf(word, 8),
+};
 
 export const recommendRoute = defineTool({
   name: 'recommend_route',
@@ -160,32 +174,19 @@ export const recommendRoute = defineTool({
     ...partIn(10, 5),
   }),
   output: z.strictObject({
-    recommendations: z
-      .array(
-        z.strictObject({
-          rank: count,
-          score: z.number(),
-          feasibility: word,
-          infeasible_reasons: z.array(word).max(8),
-          route: routeView,
-        }),
-      )
-      .max(10),
+    recommendations: z.array(z.strictObject({ ...RECOMMENDATION, route: routeView })).max(10),
     total: count,
     cut,
   }),
   run: async ({ limit, offset, ...body }, { api, signal }) => {
     const answer = read(
-      z.object({ recommendations: z.array(recommendation) }),
+      z.object({
+        recommendations: z.array(z.object({ ...RECOMMENDATION, route: routeAnswer })),
+      }),
       await api.call('recommendRoutes', { body, signal }),
     );
     const part = partOf(answer.recommendations, { offset, limit }, 'recommend_route');
-    const rows = part.rows.map(({ route, infeasible_reasons, feasibility, ...rest }) => ({
-      ...rest,
-      feasibility: named(feasibility) ?? '',
-      infeasible_reasons: infeasible_reasons.slice(0, 8).map((each) => named(each) ?? ''),
-      route: shown(route),
-    }));
+    const rows = part.rows.map(({ route, ...rest }) => ({ ...rest, route: shown(route) }));
     const { length: total } = answer.recommendations;
     return {
       data: { recommendations: rows, total, cut: part.cut },
