@@ -1,6 +1,6 @@
 /**
- * The API as a program of an agent has it. It is built over the table that it is given and not over
- * the table of all operations, so that no other operation is in its bundle.
+ * The API client of an agent's program. It is built over the program's own table and not over the
+ * table of all operations, so that its bundle holds no other operation.
  */
 import { DRY_RUN, isObject, previewOf, strange } from '../http/answer.ts';
 import { randomHex } from '../http/bytes.ts';
@@ -19,7 +19,7 @@ export interface AgentApiOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** How often at most a request is sent again (3). */
   readonly retries?: number | undefined;
-  /** No try begins later than so long after the first (20,000 ms). */
+  /** No try starts later than this after the first (20,000 ms). */
   readonly retryForMs?: number | undefined;
   /** How long one try may take (15,000 ms). */
   readonly timeoutMs?: number | undefined;
@@ -31,8 +31,8 @@ export interface AgentCall {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
   /**
-   * Of a write, sent in its body; one is made for the call where none is given, and all its tries
-   * share it.
+   * Of a write, sent in its body and shared by all tries of the call. Left out: the client makes
+   * one.
    */
   readonly idempotencyKey?: string | undefined;
   readonly dryRun?: boolean | undefined;

@@ -11,7 +11,7 @@ export const authority = z.object({
 export type Authority = z.infer<typeof authority>;
 
 /** Fields of a proposal that a rule may be about, as far as they are known. */
-export const asked = z.object({
+export const proposedFields = z.object({
   asset: z.string().optional(),
   protocol_family: z.string().optional(),
   source_chain: z.string().optional(),
@@ -21,4 +21,4 @@ export const asked = z.object({
   requested_notional: z.string().optional(),
   ttl_seconds: z.number().optional(),
 });
-export type Asked = z.infer<typeof asked>;
+export type Proposed = z.infer<typeof proposedFields>;

@@ -1,14 +1,14 @@
-/** A transport that sends what a table names, and nothing else, whoever asks for it. */
+/** A transport that sends the requests of a table, and refuses every other. */
 import { ClientUsageError } from '../http/errors.ts';
 import type { Sent, Transport } from '../http/transport.ts';
 import type { AgentOperation } from './operations.ts';
 
-/** The one path outside the table: it tells what the others begin with, and is not signed. */
+/** The one path outside the table: unsigned, it returns the prefix of all others. */
 const HEALTH = '/healthz';
 
 /**
  * Refuses every request whose method and path the table does not have, before it is signed.
- * `prefix` is null until it is known; until then only the question for it goes out.
+ * `prefix` is null until it is known; until then only the request for it is sent.
  */
 export function only(
   table: readonly AgentOperation[],
@@ -44,5 +44,5 @@ function patternOf(path: string): RegExp {
 
 function refused({ method, target }: Sent): ClientUsageError {
   const [path = ''] = target.split('?');
-  return new ClientUsageError(`${method} ${path} is nothing that this program may ask for.`);
+  return new ClientUsageError(`This program may not send ${method} ${path}.`);
 }

@@ -1,4 +1,4 @@
-/** What a program of an agent may ask of the service: a table of its own, and nothing beside it. */
+/** The operations that an agent's program may send: one table for each program. */
 
 export interface AgentOperation {
   readonly method: 'GET' | 'POST';
@@ -6,13 +6,13 @@ export interface AgentOperation {
   readonly path: string;
   /** It changes something, once for each idempotency key. */
   readonly writes?: true;
-  /** Can be asked what would happen. */
+  /** Has a dry run. */
   readonly dryRun?: true;
 }
 
 export type AgentTable<Id extends string> = Readonly<Record<Id, AgentOperation>>;
 
-/** What may be read; a recommendation is asked for with a body, and writes nothing. */
+/** Reads. A recommendation is a POST, since it has a body; it writes nothing. */
 export const READS = {
   whoami: { method: 'GET', path: '/whoami' },
   getAgentAuthority: { method: 'GET', path: '/agent-authorities/{authority_key}' },
@@ -24,7 +24,7 @@ export const READS = {
   getTemplateProposal: { method: 'GET', path: '/template-proposals/{proposal_id}' },
 } as const satisfies AgentTable<string>;
 
-/** The one write of an agent that everything else begins with. */
+/** The write that every movement of an agent starts with. */
 export const PROPOSE = {
   createTemplateProposal: {
     method: 'POST',

@@ -1,5 +1,5 @@
-/** Why a proposal is not promoted by itself, in words: what was asked, and what would satisfy. */
-import type { Asked, Authority } from './authority.ts';
+/** Why a proposal is not promoted automatically: what it proposes, and what would satisfy. */
+import type { Proposed, Authority } from './authority.ts';
 import { nameOr } from './plain.ts';
 
 export interface Blocked {
@@ -10,7 +10,7 @@ export interface Blocked {
 }
 
 interface Known {
-  readonly asked: Asked;
+  readonly proposed: Proposed;
   readonly authority: Authority | null;
 }
 type Words = (known: Known) => { readonly why: string; readonly satisfy: string };
@@ -18,47 +18,47 @@ type Words = (known: Known) => { readonly why: string; readonly satisfy: string 
 const PROMOTE = 'ask an admin to promote this proposal';
 
 const WORDS: Readonly<Record<string, Words>> = {
-  asset_not_allowed: ({ asked, authority }) => ({
-    why: `${wanted(asked.asset, 'an asset')}; ${allows(authority?.allowed_assets, 'assets')}`,
+  asset_not_allowed: ({ proposed, authority }) => ({
+    why: `${wanted(proposed.asset, 'an asset')}; ${allows(authority?.allowed_assets, 'assets')}`,
     satisfy: `propose ${anyOf(authority?.allowed_assets)}, or ${PROMOTE}`,
   }),
-  chain_not_allowed: ({ asked, authority }) => ({
-    why: `${wanted(way(asked), 'a chain')}; ${allows(authority?.allowed_chains, 'chains')}`,
+  chain_not_allowed: ({ proposed, authority }) => ({
+    why: `${wanted(way(proposed), 'a chain')}; ${allows(authority?.allowed_chains, 'chains')}`,
     satisfy: `propose a way between ${anyOf(authority?.allowed_chains)}, or ${PROMOTE}`,
   }),
-  notional_exceeded: ({ asked, authority }) => {
+  notional_exceeded: ({ proposed, authority }) => {
     const most = authority?.max_notional;
     return {
-      why: `${wanted(asked.requested_notional, 'an amount')}, ${most == null ? 'the authority allows none' : `authority allows ${most}`}`,
+      why: `${wanted(proposed.requested_notional, 'an amount')}, ${most == null ? 'the authority allows none' : `authority allows ${most}`}`,
       satisfy: most == null ? PROMOTE : `${PROMOTE}, or propose at most ${most}`,
     };
   },
-  ttl_exceeded: ({ asked, authority }) => {
+  ttl_exceeded: ({ proposed, authority }) => {
     const most = authority?.max_ttl_seconds;
     const limit = most == null ? 'less' : `at most ${String(most)} seconds`;
     return {
-      why: `${wanted(asked.ttl_seconds, 'a time')} seconds, authority allows ${limit}`,
+      why: `${wanted(proposed.ttl_seconds, 'a time')} seconds, authority allows ${limit}`,
       satisfy: `propose ttl_seconds of ${limit}, or ${PROMOTE}`,
     };
   },
-  address_not_allowlisted: ({ asked }) => ({
-    why: `${nameOr(asked.destination_address, 'the destination')} is not on the allowlist for its chain`,
+  address_not_allowlisted: ({ proposed }) => ({
+    why: `${nameOr(proposed.destination_address, 'the destination')} is not on the allowlist for its chain`,
     satisfy: 'ask an admin to add it there, then propose again; no promotion gets past this rule',
   }),
-  address_in_cooling_period: ({ asked }) => ({
-    why: `${nameOr(asked.destination_address, 'the destination')} is on the allowlist, and too new there`,
+  address_in_cooling_period: ({ proposed }) => ({
+    why: `${nameOr(proposed.destination_address, 'the destination')} is on the allowlist, and too new there`,
     satisfy: 'propose again when its cooling period is over; no promotion gets past this rule',
   }),
-  signer_profile_unresolved: ({ asked }) => ({
-    why: `no active signer has the profile ${nameOr(asked.signer_profile, 'that was asked for')}`,
+  signer_profile_unresolved: ({ proposed }) => ({
+    why: `no active signer has the profile ${nameOr(proposed.signer_profile, 'that was proposed')}`,
     satisfy: 'ask an operator which signer_profile pays on the source chain, and propose that one',
   }),
-  bridge_path_not_ready: ({ asked }) => ({
-    why: `the bridge's path for ${way(asked) ?? 'this way'} is not ready to send`,
+  bridge_path_not_ready: ({ proposed }) => ({
+    why: `the bridge's path for ${way(proposed) ?? 'this way'} is not ready to send`,
     satisfy: 'ask an admin to make the path ready, or propose another protocol_family',
   }),
-  no_blueprint: ({ asked }) => ({
-    why: `there is no plan for ${asked.protocol_family ?? 'this protocol_family'} on this way`,
+  no_blueprint: ({ proposed }) => ({
+    why: `there is no plan for ${proposed.protocol_family ?? 'this protocol_family'} on this way`,
     satisfy: 'propose another protocol_family or way; list_routes shows what there is',
   }),
 };
@@ -74,10 +74,10 @@ export function explained(reasons: readonly string[], known: Known): readonly Bl
 }
 
 function wanted(value: string | number | undefined, none: string): string {
-  return `asked ${value === undefined ? `for ${none} that is not covered` : String(value)}`;
+  return `proposed ${value === undefined ? `${none} that is not covered` : String(value)}`;
 }
 
-function way({ source_chain, destination_chain }: Asked): string | undefined {
+function way({ source_chain, destination_chain }: Proposed): string | undefined {
   if (source_chain === undefined || destination_chain === undefined) return undefined;
   return `${source_chain} to ${destination_chain}`;
 }

@@ -37,7 +37,7 @@ const SATISFY: Readonly<Record<string, string>> = {
   dependency_unavailable: 'nothing was accepted: ask again later',
 };
 
-/** Null for a fault that nobody has foreseen. */
+/** Null for an unexpected fault. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof ApiError) return ofAnswer(error);
   if (error instanceof UnreachableError)
@@ -52,7 +52,7 @@ export function refusalOf(error: unknown): Refusal | null {
     return {
       rule: 'not_possible',
       why: plain(error.message, LONGEST),
-      satisfy: 'correct what was asked for',
+      satisfy: 'correct the request',
       retryAfterSeconds: null,
       requestId: null,
     };

@@ -29,12 +29,12 @@ export class SettingsError extends Error {
 /** @throws SettingsError that names everything that is missing or wrong. */
 export function readNamespaceSettings(env: NodeJS.ProcessEnv): NamespaceSettings {
   const { namespace, authorityKey, ...rest } = readAgentSettings(env, ['SVC_AGENT_NAMESPACE']);
-  if (namespace === null || authorityKey === null) throw new Error('a namespace was asked for');
+  if (namespace === null || authorityKey === null) throw new Error('a namespace is required');
   return { ...rest, namespace, authorityKey };
 }
 
 /**
- * What is `needed` is so beside the key.
+ * `needed`: variables that must be set beside the key and its secret.
  *
  * @throws SettingsError that names everything that is missing or wrong.
  */
@@ -72,7 +72,7 @@ export function readAgentSettings(
   };
 }
 
-/** The file wins; null where there is neither. What cannot be read is no value. */
+/** The file before the value; null without either. Adds to `wrong` why a file cannot be used. */
 function secretOf(file: string, value: string, wrong: string[]): string | null {
   if (file === '') return value === '' ? null : value;
   try {

@@ -20,7 +20,7 @@ export type Answer =
   | null;
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
-/** Names of arguments to what they are, in the order in which they are given. */
+/** What each argument is, by its name, in the order of the command line. */
 export type ArgumentSpecs = Readonly<Record<string, string>>;
 /** What the options of these specs hold once they are read. */
 export type OptionValues<O> = {
@@ -92,12 +92,12 @@ export function command<
     args,
     options,
     answer,
-    invoke: (session, given, raw) =>
+    invoke: (session, words, raw) =>
       run({
         session,
         // Both have exactly the keys that these were made from.
         args: Object.fromEntries(
-          Object.keys(args).map((key, index) => [key, given[index] ?? '']),
+          Object.keys(args).map((key, index) => [key, words[index] ?? '']),
         ) as Call<A, O>['args'],
         options: Object.fromEntries(
           Object.entries(options).map(([key, option]) => [key, option.read(raw[key])]),

@@ -57,7 +57,7 @@ function placeOf(path: string, leaf: Leaf): Place {
   return { path, words: [], options: [...own, ...GLOBAL] };
 }
 
-/** Which words are commands is told by the tree: the rest are arguments and values. */
+/** The tree says which words are commands; all others are arguments and values. */
 function bash(program: string, places: readonly Place[]): string {
   const name = program.replace(/\W/g, '_');
   const cases = places

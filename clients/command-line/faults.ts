@@ -1,4 +1,4 @@
-/** What a person is told of a fault, in one line, and with which status the program ends. */
+/** The message of a fault, in one line, and the exit status of the program. */
 import {
   ApiError,
   ClientUsageError,
@@ -15,11 +15,11 @@ export interface Fault {
   readonly status: ExitStatus;
 }
 
-/** These say that nobody can answer now, not that the request is refused. */
+/** Codes of a service that cannot answer now: they refuse nothing. */
 const NOTHING_ACCEPTED = ['overloaded', 'dependency_unavailable'];
 const NOT_NOW = [...NOTHING_ACCEPTED, 'outcome_unknown'];
 
-/** A fault that nobody has foreseen keeps its stack. */
+/** Rethrows an unexpected fault, so that its stack is printed. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof CommandError) return { message: error.message, status: error.status };
   if (error instanceof Interrupted) return { message: null, status: EXIT.interrupted };

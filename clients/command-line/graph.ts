@@ -6,7 +6,7 @@ export interface Graph {
     readonly from: string;
     readonly to: string;
     readonly edge_type: string;
-    /** `pending`, `fired` or `dead`; null where nobody can say which of several edges it was. */
+    /** `pending`, `fired` or `dead`; null where it is unknown which of several edges fired. */
     readonly status: string | null;
   }[];
 }

@@ -41,7 +41,7 @@ export function flag(about: string): OptionSpec<boolean> {
   return { about, read: (raw) => raw === true };
 }
 
-/** Given as often as needed. */
+/** An option that may be repeated. */
 export function many(value: string, about: string): OptionSpec<readonly string[]> {
   return {
     about: `${about} (may be repeated)`,
@@ -52,9 +52,9 @@ export function many(value: string, about: string): OptionSpec<readonly string[]
 }
 
 /** `key=value` pairs as an object. */
-export function pairs(given: readonly string[], option: string): Record<string, string> {
+export function pairs(texts: readonly string[], option: string): Record<string, string> {
   return Object.fromEntries(
-    given.map((pair) => {
+    texts.map((pair) => {
       const at = pair.indexOf('=');
       if (at < 1) throw usageError(`${option} takes <key>=<value>, not "${pair}".`);
       return [pair.slice(0, at), pair.slice(at + 1)];
@@ -67,8 +67,8 @@ export function whole(value: string, about: string): OptionSpec<number | undefin
   return {
     about,
     value,
-    check: (given) => {
-      if (!/^\d{1,10}$/.test(given)) throw new InvalidArgumentError('It must be a whole number.');
+    check: (word) => {
+      if (!/^\d{1,10}$/.test(word)) throw new InvalidArgumentError('It must be a whole number.');
     },
     read: (raw) => (typeof raw === 'string' ? Number(raw) : undefined),
   };
@@ -79,8 +79,8 @@ export function amount(about: string): OptionSpec<string | undefined> {
   return {
     about,
     value: 'decimal',
-    check: (given) => {
-      if (!/^\d{1,20}(\.\d{1,18})?$/.test(given))
+    check: (word) => {
+      if (!/^\d{1,20}(\.\d{1,18})?$/.test(word))
         throw new InvalidArgumentError('It must be a decimal such as 250.5.');
     },
     read: textOf,
@@ -92,7 +92,7 @@ export function file(about: string): OptionSpec<string | undefined> {
   return { about, value: 'file', file: true, read: textOf };
 }
 
-/** The same, and it must be given. */
+/** The same option, made mandatory. */
 export function required<T>(spec: OptionSpec<T | undefined>): OptionSpec<T> {
   return {
     ...spec,
@@ -117,9 +117,9 @@ export function commanderOption(name: string, spec: OptionSpec<unknown>): Option
   const option = new Option(`${flagOf(name)}${value}`, about);
   if (spec.choices !== undefined) option.choices(spec.choices);
   else if (spec.check !== undefined || spec.many === true)
-    option.argParser((given: string, before: unknown) => {
-      spec.check?.(given);
-      return spec.many === true ? [...(Array.isArray(before) ? before : []), given] : given;
+    option.argParser((word: string, before: unknown) => {
+      spec.check?.(word);
+      return spec.many === true ? [...(Array.isArray(before) ? before : []), word] : word;
     });
   return option.makeOptionMandatory(spec.required === true);
 }

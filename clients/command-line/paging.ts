@@ -70,10 +70,10 @@ interface Loose {
   pages(id: PagedId, input: object): AsyncIterable<unknown>;
 }
 
-/** Without what was not given: the API takes no empty parameters. */
-export function defined<T extends object>(given: T): Defined<T> {
+/** The fields that are not undefined: where a merge must not take a value away. */
+export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== undefined),
+    Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Defined<T>;
 }
 

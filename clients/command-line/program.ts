@@ -86,9 +86,9 @@ function addLeaf<S>(
   });
 }
 
-/** Words without end (`command...`) are one argument. */
-function argumentsOf(specs: ArgumentSpecs, given: readonly string[]): readonly string[] {
-  return Object.keys(specs).some((name) => name.endsWith('...')) ? [given.join(' ')] : given;
+/** Repeated words (`command...`) are one argument. */
+function argumentsOf(specs: ArgumentSpecs, words: readonly string[]): readonly string[] {
+  return Object.keys(specs).some((name) => name.endsWith('...')) ? [words.join(' ')] : words;
 }
 
 /** Every command of it writes where the caller says, and a fault of usage is one line. */

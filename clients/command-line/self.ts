@@ -37,7 +37,7 @@ export const config: Group = {
     command({
       name: 'check',
       about: 'Tell which settings are used, and from where; secrets are never shown',
-      details: 'Asks nobody. Ends with 2 where something is missing.',
+      details: 'Sends no request. Ends with 2 where something is missing.',
       answer: { schema: CONFIG },
       run: async ({ session }) => {
         const { profiles } = session.settings;
@@ -69,10 +69,10 @@ export const config: Group = {
 
 function settingsOf({ settings }: Session) {
   const { apiUrl, keyId, secret, output, approver, dashboardOperator, dashboardSecret } = settings;
-  const row = (name: string, given: { value: string; from: string } | null) => ({
+  const row = (name: string, setting: { value: string; from: string } | null) => ({
     name,
-    value: given?.value ?? null,
-    from: given?.from ?? 'not set',
+    value: setting?.value ?? null,
+    from: setting?.from ?? 'not set',
   });
   const hidden = (name: string, source: SecretSource | null) =>
     row(

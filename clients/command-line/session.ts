@@ -67,7 +67,7 @@ export class Session {
     return this.settings.output.value === 'json';
   }
 
-  /** The client, made once; key and secret are asked for here. */
+  /** The client, made once. Throws where the key or its secret is not set. */
   client(): Promise<FundClient> {
     this.#client ??= this.#connect();
     return this.#client;
@@ -137,8 +137,8 @@ export class Session {
   }
 
   /**
-   * Repeats what will be done and asks whether it shall be. With `yes` it is only repeated; without
-   * a terminal nobody can be asked.
+   * Shows what will be done, and asks the person to agree. With `yes` it only shows it; throws
+   * without `yes` where there is no terminal to ask on.
    */
   async confirm(question: string, { yes, what }: { yes: boolean; what: string }): Promise<void> {
     if (yes) {
@@ -174,10 +174,10 @@ export class Session {
   }
 
   /** Sends a create, under the key of the caller or one that is printed before. */
-  async creating<T>(given: string | undefined, send: (key: string) => Promise<T>): Promise<T> {
-    const key = given ?? `${this.program}-${crypto.randomUUID()}`;
-    // Known before it is sent: whoever kills this program can still repeat it.
-    if (given === undefined) this.note(`Its idempotency key is ${key}`);
+  async creating<T>(own: string | undefined, send: (key: string) => Promise<T>): Promise<T> {
+    const key = own ?? `${this.program}-${crypto.randomUUID()}`;
+    // Printed before it is sent: whoever stops this program can still repeat it safely.
+    if (own === undefined) this.note(`Its idempotency key is ${key}`);
     return sendUnder(key, send, (text) => this.warn(text));
   }
 

@@ -1,7 +1,7 @@
 /**
- * With what a program calls the service, and where each of that was found. A profile that is named
- * on the command line stands before the environment, the environment before the profile that the
- * file chooses. A key and its secret always come from one place.
+ * The settings of a program, and where each was found. A profile that the command line names wins
+ * over the environment, and the environment over the profile that the file chooses. A key and its
+ * secret always come from one place.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { usageError } from './exit.ts';
@@ -11,13 +11,13 @@ export const OUTPUTS = ['table', 'json'] as const;
 export type Output = (typeof OUTPUTS)[number];
 export const DEFAULT_API_URL = 'http://localhost:8100';
 
-export interface Given<T> {
+export interface Found<T> {
   readonly value: T;
   /** Where it was found, for people. */
   readonly from: string;
 }
 
-/** A secret by where it is; it is read when it is needed, and never shown. */
+/** Where a secret is. It is read when it is needed, and never shown. */
 export interface SecretSource {
   readonly from: string;
   readonly file: string | null;
@@ -25,17 +25,18 @@ export interface SecretSource {
 }
 
 export interface Settings {
-  readonly output: Given<Output>;
-  readonly apiUrl: Given<string>;
-  readonly keyId: Given<string> | null;
+  readonly output: Found<Output>;
+  readonly apiUrl: Found<string>;
+  readonly keyId: Found<string> | null;
   readonly secret: SecretSource | null;
-  readonly approver: Given<string> | null;
-  readonly dashboardOperator: Given<string> | null;
+  readonly approver: Found<string> | null;
+  readonly dashboardOperator: Found<string> | null;
   readonly dashboardSecret: SecretSource | null;
   readonly profiles: Profiles;
 }
 
-export interface AskedFor {
+/** What the command line says of the settings. */
+export interface SettingsFlags {
   readonly program: string;
   readonly profile?: string | undefined;
   readonly output?: string | undefined;
@@ -67,9 +68,9 @@ export function exposedAddress({ apiUrl: { value } }: Pick<Settings, 'apiUrl'>):
   return isHere ? null : url.origin;
 }
 
-/** Reads them all; what is wrong with one is said, what is missing is null. */
-export function readSettings(env: NodeJS.ProcessEnv, asked: AskedFor): Settings {
-  const profiles = readProfiles(profilesFile(env, asked.program), asked.profile);
+/** Reads all settings; a missing one is null. Throws a usage error for a wrong one. */
+export function readSettings(env: NodeJS.ProcessEnv, flags: SettingsFlags): Settings {
+  const profiles = readProfiles(profilesFile(env, flags.program), flags.profile);
   const inFile: Place = {
     name: (field) => `${field} of profile "${profiles.chosen ?? ''}"`,
     value: (field) => profiles.profile[field],
@@ -78,14 +79,14 @@ export function readSettings(env: NodeJS.ProcessEnv, asked: AskedFor): Settings 
     name: (field) => VARIABLES[field],
     value: (field) => env[VARIABLES[field]],
   };
-  const places = asked.profile === undefined ? [inEnvironment, inFile] : [inFile, inEnvironment];
+  const places = flags.profile === undefined ? [inEnvironment, inFile] : [inFile, inEnvironment];
   const key = pairOf(places, 'key_id', ['secret_file', 'secret']);
   const dashboard = pairOf(places, 'dashboard_operator', [
     'dashboard_secret_file',
     'dashboard_secret',
   ]);
   return {
-    output: outputOf(places, asked.output),
+    output: outputOf(places, flags.output),
     apiUrl: apiUrlOf(first(places, 'api_url')),
     keyId: key.name,
     secret: key.secret,
@@ -96,7 +97,7 @@ export function readSettings(env: NodeJS.ProcessEnv, asked: AskedFor): Settings 
   };
 }
 
-function first(places: readonly Place[], field: keyof Profile): Given<string> | null {
+function first(places: readonly Place[], field: keyof Profile): Found<string> | null {
   for (const place of places) {
     const value = place.value(field) ?? '';
     if (value !== '') return { value, from: place.name(field) };
@@ -109,7 +110,7 @@ function pairOf(
   places: readonly Place[],
   name: keyof Profile,
   [file, value]: readonly [keyof Profile, keyof Profile],
-): { readonly name: Given<string> | null; readonly secret: SecretSource | null } {
+): { readonly name: Found<string> | null; readonly secret: SecretSource | null } {
   const place = places.find((each) =>
     [name, file, value].some((field) => (each.value(field) ?? '') !== ''),
   );
@@ -143,24 +144,24 @@ export function readableByOthers(file: string): boolean | null {
   return stats === undefined ? null : (stats.mode & 0o077) !== 0;
 }
 
-function outputOf(places: readonly Place[], flag: string | undefined): Given<Output> {
-  const given = flag === undefined ? first(places, 'output') : { value: flag, from: '--output' };
-  if (given === null) return { value: 'table', from: 'default' };
-  const value = OUTPUTS.find((each) => each === given.value);
+function outputOf(places: readonly Place[], flag: string | undefined): Found<Output> {
+  const found = flag === undefined ? first(places, 'output') : { value: flag, from: '--output' };
+  if (found === null) return { value: 'table', from: 'default' };
+  const value = OUTPUTS.find((each) => each === found.value);
   if (value === undefined)
-    throw usageError(`${given.from} is "${given.value}"; it must be ${OUTPUTS.join(' or ')}.`);
-  return { value, from: given.from };
+    throw usageError(`${found.from} is "${found.value}"; it must be ${OUTPUTS.join(' or ')}.`);
+  return { value, from: found.from };
 }
 
-function apiUrlOf(given: Given<string> | null): Given<string> {
-  if (given === null) return { value: DEFAULT_API_URL, from: 'default' };
-  const url = URL.canParse(given.value) ? new URL(given.value) : null;
+function apiUrlOf(found: Found<string> | null): Found<string> {
+  if (found === null) return { value: DEFAULT_API_URL, from: 'default' };
+  const url = URL.canParse(found.value) ? new URL(found.value) : null;
   // It is not shown: a password may stand in it.
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '')
     throw usageError(
-      `${given.from} must be an http or https address without user and password, such as ${DEFAULT_API_URL}.`,
+      `${found.from} must be an http or https address without user and password, such as ${DEFAULT_API_URL}.`,
     );
   if (url.pathname !== '/' || url.search + url.hash !== '')
-    throw usageError(`${given.from} must be the root of the service, without a path.`);
-  return { value: url.origin, from: given.from };
+    throw usageError(`${found.from} must be the root of the service, without a path.`);
+  return { value: url.origin, from: found.from };
 }

@@ -73,9 +73,9 @@ const WITHOUT_FRAME = Object.fromEntries(FRAME.split(/\s+/).map((name) => [name,
 
 /** A line for each field that there is; what is null is left out. */
 export function record(fields: readonly (readonly [string, Cell])[], paint: Paint): string {
-  const given = fields.filter(([, value]) => value !== null && value !== undefined);
-  const width = Math.max(0, ...given.map(([name]) => name.length)) + 2;
-  return given
+  const present = fields.filter(([, value]) => value !== null && value !== undefined);
+  const width = Math.max(0, ...present.map(([name]) => name.length)) + 2;
+  return present
     .map(([name, value]) => `${paint('dim', name.padEnd(width))}${shown(value, paint)}\n`)
     .join('');
 }

@@ -29,9 +29,9 @@ export function isJson(value: unknown): value is Json {
 }
 
 /** Pairs whose values are JSON where they read as such, else text. */
-export function jsonPairs(given: readonly string[], option: string): Record<string, unknown> {
+export function jsonPairs(texts: readonly string[], option: string): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(pairs(given, option)).map(([key, value]) => [key, jsonOrText(value)]),
+    Object.entries(pairs(texts, option)).map(([key, value]) => [key, jsonOrText(value)]),
   );
 }
 

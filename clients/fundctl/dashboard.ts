@@ -19,7 +19,7 @@ export async function readRows(
   query: Readonly<Record<string, string>>,
 ): Promise<AllowedAddressList> {
   const search = new URLSearchParams(query).toString();
-  return asked(session, {
+  return request(session, {
     method: 'GET',
     target: search === '' ? ROWS : `${ROWS}?${search}`,
     // A page that leads to itself would be read for ever.
@@ -60,7 +60,7 @@ export async function writeRow(
   path: string,
   body: object,
 ): Promise<AllowedAddressChange> {
-  return asked(session, {
+  return request(session, {
     method: 'POST',
     target: path,
     body: JSON.stringify(body),
@@ -68,15 +68,18 @@ export async function writeRow(
   });
 }
 
-interface Asked<T> {
+interface DashboardRequest<T> {
   readonly method: 'GET' | 'POST';
   readonly target: string;
   readonly body?: string;
   readonly isOurs: (value: unknown) => value is T;
 }
 
-/** Sent once: a nonce is taken once, and a change that got no answer is looked up in the list. */
-async function asked<T>(session: Session, { method, target, body, isOurs }: Asked<T>): Promise<T> {
+/** Sends it once: a nonce is taken once, and the list shows what an unanswered change did. */
+async function request<T>(
+  session: Session,
+  { method, target, body, isOurs }: DashboardRequest<T>,
+): Promise<T> {
   const origin = session.settings.apiUrl.value;
   const headers = body === undefined ? {} : await signed(session, method, origin + target, body);
   let response: Response;

@@ -131,7 +131,7 @@ export function attentionText(view: View, movement: Movement): string {
       node: 'node_key',
       'what is the matter': 'message',
       'what to look at': 'description',
-      'asked by this key': 'idempotency_key',
+      'idempotency key': 'idempotency_key',
       'last answer': 'last_answer',
       'next look': () => (attention.next_look_at === null ? null : when(attention.next_look_at)),
     }),
@@ -150,7 +150,7 @@ function commandText(view: View, command: string): string {
   return `  ${view.paint('strong', printable(command))}\n`;
 }
 
-/** Of each node that a timeline leaves unknown: its key, the last words, and what to do. */
+/** For each node that a timeline leaves UNKNOWN: its key, the last message, what to do. */
 export function unknownText(
   view: View,
   movementId: string,
@@ -167,9 +167,9 @@ export function unknownText(
       const key = node_key ?? '';
       const send = { node_key: key, attempt: attempt ?? 1 };
       return [
-        view.heading(`Nobody can say what became of ${key}`),
+        view.heading(`The outcome of ${key} is unknown`),
         view.record([
-          ['asked by this key', sendKey(movementId, send)],
+          ['idempotency key', sendKey(movementId, send)],
           ['last words', message],
           ['answer for it', resolveCommand(movementId, key)],
         ]),

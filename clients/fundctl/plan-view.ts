@@ -78,7 +78,7 @@ export async function planText(
     ]),
     view.heading('Who is paid'),
     sendsText(view, sendsIn(plan, movement), labels),
-    givenText(view, plan),
+    executorInputsText(view, plan),
     gatesText(view, plan),
     await limitsText(
       view,
@@ -100,14 +100,14 @@ export function beyondLimit({ plan }: Pick<ReadPlan, 'plan'>): string | null {
 }
 
 /**
- * A team's own executor may read whom it pays from anywhere: all that it is given stands there, so
- * that nobody approves by the one field that looks like a payee.
+ * All inputs of the teams' own executors. Such an executor may read its payee from any of them, so
+ * the approver must see more than the one field that looks like a payee.
  */
-function givenText(view: View, plan: CompiledPlan): string {
+function executorInputsText(view: View, plan: CompiledPlan): string {
   const own = plan.nodes.filter((node) => node.sends && !isBuiltIn(node.action_type));
   if (own.length === 0) return '';
   return [
-    view.heading('What these executors of teams are given to decide whom they pay'),
+    view.heading("Inputs from which these teams' executors decide whom they pay"),
     view.record([
       ['intent', JSON.stringify(plan.intent)],
       ['parameters', JSON.stringify(plan.input_params)],
@@ -127,9 +127,9 @@ function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly Send
       node_key,
       action_type,
       amount: amountText(send),
-      nobody: isBuiltIn(action_type)
+      withoutPayee: isBuiltIn(action_type)
         ? 'between own accounts'
-        : 'nobody that the plan names; its executor decides',
+        : 'a payee that its executor decides; the plan names none',
       payees: withStandings(send.payees, review === undefined ? undefined : (seen ?? []), shown),
       terms: [
         ...termsOf(send.terms),

@@ -1,4 +1,4 @@
-/** The program `fundctl` over whatever streams and environment it is given. */
+/** The program `fundctl`, over any streams and environment. */
 import packageJson from '../../package.json' with { type: 'json' };
 import { Option } from 'commander';
 import { examplesOf, subcommandTerm } from '../command-line/examples.ts';

@@ -15,7 +15,7 @@ export interface PaidView {
   readonly chain_family: string;
   readonly address: string;
   readonly chain_id: number | null;
-  /** `unseen`: the plan names it, and the service does not; null: the service was not asked. */
+  /** `unseen`: in the plan, and not in the service's review; null: there is no review. */
   readonly standing: Pick<Payee, 'code' | 'usable_after' | 'problem'> | 'unseen' | null;
 }
 type Payee = Review['sends'][number]['payees'][number];
@@ -25,8 +25,8 @@ export interface SendView {
   readonly node_key: string;
   readonly action_type: string;
   readonly amount: string;
-  /** Where nobody is named. */
-  readonly nobody: string;
+  /** What is shown for a node without a payee. */
+  readonly withoutPayee: string;
   readonly payees: readonly PaidView[];
   /** What is shown besides, by name. */
   readonly terms: readonly (readonly [string, Cell])[];
@@ -38,11 +38,11 @@ export function sendsText(view: View, sends: readonly SendView[], labels: Labels
     .map((send) =>
       view.record([
         [send.node_key, { text: `${send.action_type}  ${send.amount}`, tone: 'strong' }],
-        ...(send.payees.length === 0 ? [['  pays', send.nobody] as const] : []),
+        ...(send.payees.length === 0 ? [['  pays', send.withoutPayee] as const] : []),
         ...send.payees.flatMap((payee): readonly (readonly [string, Cell])[] => [
           [
             '  pays',
-            payee.address === '' ? { text: 'NOBODY IS NAMED', tone: 'bad' } : placeOf(payee),
+            payee.address === '' ? { text: 'NO PAYEE IS NAMED', tone: 'bad' } : placeOf(payee),
           ],
           // Without the service's word the list itself says how it stands.
           ['  label', payee.standing === null ? labelOf(labels, payee) : labelFor(labels, payee)],
@@ -113,11 +113,11 @@ export function requesterFields({
     of('key_id') === null ? null : `key ${of('key_id') ?? ''}`,
     of('role'),
   ];
-  const asked = ['requested by', who.filter((each) => each !== null).join(', ')] as const;
-  if (authority === undefined) return [asked];
+  const requester = ['requested by', who.filter((each) => each !== null).join(', ')] as const;
+  if (authority === undefined) return [requester];
   const { uncovered } = authority;
   return [
-    asked,
+    requester,
     ['agent', authority.authority_key],
     [
       'not covered',

@@ -19,10 +19,10 @@ const PAGE = 200;
  * The whole id, which is said. An id begins with the time at which it was made, so the list is read
  * from the newest movement back to that time, and whatever begins alike is among what was read.
  */
-export async function wholeId(session: Session, given: string): Promise<string> {
-  const beginning = given.toLowerCase();
+export async function wholeId(session: Session, text: string): Promise<string> {
+  const beginning = text.toLowerCase();
   // What is neither is for the service to refuse.
-  if (!BEGINNING.test(beginning)) return given;
+  if (!BEGINNING.test(beginning)) return text;
   const client = await session.client();
   const since = timeOf(beginning) - SKEW_MS;
   const found: RowOf<'listMovements'>[] = [];
@@ -33,16 +33,16 @@ export async function wholeId(session: Session, given: string): Promise<string> 
     looked += 1;
     if (looked === MOST)
       throw usageError(
-        `More than ${String(MOST)} movements are newer than ${given}. Give the whole id.`,
+        `More than ${String(MOST)} movements are newer than ${text}. Give the whole id.`,
       );
   }
   const [first, ...others] = found;
   if (first === undefined)
-    throw new CommandError(EXIT.refused, `There is no movement whose id begins with ${given}.`);
+    throw new CommandError(EXIT.refused, `There is no movement whose id begins with ${text}.`);
   if (others.length > 0) {
     const some = found.slice(0, 10).map((row) => `${row.movement_id} (${row.request_state})`);
     throw usageError(
-      `${String(found.length)} movements begin with ${given}: ${some.join(', ')}. Give more of the id.`,
+      `${String(found.length)} movements begin with ${text}: ${some.join(', ')}. Give more of the id.`,
     );
   }
   session.note(`Movement ${first.movement_id}`);

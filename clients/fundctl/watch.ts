@@ -16,7 +16,7 @@ type Graph = ResultOf<'getMovementGraph'>;
 const FIRST_LOOKS_MS = 1_000;
 const LOOK_MS = 2_000;
 const FIRST_LOOKS = 10;
-/** A service that goes away comes back; for how long it is asked again. */
+/** How long a service that stopped answering is polled again. */
 const PATIENCE_MS = 60_000;
 
 export interface WatchOptions {
@@ -70,7 +70,7 @@ async function patiently<T>(
       const passes =
         error instanceof UnreachableError || (error instanceof ApiError && error.status >= 500);
       if (!passes || Date.now() > end) throw error;
-      session.note('The service does not answer; the movement goes on, and it is asked again.');
+      session.note('The service does not answer; the movement goes on, and this keeps trying.');
       await sleep(LOOK_MS, undefined, { signal: session.io.signal }).catch(() =>
         session.stopIfInterrupted(),
       );

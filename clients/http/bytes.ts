@@ -26,7 +26,7 @@ export function utf8(text: string): Bytes {
   return new TextEncoder().encode(text);
 }
 
-/** The same bytes, over memory that nobody shares. */
+/** A copy of the bytes, so that no other code can change them. */
 export function ownBytes(bytes: Uint8Array): Bytes {
   return new Uint8Array(bytes);
 }

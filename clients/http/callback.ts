@@ -127,10 +127,13 @@ async function verifyScheme(
   const bytes = new Uint8Array(text.length + body.length);
   bytes.set(text);
   bytes.set(body, text.length);
-  for (const given of signatures(needed(signature)))
+  for (const bytesOfSignature of signatures(needed(signature)))
     for (const key of keys)
       // Compares in constant time.
-      if (await subtle().verify('HMAC', await importHmacKey(key, ['verify']), given, bytes)) return;
+      if (
+        await subtle().verify('HMAC', await importHmacKey(key, ['verify']), bytesOfSignature, bytes)
+      )
+        return;
   throw new CallbackError(
     'no_match',
     `No signature of ${signature} is made over this body with any of the secrets.`,

@@ -35,11 +35,11 @@ export interface TransportChoices {
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** How often at most a request is sent again (5); only where that does nothing twice. */
   readonly retries?: number | undefined;
-  /** No try begins later than so long after the first (120,000 ms). */
+  /** No try starts later than this after the first (120,000 ms). */
   readonly retryForMs?: number | undefined;
   /** How long one try may take (30,000 ms). */
   readonly timeoutMs?: number | undefined;
-  /** Is told before every wait. */
+  /** Called before every wait. */
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
@@ -146,31 +146,34 @@ async function health(transport: Transport, signal?: AbortSignal): Promise<Healt
 
 type Prefix = (signal?: AbortSignal) => Promise<string>;
 
-/** A question for the prefix, that all who need it wait for. */
-interface Asked {
+/** The shared in-flight request for the prefix. */
+interface PrefixRequest {
   readonly answer: Promise<string>;
   readonly stop: AbortController;
   waiting: number;
 }
 
-/** Asked for once, whoever needs it first; what fails, or what nobody waits for, is asked again. */
-function prefixOf(given: string | undefined, transport: Transport): Prefix {
-  if (given !== undefined) assertPrefix(given);
-  let known = given;
-  let asked: Asked | undefined;
-  const ask = (): Asked => {
+/**
+ * Requests the prefix once for all callers. A request that failed, or that its last caller left, is
+ * sent again for the next caller.
+ */
+function prefixOf(option: string | undefined, transport: Transport): Prefix {
+  if (option !== undefined) assertPrefix(option);
+  let known = option;
+  let current: PrefixRequest | undefined;
+  const start = (): PrefixRequest => {
     const stop = new AbortController();
     const answer = health(transport, stop.signal).then(({ api_prefix }) => (known = api_prefix));
     const made = { answer, stop, waiting: 0 };
     answer.catch(() => forget(made));
     return made;
   };
-  const forget = (which: Asked): void => {
-    if (asked === which) asked = undefined;
+  const forget = (which: PrefixRequest): void => {
+    if (current === which) current = undefined;
   };
   return async (signal) => {
     if (known !== undefined) return known;
-    const one = (asked ??= ask());
+    const one = (current ??= start());
     one.waiting += 1;
     try {
       return await unlessAborted(one.answer, signal);
@@ -240,7 +243,7 @@ function operationOf(id: OperationId): Operation {
   return OPERATIONS[id];
 }
 
-/** The body with its idempotency key: the given one, or a new one that all tries share. */
+/** The body with its idempotency key: the caller's, or a new one that all tries share. */
 function withKey(id: OperationId, { body, idempotencyKey, dryRun }: AnyInput): unknown {
   if (!operationOf(id).idempotent) {
     if (idempotencyKey !== undefined) throw new ClientUsageError(`${id} takes no idempotency key.`);

@@ -187,8 +187,8 @@ function methodOf(calls: UntypedCalls, id: OperationId): (...args: unknown[]) =>
     const params = Object.fromEntries(
       names.map((name, place) => [name, String(args[place] ?? '')]),
     );
-    const [given, options = {}] = args.slice(names.length) as [unknown?, CallOptions?];
-    const part = method === 'GET' || method === 'DELETE' ? { query: given } : { body: given };
+    const [data, options = {}] = args.slice(names.length) as [unknown?, CallOptions?];
+    const part = method === 'GET' || method === 'DELETE' ? { query: data } : { body: data };
     const input = { ...options, params, ...part } as AnyInput;
     return paged === null ? calls.call(id, input) : calls.pages(id as PagedId, input);
   };

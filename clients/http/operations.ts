@@ -29,7 +29,7 @@ type IdsWith<Part> = {
 }[OperationId];
 /** Operations that answer in pages. */
 export type PagedId = IdsWith<{ readonly paged: string }>;
-/** Operations that can be asked what would happen. */
+/** Operations that have a dry run. */
 export type DryRunId = IdsWith<{ readonly dryRun: true }>;
 /** Operations that take an idempotency key. */
 export type IdempotentId = IdsWith<{ readonly idempotent: true }>;
@@ -84,9 +84,9 @@ export type PreviewOf<Id extends DryRunId> =
 export type RowOf<Id extends PagedId> =
   ResultOf<Id> extends { [Plural in Table[Id]['paged']]: readonly (infer Row)[] } ? Row : never;
 
-/** What any call may be given. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Made by the client where the operation takes one and none is given. */
+  /** Left out, the client makes one where the operation takes one. */
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -54,11 +54,11 @@ function isStrange({ rawCode, status }: ApiError): boolean {
 /** Whether an answer says nothing of what became of the tries before it. */
 export function keepsDoubt(error: ApiError | UnreachableError): boolean {
   if (leavesOpen(error) || leavesDoubt(error)) return true;
-  // Turned away at the door, or by somebody who is not the service: nobody has looked for the key.
+  // Refused before the request was looked at, or by something that is not the service.
   return error instanceof ApiError && (error.rawCode === null || [401, 403].includes(error.status));
 }
 
-/** Whether what was asked stays open, since the answer says nothing of it. */
+/** Whether the answer leaves open what became of the request. */
 export function leavesOpen(error: ApiError | UnreachableError): boolean {
   return error instanceof UnreachableError || error.status >= 500 || mayRepeat(error, false);
 }
@@ -68,13 +68,13 @@ function isLostAnswer({ rawCode, status }: ApiError): boolean {
   return rawCode === 'outcome_unknown' || (rawCode === null && [502, 503, 504].includes(status));
 }
 
-/** How long to wait before try `attempt` + 1: doubling and jittered, never under what is asked. */
+/** Milliseconds before try `attempt` + 1: doubling, jittered, never less than `Retry-After`. */
 export function waitBefore(error: ApiError | UnreachableError, attempt: number): number {
   const ceiling = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
   const wait = ceiling * (0.5 + random() / 2);
-  const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-  // Callers that were told the same second do not come in the same millisecond.
-  return Math.round(asked === 0 ? wait : asked + random() * FIRST_WAIT_MS);
+  const required = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+  // Callers with the same `Retry-After` do not all come in the same millisecond.
+  return Math.round(required === 0 ? wait : required + random() * FIRST_WAIT_MS);
 }
 
 /** Resolves after so long, or rejects with the signal's reason. */

@@ -34,7 +34,7 @@ export interface RequestToSign {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** For tests and vectors; left out, it is now and a nonce that nobody used. */
+/** For tests and vectors. Left out: the present time, and a new nonce. */
 export interface SignedAt {
   /** Epoch seconds. */
   readonly timestamp?: string;
@@ -54,7 +54,7 @@ export const SIGNED_HEADERS =
 const NO_BODY = new Uint8Array();
 
 /**
- * Makes the secret a key that cannot be read any more, once, and signs with it.
+ * Imports the secret once, as a key that cannot be exported, and signs with it.
  *
  * @throws ClientUsageError for a key id or secret that no request can be signed with.
  */

@@ -61,7 +61,7 @@ export type Transport = (sent: Sent) => Promise<Reply>;
 export function createTransport(options: TransportOptions): Transport {
   return async (sent) => {
     const bytes = bytesOf(sent.body);
-    const begun = Date.now();
+    const startedAt = Date.now();
     // Once a try may have been taken, no later refusal of a connection makes that undone.
     let doubt = false;
     for (let attempt = 1; ; attempt += 1) {
@@ -71,7 +71,7 @@ export function createTransport(options: TransportOptions): Transport {
         if (!(error instanceof ApiError || error instanceof UnreachableError)) throw error;
         doubt ||= sent.writes && leavesDoubt(error);
         const waitMs = waitBefore(error, attempt);
-        const late = Date.now() + waitMs - begun > options.retryForMs;
+        const late = Date.now() + waitMs - startedAt > options.retryForMs;
         if (attempt > options.retries || late || !mayRepeat(error, sent.harmless))
           throw doubt && keepsDoubt(error) ? inDoubt(error) : error;
         options.onRetry?.({ operation: sent.operation, attempt, waitMs, error });

@@ -19,7 +19,7 @@ export interface WaitOptions<Seen> {
   /** How long to wait (600,000 ms). */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Is told of the first look, and of each that shows something else. */
+  /** Called with the first answer, and with each that differs from the one before. */
   readonly onChange?: ((seen: Seen) => void) | undefined;
 }
 
@@ -40,7 +40,7 @@ export type WaitForTransfer = (
 interface Wait<Seen, State> extends WaitOptions<Seen> {
   readonly id: string;
   readonly target: Target<Seen, State>;
-  /** How long after the time is over a look that was begun may go on (30,000 ms). */
+  /** How long a poll that has started may go on after the deadline (30,000 ms). */
   readonly lookMs?: number | undefined;
 }
 type Look<Seen> = (signal: AbortSignal | undefined) => Promise<Seen>;
@@ -114,8 +114,8 @@ async function looked<Seen extends Watched>(
   let lastText = '';
   let waitMs = FIRST_WAIT_MS;
   for (;;) {
-    const { seen, askedMs }: Looked<Seen> = await lookOnce(look, signal, last.state !== null);
-    if (seen === null) waitMs = Math.max(waitMs, askedMs);
+    const { seen, backOffMs }: Looked<Seen> = await lookOnce(look, signal, last.state !== null);
+    if (seen === null) waitMs = Math.max(waitMs, backOffMs);
     else {
       const text = JSON.stringify(seen);
       const changed = text !== lastText;
@@ -134,10 +134,10 @@ async function looked<Seen extends Watched>(
 }
 
 interface Looked<Seen> {
-  /** Null when the service could not be asked. */
+  /** Null when the service did not answer. */
   readonly seen: Seen | null;
-  /** How long it wants to be left alone. */
-  readonly askedMs: number;
+  /** `Retry-After` of the service; 0 without one. */
+  readonly backOffMs: number;
 }
 
 /** A service that goes away while it is watched comes back; one never seen is not there. */
@@ -147,12 +147,12 @@ async function lookOnce<Seen>(
   wasSeen: boolean,
 ): Promise<Looked<Seen>> {
   try {
-    return { seen: await look(signal), askedMs: 0 };
+    return { seen: await look(signal), backOffMs: 0 };
   } catch (error) {
     const known = error instanceof ApiError || error instanceof UnreachableError;
     if (!wasSeen || !known || !leavesOpen(error)) throw error;
     const seconds = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0;
-    return { seen: null, askedMs: seconds * 1000 };
+    return { seen: null, backOffMs: seconds * 1000 };
   }
 }
 

@@ -50,7 +50,7 @@ export const quote = shownText(QUOTE).nullable();
 export const cut = z
   .strictObject({
     shown: count,
-    total: count.nullable().describe('Null where nobody has counted.'),
+    total: count.nullable().describe('Null where it was not counted.'),
     go_on: z.string().max(200).describe('How to get the rest.'),
   })
   .nullable()

@@ -11,14 +11,14 @@ const err = (text: string): void => void process.stderr.write(text);
 // Whoever else prints, prints beside the protocol.
 globalThis.console = new Console(process.stderr, process.stderr);
 
-const given = process.argv.slice(2);
-if (given.length > 0) {
+const args = process.argv.slice(2);
+if (args.length > 0) {
   err(
     'Usage: fund-mcp, without arguments: it speaks MCP over standard input and output, and is started by a host. Settings: SVC_KEY_ID, SVC_HMAC_SECRET_FILE (or SVC_HMAC_SECRET), SVC_AGENT_NAMESPACE; SVC_API_URL, SVC_AUTHORITY_KEY.\n',
   );
-  process.exit(given.every((each) => each === '--help' || each === '-h') ? 0 : 2);
+  process.exit(args.every((each) => each === '--help' || each === '-h') ? 0 : 2);
 }
 const { stdin: input, stdout: output } = process;
 const status = await serveTools({ env: environment(), input, output, err }, VERSION);
-// A request that nobody waits for any more keeps no process alive.
+// A request whose caller is gone must not keep the process alive.
 process.exit(status);

@@ -47,9 +47,9 @@ async function answer(
   input: unknown,
   context: ToolContext & Pick<ServerParts, 'log'>,
 ): Promise<CallToolResult> {
-  const begun = Date.now();
+  const startedAt = Date.now();
   const said = (how: string): void =>
-    context.log(`${tool.name} ${how} (${String(Date.now() - begun)} ms)`);
+    context.log(`${tool.name} ${how} (${String(Date.now() - startedAt)} ms)`);
   try {
     const { blocked = false, ...whole } = await tool.invoke(input, context);
     const { data, text } = fit(whole.data, whole.text);

@@ -67,7 +67,7 @@ async function assertAgent(
     );
 }
 
-/** Resolves when the input has ended, or nobody reads the output any more. */
+/** Resolves when the input has ended, or the reader of the output is gone. */
 async function served(
   parts: Parameters<typeof createToolServer>[0],
   { input, output }: ServerIo,
@@ -85,7 +85,7 @@ async function served(
   await handle.close();
 }
 
-/** What a client sends may stand in an error's message, so only its kind is told. */
+/** An error's message may quote what a client sent, so only the error's name is logged. */
 function reporter(log: Log): (error: Error) => void {
   return (error) => log(`a message could not be served: ${error.name}`);
 }

@@ -28,7 +28,7 @@ export interface Effects {
   readonly openWorldHint: boolean;
 }
 
-/** Everything is asked of one service, and asking changes nothing. */
+/** Tools that read one service, and change nothing. */
 export const READ_ONLY: Effects = {
   readOnlyHint: true,
   destructiveHint: false,

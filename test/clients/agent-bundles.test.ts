@@ -1,6 +1,6 @@
 /**
- * What an agent is given holds no call that it may not make: the built programs are searched, piece
- * by piece, for every operation of the API.
+ * An agent's programs hold no call that an agent may not make: each built piece is searched for
+ * every operation of the API.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -35,7 +35,7 @@ interface Money {
   /** What the executor makes of the config. */
   readonly read: Read;
 }
-const given = (config: JsonObject) => ({ config, asset: 'USDC', amount: '7.25' });
+const inputOf = (config: JsonObject) => ({ config, asset: 'USDC', amount: '7.25' });
 /** Of the venue's entry nothing is read that counts here. */
 const none = {} as Parameters<typeof readTopUpPlan>[1];
 
@@ -96,17 +96,17 @@ const MONEY: Readonly<Record<string, Money>> = {
   },
   perp_deposit: {
     config: { ...PERP, token_address: TOKEN },
-    read: (config) => readDepositPlan(given(config)),
+    read: (config) => readDepositPlan(inputOf(config)),
   },
   perp_withdraw: {
     config: PERP,
     silent: ['PERP'],
-    read: (config) => readWithdrawPlan(given(config), none),
+    read: (config) => readWithdrawPlan(inputOf(config), none),
   },
   agent_wallet_top_up: {
     config: { venue: 'perp-master', sub_account_address: TO },
     silent: ['PERP'],
-    read: (config) => readTopUpPlan(given(config), none),
+    read: (config) => readTopUpPlan(inputOf(config), none),
   },
 };
 /** Read to be refused. */
@@ -185,7 +185,7 @@ async function printed(plan: CompiledPlan): Promise<string> {
 }
 
 /** What create, preview and detail say of the plan. */
-function told(plan: CompiledPlan): string {
+function answeredSends(plan: CompiledPlan): string {
   const addresses = plan.nodes.flatMap((node) =>
     destinationsOf({ node, executor: undefined, intent: plan.intent, input_params: {} }).map(
       ({ node_key, chain_family, address, chain_id }) => ({
@@ -224,7 +224,7 @@ describe.each(sending)('of %s', (type) => {
   test('each field that decides where or how much is shown', async () => {
     for (const [name, value] of Object.entries(AMOUNTS)) {
       const plan = planOf(type, { ...config, [name]: value });
-      for (const shown of [await printed(plan), told(plan)])
+      for (const shown of [await printed(plan), answeredSends(plan)])
         for (const each of [...Object.values(config), value]) expect(shown).toContain(String(each));
     }
   });

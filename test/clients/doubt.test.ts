@@ -60,7 +60,7 @@ test.each([
   expect(await failure(client().whoami())).toMatchObject({ maybeTaken: false });
 });
 
-test('a try ends with its time, though its answer has begun', async () => {
+test('a try ends at its timeout, even while its answer is arriving', async () => {
   server.script(drip);
   const error = await failure(client({ timeoutMs: 200.5, retries: 0 }).movements.cancel('m'));
   expect(error).toBeInstanceOf(UnreachableError);
@@ -69,16 +69,16 @@ test('a try ends with its time, though its answer has begun', async () => {
 
 test('a date of Retry-After is read as seconds from now', async () => {
   const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
-  const asked = async (header: string) => {
+  const secondsOf = async (header: string) => {
     server.script(refuse(503, 'overloaded', { 'retry-after': header }));
     const error = await failure(client({ retries: 0 }).whoami());
     return (error as ApiError).retryAfterSeconds;
   };
-  const soon = await asked(at(90));
+  const soon = await secondsOf(at(90));
   expect(soon).toBeGreaterThan(80);
   expect(soon).toBeLessThanOrEqual(91);
-  expect(await asked(at(-90))).toBe(0);
-  for (const none of ['soon', '-1', '1.5', '']) expect(await asked(none)).toBeNull();
+  expect(await secondsOf(at(-90))).toBe(0);
+  for (const none of ['soon', '-1', '1.5', '']) expect(await secondsOf(none)).toBeNull();
 });
 
 test('a wait longer than any timer is none that is over at once', async () => {
@@ -99,7 +99,7 @@ test('pages that lead to themselves end', async () => {
   expect(server.seen).toHaveLength(2);
 });
 
-test('a health that is another server’s is said to be that, and asked for again', async () => {
+test('the health answer of another server is an error, and the next call reads health again', async () => {
   server.script(
     answer(200, { ok: true, api_prefix: '//elsewhere' }),
     answer(200, { ok: true, service: 'x', api_prefix: '/v3' }),

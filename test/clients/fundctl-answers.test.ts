@@ -10,7 +10,7 @@ import { clientEnv, runFundctl } from '../support/fundctl.ts';
 import { answer, hang, lose, refuse, startFlakyServer, type Act } from './flaky-server.ts';
 import { started } from '../support/started.ts';
 
-const KEY = { keyId: 'tester', secret: 'a-secret-that-nobody-may-see' };
+const KEY = { keyId: 'tester', secret: 'a-secret-that-no-one-may-see' };
 const ID = '01a2b3c4-0000-4000-8000-000000000001';
 const server = started(() => startFlakyServer());
 
@@ -90,15 +90,15 @@ describe('a create', () => {
     expect(err).toContain('--idempotency-key fundctl-');
   });
 
-  test('tells its key before it is sent, and once more when it is stopped', async () => {
+  test('prints its key before it is sent, and once more when it is stopped', async () => {
     let err = '';
-    let toldBefore = false;
+    let printedBefore = false;
     const stop = new AbortController();
     serve({
       'GET /healthz': health,
       'dry run': answer(200, PREVIEW),
       'POST /v3/movements': (response, seen) => {
-        toldBefore = err.includes(keyOf(seen.body));
+        printedBefore = err.includes(keyOf(seen.body));
         hang(response, seen);
         stop.abort(new Interrupted());
       },
@@ -111,7 +111,7 @@ describe('a create', () => {
       terminal: { in: false, out: false, err: false },
       read: () => Promise.resolve(''),
     });
-    expect([status, toldBefore]).toEqual([130, true]);
+    expect([status, printedBefore]).toEqual([130, true]);
     expect(err).toMatch(/not known whether this was carried out/);
   });
 });
@@ -145,7 +145,7 @@ const PLAN = JSON.stringify({
       chain_id: 1,
       amount_ref: 'nodes.pay.output.left',
     }),
-    node('team', 'payroll', { destination_address: PAID, beneficiary: OWN_PAYEE }),
+    node('team', 'payroll', { destination_address: PAID, pay_to: OWN_PAYEE }),
     node(
       'back',
       'evm_erc20_transfer',
@@ -197,7 +197,7 @@ const approved = answer(200, {
 });
 
 describe('an approval', () => {
-  test('shows whomever the plan can pay, and all that a team’s executor is given', async () => {
+  test('shows every payee of the plan, and all inputs of a team’s executor', async () => {
     approving(approved);
     const { status, err } = await run('movements', 'approve', ID, '--yes');
     expect(status).toBe(0);
@@ -209,7 +209,7 @@ describe('an approval', () => {
     expect(block('team')).toMatch(new RegExp(`${OWN_PAYEE}\n.*allowlist +may be paid\n`));
     // What the service leaves out is marked.
     for (const key of ['pay', 'team']) expect(block(key)).toContain('NOT LOOKED AT');
-    expect(err).toContain(`"beneficiary":"${OWN_PAYEE}"`);
+    expect(err).toContain(`"pay_to":"${OWN_PAYEE}"`);
     expect(err).toContain('9 USDC');
     expect(sent(APPROVE).map(({ body }) => JSON.parse(body) as object)).toMatchObject([
       { compiled_plan_hash: HASH },
@@ -231,7 +231,7 @@ describe('an approval', () => {
   test.each([
     ['is lost', lose],
     ['is a proxy’s 504', answer(504, 'gateway time-out')],
-    ['says that nobody knows', refuse(503, 'outcome_unknown')],
+    ['says that the outcome is unknown', refuse(503, 'outcome_unknown')],
   ])('whose answer %s was sent once, and says that it may have been taken', async (_, act) => {
     approving(act);
     const { status, out, err } = await run('movements', 'approve', ID, '--yes', '--quiet');
@@ -265,7 +265,7 @@ describe('a smoke test', () => {
 
   test.each([
     ['several assets together', both, 'this can move 3 USDC, 2.01 USDT'],
-    ['nobody knows what', null, 'Nobody can say'],
+    ['an unknown amount', null, 'is unknown'],
   ])('is not created where it moves more than five units: %s', async (_, outflow, why) => {
     foreseen(outflow);
     const { status, err } = await run(...smoke);
@@ -287,8 +287,8 @@ describe('the exit status', () => {
     ['a refusal', refuse(409, 'invalid_state'), 3],
     ['a setting that is missing there', refuse(503, 'route_role_unmapped'), 3],
     ['a fault of the service', refuse(500, 'internal_error'), 1],
-    ['nobody there now', refuse(503, 'dependency_unavailable'), 4],
-    ['an outcome that nobody knows', refuse(503, 'outcome_unknown'), 4],
+    ['a service that is not ready', refuse(503, 'dependency_unavailable'), 4],
+    ['an unknown outcome', refuse(503, 'outcome_unknown'), 4],
     ['a page of a proxy', html, 4],
     ['a redirection', (response) => response.writeHead(302, { location: '/x' }).end(), 4],
   ] satisfies [string, Act, number][])('of %s is one line', async (_, act, expected) => {
@@ -298,7 +298,7 @@ describe('the exit status', () => {
     expect(err).not.toContain(KEY.secret);
   });
 
-  test('of another server’s health is that of nobody there', async () => {
+  test('of another server’s health is that of an unreachable service', async () => {
     serve({ 'GET /healthz': answer(200, { api_prefix: 'http://elsewhere/' }) });
     expect((await run('keys', 'whoami')).status).toBe(4);
   });
@@ -316,7 +316,7 @@ describe('the exit status', () => {
   });
 });
 
-describe('that nobody answers is told with where to look', () => {
+describe('an unreachable service is reported with where to look', () => {
   const why = async (apiUrl: string) => {
     const { status, err } = await runFundctl(clientEnv(apiUrl, KEY), ['keys', 'whoami']);
     return [status, err.trim().split('\n').at(-1)];
@@ -389,12 +389,12 @@ describe('dead letters that are sent again by a filter', () => {
     for (const id of ['e2', 'e3']) expect(sent(again(id))).toHaveLength(0);
   });
 
-  test('are not, where nobody can be asked', async () => {
+  test('are not, without a terminal to confirm on', async () => {
     expect((await all()).status).toBe(2);
     expect(sent(again('e1'))).toHaveLength(0);
   });
 
-  test('are asked for with a time that has a zone', async () => {
+  test('need a time with a zone', async () => {
     const { status, err } = await run('callbacks', 'redeliver-all', '--since', '2026-11-25');
     expect([status, err]).toEqual([2, expect.stringContaining('a time with its zone')]);
   });

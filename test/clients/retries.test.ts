@@ -13,7 +13,7 @@ import { freePort } from '../../dev/stack/ports.ts';
 import { answer, cut, hang, lose, refuse, startFlakyServer, type Act } from './flaky-server.ts';
 import { started } from '../support/started.ts';
 
-const SECRET = 'a-secret-that-nobody-may-see';
+const SECRET = 'a-secret-that-no-one-may-see';
 const MOVEMENT = { template_key: 'a', template_version: 1, intent: { asset: 'X', amount: '1' } };
 const APPROVAL = { compiled_plan_hash: 'f'.repeat(64), approver_id: 'me' };
 const CREATED = answer(201, { movement_id: 'm' });
@@ -80,8 +80,8 @@ describe('a create', () => {
 
   test('keeps the key that the caller gave, in either place', async () => {
     server.script(lose, CREATED);
-    await client().call('createMovement', { body: MOVEMENT, idempotencyKey: 'given' });
-    expect(keys()).toEqual(['given', 'given']);
+    await client().call('createMovement', { body: MOVEMENT, idempotencyKey: 'own' });
+    expect(keys()).toEqual(['own', 'own']);
     server.script(lose, CREATED);
     await client().movements.create({ ...MOVEMENT, idempotency_key: 'in-the-body' });
     expect(keys()).toEqual(['in-the-body', 'in-the-body']);
@@ -177,9 +177,9 @@ test('Retry-After is waited for, within the time that is allowed', async () => {
   const waits: number[] = [];
   const onRetry = ({ waitMs }: RetryNotice) => waits.push(waitMs);
   server.script(refuse(503, 'overloaded', { 'retry-after': '1' }), answer(200, {}));
-  const begun = Date.now();
+  const startedAt = Date.now();
   await approve({ onRetry });
-  expect(Date.now() - begun).toBeGreaterThanOrEqual(990);
+  expect(Date.now() - startedAt).toBeGreaterThanOrEqual(990);
   expect(waits).toHaveLength(1);
   server.script(answer(429, { detail: 'rate limit exceeded' }, { 'retry-after': '40' }));
   expect(await failure(approve({ onRetry, retryForMs: 5_000 }))).toMatchObject({
@@ -214,7 +214,7 @@ test('an abort ends a try, a wait, and the question for the prefix', async () =>
     expect(await work).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('the prefix is asked for once, and again after a failure', async () => {
+test('the prefix is requested once, and again after a failure', async () => {
   const health = answer(200, { ok: true, service: 'x', api_prefix: '/fund/v3' });
   server.script(answer(404, 'nothing'), health, answer(200, {}));
   const learning = client({ prefix: undefined });
@@ -260,7 +260,7 @@ test('no secret and nothing that was sent stands in an error', async () => {
   }
 });
 
-test('what cannot be asked for is refused before anything is sent', async () => {
+test('an impossible call is refused before anything is sent', async () => {
   server.script(answer(200, {}));
   const usage = async (work: () => Promise<unknown>) =>
     expect(await failure(work())).toBeInstanceOf(ClientUsageError);

@@ -1,6 +1,6 @@
 /**
- * A service that tells too much, or what is not so, does not fill a model's context and does not
- * speak to it: the tool server's own bounds, against a server that answers nothing as it should.
+ * The tool server's own bounds, against a server whose every text is long and hostile: no answer
+ * fills a model's context or speaks to the model.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -149,7 +149,7 @@ afterAll(async () => {
 });
 
 const id = '019c0000-0000-7000-8000-000000000000';
-const asked = {
+const proposed = {
   asset: 'USDC',
   protocol_family: 'cctp',
   source_chain: 'a',
@@ -167,7 +167,7 @@ const CALLS = [
   ['get_balances', { limit: 50 }],
   ['list_movements', { limit: 25 }],
   ['get_movement', { movement_id: id, node_limit: 25 }],
-  ['propose_template', asked],
+  ['propose_template', proposed],
   ['get_proposal', { proposal_id: id }],
 ] as const;
 

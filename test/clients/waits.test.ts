@@ -23,7 +23,7 @@ const client = () =>
 const is = (request_state: string, error_code: string | null = null) =>
   answer(200, { movement_id: 'm', request_state, error_code });
 
-test('a service that turns it away, or goes away, is waited for; each change is told once', async () => {
+test('a service that refuses for a while, or is gone, is polled on; each change is reported once', async () => {
   server.script(
     is('APPROVED'),
     is('APPROVED'),
@@ -33,12 +33,12 @@ test('a service that turns it away, or goes away, is waited for; each change is 
     is('EXECUTING'),
     is('COMPLETED'),
   );
-  const told: string[] = [];
+  const reported: string[] = [];
   const done = await client().waitFor('m', ['COMPLETED', 'CANCELLED'], {
-    onChange: ({ request_state }) => told.push(request_state),
+    onChange: ({ request_state }) => reported.push(request_state),
   });
   expect(done.request_state).toBe('COMPLETED');
-  expect(told).toEqual(['APPROVED', 'EXECUTING', 'COMPLETED']);
+  expect(reported).toEqual(['APPROVED', 'EXECUTING', 'COMPLETED']);
   expect(server.seen).toHaveLength(7);
 });
 
@@ -49,7 +49,7 @@ test('one that never answered is not waited for, nor is a refusal', async () => 
   await expect(client().waitFor('m', 'COMPLETED')).rejects.toThrow(ApiError);
 });
 
-test('the state that ends it is told with its code; one that is meant is none', async () => {
+test('another end is an error with its state and code; a target state is not', async () => {
   server.script(is('EXECUTING'), is('FAILED', 'VENUE_REJECTED'));
   const ended = client().waitFor('m', 'COMPLETED');
   await expect(ended).rejects.toThrow(WaitEndedError);
@@ -84,11 +84,11 @@ test('a look that gets no answer does not go on long after the time', async () =
     prefix: '/v3',
     timeoutMs: 400,
   });
-  const begun = Date.now();
+  const startedAt = Date.now();
   const late = asking.waitFor('m', 'COMPLETED', { timeoutMs: 600 });
   await expect(late).rejects.toMatchObject({ name: 'WaitTimeoutError', state: 'EXECUTING' });
   // Five tries of 400 ms, with waits between, would have taken longer than that.
-  expect(Date.now() - begun).toBeLessThan(5_000);
+  expect(Date.now() - startedAt).toBeLessThan(5_000);
 });
 
 test('every operation has a name for people', async () => {
@@ -96,7 +96,7 @@ test('every operation has a name for people', async () => {
   const operations: Readonly<Record<string, Operation>> = OPERATIONS;
   const { movements, ...all } = client();
   const groups: Readonly<Record<string, unknown>> = { ...all, movements };
-  const asked = new Set<string>();
+  const requests = new Set<string>();
   for (const group of Object.values(groups).filter((each) => typeof each === 'object'))
     for (const method of Object.values(group as Record<string, (...ids: string[]) => unknown>)) {
       const called = method('p', 'p', 'p', 'p');
@@ -107,9 +107,9 @@ test('every operation has a name for people', async () => {
   await expect(all.whoami()).rejects.toThrow(ApiError);
   await expect(all.search('p')).rejects.toThrow(ApiError);
   const form = (path: string) => path.replace(/\{[^}]+\}/g, 'p');
-  for (const { method, target } of server.seen) asked.add(`${method} ${target.split('?')[0]}`);
+  for (const { method, target } of server.seen) requests.add(`${method} ${target.split('?')[0]}`);
   const missing = Object.entries(operations).filter(
-    ([, { method, path }]) => !asked.has(`${method} /v3${form(path)}`),
+    ([, { method, path }]) => !requests.has(`${method} /v3${form(path)}`),
   );
   expect(missing.map(([id]) => id)).toEqual([]);
 });

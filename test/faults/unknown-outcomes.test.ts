@@ -134,7 +134,7 @@ test('show and timeline say by which key to ask, the last words, and how to answ
     ['timeline', 'last words +Unknown: \\S'],
   ] as const) {
     const { out } = await runFundctl(env, ['movements', word, id]);
-    expect(out).toMatch(new RegExp(`asked by this key +${id}:out:1\\n`));
+    expect(out).toMatch(new RegExp(`idempotency key +${id}:out:1\\n`));
     expect(out).toMatch(new RegExp(last));
     expect(out).toContain(`fundctl movements resolve ${id} out --outcome completed|failed`);
   }

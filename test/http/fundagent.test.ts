@@ -127,7 +127,7 @@ test('a proposal beyond the limits is kept, names its rules, and waits for an ad
   const made = await run(env, 'proposals', 'create', ...flags({ requested_notional: '500' }));
   expect([made.status, made.err]).toEqual([
     0,
-    'notional_exceeded: asked 500, authority allows 100; ask an admin to promote this proposal, or propose at most 100.\n',
+    'notional_exceeded: proposed 500, authority allows 100; ask an admin to promote this proposal, or propose at most 100.\n',
   ]);
   await must(200, promote(String(made.json()['proposal_id'])));
   const none = await run(env, 'proposals', 'create', ...flags({ protocol_family: 'pigeon' }));

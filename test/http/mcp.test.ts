@@ -184,7 +184,7 @@ test('names the rule that says no, what was asked, what is allowed, and what wou
   const made = await tools.call('propose_template', proposal({ requested_notional: '500' }));
   expect(made.isError).toBe(true);
   expect(textOf(made)).toContain(
-    'notional_exceeded: asked 500, authority allows 250; ask an admin to promote this proposal, or propose at most 250.',
+    'notional_exceeded: proposed 500, authority allows 250; ask an admin to promote this proposal, or propose at most 250.',
   );
   const { proposal_id, status, blocked_by } = dataOf<Blocked>(made);
   expect([status, blocked_by.length]).toEqual(['submitted', 1]);

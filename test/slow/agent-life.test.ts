@@ -150,7 +150,7 @@ test('beyond its authority it moves nothing: the service refuses, also what is p
   const more = await run('bridge-attempt', ...flags('75'));
   expect([more.status, more.err]).toEqual([
     0,
-    expect.stringContaining('notional_exceeded: asked 75, authority allows 50'),
+    expect.stringContaining('notional_exceeded: proposed 75, authority allows 50'),
   ]);
   expect(json(more)).toMatchObject({ status: 'submitted', movement_id: null });
   const proposed = json(await run('proposals', 'create', ...flags('20')));

@@ -1,5 +1,9 @@
 /** `proposals` and `bridge-attempt`. */
-import { asked, authority as authorityAnswer, type Authority } from '../../agent/authority.ts';
+import {
+  authority as authorityAnswer,
+  proposedFields,
+  type Authority,
+} from '../../agent/authority.ts';
 import { explained } from '../../agent/reasons.ts';
 import type { Group, OptionValues } from '../../command-line/command.ts';
 import { CommandError, EXIT } from '../../command-line/exit.ts';
@@ -26,16 +30,16 @@ const proposal = {
   ttlSeconds: required(whole('seconds', 'how long the proposal may wait')),
 };
 const idempotencyKey = text('key', 'makes a repeat safe');
-function bodyOf({ proposalKind = 'static', ...given }: OptionValues<typeof proposal>) {
-  return namedForApi({ proposalKind, ...given });
+function bodyOf({ proposalKind = 'static', ...fields }: OptionValues<typeof proposal>) {
+  return namedForApi({ proposalKind, ...fields });
 }
 
 const readById = (session: Session, proposal_id: string): Promise<Json> =>
   session.call('getTemplateProposal', { params: { proposal_id } });
 
 /**
- * What was made, with all that the service tells of it. It is told also where it cannot be read:
- * who is told nothing makes it a second time.
+ * The new proposal with all of its fields. Where they cannot be read, the create's own answer is
+ * still shown: an agent that sees no answer would propose a second time.
  */
 async function wholeOf(session: Session, made: Json): Promise<Json> {
   try {
@@ -60,7 +64,7 @@ const PROPOSAL = wordsAt({
   expires: 'expires_at',
 });
 
-/** Prints the proposal; what stands in its way, and how to get past it, stands beside it. */
+/** Prints the proposal, and as notes each rule that refuses it with what would satisfy it. */
 async function show(session: Session, found: Json): Promise<void> {
   await session.print(found, () => session.fields(found, PROPOSAL));
   if (found['status'] === 'auto_promoted') return;
@@ -71,13 +75,13 @@ async function wayOut(session: Session, found: Json): Promise<readonly string[]>
   const reasons = Array.isArray(found['reasons']) ? found['reasons'].map(String) : [];
   if (reasons.length === 0) return [];
   const known = {
-    asked: asked.safeParse(found['proposal'] ?? {}).data ?? {},
+    proposed: proposedFields.safeParse(found['proposal'] ?? {}).data ?? {},
     authority: await limitsFor(session),
   };
   return explained(reasons, known).map(({ rule, why, satisfy }) => `${rule}: ${why}; ${satisfy}.`);
 }
 
-/** Only the words need them; without them each rule is still named. */
+/** The limits of the authority; null where they cannot be read, and the notes go without them. */
 async function limitsFor(session: Session): Promise<Authority | null> {
   try {
     const params = { authority_key: await session.authority() };
@@ -88,7 +92,7 @@ async function limitsFor(session: Session): Promise<Authority | null> {
   }
 }
 
-/** A rejected proposal is a refusal; one that waits for an admin is kept, and none. */
+/** Throws for a rejected proposal. One that waits for an admin is stored, so it is no refusal. */
 function endOf({ status, proposal_id }: Json): void {
   if (status === 'rejected')
     throw new CommandError(EXIT.refused, `The proposal ${String(proposal_id)} is rejected.`);
@@ -103,9 +107,9 @@ export const proposals: Group<Session> = {
       about:
         'Propose a template; within the limits it is there at once, else it waits for an admin',
       options: { ...proposal, idempotencyKey },
-      run: async ({ session, options: { idempotencyKey: key, ...given } }) => {
+      run: async ({ session, options: { idempotencyKey: key, ...fields } }) => {
         const params = { authority_key: await session.authority() };
-        const call = { params, body: bodyOf(given), idempotencyKey: key };
+        const call = { params, body: bodyOf(fields), idempotencyKey: key };
         const made = await session.write('createTemplateProposal', call);
         const isPromoted = made['status'] === 'auto_promoted';
         await show(session, isPromoted ? made : await wholeOf(session, made));
@@ -130,9 +134,9 @@ export const bridgeAttempt = agentCommand({
     callbackUrl: text('url', "where the movement's state changes are sent"),
     idempotencyKey,
   },
-  run: async ({ session, options: { idempotencyKey: key, callbackUrl, ...given } }) => {
+  run: async ({ session, options: { idempotencyKey: key, callbackUrl, ...fields } }) => {
     const params = { authority_key: await session.authority() };
-    const body = { ...bodyOf(given), callback_url: callbackUrl };
+    const body = { ...bodyOf(fields), callback_url: callbackUrl };
     const made = await session.write('createBridgeAttempt', { params, body, idempotencyKey: key });
     await show(session, await wholeOf(session, made));
     endOf(made);

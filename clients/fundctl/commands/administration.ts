@@ -88,7 +88,7 @@ const REDELIVERED = {
 
 export const callbacks: Group = {
   name: 'callbacks',
-  about: 'What callers are told of their movements',
+  about: 'Callbacks: what the service sends callers about their movements',
   commands: [
     listing('listCallbacks', {
       name: 'list',
@@ -186,14 +186,14 @@ async function redeliverEach(session: Session, chosen: readonly Callback[]) {
   return { redelivered, refused };
 }
 
-/** A moment with its zone: without one nobody knows whose hour is meant. */
+/** A time with its zone: without one its hour would be ambiguous. */
 function time(about: string): OptionSpec<string | undefined> {
   return {
     ...text('time', `${about}, as in 2026-11-25T10:00:00Z`),
-    check: (given) => {
+    check: (word) => {
       if (
-        !/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(given) ||
-        Number.isNaN(Date.parse(given))
+        !/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(word) ||
+        Number.isNaN(Date.parse(word))
       )
         throw new InvalidArgumentError('It must be a time with its zone.');
     },

@@ -69,7 +69,7 @@ const BUNDLE: JsonSchema = {
     seals: { type: 'integer' },
     head: { type: 'object' },
     signed_by: { type: 'string', description: 'SHA-256 of the public key.' },
-    trusted: { type: 'boolean', description: 'Signed with the key that was given.' },
+    trusted: { type: 'boolean', description: 'Signed with the key of --public-key.' },
     fault: { type: ['string', 'null'] },
   },
 };
@@ -118,7 +118,7 @@ export const audit: Group = {
             from: 'from',
             to: 'to',
             'signed by': 'signed_by',
-            'by the given key': () => (result.trusted ? 'yes' : 'not checked'),
+            'by --public-key': () => (result.trusted ? 'yes' : 'not checked'),
           }),
         );
         if (!result.ok) throw failure(`The bundle is not as it was signed: ${result.fault ?? ''}`);

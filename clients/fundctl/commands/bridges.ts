@@ -66,7 +66,7 @@ export const bridges: Group = {
     }),
     operation('listPathBaselines', {
       name: 'baselines',
-      about: 'List the paths, with what is asked of each',
+      about: 'List the paths, with what is required of each',
       show: pathsText,
     }),
     operation('createPathBaseline', {

@@ -37,7 +37,7 @@ export const approve = command({
     const { request_state: now } = what.movement;
     if (now !== 'PENDING_APPROVAL') throw wrongState(now, 'approved', ['PENDING_APPROVAL']);
     if (options.hash !== undefined && options.hash.toLowerCase() !== what.hash)
-      throw failure(`The plan's hash is ${what.hash}, and not the one that was given.`);
+      throw failure(`The plan's hash is ${what.hash}, and not the one of --hash.`);
     if (what.beyond !== null && !options.overLimit)
       throw failure(`${what.beyond} It is approved only with --over-limit.`);
     const approver_id = approverOf(session, options.approver);
@@ -103,7 +103,7 @@ export const resetAllowances = operation('resetMovementAllowances', {
 
 export const acknowledge = operation('acknowledgeMovement', {
   name: 'acknowledge',
-  about: 'Say that a failed movement has been dealt with; it then needs no person any more',
+  about: 'Mark a failed movement as dealt with, so that it no longer waits for a person',
   details: 'It stays FAILED. A retry undoes it.',
   examples: ['fundctl movements acknowledge <movement-id> --reason "paid by hand, ticket 4711"'],
   args: MOVEMENT,
@@ -187,8 +187,8 @@ async function whatMoves(session: Session, movementId: string) {
   return { hash: read.hash, movement: read.movement, text, beyond: beyondLimit(read) };
 }
 
-function approverOf({ settings }: Session, given: string | undefined): string {
-  return given ?? settings.approver?.value ?? loginName();
+function approverOf({ settings }: Session, flag: string | undefined): string {
+  return flag ?? settings.approver?.value ?? loginName();
 }
 
 /** A container's user may have no name. */
@@ -201,7 +201,7 @@ function loginName(): string {
   }
 }
 
-/** As the service would say it; nobody is asked about what can no longer be. */
+/** The service's own refusal, before a question about an approval that is impossible. */
 function wrongState(now: string, what: string, allowed: readonly string[]): CommandError {
   return new CommandError(
     EXIT.refused,

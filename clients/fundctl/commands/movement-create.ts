@@ -51,7 +51,7 @@ export const create = command({
   name: 'create',
   about: 'Create a movement, which then waits for its approval',
   details:
-    'Where a policy would approve it at once, what it moves is shown and asked for first. A repeat with the same idempotency key answers with the first movement.',
+    'Where a policy would approve it at once, it shows what would move and asks you first. A repeat with the same idempotency key answers with the first movement.',
   examples: [EXAMPLE, `${EXAMPLE} --dry-run`, 'fundctl movements create --file request.json'],
   options: {
     ...REQUEST,
@@ -74,8 +74,8 @@ export const create = command({
         yes: options.yes,
         what: await previewText(session.aside, foreseen),
       });
-    const given = options.idempotencyKey ?? body.idempotency_key;
-    const { body: made, replayed } = await session.creating(given, (idempotencyKey) =>
+    const key = options.idempotencyKey ?? body.idempotency_key;
+    const { body: made, replayed } = await session.creating(key, (idempotencyKey) =>
       client.request('createMovement', { body, idempotencyKey }),
     );
     if (replayed) session.note('This is the movement that the first request with this key made.');
@@ -107,7 +107,7 @@ export const preview = command({
 function requirePassing({ would_create, blocking_reasons, would_fail }: Preview): void {
   const [first] = would_create ? would_fail : blocking_reasons;
   if (!would_create)
-    throw failure(`It would not be created: ${first?.error ?? 'no reason is given'}.`);
+    throw failure(`It would not be created: ${first?.error ?? 'the service gave no reason'}.`);
   if (first !== undefined)
     throw failure(`It would be created, and then be refused: ${first.error}.`);
 }
@@ -161,10 +161,10 @@ function merged(field: string, base: Json, more: Json): Json {
   return Object.keys(all).length === 0 ? {} : { [field]: all };
 }
 
-async function named(session: Session, given: string) {
-  const { key, version } = templateRef(given);
+async function named(session: Session, reference: string) {
+  const { key, version } = templateRef(reference);
   if (version !== undefined) return { template_key: key, template_version: version };
-  const newest = await templateVersion(session, given);
+  const newest = await templateVersion(session, reference);
   return { template_key: key, template_version: newest.version };
 }
 
@@ -221,7 +221,7 @@ function sendOf(send: Preview['sends'][number]): SendView {
   return {
     node_key,
     action_type,
-    nobody: 'between own accounts, or by its executor',
+    withoutPayee: 'between own accounts, or by its executor',
     amount: `${amount ?? send.amount_ref ?? 'by an output:'} ${asset}`,
     payees: payees.map((payee) => ({ ...payee, standing: payee })),
     terms: termsOf(send),

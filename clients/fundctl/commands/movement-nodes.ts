@@ -25,7 +25,7 @@ export const resolve = operation('resolveMovementNode', {
     ...REASON,
     evidence: many('key=value', 'what proves it'),
     evidenceFile: file('the evidence as a JSON object'),
-    outputFile: file('with completed: what its executor would have told, as a JSON object'),
+    outputFile: file('with completed: what its executor would have returned, as a JSON object'),
     mintTx: many(
       'hash',
       'with completed, of a burn or its mint: the transaction that minted it, which is read on the chain; where equal burns are open one of each',

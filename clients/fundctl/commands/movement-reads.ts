@@ -65,7 +65,7 @@ export const plan = command({
     const { planText, readPlan } = await import('../plan-view.ts');
     const read = await readPlan(session, await wholeId(session, args.movementId));
     if (options.raw) {
-      // A terminal is not given what others wrote as it stands.
+      // Text of others could drive the terminal, so it is made printable there.
       session.io.out(session.io.terminal.out ? `${printable(read.text)}\n` : read.text);
       return;
     }

@@ -72,10 +72,10 @@ export const policies: Group = {
     }),
     operation('updateAutoApprovePolicy', {
       name: 'update',
-      about: 'Change a policy; what is not given stays as it is (admin)',
+      about: 'Change a policy; what is left out stays as it is (admin)',
       examples: ['fundctl policies update 01980c1e-7a3b-7c3e-9d5f-2b1a6c4e8f01 --max-amount 250'],
       args: POLICY,
-      options: { ...LIMITS, clearLimits: flag('take every cap away that is not given') },
+      options: { ...LIMITS, clearLimits: flag('take away every cap that is left out') },
       ask: WITHOUT_A_PERSON,
       what: (_, { params, body }) => ({ ...params, ...body }),
       input: async ({ session, args, options }) => {

@@ -59,7 +59,7 @@ export const signers: Group = {
       name: 'pin',
       about: 'Say which address a signer must have (admin)',
       details:
-        'Without --previous the pin that is stored now is taken as the one you mean to replace, and shown before you are asked.',
+        'Without --previous it replaces the pin that is stored now, and shows it before you confirm.',
       args: { ...SIGNER, address: 'the address that you expect' },
       options: {
         previous: text('address', 'the pin that you replace, none for the first'),
@@ -100,7 +100,7 @@ export const signers: Group = {
       name: 'rotate',
       about: 'Bind what a signer has to its replacement, or drill that (admin)',
       details:
-        'A drill checks everything, keeps evidence and changes nothing. A live rotation needs --ack-impact; what would be remapped and kept is drilled and shown before you are asked.',
+        'A drill checks everything, keeps evidence and changes nothing. A live rotation needs --ack-impact; it drills and shows what would be remapped and kept before you confirm.',
       examples: ['fundctl signers rotate treasury treasury-2 --drill --reason "quarterly drill"'],
       args: { ...SIGNER, replacement: 'key of the signer that follows it' },
       options: {
@@ -160,7 +160,7 @@ export const signers: Group = {
           yes: options.yes,
           what: session.aside.record([
             ...laneText(lane),
-            ['asked', capsText({ max_gas_cost_wei: cost, max_fee_per_gas_gwei: fee })],
+            ['new caps', capsText({ max_gas_cost_wei: cost, max_fee_per_gas_gwei: fee })],
             ['for', `${String(options.ttlSeconds)} seconds`],
           ]),
         });

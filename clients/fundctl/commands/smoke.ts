@@ -110,10 +110,10 @@ export const smoke: Leaf = command({
       );
     // Whatever becomes of the next request, this is where to look.
     session.note(`Movement ${made.movement_id} is created.`);
-    const begun = Date.now();
+    const startedAt = Date.now();
     if (made.request_state === 'PENDING_APPROVAL') await approved(session, made);
     const ended = await followed(session, made.movement_id, seconds);
-    await report(session, ended, (Date.now() - begun) / 1000);
+    await report(session, ended, (Date.now() - startedAt) / 1000);
   },
 });
 
@@ -137,7 +137,7 @@ async function approved(session: Session, made: ResultOf<'createMovement'>): Pro
 export function requireSmall(
   moves: readonly { readonly asset: string; readonly amount: string | null }[] | null,
 ): void {
-  if (moves === null) throw usageError('Nobody can say what this would move.');
+  if (moves === null) throw usageError('What this would move is unknown.');
   for (const { asset, amount: much } of moves) {
     if (!SMOKE_ASSETS.some((each) => each === asset))
       throw usageError(
@@ -167,7 +167,7 @@ function isAbove(amounts: readonly string[]): boolean {
 }
 
 const ENDS = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELLED'];
-/** Here nobody is to be waited for: a test that needs a person has not passed. */
+/** A smoke test that needs a person has not passed, so it does not wait for one. */
 const NEEDS_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
 
 async function followed(session: Session, id: string, seconds: number): Promise<Movement> {

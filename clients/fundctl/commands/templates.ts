@@ -124,7 +124,7 @@ export const templates: Group = {
       name: 'retire',
       about: 'Take a template version out of use, for good (admin)',
       details:
-        'No movement is made from it any more; those that it made go on. Who may register versions may register the same plan anew.',
+        'No new movement uses it; its movements go on. Whoever may register versions may register the same plan anew.',
       examples: [
         'fundctl templates retire treasury/checked-transfer@1 --reason "pays the old treasury"',
       ],
@@ -152,7 +152,7 @@ export const templates: Group = {
     operation('updatePlanTemplateAdmin', {
       name: 'auto-approve',
       about: 'Let small movements of a template be approved without a person, or stop that (admin)',
-      details: 'Of the free edition, by a cap for 24 hours. What is not given stays as it is.',
+      details: 'Of the free edition, by a cap for 24 hours. What is left out stays as it is.',
       args: { templateKey: 'the key, for all its versions' },
       options: {
         enabled: choice(['true', 'false'], 'whether it is on'),
@@ -191,16 +191,16 @@ async function ofTemplate({ session, args }: With<{ readonly template: string }>
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The id of a version that is named by its key. */
-export async function templateId(session: Session, given: string): Promise<string> {
-  return UUID.test(given) ? given : (await templateVersion(session, given)).template_id;
+export async function templateId(session: Session, name: string): Promise<string> {
+  return UUID.test(name) ? name : (await templateVersion(session, name)).template_id;
 }
 
 /** The version that is named, or the newest of its key; an active one, where there is any. */
 export async function templateVersion(
   session: Session,
-  given: string,
+  name: string,
 ): Promise<RowOf<'listPlanTemplates'>> {
-  const { key, version } = templateRef(given);
+  const { key, version } = templateRef(name);
   const client = await session.client();
   let newest: RowOf<'listPlanTemplates'> | undefined;
   for await (const row of client.pages('listPlanTemplates', { query: { template_key: key } })) {
@@ -209,7 +209,7 @@ export async function templateVersion(
       newest = row;
   }
   if (newest === undefined)
-    throw failure(`There is no template ${given}; see fundctl templates list.`);
+    throw failure(`There is no template ${name}; see fundctl templates list.`);
   return newest;
 }
 

@@ -22,7 +22,7 @@ export const getBalances = defineTool({
   name: 'get_balances',
   title: 'Read what the venues hold',
   description:
-    'The last known balance of each venue, asset and account. `svc_effective_withdrawable` is what is left after what the service has promised already; a `stale` row is old. No venue is asked for this.',
+    'The last known balance of each venue, asset and account. `svc_effective_withdrawable` is what is left after what the service has promised already; a `stale` row is old. It sends no request to a venue.',
   effects: READ_ONLY,
   input: z.strictObject({
     venue_key: z.string().min(1).max(200).optional(),

@@ -1,6 +1,10 @@
 /** `propose_template`, the one tool that writes, and `get_proposal`. */
 import { z } from 'zod';
-import { asked, authority as authorityAnswer, type Authority } from '../../agent/authority.ts';
+import {
+  authority as authorityAnswer,
+  proposedFields,
+  type Authority,
+} from '../../agent/authority.ts';
 import { plain } from '../../agent/plain.ts';
 import { explained } from '../../agent/reasons.ts';
 import { amountIn, assetIn, maybeWord, quote, untrusted, uuidIn, word } from '../fields.ts';
@@ -98,8 +102,8 @@ export const proposeTemplate = defineTool({
     const made = read(proposalAnswer, answer);
     // Only the proposal itself tells why there is no plan for it.
     const rejected = made.status === 'rejected';
-    const told = rejected ? await orNull(() => proposalById(made, context), signal) : null;
-    return outcome({ ...(told ?? made), proposal: body }, context);
+    const whole = rejected ? await orNull(() => proposalById(made, context), signal) : null;
+    return outcome({ ...(whole ?? made), proposal: body }, context);
   },
 });
 
@@ -132,7 +136,7 @@ async function outcome(
   // Of one that an admin promoted the reasons are what was waived.
   const reasons = found.status === 'auto_promoted' ? [] : all.slice(0, RULES);
   const rules = explained(reasons, {
-    asked: asked.safeParse(proposal).data ?? {},
+    proposed: proposedFields.safeParse(proposal).data ?? {},
     authority: reasons.length === 0 ? null : await limits(context),
   });
   const blocked_by = rules.map(({ rule, why, satisfy }) => ({

@@ -79,11 +79,11 @@ const routeView = z.strictObject({
     .strictObject({
       ...BRIDGE,
       legs: count,
-      usable: z.boolean().nullable().describe('Null: nobody can say.'),
+      usable: z.boolean().nullable().describe('Null: unknown.'),
     })
     .nullable(),
   ...STATS,
-  health: maybeWord.describe('Null unless it was asked for.'),
+  health: maybeWord.describe('Null unless include_health is true.'),
   untrusted: untrusted({ name: quote }),
 });
 
