@@ -38,14 +38,14 @@ export function newSecret(): string {
     .replace(/=+$/, '');
 }
 
-/** The key of a secret's text: it signs, and is given out in no form. */
+/** Imports a secret's text as a key that signs and cannot be exported. */
 export function importSecret(secret: string): Promise<CryptoKey> {
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
   const bytes = new TextEncoder().encode(secret);
   return crypto.subtle.importKey('raw', bytes, hmac, false, ['sign']);
 }
 
-/** One transaction; ends when the database has it, not when it was asked. */
+/** Runs one transaction; resolves once the database has committed it. */
 async function inStore(
   mode: IDBTransactionMode,
   ask: (store: IDBObjectStore) => IDBRequest,

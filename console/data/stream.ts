@@ -64,7 +64,7 @@ function listen(send: (message: Message) => void, signal: AbortSignal): Promise<
       const isBack = next === 'live' && state !== 'live';
       state = next;
       send({ pulse: next });
-      // What was missed while nobody listened is in no event.
+      // Changes that happened without a connection are in no event: read everything again.
       if (isBack) send({ change: { kind: 'reset', ids: {} } });
     };
     const open = (): void => {

@@ -36,7 +36,7 @@ function OneEntry({
   onChange: (value: string) => void;
 }) {
   const id = useId();
-  const given = kind === 'boolean' ? ['true', 'false'] : options;
+  const choices = kind === 'boolean' ? ['true', 'false'] : options;
   const common = {
     id,
     value,
@@ -49,10 +49,10 @@ function OneEntry({
         {label}
         {empty !== 'required' && ' (may be left out)'}
       </label>
-      {given !== undefined ? (
+      {choices !== undefined ? (
         <select {...common} onChange={({ target }) => onChange(target.value)}>
           <option value="">{empty === 'required' ? 'choose' : 'none'}</option>
-          {given.map((option) => (
+          {choices.map((option) => (
             <option key={option}>{option}</option>
           ))}
         </select>

@@ -1,7 +1,7 @@
 /**
- * A sheet in which one request is signed, from what is filled in to what became of it. It leaves
- * once, and the sheet stays until it is known what became of it: after a lost answer the present
- * state is read before it is offered again. What forbids any signature is asked here, so that no
+ * A sheet that signs one request, from the form to its outcome. The request is sent once, and the
+ * sheet stays open until the outcome is known: after a lost answer it reads the present state
+ * before it offers the request again. It checks here what forbids every signature, so that no
  * sheet can forget it.
  */
 import { useState, type ReactNode } from 'react';

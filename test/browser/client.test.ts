@@ -59,8 +59,8 @@ test('twenty lines create, approve and watch a movement', async () => {
   const { template_key } = await registered([noop('a'), noop('b')]);
   const { state, said } = await inPage<{ state: string; said: readonly string[] }>(`
     const said = [];
-    const given = { baseUrl, keyId, secret, template_key: ${JSON.stringify(template_key)}, amount: '5' };
-    const { request_state: state } = await move(given, (text) => said.push(text));
+    const order = { baseUrl, keyId, secret, template_key: ${JSON.stringify(template_key)}, amount: '5' };
+    const { request_state: state } = await move(order, (text) => said.push(text));
     return { state, said };`);
   expect(state).toBe('COMPLETED');
   expect(said[0]).toBe('may move []');

@@ -15,7 +15,7 @@ export async function exportKept() {
   };
   const outcome = (way) =>
     way().then(
-      () => 'given out',
+      () => 'exported',
       (error) => error.name,
     );
   const outcomes = Object.fromEntries(

@@ -12,7 +12,7 @@ import { started } from '../support/started.ts';
 
 const routes = withExtensions(base, [commercial({ autoApproveDryRun: false })]);
 const profile = mkdtempSync(join(tmpdir(), 'browser-profile-'));
-const asked = new Set<string>();
+const requests = new Set<string>();
 let page: Page;
 
 const browser = started(() =>
@@ -20,7 +20,7 @@ const browser = started(() =>
 );
 beforeAll(async () => {
   page = await browser.newPage();
-  page.on('request', (request) => asked.add(`${request.method()} ${request.url()}`));
+  page.on('request', (request) => requests.add(`${request.method()} ${request.url()}`));
   await page.goto(`${shared.opsUrl}/docs/`);
   await page.locator('#operations-Movements-createMovement').waitFor();
 });
@@ -78,8 +78,8 @@ test('an operation shows its own errors, and those of every operation folded bel
   await common.getByText('The request has no valid credentials').waitFor();
 });
 
-test('the page asked this origin alone, and only to read', () => {
-  const elsewhere = [...asked].filter((each) => !/^GET (data:|blob:)/.test(each));
+test('the page sends requests to this origin alone, and only reads', () => {
+  const elsewhere = [...requests].filter((each) => !/^GET (data:|blob:)/.test(each));
   expect(elsewhere.length).toBeGreaterThan(3);
   expect(elsewhere.filter((each) => !each.startsWith(`GET ${shared.opsUrl}/`))).toEqual([]);
 });

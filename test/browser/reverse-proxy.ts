@@ -48,7 +48,7 @@ const FILES: Site['files'] = {
   '/probe.js': ['test/browser/probe.js', 'text/javascript'],
 };
 
-/** As the example's README has it: nothing from elsewhere, nothing inline, in nobody's frame. */
+/** As in the example's README: own origin only, nothing inline, no frame around it. */
 const POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 

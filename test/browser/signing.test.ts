@@ -73,7 +73,7 @@ async function add(address: string): Promise<void> {
   await page.click('#add button');
 }
 
-test('nobody signs at first, and the list can be read', async () => {
+test('without an operator the list can be read, and nothing is signed', async () => {
   await status('no operator is enrolled');
   const address = shared.wallet.toLowerCase();
   await page.getByRole('row', { name: address }).first().waitFor();
@@ -94,7 +94,7 @@ test('the secret is imported once, and its text is left nowhere', async () => {
   expect(JSON.stringify(await browser.storageState())).not.toContain(SECRET);
 });
 
-test('the key signs and is given out in no way', async () => {
+test('the key signs and cannot be exported', async () => {
   const refused = 'InvalidAccessError';
   const key = { isKey: true, extractable: false, usages: ['sign'], text: '{}' };
   expect(await inPage('exportKept')).toEqual({

@@ -8,7 +8,7 @@ import {
 
 const BOUNDED: About = { outflow: [{ asset: 'USDC', amount: '1' }], payees: [], isListed: true };
 
-/** As much of a movement as is asked. */
+/** The fields of a movement that approvals read. */
 function detailOf(
   review: Partial<NonNullable<Detail['review']>> = {},
   request_state: Detail['request_state'] = 'PENDING_APPROVAL',

@@ -233,7 +233,7 @@ describe('what may be done', () => {
         nodes: [make.node({ state: 'UNKNOWN', attempt: 2 })],
         attention: make.attention(
           [
-            { action: 'enable_executor', consequence: 'It may be given work.' },
+            { action: 'enable_executor', consequence: 'It may take work.' },
             {
               action: 'resume',
               node_key: 'pay',
@@ -288,7 +288,7 @@ describe('what may be done', () => {
     expect(offered(choicesOf({ ...at, plan: null }))).toEqual(['reject']);
   });
 
-  test('a running movement that needs nobody can be cancelled where its plan has a way out', async () => {
+  test('a running movement that needs no person can be cancelled where its plan has a way out', async () => {
     const running = make.movement({ request_state: 'EXECUTING' });
     expect(offered(choicesOf(await standpoint({ movement: running })))).toEqual([]);
     const edges = [
@@ -440,7 +440,7 @@ describe('a decision', () => {
     });
   });
 
-  test('fields that the API requires are asked for', () => {
+  test('fields that the API requires must be filled in', () => {
     expect(missing('approve', { approver_id: ' ', reason: '' })).toContain('who');
     expect(missing('acknowledge', { approver_id: '', reason: ' ' })).toContain('reason');
     expect(missing('acknowledge', { approver_id: '', reason: 'x'.repeat(1001) })).toContain('1000');

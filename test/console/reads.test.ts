@@ -27,22 +27,22 @@ const lost = new UnreachableError({
 test.each([
   ['a refusal', answered(403, 'role_not_allowed'), 1],
   ['what is not there', answered(404, 'movement_not_found'), 1],
-  ['what cannot be asked so', answered(422, 'invalid_request'), 1],
+  ['an invalid request', answered(422, 'invalid_request'), 1],
   ['an ended session', answered(401, 'session_ended'), 1],
   ['what was never sent', new ClientUsageError('The clock is wrong.'), 1],
   ['too many requests', answered(429, 'rate_limited'), 3],
   ['a fault', answered(500, 'internal_error'), 3],
   ['a proxy without the service', answered(502), 3],
   ['no answer', lost, 3],
-])('asked as often as another answer may come: %s', async (name, error, times) => {
-  let asked = 0;
+])('a read is repeated only where another answer may come: %s', async (name, error, times) => {
+  let reads = 0;
   const queryFn = (): never => {
-    asked += 1;
+    reads += 1;
     throw error;
   };
   const reading = queryClient.fetchQuery({ queryKey: [name], queryFn, retryDelay: 0 });
   await expect(reading).rejects.toBe(error);
-  expect(asked).toBe(times);
+  expect(reads).toBe(times);
 });
 
 test('what one operator has read is gone before another sees a page', () => {

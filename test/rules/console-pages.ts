@@ -71,7 +71,7 @@ export const consolePageRules: readonly Rule[] = [
     rule: 'A page asks again by itself only where another answer may come.',
     test: {
       file: 'test/console/reads.test.ts',
-      name: 'asked as often as another answer may come: %s',
+      name: 'a read is repeated only where another answer may come: %s',
     },
     broken: {
       file: 'console/data/query-client.ts',

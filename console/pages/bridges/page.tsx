@@ -320,7 +320,7 @@ function removePath(row: Path): Write {
   return {
     operation: 'deletePathBaseline',
     title: `Remove ${nameOf(row)}`,
-    consequence: 'Nothing is sent over it any more.',
+    consequence: 'Nothing is sent over it from now on.',
     inputOf: () => ({ params: paramsOf(row) }),
     kind: 'danger',
     standing: row.updated_at,

@@ -1,6 +1,6 @@
 /** Whom a movement waits for. */
 
-/** The same for every operator: who may decide is asked of the service when they do. */
+/** The same for every operator: the service checks who may decide when they decide. */
 export type Group = 'you' | 'others' | 'broken';
 
 const GROUPS: Readonly<Record<string, Group>> = {

@@ -169,7 +169,7 @@ function pauseOf({ strategy_id, paused, updated_at }: Binding): Write {
     title: paused ? 'Let it go on' : 'Pause',
     consequence: paused
       ? 'What waited for the pause to end goes on.'
-      : 'Nothing of this strategy begins at the venue any more.',
+      : 'No new action of this strategy starts at the venue.',
     entries: [reason],
     inputOf: (body) => ({ params: { strategy_id }, body: { paused: !paused, ...body } }),
     kind: paused ? 'plain' : 'danger',

@@ -245,7 +245,7 @@ function limitEntries(policy: Policy | null): readonly Entry[] {
 const CREATE: Write = {
   operation: 'createAutoApprovePolicy',
   title: 'New policy',
-  consequence: 'Movements of this client and strategy that fit it need no person any more.',
+  consequence: 'It approves movements of this client and strategy that fit it, without a person.',
   entries: [
     { at: ['client_id'], label: 'Client', kind: 'text', empty: 'required', hint: 'Its id.' },
     { at: ['strategy_id'], label: 'Strategy', kind: 'text', empty: 'required' },
@@ -260,7 +260,7 @@ function switchOf({ policy_id, is_active, strategy_id, updated_at }: Policy): Wr
     title: `${is_active ? 'Switch off' : 'Switch on'} ${strategy_id}`,
     consequence: is_active
       ? 'Its movements wait for a person from now on; what it has approved goes on.'
-      : 'Movements that fit it need no person any more.',
+      : 'It approves movements that fit it, without a person.',
     inputOf: () => ({ params: { policy_id }, body: { is_active: !is_active } }),
     kind: is_active ? 'danger' : 'plain',
     standing: updated_at,

@@ -13,25 +13,25 @@ type Hit = ResultOf<'searchAll'>['hits'][number];
 
 export default function Search() {
   const { q = '' } = useSearch({ strict: false });
-  const asked = q.trim();
-  const { data, error } = useRead('searchAll', { query: { q: asked } }, { enabled: asked !== '' });
+  const name = q.trim();
+  const { data, error } = useRead('searchAll', { query: { q: name } }, { enabled: name !== '' });
   const hits = data?.hits ?? [];
   useOpenOnly(hits);
   return (
     <>
       <h1>Search</h1>
-      {asked === '' ? (
+      {name === '' ? (
         <p>
           Write a whole id, transaction hash, external reference, idempotency key or address into
           the field above.
         </p>
       ) : (
         <p>
-          What is named <Text>{asked}</Text> exactly.
+          Everything with exactly the name <Text>{name}</Text>.
         </p>
       )}
       <Problem error={error} />
-      {asked !== '' && (error === null || data !== undefined) && (
+      {name !== '' && (error === null || data !== undefined) && (
         <Table
           caption="Hits"
           rows={hits}

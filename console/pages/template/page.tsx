@@ -194,7 +194,7 @@ function retireOf({ template_id, template_key, version, status }: Template): Wri
   return {
     operation: 'retirePlanTemplate',
     title: `Retire version ${String(version)}`,
-    consequence: `Nothing is made from version ${String(version)} of ${template_key} any more. Movements that it made go on.`,
+    consequence: `No new movement uses version ${String(version)} of ${template_key}. Its movements go on.`,
     entries: [{ at: ['reason'], label: 'Reason', kind: 'long', empty: 'required' }],
     inputOf: (body) => ({ params: { template_id }, body }),
     kind: 'danger',

@@ -97,7 +97,7 @@ function Resolve({ transfer: { transfer_id, request_state, attention } }: { tran
         title: 'Resolve',
         consequence:
           offered?.consequence ??
-          'A person answers for it while its provider is still asked: as completed its hold is consumed, as failed it is released.',
+          'A person decides its outcome while the service still asks the provider. Completed consumes its hold; failed releases it.',
         entries: ENTRIES,
         inputOf: (body) => ({ params: { transfer_id }, body }),
         standing: request_state,

@@ -220,8 +220,8 @@ test('a page of another origin frames nothing and reads nothing', async () => {
         const got = await page.evaluate(`${read}.then(() => 'read', () => 'refused')`);
         expect([host, mode, got]).toEqual([host, mode, 'refused']);
       }
-      const asked = desk.reads.slice(before).filter(({ path }) => path === whoami);
-      expect([host, asked.map(({ status }) => status)]).toEqual([host, [401, 401]]);
+      const reads = desk.reads.slice(before).filter(({ path }) => path === whoami);
+      expect([host, reads.map(({ status }) => status)]).toEqual([host, [401, 401]]);
       const frame = page.frames().find((each) => each !== page.mainFrame());
       expect(await frame?.getByRole('heading').count()).toBe(0);
     }
@@ -268,7 +268,7 @@ const injected = (target: string): string => `(async () => {
     request.onerror = reject;
   });
   database.close();
-  const failure = (work) => work.then(() => 'given out', (error) => error.name);
+  const failure = (work) => work.then(() => 'exported', (error) => error.name);
   const aes = { name: 'AES-GCM', length: 256 };
   const wrapping = await crypto.subtle.generateKey(aes, false, ['wrapKey']);
   const iv = new Uint8Array(12);

@@ -210,7 +210,7 @@ const seen = (region: Locator): Promise<readonly Seen[]> =>
     }),
   );
 
-/** What nobody could read: text outside its outline, overlaps, lines through what they pass by. */
+/** What a reader could not read: text outside its outline, overlaps, lines through other parts. */
 const unreadable = (region: Locator): Promise<readonly string[]> =>
   region.getByRole('img').evaluateAll((all: readonly Thing[]) => {
     const faults: string[] = [];

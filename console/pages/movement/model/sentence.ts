@@ -57,7 +57,7 @@ function name(text: string): string {
 
 /** Codes and node keys keep their letters. */
 function lowerFirst(text: string): string {
-  return /^(It|The|A|What|Nobody)\b/.test(text)
+  return /^(It|The|A|What|Whether)\b/.test(text)
     ? text.charAt(0).toLowerCase() + text.slice(1)
     : text;
 }

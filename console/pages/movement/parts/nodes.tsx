@@ -80,7 +80,7 @@ function OneNode({ node }: { node: Node }) {
               </>
             ),
           ),
-          field('Asked by the key', <Id>{node.idempotency_key}</Id>),
+          field('Idempotency key', <Id>{node.idempotency_key}</Id>),
           field('Started', node.started_at === null ? null : <Time at={node.started_at} />),
           field('Changed', <Time at={node.updated_at} />),
           field('Completed', node.completed_at === null ? null : <Time at={node.completed_at} />),

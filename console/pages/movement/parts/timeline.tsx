@@ -54,7 +54,7 @@ export function Event({ event }: { event: Events[number] }) {
   );
 }
 
-/** Who did it: the label given, and the authenticated key. */
+/** Who did it: the caller's own label, and the authenticated key. */
 function actorOf({ actor }: Events[number]) {
   const names = [actor.label, actor.client_id, actor.key_id === null ? null : actor.key_id].filter(
     (name): name is string => typeof name === 'string' && name !== '',
