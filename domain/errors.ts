@@ -54,8 +54,8 @@ export const ERROR_TABLE = {
   capital_transfer_not_found: row(404, 'never', 'No such capital transfer; check transfer_id.'),
   signer_not_found: row(404, 'never', 'No signer has that key, neither registered nor in memory; `GET signers` lists them.'),
   nonce_lane_not_found: row(404, 'never', 'That address has no nonce lane on a chain that is bound here; `GET signers` lists them.'),
-  chain_not_found: row(404, 'after_change', 'The bridge registry has no such chain; add it first.'),
-  path_baseline_not_found: row(404, 'after_change', 'The bridge registry has no such path; add it first.'),
+  chain_not_found: row(404, 'after_change', 'The bridge registry has no such chain; check its name, or add it.'),
+  path_baseline_not_found: row(404, 'after_change', 'The bridge registry has no such path; check its key, or add it.'),
   strategy_binding_not_found: row(404, 'after_change', 'This strategy has no binding at the perps venue; bind it first.'),
 
   graph_invalid: row(422, 'after_change', 'The plan graph is not valid; correct every fault in `problems`.'),

@@ -1,4 +1,4 @@
-/** What the service does about a node that has something signed, whoever its executor is. */
+/** What the service does with a node that has something signed, whatever its executor. */
 import type { RequirementTerms } from './actions/terms.ts';
 import type { DeclaredPayees } from './allowlist/declared.ts';
 import type {
@@ -12,10 +12,13 @@ import type {
 import { isObject, type JsonObject, type JsonValue } from './json.ts';
 import type { CompiledNode, Intent } from './plan/types.ts';
 
-/** Where a prepared action records the terms: what of the venues file its act goes by. */
+/**
+ * The field in which a prepared action records its terms: the venues file's facts that its act
+ * relies on.
+ */
 export const TERMS = 'venue_entries';
 
-/** Everything that says what may be signed for a node, and nothing that its executor says of it. */
+/** Everything that decides what may be signed for a node; nothing of it comes from its executor. */
 export interface SignedNode extends RequirementTerms {
   readonly node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>;
   /** What the registry declares of its executor. */
@@ -26,13 +29,13 @@ export interface SignedNode extends RequirementTerms {
   readonly amount: string;
   /** As in the context of its executor. */
   readonly matched?: ExecutionContext['matched'];
-  /** What looks at it have put out so far: how far a search has come. It decides nothing. */
+  /** Outputs of earlier looks: how far a search has come. It decides nothing. */
   readonly output?: JsonObject;
   /** The terms that the service's own executor recorded with the prepared action, where it did. */
   readonly prepared_terms?: JsonValue;
 }
 
-/** An authorization is signed only if it can be used for so long at most, in seconds. */
+/** An authorization is signed only if it is valid for at most so long, in seconds. */
 export const LONGEST_AUTHORIZATION_SECONDS = 3_600;
 
 /** What makes an authorization one: its token marks this nonce of this holder as used. */
@@ -72,9 +75,7 @@ function usableUntil({ kind, payload }: SignRequest): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/**
- * Seconds until nobody has to reckon any more with what is signed, however soon it has to be sent.
- */
+/** Seconds until the signed request can no longer take effect, whenever it is sent. */
 export function usableSeconds(request: SignRequest, now_ms: number): number {
   const until = usableUntil(request);
   return until === null ? 0 : Math.ceil((until - now_ms) / 1000) + AUTHORIZATION_SETTLE_SECONDS;
@@ -101,10 +102,10 @@ export interface Signing {
    */
   check(
     node: SignedNode,
-    asked: {
+    signed: {
       readonly request: SignRequest;
       readonly from: string;
-      /** A team's own executor made it, so nobody here has looked whether it can be mined. */
+      /** A team's own executor made it, so the service has not checked whether it can be mined. */
       readonly foreign: boolean;
       /** The service's own clock, in milliseconds since 1970. */
       readonly now_ms: number;
@@ -116,8 +117,8 @@ export interface Signing {
   /**
    * Sees what was signed to its end: sends it again, for more or with nothing in it where that is
    * due. COMPLETED: the plan's transfer is in a block as deep as `assurance` asks, with its facts
-   * as output. FAILED: nothing was moved, and nothing of it can be any more. OBSERVING: neither
-   * yet. READY (recover alone): nothing was ever signed, or its nonce is used by something else.
+   * as output. FAILED: nothing was moved, and nothing of it can still move. OBSERVING: neither yet.
+   * READY (recover alone): nothing was ever signed, or its nonce is used by something else.
    */
   settle(node: SignedNode, look: SignedLook, call: CallOptions): Promise<ExecutionResult>;
 }

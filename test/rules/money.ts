@@ -1153,7 +1153,7 @@ export const moneyRules: readonly Rule[] = [
     broken: {
       file: 'domain/actions/built-in.ts',
       find: "payees: 'declared',",
-      replace: "payees: 'nobody',",
+      replace: "payees: 'none',",
     },
   },
   {

@@ -920,7 +920,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     }
    },
    "next_cursor": {
-    "description": "Give it as `cursor` for the next page; null on the last.",
+    "description": "Send it as `cursor` for the next page; null on the last.",
     "type": [
      "string",
      "null"
@@ -1207,7 +1207,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "$ref": "#/components/schemas/JsonObject"
    },
    "approver_id": {
-    "description": "The label given with the decision.",
+    "description": "The label that was sent with the decision.",
     "type": [
      "string",
      "null"
@@ -1471,7 +1471,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    },
    "idempotency_key": {
     "type": "string",
-    "description": "Under which its executor is called, and can be asked about, in this attempt."
+    "description": "The key under which its executor is called in this attempt, and by which its send can be looked up."
    },
    "destination": {
     "description": "Whom it pays: by its plan before it runs, as it was prepared after.",
@@ -1626,7 +1626,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "idempotency_key": {
-    "description": "Of an unknown outcome: the key by which its executor or venue can be asked.",
+    "description": "Of an unknown outcome: the key by which its executor or venue can look it up.",
     "type": [
      "string",
      "null"
@@ -1676,7 +1676,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "type": "null"
      }
     ],
-    "description": "Errors of the attempt so far, and looks in a row that told nothing."
+    "description": "Errors of the attempt so far, and consecutive looks without an answer."
    },
    "next_look_at": {
     "anyOf": [
@@ -1687,7 +1687,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "type": "null"
      }
     ],
-    "description": "When it is asked again what became of it, if it is."
+    "description": "When its outcome is looked up again; null: never."
    },
    "actions": {
     "description": "What may be done now, and what comes of it.",
@@ -2775,7 +2775,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     }
    },
    "next_cursor": {
-    "description": "Give it as `cursor` for the next page; null on the last.",
+    "description": "Send it as `cursor` for the next page; null on the last.",
     "type": [
      "string",
      "null"
@@ -2853,7 +2853,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "active",
      "retired"
     ],
-    "description": "`retired`: nothing is made from it any more; movements that it made go on."
+    "description": "`retired`: nothing new is made from it; movements that it made continue."
    },
    "retired_at": {
     "anyOf": [
@@ -2964,7 +2964,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "active",
      "retired"
     ],
-    "description": "`retired`: nothing is made from it any more; movements that it made go on."
+    "description": "`retired`: nothing new is made from it; movements that it made continue."
    },
    "retired_at": {
     "anyOf": [
@@ -3535,11 +3535,11 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "description": "Null when no movement ended in that time."
    },
    "fee_policy": {
-    "description": "expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where given.",
+    "description": "expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where present.",
     "$ref": "#/components/schemas/JsonObject"
    },
    "risk_controls": {
-    "description": "max_amount and min_amount, where given.",
+    "description": "max_amount and min_amount, where present.",
     "$ref": "#/components/schemas/JsonObject"
    },
    "health": {
@@ -3643,7 +3643,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "asset": {
-    "description": "The node's, else the one that was asked for; null: the movement's.",
+    "description": "The node's, else the requested one; null: the movement's.",
     "type": [
      "string",
      "null"
@@ -3720,7 +3720,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "usable": {
-    "description": "Null: nobody here can say.",
+    "description": "Null: unknown.",
     "type": [
      "boolean",
      "null"
@@ -4391,7 +4391,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "type": "integer",
     "minimum": -9007199254740991,
     "maximum": 9007199254740991,
-    "description": "The nonce that is given away next."
+    "description": "The nonce that is claimed next."
    },
    "mined_nonce": {
     "anyOf": [
@@ -4433,7 +4433,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "type": "integer",
     "minimum": -9007199254740991,
     "maximum": 9007199254740991,
-    "description": "Given away, and in no block that was seen."
+    "description": "Claimed, and in no block that was seen."
    },
    "oldest_open_seconds": {
     "anyOf": [
@@ -4787,7 +4787,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "$ref": "#/components/schemas/Timestamp"
    },
    "changed": {
-    "description": "Chains whose endpoints told other facts than before.",
+    "description": "Chains whose facts changed.",
     "type": "array",
     "items": {
      "type": "string"
@@ -4833,11 +4833,11 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "type": "integer",
     "minimum": -9007199254740991,
     "maximum": 9007199254740991,
-    "description": "Grows whenever the endpoint tells other facts than before; 0 before the first."
+    "description": "Grows whenever the facts of the endpoint change; 0 before the first."
    },
    "snapshot_stale": {
     "type": "boolean",
-    "description": "The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago."
+    "description": "The endpoint did not answer the last refresh, was never read, or was read too long ago."
    },
    "stale_detected_at": {
     "anyOf": [
@@ -4864,7 +4864,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "type": "null"
      }
     ],
-    "description": "When the endpoint of this identity was last asked and answered."
+    "description": "When the endpoint of this identity last answered."
    },
    "created_at": {
     "$ref": "#/components/schemas/Timestamp"
@@ -5130,7 +5130,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "provider_transfer_id": {
-    "description": "The provider's own id of its record, once it has told it.",
+    "description": "The provider's own id of its record, once it has reported it.",
     "type": [
      "string",
      "null"
@@ -5157,7 +5157,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "type": "null"
      }
     ],
-    "description": "What a person is asked for; null while none is needed."
+    "description": "What a person should do; null while none is needed."
    },
    "created_at": {
     "$ref": "#/components/schemas/Timestamp"
@@ -5253,7 +5253,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     }
    },
    "next_cursor": {
-    "description": "Give it as `cursor` for the next page; null on the last.",
+    "description": "Send it as `cursor` for the next page; null on the last.",
     "type": [
      "string",
      "null"
@@ -5578,7 +5578,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     }
    },
    "next_cursor": {
-    "description": "Give it as `cursor` for the next page; null on the last.",
+    "description": "Send it as `cursor` for the next page; null on the last.",
     "type": [
      "string",
      "null"
@@ -5719,7 +5719,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     }
    },
    "next_cursor": {
-    "description": "Give it as `cursor` for the next page; null on the last.",
+    "description": "Send it as `cursor` for the next page; null on the last.",
     "type": [
      "string",
      "null"
@@ -6162,7 +6162,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     }
    },
    "next_cursor": {
-    "description": "Give it as `cursor` for the next page; null on the last.",
+    "description": "Send it as `cursor` for the next page; null on the last.",
     "type": [
      "string",
      "null"
@@ -6888,7 +6888,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "problem": {
-    "description": "Why the amount cannot be told.",
+    "description": "Why the amount is unknown.",
     "type": [
      "string",
      "null"
@@ -7217,7 +7217,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     }
    },
    "allowlist": {
-    "description": "Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not, but are asked again, as all are, before anything is sent.",
+    "description": "Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not. All are checked again before anything is sent.",
     "type": "array",
     "items": {
      "$ref": "#/components/schemas/AddressPreview"

@@ -143,7 +143,7 @@ export interface components {
         readonly Timestamp: string;
         readonly MovementList: {
             readonly movements: readonly components["schemas"]["MovementSummary"][];
-            /** @description Give it as `cursor` for the next page; null on the last. */
+            /** @description Send it as `cursor` for the next page; null on the last. */
             readonly next_cursor: string | null;
         };
         readonly MovementSummary: {
@@ -202,7 +202,7 @@ export interface components {
             readonly input_params: components["schemas"]["JsonObject"];
             readonly labels: components["schemas"]["JsonObject"];
             readonly created_by: components["schemas"]["JsonObject"];
-            /** @description The label given with the decision. */
+            /** @description The label that was sent with the decision. */
             readonly approver_id: string | null;
             /** @description The authenticated key that approved. */
             readonly approved_by: string | null;
@@ -254,7 +254,7 @@ export interface components {
             readonly amount: components["schemas"]["Decimal"] | null;
             /** @description Of a gate: what its template says that a person is to look at. */
             readonly description: string | null;
-            /** @description Under which its executor is called, and can be asked about, in this attempt. */
+            /** @description The key under which its executor is called in this attempt, and by which its send can be looked up. */
             readonly idempotency_key: string;
             /** @description Whom it pays: by its plan before it runs, as it was prepared after. */
             readonly destination: string | null;
@@ -283,7 +283,7 @@ export interface components {
             readonly node_key: string | null;
             /** @description Of a gate that waits: what its template says that a person is to look at. */
             readonly description: string | null;
-            /** @description Of an unknown outcome: the key by which its executor or venue can be asked. */
+            /** @description Of an unknown outcome: the key by which its executor or venue can look it up. */
             readonly idempotency_key: string | null;
             /** @description What was last said about the node, by its executor or on its way there. */
             readonly last_answer: string | null;
@@ -291,9 +291,9 @@ export interface components {
             readonly attempt: number | null;
             /** @description Errors before a send after which the attempt gives up. Looks at what became of a send have no such end. */
             readonly max_attempts: number | null;
-            /** @description Errors of the attempt so far, and looks in a row that told nothing. */
+            /** @description Errors of the attempt so far, and consecutive looks without an answer. */
             readonly errors: number | null;
-            /** @description When it is asked again what became of it, if it is. */
+            /** @description When its outcome is looked up again; null: never. */
             readonly next_look_at: components["schemas"]["Timestamp"] | null;
             /** @description What may be done now, and what comes of it. */
             readonly actions: readonly {
@@ -508,7 +508,7 @@ export interface components {
         };
         readonly PlanTemplateListResponse: {
             readonly plan_templates: readonly components["schemas"]["PlanTemplateSummary"][];
-            /** @description Give it as `cursor` for the next page; null on the last. */
+            /** @description Send it as `cursor` for the next page; null on the last. */
             readonly next_cursor: string | null;
         };
         readonly PlanTemplateSummary: {
@@ -528,7 +528,7 @@ export interface components {
             readonly created_by: string | null;
             readonly created_at: components["schemas"]["Timestamp"];
             /**
-             * @description `retired`: nothing is made from it any more; movements that it made go on.
+             * @description `retired`: nothing new is made from it; movements that it made continue.
              * @enum {string}
              */
             readonly status: "active" | "retired";
@@ -554,7 +554,7 @@ export interface components {
             readonly created_by: string | null;
             readonly created_at: components["schemas"]["Timestamp"];
             /**
-             * @description `retired`: nothing is made from it any more; movements that it made go on.
+             * @description `retired`: nothing new is made from it; movements that it made continue.
              * @enum {string}
              */
             readonly status: "active" | "retired";
@@ -664,9 +664,9 @@ export interface components {
             readonly bridge: components["schemas"]["RouteBridge"] | null;
             /** @description Null when no movement ended in that time. */
             readonly stats: components["schemas"]["RouteStats"] | null;
-            /** @description expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where given. */
+            /** @description expected_fee, max_fee_abs, max_fee_pct and max_fee_usd of risk_controls, where present. */
             readonly fee_policy: components["schemas"]["JsonObject"];
-            /** @description max_amount and min_amount, where given. */
+            /** @description max_amount and min_amount, where present. */
             readonly risk_controls: components["schemas"]["JsonObject"];
             /** @description Only with `include_health=true`. */
             readonly health?: components["schemas"]["RouteHealth"];
@@ -686,7 +686,7 @@ export interface components {
             /** @description Null: left to the caller. */
             readonly source_chain_id: number | null;
             readonly destination_chain_id: number | null;
-            /** @description The node's, else the one that was asked for; null: the movement's. */
+            /** @description The node's, else the requested one; null: the movement's. */
             readonly asset: string | null;
             readonly finality: ("fast" | "standard") | null;
             readonly latency_baseline_seconds: number | null;
@@ -697,7 +697,7 @@ export interface components {
             readonly fee_native_budget: components["schemas"]["Decimal"] | null;
             /** @description The coin of the source chain. */
             readonly fee_native_asset: string | null;
-            /** @description Null: nobody here can say. */
+            /** @description Null: unknown. */
             readonly usable: boolean | null;
             /** @description What the node would fail with now. */
             readonly problem: {
@@ -867,14 +867,14 @@ export interface components {
         readonly SignerLane: {
             readonly chain_id: number;
             readonly address: string;
-            /** @description The nonce that is given away next. */
+            /** @description The nonce that is claimed next. */
             readonly next_nonce: number;
             /** @description How many transactions its newest block counts, as last seen; null before that. */
             readonly mined_nonce: number | null;
             /** @description The same of its newest final block. */
             readonly final_nonce: number | null;
             readonly seen_at: components["schemas"]["Timestamp"] | null;
-            /** @description Given away, and in no block that was seen. */
+            /** @description Claimed, and in no block that was seen. */
             readonly open_nonces: number;
             readonly oldest_open_seconds: number | null;
             /** @description Mined, and not final yet. */
@@ -945,7 +945,7 @@ export interface components {
         };
         readonly BridgeRegistryRefresh: {
             readonly refreshed_at: components["schemas"]["Timestamp"];
-            /** @description Chains whose endpoints told other facts than before. */
+            /** @description Chains whose facts changed. */
             readonly changed: readonly string[];
             /** @description Chains whose snapshots are stale now. */
             readonly stale: readonly string[];
@@ -955,13 +955,13 @@ export interface components {
             readonly chain: string;
             readonly endpoint_identity: string;
             readonly finality_age_seconds: number;
-            /** @description Grows whenever the endpoint tells other facts than before; 0 before the first. */
+            /** @description Grows whenever the facts of the endpoint change; 0 before the first. */
             readonly snapshot_version: number;
-            /** @description The endpoint did not answer when it was last asked, was not asked yet, or that is too long ago. */
+            /** @description The endpoint did not answer the last refresh, was never read, or was read too long ago. */
             readonly snapshot_stale: boolean;
             readonly stale_detected_at: components["schemas"]["Timestamp"] | null;
             readonly operator_label: string | null;
-            /** @description When the endpoint of this identity was last asked and answered. */
+            /** @description When the endpoint of this identity last answered. */
             readonly snapshot_at: components["schemas"]["Timestamp"] | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
@@ -1005,11 +1005,11 @@ export interface components {
             readonly strategy_id: string | null;
             readonly idempotency_key: string;
             readonly provider: string | null;
-            /** @description The provider's own id of its record, once it has told it. */
+            /** @description The provider's own id of its record, once it has reported it. */
             readonly provider_transfer_id: string | null;
             readonly error_code: string | null;
             readonly error_message: string | null;
-            /** @description What a person is asked for; null while none is needed. */
+            /** @description What a person should do; null while none is needed. */
             readonly attention: components["schemas"]["CapitalTransferAttention"] | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
@@ -1026,7 +1026,7 @@ export interface components {
         };
         readonly CapitalTransferList: {
             readonly capital_transfers: readonly components["schemas"]["CapitalTransferView"][];
-            /** @description Give it as `cursor` for the next page; null on the last. */
+            /** @description Send it as `cursor` for the next page; null on the last. */
             readonly next_cursor: string | null;
         };
         readonly CapitalTransferEventView: {
@@ -1087,7 +1087,7 @@ export interface components {
         };
         readonly CallbackList: {
             readonly callbacks: readonly components["schemas"]["CallbackView"][];
-            /** @description Give it as `cursor` for the next page; null on the last. */
+            /** @description Send it as `cursor` for the next page; null on the last. */
             readonly next_cursor: string | null;
         };
         readonly CallbackView: {
@@ -1119,7 +1119,7 @@ export interface components {
         };
         readonly AuditEventList: {
             readonly events: readonly components["schemas"]["AuditEvent"][];
-            /** @description Give it as `cursor` for the next page; null on the last. */
+            /** @description Send it as `cursor` for the next page; null on the last. */
             readonly next_cursor: string | null;
         };
         readonly AuditEvent: {
@@ -1196,7 +1196,7 @@ export interface components {
         };
         readonly TemplateProposalListResponse: {
             readonly template_proposals: readonly components["schemas"]["TemplateProposalDetail"][];
-            /** @description Give it as `cursor` for the next page; null on the last. */
+            /** @description Send it as `cursor` for the next page; null on the last. */
             readonly next_cursor: string | null;
         };
         readonly TemplateProposalDetail: {
@@ -1355,7 +1355,7 @@ export interface components {
             /** @description Null: the chain's own coin. */
             readonly token_address: string | null;
             readonly amount: string | null;
-            /** @description Why the amount cannot be told. */
+            /** @description Why the amount is unknown. */
             readonly problem: string | null;
         };
         readonly SignerAllowances: {
@@ -1427,7 +1427,7 @@ export interface components {
             /** @description The nodes that an approval would make ready. */
             readonly current_frontier: readonly string[];
             readonly bindings: readonly components["schemas"]["BindingPreview"][];
-            /** @description Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not, but are asked again, as all are, before anything is sent. */
+            /** @description Whom the nodes would pay, as far as the plan tells. On-chain ones that are not allowed block the create (`address_not_allowlisted`); those of withdrawals do not. All are checked again before anything is sent. */
             readonly allowlist: readonly components["schemas"]["AddressPreview"][];
             readonly external_reference: string | null;
             /** @description Pairs of texts. */
@@ -1570,7 +1570,7 @@ export interface components {
             readonly compiled_plan_hash?: string;
         };
         /**
-         * @description What is given must be of the node that would go on, else `node_differs`.
+         * @description Each field must match the node that would run, else `node_differs`.
          * @default {}
          * @example {
          *       "node_key": "check",
@@ -1611,7 +1611,7 @@ export interface components {
             readonly reason: string;
             /** @description What proves it: a reference, a statement line, a transaction hash. */
             readonly evidence: components["schemas"]["JsonObject"];
-            /** @description Only with `completed`: the node's output, as its executor would have told it. Without it the node's amount counts as sent, and fills each output field that an `amount_ref` names. */
+            /** @description Only with `completed`: the node's output, as its executor would have returned it. Without it the node's amount counts as sent, and fills each output field that an `amount_ref` names. */
             readonly output?: components["schemas"]["JsonObject"];
             /** @description Only with `completed`, in place of `output`, for a burn or its mint: the transaction that minted it. It is read on the chain, which decides. Where burns of the same terms are open, one of each. */
             readonly mint_tx_hashes?: readonly string[];
@@ -2294,9 +2294,9 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+        /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
         readonly RequestId: string;
-        /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
+        /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. */
         readonly IdempotencyKey: string;
         /** @description `true` writes nothing and answers 200 with what would happen. It is signed with the query, so that nothing on the way can turn a preview into a create. */
         readonly DryRunQuery: "true" | "false";
@@ -2362,7 +2362,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -2389,9 +2389,9 @@ export interface operations {
                 readonly dry_run?: components["parameters"]["DryRunQuery"];
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description The same as the parameter `dry_run`, but not signed: a proxy that drops it makes a create of a preview. The two must not differ; any other value, and the header on an operation that does not list it, is 422. */
                 readonly "Dry-Run"?: components["parameters"]["DryRun"];
@@ -2432,7 +2432,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2458,7 +2458,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2484,7 +2484,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2510,7 +2510,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2540,7 +2540,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2570,7 +2570,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2600,7 +2600,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2630,7 +2630,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2660,7 +2660,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2690,7 +2690,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2720,7 +2720,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2751,7 +2751,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2782,7 +2782,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2815,7 +2815,7 @@ export interface operations {
                 readonly format?: "json" | "mermaid";
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2844,7 +2844,7 @@ export interface operations {
                 readonly format?: "json" | "mermaid";
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2879,7 +2879,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -2903,7 +2903,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -2931,7 +2931,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2957,7 +2957,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -2988,7 +2988,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3021,7 +3021,7 @@ export interface operations {
                 readonly status?: "executable" | "non_executable" | "all";
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3045,7 +3045,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3073,7 +3073,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3097,7 +3097,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3127,7 +3127,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3151,7 +3151,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3181,7 +3181,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3212,7 +3212,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3242,7 +3242,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3270,7 +3270,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3298,7 +3298,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3322,7 +3322,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3355,7 +3355,7 @@ export interface operations {
                 readonly fresh?: boolean;
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3389,7 +3389,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3413,7 +3413,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3452,7 +3452,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3478,7 +3478,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3504,7 +3504,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3534,7 +3534,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3558,7 +3558,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3586,7 +3586,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3612,7 +3612,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3644,7 +3644,7 @@ export interface operations {
                 readonly client_id?: components["schemas"]["Id"];
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3678,7 +3678,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3702,7 +3702,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3745,7 +3745,7 @@ export interface operations {
                 readonly entity_type?: string;
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3782,7 +3782,7 @@ export interface operations {
                 readonly entity_type?: "executor" | "signer" | "nonce_lane" | "registry" | "cutover_mode" | "bridge_chain" | "bridge_path" | "bridge_registry" | "perp_master" | "perp_binding" | "perp_agent_wallet";
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3806,7 +3806,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3830,7 +3830,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3856,9 +3856,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path: {
@@ -3888,9 +3888,9 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Stands for `idempotency_key` of the body; where both are given they are equal. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path: {
@@ -3927,7 +3927,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -3951,7 +3951,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -3977,7 +3977,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4009,7 +4009,7 @@ export interface operations {
                 readonly q: string;
             };
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -4033,7 +4033,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -4057,7 +4057,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -4086,7 +4086,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -4115,7 +4115,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4141,7 +4141,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4167,7 +4167,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4198,7 +4198,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4229,7 +4229,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4259,7 +4259,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4285,7 +4285,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4315,7 +4315,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4345,7 +4345,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4375,7 +4375,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4405,7 +4405,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4431,7 +4431,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -4455,7 +4455,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -4483,7 +4483,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4509,7 +4509,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4539,7 +4539,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4569,7 +4569,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -4593,7 +4593,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path?: never;
@@ -4621,7 +4621,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4649,7 +4649,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4681,7 +4681,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
@@ -4713,7 +4713,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; in place of anything else a new one is given. */
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             readonly path: {
