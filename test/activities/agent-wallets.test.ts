@@ -438,7 +438,7 @@ describe('time', () => {
   test('after a day it is looked for and no longer sent', async () => {
     const wallet = await ask(name());
     desk.work({ laterMs: 25 * HOUR_MS });
-    await saysError(wallet, /not sent any more/);
+    await saysError(wallet, /the approval is no longer sent/);
     expect([desk.master.signed, await approvalsOf(wallet)]).toEqual([0, []]);
     expect(await stored(wallet)).toMatchObject({ state: 'pending' });
   });

@@ -51,7 +51,7 @@ export function createBridgeObserveExecutor(chains: EvmChains, search?: SearchLi
     // The tokens have been sent already, so there is nothing left to refuse.
     preflight: () => Promise.resolve(null),
     observe,
-    // Searches all blocks again: earlier looks may have been lost or wrong.
+    // Searches all blocks again: blocks that earlier looks searched do not count.
     recover: ({ prior: _looks, ...context }, call) => observe(context, call),
     health: (call) => checkChains(chains, call),
   });

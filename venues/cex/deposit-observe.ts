@@ -12,7 +12,7 @@ import {
   type Executor,
 } from '../../domain/executor.ts';
 import { add } from '../../domain/money.ts';
-import { rejected, readConfig } from '../node-plan.ts';
+import { readConfig } from '../node-plan.ts';
 import { createObserver, observerDescriptor } from '../observer.ts';
 import { checkAccounts, type CexAccounts } from './accounts.ts';
 import { depositObserveConfigSchema } from './config.ts';

@@ -51,7 +51,7 @@ export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
         (await look(account, { order, context }, call)) ?? stillObserving(context, POLL_SECONDS)
       );
     },
-    recover: (context, call) => {
+    recover: async (context, call) => {
       const { account, order } = plan(accounts, context);
       return recoverBy(look(account, { order, context }, call), [
         'WITHDRAWAL_DUPLICATED',

@@ -116,7 +116,7 @@ describe('venue entries that are changed while a burn is under way', () => {
   const waits = {
     kind: 'not_yet',
     code: 'VENUE_ENTRY_CHANGED',
-    message: expect.stringContaining('put these entries back'),
+    message: expect.stringContaining('restore these entries'),
   };
 
   it('decide nothing: it waits until they are put back', async () => {
