@@ -5,16 +5,14 @@ import { createApi } from '../api/app.ts';
 import { serveConsole } from '../api/console/serve.ts';
 import { freeHook } from '../api/auto-approve/free-hook.ts';
 import { createGuard, type Guard } from '../api/auth/guard.ts';
-import { dashboardRoutes } from '../api/dashboard/routes.ts';
 import { createOperatorAuthentication } from '../api/dashboard/authenticate.ts';
 import { createConsoleFeed } from '../api/dashboard/console-feed.ts';
-import { createStreamDoor, streamRoute } from '../api/dashboard/stream.ts';
+import { createStreamDoor } from '../api/dashboard/stream.ts';
 import { createNonces } from '../api/dashboard/nonces.ts';
 import { createEnrol } from '../api/dashboard/enrol.ts';
 import { enrolledKeys } from '../api/dashboard/enrolled.ts';
 import { fileKeys } from '../api/dashboard/operators.ts';
 import { createOriginCheck } from '../api/dashboard/origin.ts';
-import { sessionRoutes } from '../api/dashboard/session-routes.ts';
 import { createSessions } from '../api/dashboard/sessions.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { commercial } from '../api/commercial.ts';
@@ -136,14 +134,13 @@ export async function startApi(
     {
       ...(config.authEnabled ? { guard: guardOf(config, db, log) } : {}),
       dashboard: {
-        routes: [
-          ...dashboardRoutes(config.allowlistCoolingSeconds, nonces),
-          {
-            route: streamRoute({ feed, mayStay: door.mayStay, most: config.consoleStreamsMax }),
-            access: (request) => door.authenticate(request),
-          },
-          ...sessionRoutes({ authentication, sessions, enrol }),
-        ],
+        parts: () => ({
+          ...{ nonces, feed, authentication, sessions, enrol },
+          cooling: config.allowlistCoolingSeconds,
+          opener: door.authenticate,
+          mayStay: door.mayStay,
+          most: config.consoleStreamsMax,
+        }),
         origin,
         authentication,
       },

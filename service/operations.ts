@@ -1,5 +1,6 @@
 /** The operations listener: health, metrics, documentation. */
 import { register } from 'prom-client';
+import { DESCRIBED } from '../api/dashboard/routes.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { buildOpenApi } from '../api/openapi/document.ts';
 import { signingText } from '../api/openapi/signing.ts';
@@ -42,6 +43,7 @@ export async function startOps(
         authEnabled: config.authEnabled,
         maxSkewSeconds: config.authMaxSkewSeconds,
         edition: config.edition,
+        dashboard: DESCRIBED,
       }),
       signing: signingText(config.authMaxSkewSeconds),
       metrics,

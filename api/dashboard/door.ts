@@ -20,13 +20,15 @@ import type { Target } from '../http/target.ts';
 import type { OperatorAuthentication } from './authenticate.ts';
 import { createOriginCheck, isForwarded, type OriginCheck } from './origin.ts';
 import { ANYONE, type DashboardRoute } from './route.ts';
+import { dashboardRoutes, type DashboardParts } from './routes.ts';
 
 export const DASHBOARD = '/dashboard/';
 /** Where the API's table is mounted a second time. */
 export const SECOND_PREFIX = '/dashboard/api';
 
 export interface DashboardOptions {
-  readonly routes: readonly DashboardRoute[];
+  /** What its own routes work with. */
+  readonly parts: () => DashboardParts;
   readonly authentication: OperatorAuthentication;
   /** The one origin that the console is opened under. */
   readonly origin: () => string;
@@ -51,10 +53,11 @@ const A_SECOND = 20;
 export function createDoor(
   deps: ApiDependencies,
   find: (method: string, path: string) => Match,
-  { routes, authentication, origin }: DashboardOptions,
+  { parts, authentication, origin }: DashboardOptions,
   checkHost: HostCheck,
 ): DashboardDoor {
   const checkOrigin = createOriginCheck(origin);
+  const routes = dashboardRoutes(parts);
   const findOwn = createRouter(routes.map(({ route }) => route));
   const ownOf = new Map(routes.map((each) => [each.route.id, each]));
   const limit = createBurstLimit(A_SECOND);
@@ -86,7 +89,7 @@ export function createDoor(
     request: Request,
     signed: SignedRequest,
   ): Promise<Caller | null> => {
-    if (typeof access === 'function') return access(signed);
+    if (typeof access === 'object') return access.find(signed);
     switch (access) {
       case 'open':
         return null;

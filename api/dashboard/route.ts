@@ -9,7 +9,7 @@ import type { SignedRequest } from '../http/signed-request.ts';
  * - `known`: an operator who signed, or for a GET has a session;
  * - `signed`: an operator who signed;
  * - `allowlist`: an operator who signed and writes the allowlist;
- * - a function: who it says.
+ * - an object: the caller that `find` returns; `by` says what the document describes.
  */
 export type Access =
   | 'open'
@@ -17,7 +17,10 @@ export type Access =
   | 'known'
   | 'signed'
   | 'allowlist'
-  | ((request: SignedRequest) => Promise<Caller>);
+  | {
+      readonly by: 'known' | 'signed' | 'enrolling' | 'session';
+      readonly find: (request: SignedRequest) => Promise<Caller>;
+    };
 
 /** As whom a route is called that asks no one. */
 export const ANYONE: Caller = { client_id: null, key_id: null, role: 'allowlist' };

@@ -1,6 +1,6 @@
 /**
  * The routes of the dashboard: at the root, outside the keys, roles and limits of the API, and not
- * in its table.
+ * in its table. What serves them and what describes them takes them from here.
  */
 import { z } from 'zod';
 import { defineRoute, type Route } from '../http/route.ts';
@@ -16,29 +16,41 @@ import {
   reasonBody,
   rowParams,
 } from './schema.ts';
+import { sessionRoutes, type SessionRouteOptions } from './session-routes.ts';
+import { streamRoute, type StreamDoor, type StreamOptions } from './stream.ts';
 
 const PATH = '/dashboard/allowed-addresses';
 const common = { tag: 'Dashboard', roles: [] } as const;
 
-/**
- * The dashboard's own routes. `cooling` is how many seconds an address waits before it is used;
- * null when it need not.
- */
-export function dashboardRoutes(cooling: number | null, nonces: Nonces): readonly DashboardRoute[] {
-  const writes = allowlistWrites(cooling).map((route): DashboardRoute => ({
-    route,
-    access: 'allowlist',
-    older: true,
-  }));
+/** What the routes work with. */
+export interface DashboardParts extends SessionRouteOptions, StreamOptions {
+  readonly nonces: Nonces;
+  /** How many seconds an address waits before it is used; null when it need not. */
+  readonly cooling: number | null;
+  /** Who opens a stream. */
+  readonly opener: StreamDoor['authenticate'];
+}
+
+/** The dashboard's own routes. `parts` are read by a request. */
+export function dashboardRoutes(parts: () => DashboardParts): readonly DashboardRoute[] {
   return [
     { route: listRoute, access: 'local', older: true },
-    ...writes,
-    { route: nonceRoute(nonces), access: 'open' },
+    ...allowlistWrites(parts).map((route): DashboardRoute => ({
+      route,
+      access: 'allowlist',
+      older: true,
+    })),
+    { route: nonceRoute(parts), access: 'open' },
+    {
+      route: streamRoute(parts),
+      access: { by: 'known', find: (request) => parts().opener(request) },
+    },
+    ...sessionRoutes(parts),
   ];
 }
 
 /** A nonce for the next signature. */
-function nonceRoute(nonces: Nonces): Route {
+function nonceRoute(parts: () => DashboardParts): Route {
   return defineRoute({
     ...common,
     id: 'issueDashboardNonce',
@@ -53,7 +65,7 @@ function nonceRoute(nonces: Nonces): Route {
     response: z.object({ nonce: z.string(), expires_at: timestamp }),
     errors: [],
     handler: () => {
-      const { nonce, expires_at } = nonces.issue();
+      const { nonce, expires_at } = parts().nonces.issue();
       return Promise.resolve({
         status: 200,
         body: { nonce, expires_at: new Date(expires_at).toISOString() },
@@ -77,7 +89,7 @@ const listRoute = defineRoute({
   handler: list,
 });
 
-function allowlistWrites(cooling: number | null): readonly Route[] {
+function allowlistWrites(parts: () => DashboardParts): readonly Route[] {
   const change = (verb: 'revoke' | 'reactivate', summary: string): Route =>
     defineRoute({
       ...common,
@@ -90,7 +102,8 @@ function allowlistWrites(cooling: number | null): readonly Route[] {
       body: reasonBody,
       response: changeResponse,
       errors: ['allowed_address_not_found'],
-      handler: (input, deps) => setActive(input, deps, { active: verb === 'reactivate', cooling }),
+      handler: (input, deps) =>
+        setActive(input, deps, { active: verb === 'reactivate', cooling: parts().cooling }),
     });
   return [
     defineRoute({
@@ -104,9 +117,14 @@ function allowlistWrites(cooling: number | null): readonly Route[] {
       body: allowBody,
       response: changeResponse,
       errors: [],
-      handler: (input, deps) => allow(input, deps, cooling),
+      handler: (input, deps) => allow(input, deps, parts().cooling),
     }),
     change('revoke', 'Take a row out of force'),
     change('reactivate', 'Put a row back in force'),
   ];
 }
+
+/** The same routes for the document of the API: none of them can be called. */
+export const DESCRIBED = dashboardRoutes(() => {
+  throw new Error('a route that is only described was called');
+});

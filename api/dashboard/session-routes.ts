@@ -20,22 +20,22 @@ export interface SessionRouteOptions {
 
 const common = { tag: 'Dashboard', roles: [], params: noParams, query: noQuery } as const;
 
-export function sessionRoutes({
-  authentication,
-  sessions,
-  enrol,
-}: SessionRouteOptions): readonly DashboardRoute[] {
+/** `options` are read by a request. */
+export function sessionRoutes(options: () => SessionRouteOptions): readonly DashboardRoute[] {
   /** By what each caller of a request under way was recognised. */
   const keys = new WeakMap<Caller, OperatorKey>();
   const current = new WeakMap<Caller, SessionCaller>();
   return [
     {
-      access: async (request) => {
-        const secret = secretIn(request.body);
-        // A body without one is refused for what is wrong with it.
-        if (secret !== null)
-          await authentication.signedBy(request, createSecretKey(secret, 'utf8'));
-        return ANYONE;
+      access: {
+        by: 'enrolling',
+        find: async (request) => {
+          const secret = secretIn(request.body);
+          // A body without one is refused for what is wrong with it.
+          if (secret !== null)
+            await options().authentication.signedBy(request, createSecretKey(secret, 'utf8'));
+          return ANYONE;
+        },
       },
       route: defineRoute({
         ...common,
@@ -48,7 +48,7 @@ export function sessionRoutes({
         errors: ['enrolment_refused'],
         handler: async ({ body, headers, requester }, { db }) => ({
           status: 200,
-          body: await enrol(db, {
+          body: await options().enrol(db, {
             ...body,
             signer: headers['x-svc-dashboard-operator'] ?? '',
             request_id: requester.request_id,
@@ -57,10 +57,14 @@ export function sessionRoutes({
       }),
     },
     {
-      access: async (request) => {
-        const { caller, key } = await authentication.signedWith(request, { issued: true });
-        keys.set(caller, key);
-        return caller;
+      access: {
+        by: 'signed',
+        find: async (request) => {
+          const { authentication } = options();
+          const { caller, key } = await authentication.signedWith(request, { issued: true });
+          keys.set(caller, key);
+          return caller;
+        },
       },
       route: defineRoute({
         ...common,
@@ -75,7 +79,7 @@ export function sessionRoutes({
         handler: async ({ requester: { caller, request_id } }) => {
           const key = keys.get(caller);
           if (key === undefined) throw new AuthenticationError('key_unknown');
-          const cookie = await sessions.open(caller, key, request_id);
+          const cookie = await options().sessions.open(caller, key, request_id);
           return {
             status: 201,
             headers: { 'Set-Cookie': cookie },
@@ -91,11 +95,14 @@ export function sessionRoutes({
       }),
     },
     {
-      access: async (request) => {
-        const session = await sessions.find(request);
-        if (session === null) throw new AuthenticationError('header_missing');
-        current.set(session.caller, session);
-        return session.caller;
+      access: {
+        by: 'session',
+        find: async (request) => {
+          const session = await options().sessions.find(request);
+          if (session === null) throw new AuthenticationError('header_missing');
+          current.set(session.caller, session);
+          return session.caller;
+        },
       },
       route: defineRoute({
         ...common,
@@ -109,7 +116,7 @@ export function sessionRoutes({
         handler: async ({ requester: { caller, request_id } }) => {
           const session = current.get(caller);
           if (session === undefined) throw new AuthenticationError('session_unknown');
-          const cookie = await sessions.close(session, request_id);
+          const cookie = await options().sessions.close(session, request_id);
           return { status: 200, headers: { 'Set-Cookie': cookie }, body: { ended: true as const } };
         },
       }),

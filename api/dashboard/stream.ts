@@ -70,12 +70,13 @@ export interface StreamOptions {
   readonly most: number;
 }
 
-/** The route of the stream; who may call it is the door's. */
-export function streamRoute({ feed, mayStay, most }: StreamOptions): Route {
+/** The route of the stream; who may call it is the door's. `options` are read by a request. */
+export function streamRoute(options: () => StreamOptions): Route {
   let open = 0;
   const begin = async (cursor: string | undefined, caller: Caller): Promise<TextReply> => {
     let stream: EventStream | null = null;
     let text = '';
+    const { feed, mayStay } = options();
     const leave = await feed.join(cursor, {
       send: (more) => {
         if (stream === null) text += more;
@@ -117,7 +118,7 @@ export function streamRoute({ feed, mayStay, most }: StreamOptions): Route {
     text: 'Server-sent events.',
     errors: [],
     handler: async ({ query: { since }, headers, requester: { caller } }) => {
-      if (open >= most) throw new ServiceError('overloaded');
+      if (open >= options().most) throw new ServiceError('overloaded');
       open += 1;
       try {
         return await begin(headers['last-event-id'] ?? since, caller);

@@ -61,6 +61,8 @@ interface SpecOf<
   /** The path parameter that names an agent authority: an agent may call only with its own. */
   readonly namespaceParam?: string;
   readonly tag: string;
+  /** What stands under the tag, of one that the document itself has no words for: a venue's. */
+  readonly tagText?: string;
   readonly summary: string;
   readonly description?: string;
   readonly params: P;
@@ -116,6 +118,7 @@ export interface Route {
   readonly roles: readonly Role[];
   readonly namespaceParam?: string | undefined;
   readonly tag: string;
+  readonly tagText?: string | undefined;
   readonly summary: string;
   readonly description: string | undefined;
   readonly params: z.ZodType;

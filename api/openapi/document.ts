@@ -14,9 +14,12 @@ import {
 } from './errors.ts';
 import { SEEN } from './seen.ts';
 import { SchemaCollector, type JsonSchema } from './schemas.ts';
+import { dashboardFailures, dashboardSchemes, dashboardSecurity } from './dashboard.ts';
 import { securityRequirement, securitySchemes, signingText } from './signing.ts';
+import type { DashboardRoute } from '../dashboard/route.ts';
 import { recordsOf, type Route } from '../http/route.ts';
 import { errorBody } from '../http/schemas.ts';
+import { EVENT_STREAM } from '../http/stream-reply.ts';
 
 export interface OpenApiOptions {
   readonly apiPrefix: string;
@@ -27,6 +30,8 @@ export interface OpenApiOptions {
   readonly maxSkewSeconds: number;
   /** Which edition is served; without it the document names none. */
   readonly edition?: Edition;
+  /** The dashboard's own routes; without them the document is of the API alone. */
+  readonly dashboard?: readonly DashboardRoute[];
 }
 
 type Edition = 'commercial' | 'free';
@@ -68,21 +73,23 @@ const TAGS: Readonly<Record<string, string>> = {
   Callbacks: 'What is sent to callers when a movement changes, and what could not be sent.',
   'Signer lifecycle': 'Rotation and retirement of signers, with what was seen of their accounts.',
   'Bridge registry': 'Which chains a bridge joins, and what a path needs before funds take it.',
-  'Perp venue':
-    'The account that the perps venue is paid from, the strategies that trade there, and their agents.',
   Audit: 'Who did what, when, and what was refused.',
   Agents: 'What an agent may propose.',
+  Dashboard:
+    "What a page of the operators' console calls beside the API: the allowlist, its key and its session. Under no prefix, and for no key of the API.",
 };
 
 /** The document, ready to be served as JSON. */
 export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions): JsonSchema {
+  const { dashboard = [] } = options;
+  const all = [...routes, ...dashboard.map(({ route }) => route)];
   const collector = new SchemaCollector();
   const errors: ErrorOptions = {
     failure: collector.add(errorBody, 'output'),
     authEnabled: options.authEnabled,
   };
   const responses = new Map(
-    routes.map((route) => [route.id, collector.add(route.response, 'output')]),
+    all.map((route) => [route.id, collector.add(route.response, 'output')]),
   );
   const previews = new Map(
     routes.flatMap((route) =>
@@ -104,6 +111,18 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
       path,
     });
   }
+  for (const each of dashboard) {
+    const { id, method, path } = each.route;
+    const described = operation(
+      { ...each.route, errors: dashboardFailures(each) },
+      {
+        ...{ collector, path, preview: undefined, success: responses.get(id) ?? {} },
+        errors: { ...errors, authEnabled: false },
+      },
+    );
+    const item = (paths[path] ??= {});
+    item[method.toLowerCase()] = { ...described, security: dashboardSecurity(each) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -121,9 +140,9 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
       license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
     },
     servers: [{ url: options.serverUrl }],
-    tags: [...new Set(['Service', ...routes.map((route) => route.tag)])].map((name) => ({
+    tags: [...new Set(['Service', ...all.map(({ tag }) => tag)])].map((name) => ({
       name,
-      description: TAGS[name],
+      description: TAGS[name] ?? all.find(({ tag }) => tag === name)?.tagText,
     })),
     paths,
     components: {
@@ -134,7 +153,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
       headers: options.authEnabled ? HEADERS : withoutLimit(HEADERS),
       responses: commonResponses(errors),
       examples: errorExamples(
-        routes.flatMap((route) => route.errors),
+        [...routes.flatMap((route) => route.errors), ...dashboard.flatMap(dashboardFailures)],
         errors,
       ),
       parameters: {
@@ -173,7 +192,10 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
           schema: { type: 'string', enum: ['true', 'false'], default: 'false' },
         },
       },
-      ...(options.authEnabled ? { securitySchemes: securitySchemes() } : {}),
+      securitySchemes: {
+        ...(options.authEnabled ? securitySchemes() : {}),
+        ...(dashboard.length === 0 ? {} : dashboardSchemes()),
+      },
     },
     // Present in either case: without it a document leaves open whether requests are signed.
     security: options.authEnabled ? [securityRequirement()] : [],
@@ -220,15 +242,19 @@ function operation(
   const succeeded = {
     description: route.repeats === true ? 'Success, of a repeat too' : 'Success',
     headers: route.repeats === true ? REPLAYED : REQUEST_ID,
-    content: { ...answered(route.status, success), ...plain(route.text) },
+    content:
+      route.response instanceof z.ZodNever
+        ? { [EVENT_STREAM]: { schema: { type: 'string', description: route.text } } }
+        : { ...answered(route.status, success), ...plain(route.text) },
   };
   return {
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
-    description: [route.description, `Roles: ${route.roles.join(', ')}.`]
-      .filter((part) => part !== undefined)
-      .join('\n\n'),
+    description: [
+      ...(route.description === undefined ? [] : [route.description]),
+      ...(route.roles.length === 0 ? [] : [`Roles: ${route.roles.join(', ')}.`]),
+    ].join('\n\n'),
     'x-roles': route.roles,
     parameters: [
       ...pathParametersOf(route, path, collector),

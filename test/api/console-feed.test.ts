@@ -168,7 +168,7 @@ test('streams end, with a hint when to come again, where nobody reads for them o
 test('a process has only so many streams, and one ends soon after its operator may read no more', async () => {
   const feed = feedOf(database().read);
   let stays = true;
-  const route = streamRoute({ feed, mayStay: () => Promise.resolve(stays), most: 2 });
+  const route = streamRoute(() => ({ feed, mayStay: () => Promise.resolve(stays), most: 2 }));
   const input = {
     params: {},
     query: {},

@@ -30,7 +30,6 @@ const NAMES: Readonly<Record<string, string>> = {
   'domain/signer-lifecycle.ts': 'gates and reasons',
   'api/bridges/refresh.ts': 'an entity of the audit trail',
   'api/bridges/routes.ts': 'paths of the bridge registry',
-  'api/openapi/document.ts': 'the tags of the document',
   'clients/http/groups.ts': 'the groups of the client',
   // Lists in which each feature of a client has its line.
   'clients/fundctl/tree.ts': 'its commands',

@@ -6,7 +6,7 @@ import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { getAddress } from 'viem';
 import { createApi } from '../../api/app.ts';
-import { dashboardRoutes } from '../../api/dashboard/routes.ts';
+import type { DashboardParts } from '../../api/dashboard/routes.ts';
 import { createOperatorAuthentication } from '../../api/dashboard/authenticate.ts';
 import { createNonces } from '../../api/dashboard/nonces.ts';
 import { fileKeys } from '../../api/dashboard/operators.ts';
@@ -228,7 +228,7 @@ describe('with a cooling period', () => {
     });
     const app = createApi(deps, [], {
       dashboard: {
-        routes: dashboardRoutes(COOLING, nonces),
+        parts: () => ({ cooling: COOLING, nonces }) as DashboardParts,
         authentication,
         origin: () => 'http://localhost',
       },

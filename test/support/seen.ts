@@ -19,7 +19,7 @@ interface Operation {
   readonly operationId: string;
   readonly requestBody?: { readonly content: { readonly 'application/json': Media } };
   readonly responses: Readonly<
-    Record<string, { readonly content?: { readonly 'application/json': Media } }>
+    Record<string, { readonly content?: { readonly 'application/json'?: Media } }>
   >;
 }
 
@@ -98,7 +98,7 @@ export class SeenExamples {
   #documented(): readonly string[] {
     return [...this.#operations.values()].flatMap(({ operationId, responses }) =>
       Object.entries(responses).flatMap(([status, { content }]) =>
-        content?.['application/json'].example === undefined ? [] : [`${operationId} ${status}`],
+        content?.['application/json']?.example === undefined ? [] : [`${operationId} ${status}`],
       ),
     );
   }
@@ -108,7 +108,7 @@ export class SeenExamples {
     this.answers.set(`${operationId} ${String(status)}`, body);
     if (RECORDING) return;
     const { content } = this.#operations.get(operationId)?.responses[status] ?? {};
-    const example = content?.['application/json'].example;
+    const example = content?.['application/json']?.example;
     expect({ operationId, status, differs: differences(example, body) }).toEqual({
       operationId,
       status,

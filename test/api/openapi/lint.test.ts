@@ -1,4 +1,5 @@
 /** The document by the recommended rules of Redocly, of which a warning is a fault here too. */
+import { DESCRIBED } from '../../../api/dashboard/routes.ts';
 import { buildOpenApi } from '../../../api/openapi/document.ts';
 import { commercial } from '../../../api/commercial.ts';
 import { withExtensions } from '../../../api/extension.ts';
@@ -13,6 +14,7 @@ const documentOf = (authEnabled: boolean) =>
     serverUrl: 'http://127.0.0.1:8100',
     authEnabled,
     maxSkewSeconds: 300,
+    dashboard: DESCRIBED,
   });
 
 test.each([
@@ -43,4 +45,33 @@ test('an example with a field that its schema does not have would be told', asyn
   const faults = await faultsOf(document);
   expect(faults.join('\n')).toMatch(/no-invalid-media-type-examples.*\bother\b/);
   expect(faults.join('\n')).toMatch(/no-invalid-media-type-examples.*\bclient_id\b/);
+});
+
+test('describes each route of the dashboard, which needs no key of the API', () => {
+  const { paths } = documentOf(true) as {
+    paths: Record<string, Record<string, { security?: Record<string, unknown>[] }>>;
+  };
+  const described = Object.entries(paths).filter(([path]) => path.startsWith('/dashboard/'));
+  const needs = described.flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { security }]) => [
+      `${method.toUpperCase()} ${path}`,
+      security?.map((way) => Object.keys(way).join(' ')),
+    ]),
+  );
+  const signed = ['Operator', 'Timestamp', 'Nonce', 'Signature']
+    .map((name) => `Dashboard-${name}`)
+    .join(' ');
+  const session = 'Dashboard-Session';
+  const list = '/dashboard/allowed-addresses';
+  expect(Object.fromEntries(needs)).toEqual({
+    [`GET ${list}`]: [signed, session, ''],
+    [`POST ${list}`]: [signed],
+    [`POST ${list}/{id}/revoke`]: [signed],
+    [`POST ${list}/{id}/reactivate`]: [signed],
+    'GET /dashboard/nonce': [],
+    'GET /dashboard/stream': [signed, session],
+    'POST /dashboard/enrol': [signed],
+    'POST /dashboard/session': [signed],
+    'DELETE /dashboard/session': [session],
+  });
 });

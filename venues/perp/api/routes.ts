@@ -23,7 +23,12 @@ import {
 import { topUp } from './top-up.ts';
 import { createWallet, listWallets } from './wallets.ts';
 
-const common = { tag: 'Perp venue', query: noQuery } as const;
+const common = {
+  tag: 'Perp venue',
+  tagText:
+    'The account that the perps venue is paid from, the strategies that trade there, and their agents.',
+  query: noQuery,
+} as const;
 const BINDINGS = '/perp-venue/strategy-bindings';
 const ofStrategy = {
   ...common,
