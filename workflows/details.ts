@@ -26,7 +26,11 @@ export interface Shown {
 /**
  * Shows state and nodes; `attention`: the reason that was signalled; `shown`: null the first time.
  */
-export function show(view: LoadedMovement, attention: SignalledAttention, shown: Shown | null): Shown {
+export function show(
+  view: LoadedMovement,
+  attention: SignalledAttention,
+  shown: Shown | null,
+): Shown {
   const next = { state: view.state, attention: attention?.reason ?? reasonOf(view) };
   const changed = [
     ...(next.state === shown?.state ? [] : [{ key: keys.state, value: next.state }]),

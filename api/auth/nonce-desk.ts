@@ -4,7 +4,7 @@ import type { KeyNonce, TakenNonce } from '../../store/request-nonces.ts';
 
 export interface NonceDesk {
   /** Who the key is now and whether the nonce was new; null when the key is not active. */
-  take(asked: KeyNonce): Promise<TakenNonce>;
+  take(nonces: KeyNonce): Promise<TakenNonce>;
 }
 
 /** Statements under way at once, and pairs in one. */
@@ -13,13 +13,13 @@ const PAIRS = 256;
 
 /** `takeAll` answers distinct pairs in their order. */
 export function createNonceDesk(
-  takeAll: (asked: readonly KeyNonce[]) => Promise<readonly TakenNonce[]>,
+  takeAll: (nonces: readonly KeyNonce[]) => Promise<readonly TakenNonce[]>,
 ): NonceDesk {
-  const serve = async (asked: readonly KeyNonce[]): Promise<readonly TakenNonce[]> => {
-    // The same pair twice in one statement could not be told apart: the first has it, the others
-    // are replays.
+  const serve = async (nonces: readonly KeyNonce[]): Promise<readonly TakenNonce[]> => {
+    // One statement could not distinguish the same pair twice: the first has it, the others are
+    // replays.
     const firsts = new Map<string, KeyNonce>();
-    for (const each of asked) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
+    for (const each of nonces) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
     const answers = await takeAll([...firsts.values()]);
     const taken = new Map([...firsts.keys()].map((id, index) => [id, answers[index] ?? null]));
     return nonces.map((each) => {

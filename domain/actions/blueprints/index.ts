@@ -1,5 +1,4 @@
 /** From a proposal to the plan that it asks for, by the blueprint of its protocol family. */
-import type { Proposal } from '../../agents/proposal.ts';
 import { PROTOCOL_FAMILIES, type ProtocolFamily } from '../spec.ts';
 import { BRIDGE_C_BLUEPRINTS } from './bridge-c.ts';
 import { BURN_MINT_BLUEPRINTS } from './burn-mint.ts';
