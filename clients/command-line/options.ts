@@ -16,6 +16,13 @@ export interface OptionSpec<T> {
   readonly read: (raw: unknown) => T;
 }
 
+/** Options of the program, which every command takes; each program has some of them. */
+export interface Globals {
+  readonly profile?: string;
+  readonly output?: string;
+  readonly quiet?: boolean;
+}
+
 const textOf = (raw: unknown): string | undefined => (typeof raw === 'string' ? raw : undefined);
 
 /** Any text. */

@@ -4,7 +4,7 @@ import { argumentOf, isGroup, type ArgumentSpecs, type Entry, type Leaf } from '
 import { EXIT, EXIT_MEANINGS } from './exit.ts';
 import { faultOf } from './faults.ts';
 import type { Io } from './io.ts';
-import { commanderOption } from './options.ts';
+import { commanderOption, type Globals } from './options.ts';
 import { printable } from './printable.ts';
 
 export interface ProgramSpec<S> {
@@ -23,12 +23,6 @@ export interface ProgramSpec<S> {
     readonly examples: (path: string, leaf: Leaf<S>) => readonly string[];
     readonly subcommandTerm: (command: Command) => string;
   };
-}
-
-export interface Globals {
-  readonly profile?: string;
-  readonly output?: string;
-  readonly quiet?: boolean;
 }
 
 /** Runs one command line (without node and script) and answers the exit status. */

@@ -13,7 +13,7 @@ import { EXIT, CommandError, Interrupted, usageError } from './exit.ts';
 import { sendUnder } from './faults.ts';
 import type { Io } from './io.ts';
 import { painter, wantsColour } from './paint.ts';
-import type { Globals } from './program.ts';
+import type { Globals } from './options.ts';
 import { exposedAddress, readSettings, type SecretSource, type Settings } from './settings.ts';
 import type { Columns } from './columns.ts';
 import { View } from './view.ts';
