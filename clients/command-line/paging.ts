@@ -38,8 +38,9 @@ export function listing<Id extends PagedId, const O extends OptionSpecs = NoOpti
     options: { ...(spec.options ?? ({} as O)), ...PAGE },
     answer: answerOf(id),
     run: async ({ session, options }) => {
-      const { limit, cursor, all } = options as Call<NoArguments, typeof PAGE>['options'];
-      const filters = query?.(options as Call<NoArguments, O>['options']);
+      // A query is made of the command's own options: a page's are for this function alone.
+      const { limit, cursor, all, ...own } = options as Call<NoArguments, typeof PAGE>['options'];
+      const filters = query?.(own as Call<NoArguments, O>['options']);
       const sent = defined({ ...filters, limit, cursor });
       const body = all ? await everyPage(session, id, sent) : await onePage(session, id, sent);
       const rows = body[OPERATIONS[id].paged] as readonly RowOf<Id>[];

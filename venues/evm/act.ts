@@ -4,8 +4,8 @@
  * transaction does exactly that. settle.ts sends, replaces and proves it.
  */
 import type { Address, TransactionReceipt } from 'viem';
+import type { ExecutorFault } from '../../domain/executor.ts';
 import {
-  ExecutorFault,
   type CompletionAssurance,
   type EvmUnsignedTransaction,
   type ExecutionContext,

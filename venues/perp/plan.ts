@@ -2,7 +2,8 @@
 import type { Address } from 'viem';
 import { z } from 'zod';
 import type { PerpTerms } from '../../domain/actions/terms.ts';
-import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import type { ExecutorFault } from '../../domain/executor.ts';
+import { type ExecutionContext } from '../../domain/executor.ts';
 import { compare, toBaseUnits } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { EvmChains } from '../evm/client.ts';

@@ -1,4 +1,4 @@
-/** What the blueprints of all families are made of: chains found by name, nodes, and their order. */
+/** Parts of every blueprint: chains found by name, nodes, and their order. */
 import type { Proposal } from '../../agents/proposal.ts';
 import type { CompletionAssurance } from '../../executor.ts';
 import type { GraphEdge } from '../../graph/types.ts';

@@ -122,7 +122,7 @@ describe('the document', () => {
       '404'
     ] as { description: string; content: Record<string, { examples: object }> };
     expect(description).toMatch(
-      /^`movement_not_found` \(retry: never\): No such movement\.\n\nAs everywhere: `route_not_found`\.$/,
+      /^`movement_not_found` \(retry: never\): No such movement; check movement_id\.\n\nAs everywhere: `route_not_found`\.$/,
     );
     expect(Object.keys(content['application/json']?.examples ?? {})).toEqual([
       'movement_not_found',

@@ -200,7 +200,9 @@ describe('a mint brings', () => {
       );
     expect(await signs('2.5')).toBeNull();
     for (const amount of ['2.499999', '2.500001'])
-      expect(await signs(amount)).toContain(`the mint is of ${amount}`);
+      expect(await signs(amount)).toContain(
+        `the node moves ${amount}, and the mint would move 2.5`,
+      );
   });
 
   it('what its burn has recorded by the fields that a resolution asks for', async () => {

@@ -276,10 +276,10 @@ describe('what is signed', () => {
     for (const payload of others)
       expect([payload, await check(context, { ...request, payload })]).toEqual([
         payload,
-        expect.stringContaining('not what the plan'),
+        expect.stringContaining('differs from the plan'),
       ]);
     const perp = { ...context.perp!, action: { nonce: 1 } };
-    expect(await check({ ...context, perp }, request)).toContain('not what the plan');
+    expect(await check({ ...context, perp }, request)).toContain('differs from the plan');
     const { action: _none, ...without } = context.perp!;
     expect(await check({ ...context, perp: without }, request)).toContain('no nonce');
     const transaction = await requestOf(deposit());
