@@ -46,7 +46,7 @@ export interface Database extends PrismaClient {
 /** What stands between the service and Postgres. */
 export type Pooler = 'none' | 'transaction';
 
-/** How long after its limit a statement is given up whose end Postgres has not reported. */
+/** How long Postgres may still report a statement's end after its limit; then it is an error. */
 const ANSWER_GRACE_MS = 5_000;
 
 /** Options of {@link connectDatabase}. */
@@ -63,7 +63,7 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
   /** Postgres ends a session that leaves a transaction open for this long. */
   readonly idleInTransactionMs?: number;
-  /** Silence after which it is asked whether the other side is still there. */
+  /** Silence after which TCP probes whether the other side is still there. */
   readonly keepAliveMs?: number;
   /**
    * A pooler gives each transaction another session: no statement is prepared, and the settings of
@@ -73,11 +73,11 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** Settings of every session, which functions of the database read with `current_setting`. */
   readonly sessionSettings?: Readonly<Record<string, string>>;
-  /** Given each audit row before it is written; without it rows have no MAC. */
+  /** Makes the MAC of each audit row before it is written; without it rows have none. */
   readonly auditMac?: AuditMac;
   /** Whether a send may still begin; always, when left out. */
   readonly mayBegin?: () => boolean;
-  /** Given each connection when it is made. */
+  /** Called with each new connection. */
   readonly onConnect?: (connection: pg.PoolClient) => void;
 }
 

@@ -18,7 +18,7 @@ import {
 } from './migration-state.ts';
 import { releaseBefore } from './releases.ts';
 
-/** Any number that nobody else uses: whoever holds this lock migrates, the others wait. */
+/** A number of our own: the process that holds this lock migrates, the others wait. */
 const LOCK_KEY = 7_203_118_845;
 const TURN_POLL_MS = 500;
 /** How often a wait is reported. */
@@ -117,9 +117,9 @@ async function startRun(
 }
 
 /**
- * Asked again and again instead of waited for: a statement that waits keeps its snapshot, and an
- * index that is built concurrently waits for every older one, which would be a deadlock. The lock
- * goes with its connection, so a process that dies cannot keep it.
+ * Polls for the lock instead of waiting in Postgres: a statement that waits keeps its snapshot, and
+ * an index that is built concurrently waits for every older one, which would be a deadlock. The
+ * lock goes with its connection, so a process that dies cannot keep it.
  */
 async function takeTurn({ client, observer, report }: Run): Promise<void> {
   for (let round = 0; ; round += 1) {
@@ -257,7 +257,7 @@ async function unanswered(
     );
   const looked =
     found === null
-      ? 'the database cannot be asked now'
+      ? 'the database does not answer now'
       : 'the database does not show it, and will not before a commit that waits for a synchronous standby is over';
   return new MigrationError(
     `${lost}. It is not known whether it is applied: ${looked}. Look with fundadmin database status; ${MIGRATE_COMMAND} again is safe, and applies it only if it is missing.`,

@@ -34,7 +34,7 @@ export interface Build {
 export interface Attempt {
   readonly name: string;
   readonly started_at: Date;
-  /** What Postgres said; null where the migrator ended before it was told. */
+  /** What Postgres reported; null where the migrator ended before the answer. */
   readonly logs: string | null;
 }
 

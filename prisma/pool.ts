@@ -1,7 +1,6 @@
 /**
- * Connections to Postgres: who waits for one, for how long, and what it is told when there is none.
- * A pool whose connections are all at work is not a database out of reach, and the two are told
- * apart here.
+ * Connections to Postgres: who waits for one, for how long, and with which error the wait ends. A
+ * pool whose connections are all at work and a database out of reach have different errors.
  */
 import pg from 'pg';
 import type { ClientClass, ServerClient } from './servers.ts';
@@ -58,7 +57,7 @@ type Callback = (
   release: (error?: Error | boolean) => void,
 ) => void;
 
-/** Places that are given away in the order of asking. */
+/** Waiting callers; places go to them in the order in which they came. */
 class Line {
   readonly #waiting = new Set<() => void>();
   #free: number;
@@ -89,7 +88,7 @@ class Line {
   }
 }
 
-/** A pool before which a line of ours stands: of those that it lets in nobody waits for another. */
+/** A pool behind a line of ours: callers that the line lets in do not wait for each other. */
 abstract class LinedPool extends pg.Pool {
   readonly #line: Line;
   readonly #patienceMs: number;
@@ -102,7 +101,7 @@ abstract class LinedPool extends pg.Pool {
 
   /** Gives a connection to one who was let in. */
   protected abstract give(then: Callback): void;
-  /** What somebody is told who has waited in vain since then. */
+  /** The error of a caller that has waited in vain since then. */
   abstract refusal(since: number): Error;
 
   // By callback or as a promise, as the driver offers it and uses it itself.
@@ -115,7 +114,7 @@ abstract class LinedPool extends pg.Pool {
     }
     return new Promise((resolve, reject) => {
       this.#take((error, client) => {
-        if (client === undefined) reject(error ?? new Error('no connection was given'));
+        if (client === undefined) reject(error ?? new Error('the pool returned no connection'));
         else resolve(client);
       });
     });
@@ -160,7 +159,7 @@ class CountedPool extends LinedPool {
   readonly #connections: number;
   readonly #servers: number;
   readonly #made = new Set<pg.PoolClient>();
-  /** When a connection was last made, or given back whole. */
+  /** When a connection was last made, or returned intact. */
   #lastSign = -Infinity;
 
   constructor({ config, client, connections, patienceMs }: PoolOptions) {

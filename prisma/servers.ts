@@ -31,8 +31,8 @@ export interface ConnectionLimits {
   /** Silence after which the operating system asks whether the other side is still there. */
   readonly keepAliveMs?: number | undefined;
   /**
-   * A statement that is answered by nobody for so long is given up with its connection: a server
-   * that vanished, with its machine, says nothing.
+   * A statement without an answer for so long ends with its connection: a server that vanished with
+   * its machine reports nothing.
    */
   readonly answerTimeoutMs?: number | undefined;
 }
@@ -96,7 +96,7 @@ function certificates(path: string): string {
 /**
  * A class of connections for one pool. Each is made to the server that answered last; where that
  * one fails, the next is tried. Files of TLS are read for each connection, so that renewed ones are
- * used; one that cannot be read any more leaves what was read before.
+ * used; where one cannot be read, the last one that was read stays in use.
  */
 export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
   const address = databaseAddress(url);
@@ -141,7 +141,7 @@ export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
       });
     }
 
-    /** Whether it was made before the database moved, or its server takes no writes any more. */
+    /** Whether it was made before the database moved, or its server no longer takes writes. */
     get isOutdated(): boolean {
       return this.#readOnly || this.#era !== era;
     }

@@ -104,25 +104,25 @@ describe('the key ring', () => {
 describe('the nonce desk', () => {
   test('gathers requests into few statements, and gives the same pair to one of them', async () => {
     const statements: (readonly KeyNonce[])[] = [];
-    const desk = createNonceDesk(async (asked) => {
-      statements.push(asked);
+    const desk = createNonceDesk(async (batch) => {
+      statements.push(batch);
       await new Promise((resolve) => setTimeout(resolve, 5));
-      return asked.map(() => taken);
+      return batch.map(() => taken);
     });
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
         desk.take({ key_id: 'k', nonce: `n${String(Math.floor(index / 2))}` }),
       ),
     );
-    expect(statements.map((asked) => asked.length)).toEqual([100]);
+    expect(statements.map((batch) => batch.length)).toEqual([100]);
     expect(new Set(statements[0]!.map(({ nonce }) => nonce)).size).toBe(100);
     expect(answers.filter((answer) => answer?.fresh === false).length).toBe(100);
   });
 
-  test('a failed statement fails those who asked in it, and no others', async () => {
+  test('a failed statement fails the requests in it, and no others', async () => {
     let fails = true;
-    const desk = createNonceDesk((asked) =>
-      fails ? Promise.reject(new Error('away')) : Promise.resolve(asked.map(() => taken)),
+    const desk = createNonceDesk((batch) =>
+      fails ? Promise.reject(new Error('away')) : Promise.resolve(batch.map(() => taken)),
     );
     await expect(desk.take({ key_id: 'k', nonce: 'a' })).rejects.toThrow('away');
     fails = false;

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 /** What each chain's endpoint tells; one that is not there does not answer. */
-type Told = Record<string, JsonObject | Error>;
+type Script = Record<string, JsonObject | Error>;
 
 interface Service {
   readonly db: Database;
@@ -33,7 +33,7 @@ interface Service {
 }
 
 /** The API as if it were so many seconds later. */
-async function service(told: Told, { later = 0, table = TABLE } = {}): Promise<Service> {
+async function service(script: Script, { later = 0, table = TABLE } = {}): Promise<Service> {
   const db = connectDatabase({
     url: bench.url,
     sessionSettings: { 'svc.clock_offset_ms': String(later * 1_000) },
@@ -41,7 +41,7 @@ async function service(told: Told, { later = 0, table = TABLE } = {}): Promise<S
   closing.push(() => db.$disconnect());
   const bridge: BridgeReader = {
     read: ({ chain }) => {
-      const facts = told[chain];
+      const facts = script[chain];
       if (facts instanceof Error) return Promise.reject(facts);
       return Promise.resolve(facts === undefined ? { ok: false } : { ok: true, facts });
     },
@@ -84,20 +84,20 @@ const seen = ({ body }: Answer) => ({
 });
 
 test('a refresh counts what changed, and marks what does not answer', async () => {
-  const told: Told = {};
-  const api = await service(told);
+  const script: Script = {};
+  const api = await service(script);
   await two(api);
   const refresh = async () => seen(await api.call('POST', REFRESH));
   expect(await refresh()).toEqual({ changed: [], stale: ['a', 'b'], versions: [0, 0] });
-  told['a'] = { eid: 1, code_hash: '0x1' };
-  told['b'] = new Error('the reader is broken');
+  script['a'] = { eid: 1, code_hash: '0x1' };
+  script['b'] = new Error('the reader is broken');
   expect(await refresh()).toEqual({ changed: ['a'], stale: ['b'], versions: [1, 0] });
-  told['a'] = { code_hash: '0x1', eid: 1 };
-  told['b'] = { eid: 2 };
+  script['a'] = { code_hash: '0x1', eid: 1 };
+  script['b'] = { eid: 2 };
   expect(await refresh()).toEqual({ changed: ['b'], stale: [], versions: [1, 1] });
-  told['a'] = { eid: 1, code_hash: '0x2' };
+  script['a'] = { eid: 1, code_hash: '0x2' };
   expect(await refresh()).toEqual({ changed: ['a'], stale: [], versions: [2, 1] });
-  delete told['a'];
+  delete script['a'];
   expect(await refresh()).toEqual({ changed: [], stale: ['a'], versions: [2, 1] });
   const first = (await api.call('GET', `${CHAINS}/a`)).body['stale_detected_at'];
   expect(await refresh()).toMatchObject({ stale: ['a'] });
@@ -115,18 +115,18 @@ test('a refresh counts what changed, and marks what does not answer', async () =
 });
 
 test('a snapshot is stale after its time, by the clock of the database', async () => {
-  const told: Told = { a: { eid: 1 }, b: { eid: 2 } };
-  const api = await service(told);
+  const script: Script = { a: { eid: 1 }, b: { eid: 2 } };
+  const api = await service(script);
   await two(api);
   await api.call('POST', REFRESH);
   const fresh = await api.call('GET', `${CHAINS}/a`);
   expect(fresh.body).toMatchObject({ snapshot_stale: false, stale_detected_at: null });
-  const young = await service(told, { later: MAX_AGE - 60 });
+  const young = await service(script, { later: MAX_AGE - 60 });
   expect((await young.call('GET', CHAINS)).body).toMatchObject([
     { chain: 'a', snapshot_stale: false },
     { chain: 'b', snapshot_stale: false },
   ]);
-  const old = await service(told, { later: MAX_AGE + 60 });
+  const old = await service(script, { later: MAX_AGE + 60 });
   const snapshotAt = Date.parse(String(fresh.body['snapshot_at']));
   expect((await old.call('GET', `${CHAINS}/a`)).body).toMatchObject({
     snapshot_stale: true,
@@ -138,9 +138,9 @@ test('a snapshot is stale after its time, by the clock of the database', async (
   });
 });
 
-test('what is told of a former identity is not kept for the new one', async () => {
+test('what was read of a former identity is not kept for the new one', async () => {
   let release = (): void => undefined;
-  const asked = new Promise<void>((resolve) => {
+  const reading = new Promise<void>((resolve) => {
     release = resolve;
   });
   let answer = (): void => undefined;
@@ -161,7 +161,7 @@ test('what is told of a former identity is not kept for the new one', async () =
   const served = await serve(createApi(deps, TABLE, { guard: guardOf(caller) }));
   closing.push(() => served.close());
   const refreshing = post(`${served.url}/v3${REFRESH}`, {});
-  await asked;
+  await reading;
   const { chain: _a, ...other } = chain('a', 3);
   expect((await api.call('PUT', `${CHAINS}/a`, other)).status).toBe(200);
   await api.call('DELETE', `${CHAINS}/b`);
@@ -170,8 +170,8 @@ test('what is told of a former identity is not kept for the new one', async () =
 });
 
 test('an older look does not take the place of a newer one', async () => {
-  const told: Told = { a: { eid: 1 } };
-  const newer = await service(told, { later: 60 });
+  const script: Script = { a: { eid: 1 } };
+  const newer = await service(script, { later: 60 });
   await newer.call('POST', CHAINS, chain('a', 1));
   await newer.call('POST', REFRESH);
   const older = await service({ a: { eid: 9 } });

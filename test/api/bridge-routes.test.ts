@@ -213,7 +213,7 @@ describe('a route over bridge_c', () => {
         },
       },
     });
-    // Whose asset nobody has said, nobody knows which path it takes.
+    // Without a known asset its path is unknown.
     expect((await listed(api, key))?.bridge?.legs[0]?.usable).toBeNull();
     const own = await listed(api, await sending(api, { ...path, asset: 'USDC' }));
     expect(own?.bridge).toMatchObject({ latency_baseline_seconds: 180, legs: [{ usable: true }] });

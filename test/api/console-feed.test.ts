@@ -1,4 +1,4 @@
-/** One reader for all streams: what each is sent, when the database is asked, and when they end. */
+/** One reader for all streams: what each receives, when the database is read, when they end. */
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -29,10 +29,10 @@ const feedOf = (read: ReadEvents) => {
 function database() {
   const events: ConsoleEvent[] = [];
   let from = 0n;
-  let asked = 0;
+  let readCount = 0;
   let isAway = false;
   const read: ReadEvents = (after, atMost) => {
-    asked += 1;
+    readCount += 1;
     if (isAway) return Promise.reject(new Error('away'));
     const now = { epoch: EPOCH, xid: BigInt(events.length) + 1n, id: 0n };
     if (after === null) return Promise.resolve({ events: [], position: now, isLost: false });
@@ -47,7 +47,7 @@ function database() {
   };
   return {
     read,
-    asked: () => asked,
+    readCount: () => readCount,
     add: (count = 1) => {
       for (let n = 0; n < count; n += 1) {
         const xid = BigInt(events.length) + 1n;
@@ -89,11 +89,11 @@ const upTo = (from: number, to: number) =>
 const soon = (is: () => boolean, what: string) =>
   eventually(() => Promise.resolve(is() ? true : null), { timeoutMs: 12_000, what: () => what });
 
-test('every stream has all that follows it once, from memory or from the database, and nothing is asked for none', async () => {
+test('every stream gets each later event once, and without streams nothing is read', async () => {
   const source = database();
   source.add(3);
   const feed = feedOf(source.read);
-  expect(source.asked()).toBe(0);
+  expect(source.readCount()).toBe(0);
   const first = listener();
   const leave = await feed.join(undefined, first);
   const begin = first.cursor();
@@ -109,10 +109,10 @@ test('every stream has all that follows it once, from memory or from the databas
   expect(next.seen()).toEqual([704, 705]);
 
   for (const end of [leave, leaveMiddle, leaveNext, leave]) end();
-  const before = source.asked();
+  const before = source.readCount();
   source.add(5);
   await new Promise((resolve) => setTimeout(resolve, 600));
-  expect(source.asked()).toBeLessThanOrEqual(before + 1);
+  expect(source.readCount()).toBeLessThanOrEqual(before + 1);
   const late = listener();
   const leaveLate = await feed.join(next.cursor(), late);
   expect(late.seen()).toEqual(upTo(706, 710));
@@ -149,7 +149,7 @@ test('what was removed unseen is said to those who have not seen it, also while 
   leaveOther();
 });
 
-test('streams end, with a hint when to come again, where nobody reads for them or the process stops', async () => {
+test('streams end, saying when to reconnect, if a reader fails or the process stops', async () => {
   const source = database();
   const feed = feedOf(source.read);
   const one = listener();

@@ -90,7 +90,7 @@ describe.each(VECTORS.dashboard)('the signature of another implementation: $name
     await expect(authentication(vector)(twice)).rejects.toMatchObject(refused('header_repeated'));
   });
 
-  test('is refused where nobody has a key', async () => {
+  test('is refused without any key', async () => {
     await expect(authentication(vector, { keys: null })(request(vector))).rejects.toMatchObject({
       code: 'dashboard_writes_disabled',
       status: 503,

@@ -58,12 +58,12 @@ const nameMaster = (): Promise<object> =>
   });
 
 /** Both routes as the catalog shows them, and the keys of those that are feasible. */
-async function seen(asked: object = {}) {
+async function seen(request: object = {}) {
   const { routes: listed } = await call<{ routes: RouteView[] }>(
     ...(['GET', '/route-catalog?include_health=true'] as const),
   );
   const { recommendations } = await call<{ recommendations: Recommended[] }>(
-    ...(['POST', '/routes/recommend', { asset: 'USDC', amount: '50', ...asked }] as const),
+    ...(['POST', '/routes/recommend', { asset: 'USDC', amount: '50', ...request }] as const),
   );
   // The desk's bench has one of its own.
   const own = recommendations.filter(({ route }) => ['in', 'out'].includes(route.template_key));
@@ -107,7 +107,7 @@ test('they lead into the venue and out of it, whichever way the config names it'
   });
 });
 
-test('nobody is advised to take them before there is an account that pays', async () => {
+test('none is recommended before there is an account that pays', async () => {
   await desk.refreshHealth();
   const { out, infeasible, reasons } = await seen();
   expect(out?.health).toEqual({

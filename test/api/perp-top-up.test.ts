@@ -77,7 +77,7 @@ test('one that is made while another is written waits, and counts it', async () 
   }
 });
 
-test('one that ends while the venue is asked what there is counts all the same', async () => {
+test('one that ends while the balance of the venue is read still counts', async () => {
   await strategy('ends', '100');
   const first = await topUp('ends', '60');
   await desk.perp.faults({ latency_ms: 1_500, calls: ['info'] });

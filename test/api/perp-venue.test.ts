@@ -36,8 +36,8 @@ const wallet = (strategy: string, agent_name: string, signer_key: string, more: 
 const fresh = (): string => `agent-${randomUUID()}`;
 
 async function must(status: number, answering: Promise<Answer>): Promise<Answer['body']> {
-  const { status: given, body } = await answering;
-  if (given !== status) throw new Error(`answered ${String(given)}: ${JSON.stringify(body)}`);
+  const { status: actual, body } = await answering;
+  if (actual !== status) throw new Error(`answered ${String(actual)}: ${JSON.stringify(body)}`);
   return body;
 }
 async function refused(
@@ -46,8 +46,8 @@ async function refused(
   error: string,
   context: object = {},
 ): Promise<void> {
-  const { status: given, body } = await answering;
-  expect([given, body.detail]).toEqual([
+  const { status: actual, body } = await answering;
+  expect([actual, body.detail]).toEqual([
     status,
     { error, message: expect.stringMatching(/\w{2}/), ...context },
   ]);
@@ -57,7 +57,7 @@ async function invalid(answering: Promise<Answer>, ...paths: string[]): Promise<
   expect([status, body.detail.error]).toEqual([422, 'invalid_request']);
   expect(body.detail.issues?.map(({ path }) => path)).toEqual(paths);
 }
-/** Rows of the audit since it was last asked, as `action outcome reason`. */
+/** Rows of the audit since the last call, as `action outcome reason`. */
 let seen = '';
 async function audited(): Promise<string[]> {
   const rows = await desk.bench.sql<{ line: string; event_id: string }>(
@@ -89,7 +89,7 @@ describe('the master account', () => {
       fields: ['signer_key', 'label'],
     });
     expect(await audited()).toEqual(['perp_master.create denied master_account_exists']);
-    // Also while nobody could say who the signer is.
+    // Also while the signer's identity cannot be read.
     desk.master.broken = new Error('away');
     expect((await desk.call('POST', MASTER, masterBody(), { perp: null })).status).toBe(200);
   });
@@ -120,9 +120,9 @@ describe('the master account', () => {
         expected: { master_address: desk.master.account.address, network: 'testnet' },
       },
     );
-    const unknown = masterBody({ signer_key: 'nobody' });
+    const unknown = masterBody({ signer_key: 'unknown' });
     await refused(desk.call('POST', MASTER, unknown), 404, 'signer_not_found', {
-      signer_key: 'nobody',
+      signer_key: 'unknown',
     });
     const { address } = desk.signer('not-the-master').account;
     const foreign = masterBody({ signer_key: 'not-the-master' });
@@ -245,7 +245,7 @@ describe('a strategy', () => {
       [foreign, 'subAccount'],
       [stranger, 'user'],
       [master, 'user'],
-      [low(someone('nobody at all').address), 'missing'],
+      [low(someone('a stranger').address), 'missing'],
     ] as const) {
       const { status, body } = await desk.call('POST', BINDINGS, {
         strategy_id: 'two',
@@ -399,11 +399,11 @@ describe('an agent wallet', () => {
   });
 
   test('is refused a signer that cannot be one', async () => {
-    const nobody = desk.call('POST', at('basis', '/agent-wallets'), {
+    const unknownSigner = desk.call('POST', at('basis', '/agent-wallets'), {
       agent_name: 'desk',
-      signer_key: 'nobody',
+      signer_key: 'unknown',
     });
-    await refused(nobody, 404, 'signer_not_found', { signer_key: 'nobody' });
+    await refused(unknownSigner, 404, 'signer_not_found', { signer_key: 'unknown' });
     await storedSigner('switched-off', { status: 'disabled' });
     await refused(wallet('basis', 'desk', 'switched-off'), 409, 'signer_not_active', {
       signer_key: 'switched-off',
@@ -427,7 +427,7 @@ describe('an agent wallet', () => {
     expect(listed.body).toMatchObject([{ state: 'expired' }]);
     const state = await desk.call('GET', at('basis', '/emergency-state'), undefined, { laterMs });
     expect(state.body['agent_wallets']).toMatchObject([{ state: 'expired' }]);
-    // Nobody has written that yet, and its name is free all the same.
+    // That is not written yet, and its name is free all the same.
     desk.signer('the-next-one');
     const body = { agent_name: 'desk', signer_key: 'the-next-one' };
     await must(200, desk.call('POST', at('basis', '/agent-wallets'), body, { laterMs }));
@@ -453,12 +453,12 @@ describe('an agent wallet', () => {
 
 describe('the emergency state', () => {
   // Each by itself: a look at the venue is shared by all who have the same client.
-  const asked = (options = {}) => {
+  const readAccount = (options = {}) => {
     const own = { perp: { ...desk.access }, ...options };
     return must(200, desk.call('GET', at('basis', '/emergency-state'), undefined, own));
   };
 
-  test('is asked of the venue at most once a second', async () => {
+  test('is read from the venue at most once a second', async () => {
     await nameMaster();
     await bind('basis');
     let looks = 0;
@@ -469,13 +469,13 @@ describe('the emergency state', () => {
     };
     const perp = { venue, client: { ...client, state } };
     await desk.perp.faults({ latency_ms: 2_200 });
-    const first = asked({ perp });
+    const first = readAccount({ perp });
     await sleep(1_050);
-    await Promise.all([first, ...Array.from({ length: 20 }, () => asked({ perp }))]);
+    await Promise.all([first, ...Array.from({ length: 20 }, () => readAccount({ perp }))]);
     expect(looks).toBe(1);
     await desk.perp.faults({ latency_ms: 0 });
-    await asked({ perp });
-    await Promise.all(Array.from({ length: 20 }, () => asked({ perp })));
+    await readAccount({ perp });
+    await Promise.all(Array.from({ length: 20 }, () => readAccount({ perp })));
     expect(looks).toBe(2);
   });
 
@@ -485,7 +485,7 @@ describe('the emergency state', () => {
     const sub = await desk.perp.sub(master, 'emergency');
     await bind('basis', { sub_account_address: sub });
     const nothing = { withdrawable: null, account_value: null, open_positions: null };
-    expect(await asked({ perp: null })).toEqual({
+    expect(await readAccount({ perp: null })).toEqual({
       strategy_id: 'basis',
       paused: false,
       agent_wallets: [],
@@ -497,44 +497,44 @@ describe('the emergency state', () => {
     });
     await desk.perp.fund(sub, { perp: '12.5' });
     const venue = { withdrawable: '12.5', account_value: '12.5', open_positions: 0 };
-    const now = await asked();
+    const now = await readAccount();
     expect(now).toMatchObject({ venue, checked_at: STAMP, stale: false });
     await desk.perp.fund(sub, { perp: '1' });
     for (const faults of [{ refuse_rate: 1 }, { latency_ms: 9_000 }, { garbage_rate: 1 }]) {
       await desk.perp.faults(faults);
       const began = Date.now();
-      const then = await asked();
+      const then = await readAccount();
       // Slower than the answer waits for, quicker than the venue.
       expect(Date.now() - began).toBeLessThan(8_000);
       expect(then).toMatchObject({ venue, checked_at: now['checked_at'], stale: true });
       await desk.perp.faults({ latency_ms: 0, refuse_rate: 0, garbage_rate: 0 });
     }
-    const later = await asked();
+    const later = await readAccount();
     expect(later).toMatchObject({ venue: { withdrawable: '13.5' }, stale: false });
     expect(Date.parse(later['checked_at'] as string)).toBeGreaterThan(
       Date.parse(now['checked_at'] as string),
     );
-    // What was asked earlier and comes later takes the place of nothing.
+    // An earlier read that answers later replaces nothing.
     await desk.bench.sql(
       'SELECT note_perp_account($1::jsonb)::text',
       JSON.stringify({ ...venue, address: sub, checked_at: now['checked_at'] }),
     );
-    expect(await asked({ perp: null })).toMatchObject({ venue: { withdrawable: '13.5' } });
+    expect(await readAccount({ perp: null })).toMatchObject({ venue: { withdrawable: '13.5' } });
   });
 
   test('of a strategy without a sub-account is the master’s', async () => {
     await nameMaster();
     await bind('basis');
     await must(200, desk.call('POST', at('basis', '/pause'), { paused: true, reason: 'x' }));
-    expect(await asked()).toMatchObject({ paused: true, venue: { withdrawable: '1000' } });
+    expect(await readAccount()).toMatchObject({ paused: true, venue: { withdrawable: '1000' } });
   });
 
-  test('of an account that keeps its balances elsewhere is not told as new', async () => {
+  test('of an account that keeps its balances elsewhere is not shown as new', async () => {
     await nameMaster();
     await bind('basis');
     const { venue, client } = desk.access;
     const unified = { ...client, mode: () => Promise.resolve('unifiedAccount') };
-    expect(await asked({ perp: { venue, client: unified } })).toMatchObject({
+    expect(await readAccount({ perp: { venue, client: unified } })).toMatchObject({
       stale: true,
       checked_at: null,
       venue: { withdrawable: null },
@@ -553,7 +553,7 @@ describe('the emergency state', () => {
       'UPDATE movements SET ended_at = now() WHERE movement_id = $1::uuid',
       made[0],
     );
-    expect(await asked()).toMatchObject({
+    expect(await readAccount()).toMatchObject({
       open_movement_count: 1,
       open_movements: [
         {
@@ -567,11 +567,14 @@ describe('the emergency state', () => {
       ],
     });
     const caller = { ...ADMIN, role: 'agent', namespace: 'agent/a' } as const;
-    expect(await asked({ caller })).toMatchObject({ open_movements: [], open_movement_count: 0 });
+    expect(await readAccount({ caller })).toMatchObject({
+      open_movements: [],
+      open_movement_count: 0,
+    });
   });
 });
 
-test('a venue of nobody is silent and not fresh', async () => {
+test('a venue without an account is silent and not fresh', async () => {
   await nameMaster();
   await bind('basis');
   const venue = perpVenueSchema.parse({ ...desk.access.venue, url: 'http://127.0.0.1:1' });

@@ -1,4 +1,4 @@
-/** A rotation whose replacement does not stay who it is: nothing is asked of the database then. */
+/** A rotation whose replacement changes its identity: the database is not called then. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,13 +20,13 @@ const requester: Requester = {
 
 /** A signer that answers these in turn, the last one for ever. */
 function signer(...answers: readonly (string | null | Error)[]): Signer {
-  let asked = 0;
+  let calls = 0;
   const refuse = () => Promise.reject(new Error('it signs nothing'));
   return {
     descriptor: { signer_key: 'next', backend: 'remote', chain_family: 'evm' },
     identity: () => {
-      const answer = answers[Math.min(asked, answers.length - 1)] ?? null;
-      asked += 1;
+      const answer = answers[Math.min(calls, answers.length - 1)] ?? null;
+      calls += 1;
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
     recentIdentity: refuse,

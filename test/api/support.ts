@@ -112,7 +112,7 @@ export function post(
 }
 
 /**
- * Sends a request line exactly as given, which no HTTP client would, and reads the whole answer.
+ * Sends a request line exactly as it is, which no HTTP client would, and reads the whole answer.
  */
 export function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -154,7 +154,7 @@ export function createCrossings(own: OwnStack) {
     arrival,
     books: () => readOmniBooks(far),
     prepare: async (): Promise<void> => {
-      const plan = { key: TEMPLATE, from: near, to: far, recipient: treasury.address };
+      const plan = { key: TEMPLATE, from: near, to: far, payee: treasury.address };
       await api.expect(201, 'POST', '/plan-templates', sendAndArrive(plan));
       await openPaths((...of) => api.expect(...of), bridges);
     },

@@ -93,7 +93,7 @@ export function createCrossings(own: OwnStack) {
           key: keyOf(kind),
           from: bridges.near,
           to: bridges.far,
-          recipient: treasury.address,
+          payee: treasury.address,
           gated: kind === 'gated',
           finality: kind === 'fast' ? 'fast' : 'standard',
         }),

@@ -68,7 +68,7 @@ const omniTemplate = ({ way }: Pick<OmniLife, 'way'>): string => `bridge-run/omn
 export function crossingTemplates(bridges: StackBridges, payee: string): readonly object[] {
   return WAYS.flatMap((way) => {
     const [source, destination] = ENDS[way];
-    const ends = { from: bridges[source], to: bridges[destination], recipient: payee };
+    const ends = { from: bridges[source], to: bridges[destination], payee };
     return [
       ...FINALITIES.map((finality) =>
         burnAndMint({ key: usdbTemplate({ way, finality }), finality, allowed: true, ...ends }),

@@ -11,7 +11,7 @@ const own = ownStack({ bridges: true, env: { SVC_EDITION: 'free' } });
 beforeAll(async () => {
   const { near: from, far: to } = own.stack.bridges!;
   const treasury = own.stack.chain.accounts.treasury.address;
-  const plan = sendAndArrive({ key: TEMPLATE, from, to, recipient: treasury });
+  const plan = sendAndArrive({ key: TEMPLATE, from, to, payee: treasury });
   await own.api.expect(201, 'POST', '/plan-templates', plan);
 }, 240_000);
 

@@ -1613,7 +1613,7 @@ describe('the allowlist at the fence', () => {
         },
       },
     ],
-    ['what was prepared', { prepared_action: { order: { recipient: OTHER } } }],
+    ['what was prepared', { prepared_action: { order: { payee: OTHER } } }],
   ])('finds an address of its own in %s', async (_name, answer) => {
     memory.executor.prepare = async () => ({
       next_state: 'SUBMITTING',

@@ -53,10 +53,10 @@ test('a burn that was prepared under other venue entries is not sent, and its re
   const rpc = await openHeldRpc(chain.rpcUrl);
   try {
     const first = await start((venues) => venues.replaceAll(chain.rpcUrl, rpc.url));
-    const recipient = chain.accounts.treasury.address;
+    const payee = chain.accounts.treasury.address;
     const key = 'test/burn';
     const plan = burnAndMint({
-      ...{ key, from: near, to: far, recipient },
+      ...{ key, from: near, to: far, payee },
       ...{ finality: 'fast', allowed: true },
     });
     await first.api.expect(201, 'POST', '/plan-templates', plan);

@@ -79,11 +79,11 @@ describe('a proposal', () => {
     expect(await versionsOf(made.template_key ?? '')).toEqual([{ version: 1, most: '40' }]);
   });
 
-  test('is told every reason together, in their order, and leaves one denial', async () => {
+  test('answers every reason together, in order, and leaves one denial in the audit', async () => {
     const limited = await agent({ most: '10', assets: 'USDT', chains: 'elsewhere', ttl: '60' });
     const address = stranger();
     const headers = { 'X-Request-Id': `reasons-${randomUUID()}` };
-    const unknown = { destination_address: address, signer_profile: 'nobody' };
+    const unknown = { destination_address: address, signer_profile: 'unknown' };
     const made = await must(200, propose(limited, unknown, headers));
     expect(made).toMatchObject({
       status: 'submitted',
@@ -109,7 +109,7 @@ describe('a proposal', () => {
   });
 
   test.each([
-    ['a family that nobody has', { protocol_family: 'pigeon' }, /no blueprint for pigeon/],
+    ['an unknown family', { protocol_family: 'pigeon' }, /no blueprint for pigeon/],
     ['a chain that is not bound', { source_chain: 'moon' }, /source_chain and destination_chain/],
     ['another number of its chain', { destination_chain_id: 1 }, /is chain [0-9]+, not 1/],
     ['a token that is not listed', { asset: 'WBTC' }, /lists no token WBTC/],
@@ -217,7 +217,7 @@ describe('an idempotency key', () => {
 describe('an administrator', () => {
   const beyond = { requested_notional: '250', ttl_seconds: 7_200 };
 
-  test('promotes beyond the limits, once, and what was waived stays told', async () => {
+  test('promotes beyond the limits, once, and keeps showing what was waived', async () => {
     const of = await agent();
     const { proposal_id } = await must(200, propose(of, beyond));
     const promoted = await must(200, promote(proposal_id));
@@ -238,7 +238,7 @@ describe('an administrator', () => {
 
   test('gets past no address, signer or path', async () => {
     const address = await cooling();
-    const blocked = { ...beyond, destination_address: address, signer_profile: 'nobody' };
+    const blocked = { ...beyond, destination_address: address, signer_profile: 'unknown' };
     const { proposal_id } = await must(200, propose(own, blocked));
     expectRefusal(await promote(proposal_id), 409, 'promotion_blocked', {
       proposal_id,
@@ -255,7 +255,7 @@ describe('an administrator', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  test('reads any proposal, and is told of one that is not there', async () => {
+  test('reads any proposal, and answers 404 for an unknown one', async () => {
     const { proposal_id } = await must(200, propose(own));
     expect(await readProposal(shared.keys.operator, proposal_id)).toMatchObject({
       proposal: proposal(),
@@ -322,7 +322,7 @@ describe('the list', () => {
 });
 
 describe('its time', () => {
-  test('over, a worker ends it, and nobody promotes it', async () => {
+  test('a worker ends an expired one, and a promotion is refused', async () => {
     const short = await must(200, propose(own, { requested_notional: '101', ttl_seconds: 1 }));
     await waitFor(async () => {
       const [row] = await sql('SELECT status FROM template_proposals WHERE proposal_id = $1', [
@@ -357,7 +357,7 @@ describe('its time', () => {
 describe('a bridge attempt', () => {
   test('makes the proposal and its movement, which waits for a person', async () => {
     const headers = { 'Idempotency-Key': randomUUID() };
-    const url = 'https://agent.example/told';
+    const url = 'https://agent.example/callback';
     const first = await must(200, attempt(own, { callback_url: url }, headers));
     expect(first).toMatchObject({ status: 'auto_promoted', movement_id: expect.any(String) });
     const again = await attempt(own, { callback_url: url }, headers);

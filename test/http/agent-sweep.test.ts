@@ -1,6 +1,6 @@
 /**
  * An agent's key on every route of the table, with everything of another namespace that there is to
- * name: it is told nothing that is not its own. A route that is added needs a case here.
+ * name: no answer shows anything of others. A route that is added needs a case here.
  */
 import { randomUUID } from 'node:crypto';
 import { commercial } from '../../api/commercial.ts';
@@ -45,7 +45,7 @@ interface Others {
   readonly idempotency_key: string;
   readonly proposal_key: string;
   readonly created_at: string;
-  /** Of a movement of nobody's namespace. */
+  /** A movement outside all namespaces. */
   readonly common_movement: string;
   readonly policy_client: string;
 }
@@ -62,7 +62,7 @@ beforeAll(async () => {
   const [strategy_id, label, callback] = [
     unique('rival-strategy'),
     unique('rival-label'),
-    `https://${unique('rival')}.example/told`,
+    `https://${unique('rival')}.example/callback`,
   ];
   const proposal_key = unique('proposed');
   const made = await must(
@@ -264,7 +264,7 @@ const put = (path: string, of: Others): string =>
     .replace(/\{[a-z_]+\+?\}/g, 'any');
 
 /** What of others an answer holds that was not said in asking, nor is open to everybody. */
-function told(body: unknown, probe: Probe): readonly string[] {
+function leaks(body: unknown, probe: Probe): readonly string[] {
   const text = JSON.stringify(body);
   const said = JSON.stringify([probe.path, probe.body, probe.headers]);
   // A path says more than what it names: an id beside it is no answer to it.
@@ -278,7 +278,7 @@ test('every route that an agent may call has a case, and no other has', () => {
 });
 
 describe('an agent', () => {
-  test.each(Object.keys(CASES))('is told by %s nothing of others', async (id) => {
+  test.each(Object.keys(CASES))('learns nothing of others from %s', async (id) => {
     const route = routes.find((each) => each.id === id);
     const probes = CASES[id]?.(others) ?? [];
     expect(probes.length).toBeGreaterThan(0);
@@ -287,8 +287,8 @@ describe('an agent', () => {
         ...([own, route?.method ?? '', probe.path, probe.body, probe.headers] as const),
       );
       const { path } = probe;
-      expect({ path, status: answer.status, told: told(answer.body, probe) }).toEqual({
-        ...{ path, status: answer.status, told: [] },
+      expect({ path, status: answer.status, leaks: leaks(answer.body, probe) }).toEqual({
+        ...{ path, status: answer.status, leaks: [] },
       });
       expect(probe.statuses).toContain(answer.status);
     }
@@ -321,7 +321,7 @@ describe('an agent', () => {
     expect(mine.template_key).toContain(own.namespace);
     // Seen by who may, the others' are there: the sweep looks for what exists.
     const all = await send('GET', `/movements?strategy_id=${others.strategy_id}`);
-    expect(told(all.body, { path: '', statuses: [] })).toContain(others.movement_id);
+    expect(leaks(all.body, { path: '', statuses: [] })).toContain(others.movement_id);
     const emergency = `/perp-venue/strategy-bindings/${others.strategy_id}/emergency-state`;
     expect(JSON.stringify((await send('GET', emergency)).body)).toContain(others.movement_id);
     expect(shared.keys.admin.keyId).not.toBe(own.keyId);

@@ -138,7 +138,7 @@ describe('a create', () => {
     await revoked(await allowed(gone));
     for (const address of [other, exchange, gone])
       refusedAt(await attempt(await registered([paying(address)])), address);
-    // A cooling period is asked about when the address is paid.
+    // The cooling period is checked when the address is paid.
     await cools('evm', cooling);
     expect((await attempt(await registered([paying(cooling)]))).status).toBe(201);
   });
@@ -158,10 +158,10 @@ describe('a create', () => {
     );
     refusedAt(await attempt(plain, { input_params: { deep: [{ payee: { address } }] } }), address);
     const nested = await registered([
-      withConfig(transfer('pay'), { extra: { recipients: [address] } }),
+      withConfig(transfer('pay'), { extra: { payees: [address] } }),
     ]);
     refusedAt(await attempt(nested), address);
-    // The template's own value wins over the parameters', so those hide nothing and pay nobody.
+    // The template's own value wins, so the parameters neither hide a payee nor pay one.
     expect(
       (await attempt(plain, { input_params: { node_config: { destination_address: address } } }))
         .status,
@@ -217,7 +217,7 @@ describe('a create', () => {
 });
 
 describe('a node', () => {
-  test('that withdraws to an address on no list fails before its exchange is asked', async () => {
+  test('that withdraws to an unlisted address fails before any call of its exchange', async () => {
     const movement = await run(await registered([withdrawing(freshAddress())]), 'FAILED');
     expect(movement.error_code).toBe('ADDRESS_NOT_ALLOWLISTED');
   });

@@ -125,7 +125,7 @@ test('a token that is not the asset of its node is refused, whoever gave its add
 
 test.each([
   ['a blank in it', 'USDC '],
-  ['something that nobody sees', 'USDC\u200b'],
+  ['an invisible character', 'USDC\u200b'],
   ['letters of another width', 'ＵＳＤＣ'],
   ['a letter that becomes another one in capitals', 'u\u017fdc'],
   ['a list around it', ['USDT']],
@@ -139,8 +139,8 @@ test.each([
     status: 422,
     body: { detail: { error: 'invalid_request', issues } },
   });
-  const told = await post('/movements', body, { 'dry-run': 'true' });
-  expect(told).toMatchObject({
+  const preview = await post('/movements', body, { 'dry-run': 'true' });
+  expect(preview).toMatchObject({
     status: 200,
     body: { would_create: false, blocking_reasons: [{ error: 'invalid_request', issues }] },
   });

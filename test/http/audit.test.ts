@@ -272,8 +272,8 @@ describe('an action leaves its record, and exactly that:', () => {
         }),
       ),
     );
-    const told = answers.map(({ status }) => status).sort();
-    expect(told).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
     const left = await Promise.all(
       requests.map(async (request_id) => lines(await list({ request_id }))),
     );
@@ -284,7 +284,7 @@ describe('an action leaves its record, and exactly that:', () => {
     );
   });
 
-  test('a refusal records what was asked and what was told', async () => {
+  test('a refusal records the request and the answer', async () => {
     const { template_key } = await registered([noop('a')]);
     const request_id = randomUUID();
     const body = { auto_approve_enabled: true, daily_cap_amount: '5' };
@@ -329,7 +329,7 @@ describe('an action leaves its record, and exactly that:', () => {
   });
 });
 
-/** Rows of nobody's, a second apart from `start` on; answers their ids, oldest first. */
+/** Rows without a caller, a second apart from `start` on; answers their ids, oldest first. */
 async function rows(
   entity_key: string,
   start: string,

@@ -46,7 +46,7 @@ interface BalanceView {
 alone('the treasury wallet');
 
 const ACCOUNT = 'paper-sub-b';
-/** Nobody else pays from it in these tests. */
+/** Only this file pays from it. */
 const TREASURY = 'local-chain:dev-treasury';
 const SIGNERS = ['test-guarded', 'test-purse', 'test-wallet'].map(
   (signer) => `local-chain:${signer}`,
@@ -151,7 +151,7 @@ test('an approved outflow is taken off until a snapshot from after it shows it',
     [ACCOUNT, before.fetched_at],
   );
   expect(await pool()).toMatchObject(held);
-  // A venue is asked once a second at most, so the answer may still be the one from before.
+  // A venue is read at most once a second, so this may still be the earlier answer.
   const after = await waitFor(async () => {
     const now = await pool('&fresh=true');
     return now.withdrawable === '998749.5' ? now : null;
@@ -282,7 +282,7 @@ test('what is not there cannot be promised: holds beside each other never exceed
   await must(200, act(late.movement_id, 'cancel'));
 });
 
-test('a pool that the venue does not name has nothing, and a venue that nobody fetches is not asked', async () => {
+test('a pool its venue does not name is empty; a venue without reader is not called', async () => {
   const of = (venue: string) =>
     registered([
       gate('check'),

@@ -23,7 +23,7 @@ import { GUARDED_SIGNER } from '../support/shared-stack-facts.ts';
 const { signer_key } = GUARDED_SIGNER;
 const { chainId, rpcUrl, accounts } = shared.chain;
 const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });
-const [other, recipient] = [accounts.signer.address, accounts.treasury.address];
+const [other, payee] = [accounts.signer.address, accounts.treasury.address];
 
 interface SignerRow {
   readonly signer_key: string;
@@ -46,7 +46,7 @@ const payment = {
   action_type: 'evm_native_transfer',
   signer_selector: { chain_family: 'evm', profile: GUARDED_SIGNER.profile },
   has_side_effect: true,
-  config: { asset: 'ETH', chain_id: chainId, destination_address: recipient },
+  config: { asset: 'ETH', chain_id: chainId, destination_address: payee },
 };
 
 /** How it is with the payment: what was signed for it, and what the account has sent at all. */

@@ -63,7 +63,7 @@ async function addPath(more: object = {}): Promise<PathRow> {
   const ends = { src_chain: src.chain, dst_chain: dst.chain, asset: 'USDC' };
   return must<PathRow>(200, post(PATHS, { ...ends, ...budgets, ...more }));
 }
-const asked = () => ({ 'X-Request-Id': `bridge-${randomUUID()}` });
+const requestId = () => ({ 'X-Request-Id': `bridge-${randomUUID()}` });
 
 describe('a chain', () => {
   test('is made, read, listed, replaced and removed', async () => {
@@ -270,7 +270,7 @@ describe('a path', () => {
   test('keeps its drill until an identity of its chains is another', async () => {
     for (const end of ['src_chain', 'dst_chain'] as const) {
       const path = await addPath();
-      // Stored as it is, and opened by nobody.
+      // Stored as it is, never opened.
       const evidence_path = '/nowhere/../drill 1.json';
       const drilled = await must<PathRow>(200, post(`${at(path)}/drill-pass`, { evidence_path }));
       expect(drilled).toEqual({
@@ -290,7 +290,7 @@ describe('a path', () => {
         last_drill_evidence_path: evidence_path,
       });
       const moved = { endpoint_identity: identity(), finality_age_seconds: 1 };
-      const headers = asked();
+      const headers = requestId();
       await must(200, send('PUT', chain, moved, headers));
       expect(await must(200, get(at(path)))).toMatchObject({
         last_drill_pass_at: null,
@@ -359,7 +359,7 @@ test('a refresh asks the endpoints of bound chains what they are', async () => {
       }),
     });
     expect(await refresh()).toMatchObject({ changed: false, row: { snapshot_version: 1 } });
-    // Past its age it is stale, and fresh again once it was asked.
+    // Past its age it is stale, and fresh again once it was read.
     await sql(
       `UPDATE bridge_chains SET snapshot_at = svc_now() - interval '3601 seconds'
        WHERE chain = $1`,
@@ -371,11 +371,11 @@ test('a refresh asks the endpoints of bound chains what they are', async () => {
     });
     expect(await refresh()).toMatchObject({ row: { snapshot_stale: false } });
     // What is there says that it is another one than the row says.
-    const be = (told: number) =>
+    const be = (reported: number) =>
       must<ChainRow>(
         200,
         send('PUT', local, {
-          endpoint_identity: `${String(told)}:${endpoint}`,
+          endpoint_identity: `${String(reported)}:${endpoint}`,
           finality_age_seconds: 1,
         }),
       );
@@ -423,7 +423,7 @@ test('every write is in the audit, and a refusal too', async () => {
     [method, where, body]: readonly [string, string, object?],
     more: object = {},
   ): Promise<void> => {
-    const headers = asked();
+    const headers = requestId();
     const answer = await send(method, where, body, headers);
     const [row, ...others] = await auditOfRequest(headers['X-Request-Id']);
     expect([others, row]).toEqual([[], expect.objectContaining({ action, ...more })]);

@@ -30,7 +30,7 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const UNKNOWN_ID = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 const list = (query: string): Promise<Page> => must(200, get<Page>(`/callbacks?${query}`));
 const redeliver = (eventId: string, request = randomUUID()) =>
@@ -110,7 +110,7 @@ describe('the list', () => {
         ({ status }) => status === 'dead_letter',
       ),
     ).toBe(true);
-    expect(await list(`movement_id=${NOBODY}`)).toEqual({ callbacks: [], next_cursor: null });
+    expect(await list(`movement_id=${UNKNOWN_ID}`)).toEqual({ callbacks: [], next_cursor: null });
   });
 
   test('comes in pages, newest first, stable under inserts', async () => {
@@ -195,8 +195,8 @@ describe('a redelivery', () => {
   );
 
   test('of an unknown event is 404, of a malformed id 422, and its body is strict', async () => {
-    expectRefusal(await redeliver(NOBODY), 404, 'callback_not_found', { event_id: NOBODY });
+    expectRefusal(await redeliver(UNKNOWN_ID), 404, 'callback_not_found', { event_id: UNKNOWN_ID });
     expectInvalid(await redeliver('x'), 'event_id');
-    expectInvalid(await post(`/callbacks/${NOBODY}/redeliver`, { now: true }), 'now');
+    expectInvalid(await post(`/callbacks/${UNKNOWN_ID}/redeliver`, { now: true }), 'now');
   });
 });

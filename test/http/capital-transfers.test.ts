@@ -160,7 +160,7 @@ describe('a transfer', () => {
       if (only === undefined) throw new Error('there is no such balance');
       return only;
     };
-    // A venue is asked once a second at most: the first answers may be of before this test.
+    // A venue is read at most once a second: the first answers may be older than this test.
     const before = await waitFor(async () => {
       const read = await spot('&fresh=true');
       return read.svc_pending_outflow === '0' ? read : null;
@@ -244,7 +244,7 @@ describe('a transfer', () => {
     });
   });
 
-  test('is for operators and admins, and an unknown one is told so', async () => {
+  test('is for operators and admins; an unknown id answers 404', async () => {
     expect(await sendAs(shared.keys.agent, 'POST', '/capital-transfers', request())).toMatchObject({
       status: 403,
     });
@@ -332,12 +332,12 @@ describe('of the topology', () => {
   test('other account types, unknown venues and other providers are refused by name', async () => {
     for (const account_type of ['FUNDING', 'FUND', 'MARGIN']) {
       const supported = ['SPOT', 'USDT_FUTURE'];
-      const given = { field: 'source_account_type', account_type, supported };
+      const details = { field: 'source_account_type', account_type, supported };
       expectRefusal(
         await refused({ source_account_type: account_type.toLowerCase() }),
         422,
         'account_type_not_supported',
-        given,
+        details,
       );
     }
     const unknown = { field: 'destination_venue', venue_key: 'nowhere' };

@@ -107,10 +107,10 @@ test('a path parameter arrives as it was meant, whatever it holds', async () => 
   const changed = await client.templates.update(template_key, { auto_approve_enabled: false });
   expect(changed.template_key).toBe(template_key);
   const strategy_id = 'a b/c&d=é+%20';
-  for await (const _ of client.movements.list({ strategy_id })) throw new Error('nobody has it');
+  for await (const _ of client.movements.list({ strategy_id })) throw new Error('found a movement');
 });
 
-test('a key of WebCrypto that nobody can read signs as the text does', async () => {
+test('a WebCrypto key that cannot be exported signs as its text does', async () => {
   const { keyId, secret } = shared.keys.operator;
   const imported = await webcrypto.subtle.importKey(
     'raw',

@@ -15,7 +15,7 @@ import {
   type ErrorBody,
 } from '../support/http.ts';
 
-const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const UNKNOWN_ID = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 const json = { 'content-type': 'application/json' };
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -79,7 +79,7 @@ describe('a request body', () => {
     );
   });
 
-  test('that is missing is told as such', async () => {
+  test('that is missing is refused as missing', async () => {
     expectInvalid(await post('/movements'), '');
   });
 
@@ -115,10 +115,10 @@ describe('a request body', () => {
     async (action) => {
       for (const body of [undefined, {}])
         expectRefusal(
-          await post(`/movements/${NOBODY}/${action}`, body),
+          await post(`/movements/${UNKNOWN_ID}/${action}`, body),
           404,
           'movement_not_found',
-          { movement_id: NOBODY },
+          { movement_id: UNKNOWN_ID },
         );
     },
   );
@@ -127,7 +127,10 @@ describe('a request body', () => {
     'of %s is strict',
     async (action) => {
       const approval = action === 'approve' ? { compiled_plan_hash: 'a', approver_id: 'b' } : {};
-      expectInvalid(await post(`/movements/${NOBODY}/${action}`, { ...approval, foo: 1 }), 'foo');
+      expectInvalid(
+        await post(`/movements/${UNKNOWN_ID}/${action}`, { ...approval, foo: 1 }),
+        'foo',
+      );
     },
   );
 });
@@ -137,7 +140,7 @@ describe('a path', () => {
     ['GET', '/nothing'],
     ['GET', '/movements/'],
     ['GET', '/Movements'],
-    ['POST', `/movements/${NOBODY}/actions/unknown`],
+    ['POST', `/movements/${UNKNOWN_ID}/actions/unknown`],
   ])('that no route has is 404: %s %s', async (method, path) => {
     expectRefusal(await send(method, path), 404, 'route_not_found');
   });
@@ -149,12 +152,12 @@ describe('a path', () => {
   test.each([
     ['DELETE', '/movements', ['GET', 'POST']],
     ['PUT', '/plan-templates', ['GET', 'POST']],
-    ['GET', `/movements/${NOBODY}/approve`, ['POST']],
+    ['GET', `/movements/${UNKNOWN_ID}/approve`, ['POST']],
     ['POST', '/signers/x/expected-identity', ['PUT']],
     // Not PATCH, whose path is any key of a template.
-    ['DELETE', `/plan-templates/${NOBODY}/retire`, ['POST']],
-    ['PATCH', `/plan-templates/${NOBODY}/retire`, ['POST']],
-    ['DELETE', `/plan-templates/${NOBODY}`, ['GET', 'PATCH']],
+    ['DELETE', `/plan-templates/${UNKNOWN_ID}/retire`, ['POST']],
+    ['PATCH', `/plan-templates/${UNKNOWN_ID}/retire`, ['POST']],
+    ['DELETE', `/plan-templates/${UNKNOWN_ID}`, ['GET', 'PATCH']],
     ['DELETE', '/plan-templates/treasury/retire', ['PATCH', 'POST']],
     ['POST', '/plan-templates/treasury/checked-transfer', ['PATCH']],
   ])('with another method is 405 and names those it takes: %s %s', async (method, path, allow) => {
@@ -182,17 +185,17 @@ describe('a path', () => {
     },
   );
 
-  test.each([`/movements/${NOBODY}`, `/movements/${NOBODY}/timeline`])(
+  test.each([`/movements/${UNKNOWN_ID}`, `/movements/${UNKNOWN_ID}/timeline`])(
     'of an unknown movement is 404: %s',
     async (path) => {
-      expectRefusal(await get(path), 404, 'movement_not_found', { movement_id: NOBODY });
+      expectRefusal(await get(path), 404, 'movement_not_found', { movement_id: UNKNOWN_ID });
     },
   );
 
   test('of an approve of an unknown movement is 404', async () => {
     const body = { compiled_plan_hash: 'a', approver_id: 'b' };
-    expectRefusal(await post(`/movements/${NOBODY}/approve`, body), 404, 'movement_not_found', {
-      movement_id: NOBODY,
+    expectRefusal(await post(`/movements/${UNKNOWN_ID}/approve`, body), 404, 'movement_not_found', {
+      movement_id: UNKNOWN_ID,
     });
   });
 });
@@ -205,12 +208,11 @@ describe('a request id', () => {
     expect(answer.headers.get('x-request-id')).toBe('Own-1.2_3');
   });
 
-  test.each(['with space', 'x'.repeat(129)])('is given anew when it is not: %s', async (sent) => {
-    const given = (await send('GET', '/nothing', undefined, { 'x-request-id': sent })).headers.get(
-      'x-request-id',
-    );
-    expect(given).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
-    expect(given).not.toBe(sent);
+  test.each(['with space', 'x'.repeat(129)])('is replaced when it is not: %s', async (sent) => {
+    const { headers } = await send('GET', '/nothing', undefined, { 'x-request-id': sent });
+    const assigned = headers.get('x-request-id');
+    expect(assigned).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+    expect(assigned).not.toBe(sent);
   });
 });
 

@@ -167,7 +167,7 @@ describe('an enrolment', () => {
     await refused(handOver(code, newSecret()), 'used', id);
     await run('end', '--operator', operator);
     await refused(handOver(code, newSecret()), 'ended', id);
-    // Fifteen minutes on, of one that nobody has opened.
+    // Fifteen minutes later, for a link that was never opened.
     const late = newName();
     const old = await link(late);
     await sql('ALTER TABLE dashboard_keys DISABLE TRIGGER dashboard_keys_guard', []);

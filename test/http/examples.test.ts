@@ -57,7 +57,7 @@ alone('the refresh of the bridge registry');
 alone('the treasury wallet');
 alone(PAYER);
 
-const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const UNKNOWN_ID = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 const STARTER = 'starter/withdraw-to-treasury';
 const [starter] = starterTemplates(shared.chain).filter((each) => each.template_key === STARTER);
 const sent = new Set<string>();
@@ -170,7 +170,7 @@ test('it is approved and followed to its end', async () => {
     body: example('approveMovement', { compiled_plan_hash }),
   });
   await reaches(movement_id, 'COMPLETED', 60_000);
-  // Its end is told to the callback a moment later, and to nobody: the host is not one of ours.
+  // The callback for its end follows a moment later and is not sent: its host is not allowed.
   await waitFor(async () => {
     const { body } = await get<{ callbacks: { pending: number; dead_letter: number } }>(path);
     return body.callbacks.pending === 0 && body.callbacks.dead_letter > 0;
@@ -227,7 +227,7 @@ test('a person rejects, resumes, retries and cancels', async () => {
   await answers(['cancelMovement', 'POST', on(cancelled.body.movement_id, 'actions/cancel')]);
 });
 
-test('a payment that completed the wrong node is given to the one that it is for', async () => {
+test('a payment that completed the wrong node is reassigned to the right one', async () => {
   const { holder, target } = await wrongPayment();
   const path = `/movements/${holder}/nodes/arrive/actions/reassign`;
   await answers(['reassignNodePayment', 'POST', path], 200, {
@@ -320,7 +320,7 @@ test('executors and signers are listed, switched and pinned', async () => {
   await refusesPin('signer_identity_mismatch', { expected_address: other });
   await refusesPin('previous_expected_address_mismatch', { previous_expected_address: other });
   await refusesPin('signer_expected_identity_invalid', { expected_address: '0x12' });
-  await refusesPin('signer_not_found', {}, '/signers/nobody/expected-identity');
+  await refusesPin('signer_not_found', {}, '/signers/unknown/expected-identity');
   const noAddress = '/signers/test-other-family/expected-identity';
   await refusesPin('signer_identity_not_applicable', {}, noAddress);
   await answers(['setExpectedSignerIdentity', 'PUT', identity], 200, { body: pin });
@@ -422,8 +422,8 @@ test('the perps venue is bound, and agents trade there', async () => {
   try {
     const [post, get] = [desk.call.bind(null, 'POST'), desk.call.bind(null, 'GET')];
     const seenAs = async (id: string, status: number, answering: ReturnType<typeof desk.call>) => {
-      const { status: given, body } = await answering;
-      if (given !== status) throw new Error(`${id} answered ${JSON.stringify(body)}`);
+      const { status: actual, body } = await answering;
+      if (actual !== status) throw new Error(`${id} answered ${JSON.stringify(body)}`);
       seen.answered(id, status, body);
       return body;
     };
@@ -473,7 +473,7 @@ test('the perps venue is bound, and agents trade there', async () => {
     const topUp = example('topUpAgentWallet');
     const topUps = (name = wallet['agent_name'] as string) =>
       of(`/agent-wallets/${encodeURIComponent(name)}/top-up`);
-    await refuses('agent_wallet_not_found', post(topUps('nobody'), topUp));
+    await refuses('agent_wallet_not_found', post(topUps('unknown'), topUp));
     const much = { ...topUp, amount: '25000.01' };
     await refuses('max_agent_balance_exceeded', post(topUps(), much));
     await desk.bench.sql(
@@ -503,7 +503,7 @@ test('balances are read', async () => {
   await answers(['listBalances', 'GET', path]);
 });
 
-test('a capital transfer is made, and one that nobody confirms is settled', async () => {
+test('a capital transfer is made, and one without a confirmation is settled', async () => {
   const create = ['createCapitalTransfer', 'POST', '/capital-transfers'] as const;
   const body = example('createCapitalTransfer');
   const made = await answers<{ transfer_id: string }>(create, 201, { body });
@@ -577,13 +577,13 @@ test('agents are shown what they may propose, and callers who they are', async (
 });
 
 test('what does not exist is refused', async () => {
-  await refuses('movement_not_found', get(`/movements/${NOBODY}`));
-  await refuses('template_not_found', get(`/plan-templates/${NOBODY}`));
-  await refuses('policy_not_found', get(`/auto-approve-policies/${NOBODY}`));
-  await refuses('callback_not_found', post(`/callbacks/${NOBODY}/redeliver`));
-  await refuses('capital_transfer_not_found', get(`/capital-transfers/${NOBODY}`));
-  await refuses('agent_authority_not_found', get('/agent-authorities/nobody'));
-  await refuses('executor_not_found', send('PATCH', '/executors/nobody', { status: 'active' }));
+  await refuses('movement_not_found', get(`/movements/${UNKNOWN_ID}`));
+  await refuses('template_not_found', get(`/plan-templates/${UNKNOWN_ID}`));
+  await refuses('policy_not_found', get(`/auto-approve-policies/${UNKNOWN_ID}`));
+  await refuses('callback_not_found', post(`/callbacks/${UNKNOWN_ID}/redeliver`));
+  await refuses('capital_transfer_not_found', get(`/capital-transfers/${UNKNOWN_ID}`));
+  await refuses('agent_authority_not_found', get('/agent-authorities/unknown'));
+  await refuses('executor_not_found', send('PATCH', '/executors/unknown', { status: 'active' }));
 });
 
 test('a template that cannot be is refused', async () => {
@@ -668,7 +668,7 @@ test('an agent proposes, attempts and is promoted', async () => {
     'promotion_blocked',
     post(`/template-proposals/${blocked.body.proposal_id}/promote`),
   );
-  await refuses('template_proposal_not_found', get(`/template-proposals/${NOBODY}`));
+  await refuses('template_proposal_not_found', get(`/template-proposals/${UNKNOWN_ID}`));
   const create = (template_version: number, amount: string, by: SigningKey = key) =>
     sendAs(by, 'POST', '/movements', {
       template_key: first.template_key,
@@ -682,7 +682,7 @@ test('an agent proposes, attempts and is promoted', async () => {
 });
 
 test('what every operation may answer', async () => {
-  const stranger = { keyId: 'nobody', secret: 'nothing' };
+  const stranger = { keyId: 'unknown', secret: 'nothing' };
   const json = { 'content-type': 'application/json' };
   const at = { method: 'POST', path: '/v3/movements' };
   await refuses('unauthenticated', sendAs(stranger, 'GET', '/whoami'));

@@ -77,7 +77,7 @@ test('proposes with the flags of the contract, and makes a movement that waits f
   expect(createHash('sha256').update(plan.out).digest('hex')).toBe(compiled_plan_hash);
   const timeline = await run(env, 'movements', 'timeline', movement_id);
   expect(timeline.out).toContain('movement_created');
-  // Nobody approves it here, so a wait for it ends by its time.
+  // It is never approved here, so a wait for it ends at its deadline.
   const waited = await run(env, 'wait', movement_id, '--timeout', '1');
   expect([waited.status, waited.err]).toEqual([5, expect.stringMatching(/PENDING_APPROVAL/)]);
   await must(200, post(`/movements/${movement_id}/reject`, {}));

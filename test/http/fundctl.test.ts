@@ -124,7 +124,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('movements approve', [failed, '--over-limit', '--yes']);
     await reaches(failed, 'FAILED');
     await json.run('movements acknowledge', [failed, '--reason', 'a test', '--yes']);
-    // It has allowed nobody anything.
+    // It has allowed no spender anything.
     const reset = await json.run<object>('movements reset-allowances', [failed, '--yes']);
     expect(reset).toMatchObject({ open_allowances: [], resets: [] });
     await json.run('movements retry', [failed, '--yes']);
@@ -170,8 +170,11 @@ describe('what is printed for programs fits the schema of its command', () => {
     const why = ['--reason', 'a test'];
     const unnamed = await run('templates', 'retire', key, ...why, '--yes');
     expect([unnamed.status, unnamed.err]).toEqual([2, expect.stringContaining('<version>')]);
-    const asked = await run('templates', 'retire', `${key}@2`, ...why);
-    expect([asked.status, asked.err]).toEqual([2, expect.stringContaining('confirmation')]);
+    const unconfirmed = await run('templates', 'retire', `${key}@2`, ...why);
+    expect([unconfirmed.status, unconfirmed.err]).toEqual([
+      2,
+      expect.stringContaining('confirmation'),
+    ]);
     expect(await json.run('templates retire', [`${key}@2`, ...why, '--yes'])).toMatchObject({
       status: 'retired',
       latest_active_version: 1,
@@ -268,9 +271,9 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('bridges replace-chain', [from, ...chain(eid + 2)]);
     await json.run('bridges chains');
     const path = [from, to, 'USDX'];
-    const asked = ['--expected-latency', '60', '--detection-budget', '600', '--fee-budget', '0.1'];
-    await json.run('bridges add-baseline', [...path, ...asked, '--yes']);
-    await json.run('bridges replace-baseline', [...path, ...asked, '--enabled', 'true', '--yes']);
+    const limits = ['--expected-latency', '60', '--detection-budget', '600', '--fee-budget', '0.1'];
+    await json.run('bridges add-baseline', [...path, ...limits, '--yes']);
+    await json.run('bridges replace-baseline', [...path, ...limits, '--enabled', 'true', '--yes']);
     await json.run('bridges drill-pass', [...path, '--evidence', 'drills/1.json', '--yes']);
     await json.run('bridges baselines');
     await json.run('bridges refresh');
@@ -313,8 +316,11 @@ describe('what is printed for programs fits the schema of its command', () => {
       template_proposals: [],
       next_cursor: null,
     });
-    const asked = await run('proposals', 'promote', id);
-    expect([asked.status, asked.err]).toEqual([2, expect.stringContaining('confirmation')]);
+    const unconfirmed = await run('proposals', 'promote', id);
+    expect([unconfirmed.status, unconfirmed.err]).toEqual([
+      2,
+      expect.stringContaining('confirmation'),
+    ]);
     expect(await json.run('proposals promote', [id, '--yes'])).toMatchObject({
       proposal_id: id,
       promotion_mode: 'admin',
@@ -371,7 +377,7 @@ describe('what is printed for programs fits the schema of its command', () => {
 
 describe('how it ends', () => {
   const line = /^fundctl: [^\n]+\n$/;
-  const wrong = { keyId: 'nobody', secret: 'a secret that must not be shown' };
+  const wrong = { keyId: 'unknown', secret: 'a secret that must not be shown' };
 
   test('a wrong key, a dead server and a wrong flag are one line each, and 3, 4, 2', async () => {
     const dead = `http://127.0.0.1:${String(await freePort())}`;
@@ -389,8 +395,8 @@ describe('how it ends', () => {
 
   test('what is refused is 3, what is not there too, and a wait that is over 5', async () => {
     const { movement_id: id } = await created();
-    const nobody = randomUUID();
-    expect((await run('movements', 'show', nobody)).status).toBe(3);
+    const unknown = randomUUID();
+    expect((await run('movements', 'show', unknown)).status).toBe(3);
     expect((await run('movements', 'show', 'no-id')).err).toContain('movement_id');
     const waited = await run('movements', 'watch', id, '--timeout', '1');
     expect([waited.status, waited.err]).toEqual([
@@ -486,7 +492,7 @@ test("a team's payee is shown with its standing, and no address stands in a tabl
         action_type: 'test_team_payment',
         executor_selector: { action_type: 'test_team_payment' },
         has_side_effect: true,
-        config: { beneficiary: 'iban-of-nobody', venue: 'their-bank', tag: '17' },
+        config: { payee: 'iban-unlisted', venue: 'their-bank', tag: '17' },
       },
     ]),
   );
@@ -500,7 +506,7 @@ test("a team's payee is shown with its standing, and no address stands in a tabl
   const { out } = await run('movements', 'plan', id);
   expect(out).not.toContain('between own accounts');
   for (const shown of [preview.out, out]) {
-    expect(shown).toMatch(/pays +iban-of-nobody\n/);
+    expect(shown).toMatch(/pays +iban-unlisted\n/);
     expect(shown).toMatch(/allowlist +ADDRESS_NOT_ALLOWLISTED/);
     expect(shown).toMatch(/tag +17\n/);
   }
@@ -508,7 +514,7 @@ test("a team's payee is shown with its standing, and no address stands in a tabl
 });
 
 test('a gate says what a person is to look at, in plan, detail and attention; its template alone', async () => {
-  const look = 'Is the beneficiary the one of the contract?';
+  const look = 'Is the payee the one of the contract?';
   const of = await register(
     template([noop('step'), gate('look', { config: { description: look } }), gate('other')]),
   );

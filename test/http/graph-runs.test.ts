@@ -190,10 +190,10 @@ describe('a plan with conditions', () => {
     const ended = await run(of, 'FAILED', { input_params: { limit: 'many' } });
     expect(ended).toMatchObject({ error_code: 'CONDITION_ERROR' });
     expect(states(ended)).toEqual({ start: 'COMPLETED', next: 'SKIPPED' });
-    const told = (await timeline(ended.movement_id)).filter(
+    const transitions = (await timeline(ended.movement_id)).filter(
       (event) => event.event_type === 'condition_error',
     );
-    expect(told).toMatchObject([{ node_key: 'start', data: { from: 'start', to: 'next' } }]);
+    expect(transitions).toMatchObject([{ node_key: 'start', data: { from: 'start', to: 'next' } }]);
     await consistent(ended.movement_id);
   });
 
@@ -252,7 +252,7 @@ describe('a node that fails', () => {
     await consistent(ended.movement_id);
   });
 
-  test('stops what has not begun, while the other branch runs to its end', async () => {
+  test('stops what has not started, while the other branch runs to its end', async () => {
     const of = await plan(
       [noop('start'), failing('bad'), withdrawal('good'), noop('after')],
       [edge('start', 'bad'), edge('start', 'good'), edge('good', 'after')],

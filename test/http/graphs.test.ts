@@ -20,7 +20,7 @@ import {
   type TemplateView,
 } from '../support/http.ts';
 
-const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const UNKNOWN_ID = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 
 interface GraphView {
   readonly nodes: readonly Readonly<Record<string, unknown>>[];
@@ -289,19 +289,19 @@ describe('the graph of a template', () => {
 
 describe('asking for a graph', () => {
   test('of nothing is 404', async () => {
-    expectRefusal(await get(`/movements/${NOBODY}/graph`), 404, 'movement_not_found', {
-      movement_id: NOBODY,
+    expectRefusal(await get(`/movements/${UNKNOWN_ID}/graph`), 404, 'movement_not_found', {
+      movement_id: UNKNOWN_ID,
     });
     expectRefusal(
-      await get(`/plan-templates/${NOBODY}/graph?format=mermaid`),
+      await get(`/plan-templates/${UNKNOWN_ID}/graph?format=mermaid`),
       404,
       'template_not_found',
-      { template_id: NOBODY },
+      { template_id: UNKNOWN_ID },
     );
   });
 
   test('in another form, or with what is not known, is 422', async () => {
-    for (const path of [`/movements/${NOBODY}/graph`, `/plan-templates/${NOBODY}/graph`]) {
+    for (const path of [`/movements/${UNKNOWN_ID}/graph`, `/plan-templates/${UNKNOWN_ID}/graph`]) {
       expectInvalid(await get(`${path}?format=dot`), 'format');
       expectInvalid(await get(`${path}?format=`), 'format');
       expectInvalid(await get(`${path}?depth=1`), 'depth');

@@ -221,7 +221,7 @@ test('what is drawn on a chain is held in the pool of the signer that pays it, u
   await verified();
 });
 
-test('an approval that a restore may have forgotten is given again, whatever is left of the pool', async () => {
+test('an approval that a restore may have lost can be repeated on an empty pool', async () => {
   const { withdrawable } = await pool();
   const created = await create(
     await registered([gate('check'), spend('pay', `${withdrawable.split('.')[0]}1`), undone], {

@@ -180,7 +180,7 @@ test('proposes, and reads what became of it; a repeat with its key is one propos
   expect(JSON.stringify(dataOf(routes))).toContain(data.template_key);
 });
 
-test('names the rule that says no, what was asked, what is allowed, and what would satisfy', async () => {
+test('names the rule that says no, the request, what is allowed, what would satisfy', async () => {
   const made = await tools.call('propose_template', proposal({ requested_notional: '500' }));
   expect(made.isError).toBe(true);
   expect(textOf(made)).toContain(
@@ -259,7 +259,7 @@ describe('between it and the service', () => {
     await way.close();
   });
 
-  test('a lost answer is asked for again under one key, and is one proposal', async () => {
+  test('after a lost answer the request is repeated under the same key, and is one', async () => {
     const alone = await agent();
     const way = await between(shared.apiUrl);
     const here = await host(toolEnv(alone, way.url, alone.namespace));
@@ -306,8 +306,8 @@ describe('its process', () => {
     ['another namespace', () => ({ ...env, SVC_AGENT_NAMESPACE: 'agent/other' }), /agent\/other/],
     ['a secret that is wrong', () => ({ ...env, SVC_HMAC_SECRET: 'x' }), /unauthenticated/],
     ['no service', () => ({ ...env, SVC_API_URL: 'http://localhost:9' }), /No answer from/],
-  ])('with %s ends with 1 and one line', async (_, given, said) => {
-    const { status, out, err } = await ended('fund-mcp', { env: given() });
+  ])('with %s ends with 1 and one line', async (_, environment, said) => {
+    const { status, out, err } = await ended('fund-mcp', { env: environment() });
     expect([status, out]).toEqual([1, '']);
     expect(err.split('\n')).toEqual([expect.stringMatching(said), '']);
   });
@@ -357,10 +357,10 @@ test('asks the service for nothing but its own few operations', async () => {
       ...(name === 'recommend_route' ? { asset: 'USDC' } : {}),
     });
   const prefix = new URL(API).pathname;
-  const asked = way.seen.map(
+  const called = way.seen.map(
     ({ method, url }) => `${method ?? ''} ${(url ?? '').split('?')[0] ?? ''}`,
   );
-  expect([...new Set(asked)].sort()).toEqual(
+  expect([...new Set(called)].sort()).toEqual(
     [
       'GET /healthz',
       `GET ${prefix}/agent-authorities/${own.authority}`,

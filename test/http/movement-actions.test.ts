@@ -62,14 +62,14 @@ describe('an action that the state does not allow', () => {
   };
 
   test.each(['resume', 'retry'] as const)(
-    'is told with both states: %s of one that waits for approval',
+    'is refused with both states: %s of one that waits for approval',
     async (verb) => {
       await expectInvalidState(await create(linear), verb, 'PENDING_APPROVAL');
     },
   );
 
   test.each(['approve', 'reject', 'resume', 'retry', 'cancel'] as const)(
-    'is told with both states: %s of a rejected one',
+    'is refused with both states: %s of a rejected one',
     async (verb) => {
       const movement = await create(withCancel);
       await must(200, act(movement.movement_id, 'reject'));
@@ -78,7 +78,7 @@ describe('an action that the state does not allow', () => {
   );
 
   test.each(['approve', 'reject', 'resume', 'retry', 'cancel'] as const)(
-    'is told with both states: %s of a completed one',
+    'is refused with both states: %s of a completed one',
     async (verb) => {
       await expectInvalidState(await run(withCancel, 'COMPLETED'), verb, 'COMPLETED');
     },
@@ -321,7 +321,7 @@ describe('a cancel', () => {
     expect(ended.request_state).toBe('CANCELLED');
   });
 
-  test('of one whose approval a restore may have forgotten is refused until its nodes can be asked about', async () => {
+  test('of one whose approval may be lost is refused until its nodes are read', async () => {
     const { movement_id } = await create(withCancel);
     // As after-restore leaves it (prisma/functions/restore.sql).
     await sql(

@@ -66,7 +66,7 @@ describe('creating a movement', () => {
     expect(Date.parse(answer.body.expires_at) - Date.parse(answer.body.created_at)).toBe(600_000);
   });
 
-  test('waits two hours when no time is given', async () => {
+  test('waits two hours by default', async () => {
     const { created_at, expires_at } = await create(linear);
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(7_200_000);
   });
@@ -250,7 +250,7 @@ describe('a create that is refused', () => {
   });
 
   test('for a template that does not exist is 404', async () => {
-    const template_key = uniqueKey('nobody');
+    const template_key = uniqueKey('unknown');
     const answer = await post('/movements', movementBody({ template_key, version: 1 }));
     expectRefusal(answer, 404, 'template_not_found', { template_key, template_version: 1 });
   });
@@ -308,7 +308,7 @@ describe('a create that is refused', () => {
 
   test('for signers that are missing or ambiguous is 422', async () => {
     const of = await registered([
-      transfer('a', { signer_selector: { chain_family: 'evm', profile: 'nobody' } }),
+      transfer('a', { signer_selector: { chain_family: 'evm', profile: 'unknown' } }),
       transfer('b', { signer_selector: { chain_family: 'evm' } }),
     ]);
     const first = { node_key: 'a', binding: 'signer', reason: 'missing', candidates: [] };
@@ -415,7 +415,7 @@ describe('a create that is refused', () => {
   });
 
   test('leaves nothing behind', async () => {
-    const template_key = uniqueKey('nobody');
+    const template_key = uniqueKey('unknown');
     await post('/movements', movementBody({ template_key, version: 1 }));
     expect(await sql('SELECT 1 FROM movements WHERE template_key = $1', [template_key])).toEqual(
       [],

@@ -194,7 +194,7 @@ describe('a movement that may not be sent', () => {
       intent: { asset: 'USDC', amount: '3000.5' },
     });
     await revoked(row);
-    // What arrived a moment ago is in the next fetch, and a refusal has the venue asked once a
+    // What arrived a moment ago is in the next fetch, and a refusal has the venue read once a
     // second at most.
     await waitFor(async () =>
       (await act(before.movement_id, 'approve', approval(before))).status === 200 ? true : null,

@@ -83,10 +83,10 @@ test('a request of the largest size on many nodes is refused', async () => {
 
 test('a plan that names thousands of payees is refused, not looked through for each of its nodes', async () => {
   const plan = await registered([transfer('one'), transfer('two'), transfer('three')]);
-  const recipients = Array.from(
+  const payees = Array.from(
     { length: 6_000 },
     (_, index) => `0x${String(index).padStart(40, '1')}`,
   );
-  const refused = await post('/movements', movementBody(plan, { input_params: { recipients } }));
+  const refused = await post('/movements', movementBody(plan, { input_params: { payees } }));
   expectRefusal(refused, 422, 'plan_too_large', { part: 'payees', limit: 5_000 });
 });

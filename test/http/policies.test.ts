@@ -42,11 +42,11 @@ const FULL = {
 };
 
 describe('a policy', () => {
-  test('is answered as it was given, and read and listed the same', async () => {
-    const given = body(FULL);
-    const policy = await must(201, post<PolicyView>(PATH, given));
+  test('is answered as it was sent, and read and listed the same', async () => {
+    const sent = body(FULL);
+    const policy = await must(201, post<PolicyView>(PATH, sent));
     expect(policy).toEqual({
-      ...given,
+      ...sent,
       policy_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       allowed_templates: [
         { template_key: 'a/b', template_version: 3 },
@@ -82,9 +82,9 @@ describe('a policy', () => {
   });
 
   test('exists once for a client and a strategy, also when it is created twice at once', async () => {
-    const given = body();
+    const sent = body();
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => post<PolicyView>(PATH, given)),
+      Array.from({ length: 8 }, () => post<PolicyView>(PATH, sent)),
     );
     const [policy] = answers.filter(({ status }) => status === 201).map((answer) => answer.body);
     expect(answers.map(({ status }) => status).sort()).toEqual([
@@ -93,8 +93,8 @@ describe('a policy', () => {
     for (const answer of answers.filter(({ status }) => status === 409)) {
       expectRefusal(answer, 409, 'policy_exists', { policy_id: policy?.policy_id });
     }
-    await must(201, post(PATH, { ...given, strategy_id: 'other' }));
-    await must(201, post(PATH, { ...given, client_id: randomUUID() }));
+    await must(201, post(PATH, { ...sent, strategy_id: 'other' }));
+    await must(201, post(PATH, { ...sent, client_id: randomUUID() }));
   });
 
   test('changes in what is submitted', async () => {
@@ -172,15 +172,15 @@ describe('a policy', () => {
         reason,
       }));
     };
-    const given = body({ window_hours: 1, max_count_per_window: 1 });
+    const sent = body({ window_hours: 1, max_count_per_window: 1 });
     const about = { action: 'auto_approve_policy.create', entity_key: expect.any(String) };
-    expect(await of(post(PATH, given))).toEqual([{ ...about, outcome: 'success', reason: null }]);
-    expect(await of(post(PATH, given))).toEqual([
+    expect(await of(post(PATH, sent))).toEqual([{ ...about, outcome: 'success', reason: null }]);
+    expect(await of(post(PATH, sent))).toEqual([
       { ...about, outcome: 'denied', reason: 'policy_exists' },
     ]);
     const [{ policy_id } = { policy_id: '' }] = await sql<{ policy_id: string }>(
       'SELECT policy_id FROM auto_approve_policies WHERE strategy_id = $1',
-      [given.strategy_id],
+      [sent.strategy_id],
     );
     const changed = { action: 'auto_approve_policy.update', entity_key: policy_id };
     expect(await of(patch(`${PATH}/${policy_id}`, { is_active: false }))).toEqual([
@@ -229,7 +229,7 @@ describe('the budgets of a strategy', () => {
     expect(one).toEqual({ strategy_id, policies: [counted] });
   });
 
-  test('are none for a strategy that nobody knows', async () => {
+  test('are none for an unknown strategy', async () => {
     expect(await must(200, get('/budgets/never-heard-of'))).toEqual({
       strategy_id: 'never-heard-of',
       policies: [],

@@ -1,4 +1,4 @@
-/** What a create would do, asked for with `Dry-Run: true`. */
+/** A create with `Dry-Run: true` answers what it would do. */
 import { randomUUID } from 'node:crypto';
 import { createApi } from '../../api/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
@@ -194,7 +194,7 @@ describe('a preview', () => {
   });
 });
 
-/** What a template without anything lacks: told together with the header. */
+/** What an empty template lacks, together with the header. */
 async function missingFields(): Promise<readonly string[]> {
   const { body } = await post<{ detail: { issues: { path: string }[] } }>('/plan-templates', {
     template_key: 'x',
@@ -216,7 +216,7 @@ describe('a preview writes nothing', () => {
         await preview(movementBody(linear, { idempotency_key: key }));
         await preview(movementBody(unserved));
         expect(
-          (await ask(movementBody({ template_key: uniqueKey('nobody'), version: 1 }))).status,
+          (await ask(movementBody({ template_key: uniqueKey('unknown'), version: 1 }))).status,
         ).toBe(404);
         return JSON.stringify(await rowCounts()) === JSON.stringify(before);
       },
@@ -227,7 +227,7 @@ describe('a preview writes nothing', () => {
   test('that holds its request id, template, key or strategy, and starts no run', async () => {
     const of = await registered([noop('a')]);
     const [request, key, strategy_id] = [randomUUID(), randomUUID(), randomUUID()];
-    const url = 'https://receiver.example/x';
+    const url = 'https://callback.example/x';
     await preview(movementBody(of, { strategy_id, callback_url: url }), {
       'x-request-id': request,
       'idempotency-key': key,
@@ -291,13 +291,13 @@ describe('a preview writes nothing', () => {
     await waitFor(async () => (await runs()).has(`movement/${made.movement_id}`));
     // Runs first: a movement is stored before its run begins, so that one which somebody else
     // creates meanwhile is known too.
-    const begun = await runs();
+    const running = await runs();
     const known = new Set(
       (await sql<{ id: string }>('SELECT movement_id AS id FROM movements')).map(
         (row) => `movement/${row.id}`,
       ),
     );
-    expect([...begun].filter((id) => id.startsWith('movement/') && !known.has(id))).toEqual([]);
+    expect([...running].filter((id) => id.startsWith('movement/') && !known.has(id))).toEqual([]);
   });
 
   test('and uses no key: the create after it is the first', async () => {
@@ -335,7 +335,7 @@ describe('a preview of what the create would refuse', () => {
   test('lists the reserved family', async () => {
     const reserved = noop('t', {
       action_type: 'agent_wallet_top_up',
-      executor_selector: { action_type: 'agent_wallet_top_up', provider: 'nobody' },
+      executor_selector: { action_type: 'agent_wallet_top_up', provider: 'unknown' },
       signer_selector: { chain_family: 'evm', profile: 'test-wallet' },
     });
     const seen = await sameAsCreate(movementBody(await registered([reserved])));
@@ -350,7 +350,7 @@ describe('a preview of what the create would refuse', () => {
       movementBody(
         await registered([
           noop('a', { action_type: 'test_twin' }),
-          transfer('b', { signer_selector: { chain_family: 'evm', profile: 'nobody' } }),
+          transfer('b', { signer_selector: { chain_family: 'evm', profile: 'unknown' } }),
           noop('c', { action_type: 'test_unserved' }),
         ]),
       ),
@@ -424,7 +424,7 @@ describe('a preview of what the create would refuse', () => {
       'template_version',
       'unknown',
     );
-    const template_key = uniqueKey('nobody');
+    const template_key = uniqueKey('unknown');
     const answer = await ask(movementBody({ template_key, version: 1 }));
     expectRefusal(answer, 404, 'template_not_found', { template_key, template_version: 1 });
     expectInvalid(

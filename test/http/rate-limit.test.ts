@@ -54,7 +54,7 @@ const statuses = async (
 };
 const whoami = (key: SigningKey) => (): Promise<Response> => signedFetch(key, url('/v3/whoami'));
 
-test('a key has the requests of its role in a minute, whatever it asks for, and is told when to come again', async () => {
+test('the role of a key limits its requests a minute; a refusal says when to retry', async () => {
   const { agent, operator, admin } = shared.keys;
   expect(await statuses(6, whoami(agent))).toEqual([200, 200, 200, 200, 200, 429]);
   // A refused call and a path that is none count as well.
@@ -134,15 +134,15 @@ test('however many requests share a statement, each has its own place in the min
   const { agent, operator } = shared.keys;
   const places: number[] = [];
   for (let turn = 0; turn < 4; turn += 1) {
-    const asked = Array.from({ length: 256 }, (_, index) => ({
+    const wanted = Array.from({ length: 256 }, (_, index) => ({
       key_id: index % 4 === 0 ? operator.keyId : agent.keyId,
       nonce: randomUUID(),
     }));
-    const taken = await takeCountedNonces(db, asked);
+    const taken = await takeCountedNonces(db, wanted);
     for (const [index, each] of taken.entries())
       if (index % 4 !== 0) places.push(each?.window?.place ?? 0);
     // A nonce that was taken is no request more.
-    const [again] = await takeCountedNonces(db, asked.slice(1, 2));
+    const [again] = await takeCountedNonces(db, wanted.slice(1, 2));
     expect(again).toMatchObject({ fresh: false, window: null });
   }
   expect(places).toEqual(Array.from({ length: 4 * 192 }, (_, index) => index + 1));

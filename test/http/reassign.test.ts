@@ -1,4 +1,4 @@
-/** A payment that completed the wrong node is given to the one that it is for. */
+/** A payment that completed the wrong node is reassigned to the right one. */
 import { agent } from '../support/agents.ts';
 import {
   act,
@@ -63,11 +63,11 @@ test('the other is completed with it, and the first waits for a payment of its o
   });
   expect(await claimedBy(address)).toEqual([target]);
 
-  const [told, taken] = [await timeline(holder), await timeline(target)];
+  const [released, taken] = [await timeline(holder), await timeline(target)];
   const to = { movement_id: target, node_key: 'arrive' };
   const from = { movement_id: holder, node_key: 'arrive' };
   const why = { reason: 'the sender named the other invoice' };
-  expect(told).toContainEqual(
+  expect(released).toContainEqual(
     expect.objectContaining({
       event_type: 'node_observing',
       from_state: 'COMPLETED',

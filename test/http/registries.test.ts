@@ -83,10 +83,10 @@ describe('executors', () => {
 
   test('of an unknown key are 404', async () => {
     expectRefusal(
-      await patch('/executors/nobody', { status: 'active' }),
+      await patch('/executors/unknown', { status: 'active' }),
       404,
       'executor_not_found',
-      { executor_key: 'nobody' },
+      { executor_key: 'unknown' },
     );
   });
 
@@ -148,8 +148,8 @@ describe('signers', () => {
   });
 
   test('of an unknown key are 404', async () => {
-    expectRefusal(await patch('/signers/nobody', { status: 'active' }), 404, 'signer_not_found', {
-      signer_key: 'nobody',
+    expectRefusal(await patch('/signers/unknown', { status: 'active' }), 404, 'signer_not_found', {
+      signer_key: 'unknown',
     });
   });
 
@@ -384,7 +384,7 @@ describe('pinning an address', () => {
   });
 
   test('of an unknown signer is 404', async () => {
-    expectRefusal(await pin('nobody', other), 404, 'signer_not_found', { signer_key: 'nobody' });
+    expectRefusal(await pin('unknown', other), 404, 'signer_not_found', { signer_key: 'unknown' });
   });
 
   test('needs every field', async () => {

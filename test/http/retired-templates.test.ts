@@ -193,7 +193,7 @@ describe('an agent', () => {
     expect(await must(200, retire(template_id, of))).toMatchObject({ status: 'retired' });
   });
 
-  test('is given another version by its next proposal, and attempts with that', async () => {
+  test('gets another version with its next proposal, and attempts with that', async () => {
     const of = await agent();
     const first = await own(of);
     await must(200, retire(first.template_id, of));

@@ -34,17 +34,17 @@ const reviewed = async (movementId: string): Promise<Review> => {
 };
 
 /** A payment by an executor team's own action type. */
-const team = (beneficiary: string): NodeBody => ({
+const team = (payee: string): NodeBody => ({
   node_key: 'pay',
   node_kind: 'action',
   action_type: 'test_team_payment',
   executor_selector: { action_type: 'test_team_payment' },
   has_side_effect: true,
-  config: { beneficiary, venue: 'their-bank', tag: '17' },
+  config: { payee, venue: 'their-bank', tag: '17' },
 });
 
 test("a team's payee has the standing that the list gives it, in create, preview and detail", async () => {
-  const of = await registered([team('nobody-listed')]);
+  const of = await registered([team('unlisted')]);
   const sends = [
     {
       node_key: 'pay',
@@ -57,7 +57,7 @@ test("a team's payee has the standing that the list gives it, in create, preview
       max_fee: null,
       payees: [
         {
-          address: 'nobody-listed',
+          address: 'unlisted',
           chain_family: 'cex',
           chain_id: null,
           allowed: false,
@@ -101,7 +101,7 @@ test('an amount beyond its own limit is created, and shown as such everywhere', 
   expect(await reviewed(made.movement_id)).toMatchObject({ limits, would_fail: failing });
 });
 
-test('what is switched off and what is not there are told before an approval', async () => {
+test('what is switched off and what is missing are shown before an approval', async () => {
   const of = await registered([
     withdrawal('out'),
     noop('after', { action_type: 'test_previewed' }),
@@ -125,7 +125,7 @@ test('what is switched off and what is not there are told before an approval', a
   }
 });
 
-test('a node that moves between own accounts pays nobody, and says from which kind to which', async () => {
+test('a node between own accounts has no payee, and shows both kinds of account', async () => {
   const of = await registered([
     {
       node_key: 'move',

@@ -34,7 +34,7 @@ test('the table is the contract, and no route is without roles', () => {
   );
 });
 
-const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const UNKNOWN_ID = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 const OWN = 'sweep-own';
 let keys: Readonly<Record<Role | 'foreign' | 'revoked', SigningKey>>;
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
 const pathOf = (path: string): string =>
   path
     .replace('{authority_key}', OWN)
-    .replace(/\{(movement_id|template_id|event_id|policy_id|transfer_id|proposal_id)\}/, NOBODY)
+    .replace(/\{(movement_id|template_id|event_id|policy_id|transfer_id|proposal_id)\}/, UNKNOWN_ID)
     .replace(/\{[a-z_]+\+?\}/g, 'nothing');
 /**
  * Calls a route so that nothing can come of it: its object does not exist, or its body is missing.
@@ -101,7 +101,7 @@ describe.each(Object.entries(MAP))('%s', (name, roles) => {
     else expect([200, 404, 422]).toContain(answer.status);
   });
 
-  test('a revoked key, and nobody', async () => {
+  test('a revoked key, and no key', async () => {
     expectRefusal(await call(keys.revoked, route), 401, 'unauthenticated');
     const unsigned = await fetch(`${shared.apiUrl}/v3${pathOf(path)}`, { method });
     expect(unsigned.status).toBe(401);
@@ -128,7 +128,7 @@ test('a denial is in the audit, with the route and the key', async () => {
 });
 
 describe('an agent', () => {
-  test('is not told of an operator’s movement by a key that its client has used', async () => {
+  test('learns nothing of an operator’s movement by a key that its client has used', async () => {
     const operator = await issueKey(
       '--client-name',
       'sweep',
@@ -300,7 +300,7 @@ describe('an agent', () => {
 
 test('an admin reads every namespace', async () => {
   expect((await send('GET', `/agent-authorities/${OWN}`)).status).toBe(200);
-  expectRefusal(await send('GET', '/agent-authorities/nobody'), 404, 'agent_authority_not_found', {
-    authority_key: 'nobody',
+  expectRefusal(await send('GET', '/agent-authorities/unknown'), 404, 'agent_authority_not_found', {
+    authority_key: 'unknown',
   });
 });

@@ -133,7 +133,7 @@ describe('health', () => {
   const healthOf = async (view: TemplateView) =>
     (await routeOf(view, '?include_health=true'))?.health;
 
-  test('is there only when it is asked for', async () => {
+  test('is there only on request', async () => {
     const view = await register(template([noop('a')]));
     expect(Object.keys((await routeOf(view)) ?? {})).not.toContain('health');
     expect(Object.keys((await routeOf(view, '?include_health=false')) ?? {})).not.toContain(
@@ -147,22 +147,22 @@ describe('health', () => {
 
   test('tells what is missing, ambiguous and down', async () => {
     const bad = await register(
-      template([of('a', 'nobody_does_this'), of('b', 'test_twin'), of('c', 'test_previewed')]),
+      template([of('a', 'unserved_action'), of('b', 'test_twin'), of('c', 'test_previewed')]),
     );
     expect(await healthOf(bad)).toEqual({
       status: 'unavailable',
       executors: [
-        { executor_key: 'nobody_does_this', health_state: 'missing' },
+        { executor_key: 'unserved_action', health_state: 'missing' },
         { executor_key: 'test_twin', health_state: 'ambiguous' },
         { executor_key: 'test.previewed', health_state: 'down' },
       ],
     });
     expect(
-      await healthOf(await register(template([noop('a'), of('b', 'nobody_does_this')]))),
+      await healthOf(await register(template([noop('a'), of('b', 'unserved_action')]))),
     ).toMatchObject({ status: 'degraded' });
   });
 
-  test('is degraded while nobody has looked, and unavailable once it is switched off', async () => {
+  test('is degraded before its first check, and unavailable once it is switched off', async () => {
     const view = await register(template([of('a', 'test_switched')]));
     const state = (health_state: string) =>
       sql(`UPDATE executors SET health_state = $1 WHERE executor_key = 'test.switched'`, [
@@ -239,7 +239,7 @@ test('stats are what became of the movements, from approval to end', async () =>
   );
 });
 
-test('an agent sees its own routes and those of nobody, not those of another agent', async () => {
+test('an agent sees its own routes and those outside all namespaces, and no others', async () => {
   const names = ['catalog_a', 'catalogXa'] as const;
   const [key] = await Promise.all([
     issueKey(

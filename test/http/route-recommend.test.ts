@@ -139,7 +139,7 @@ test.each([
   expectInvalid(await ask(body), ...paths);
 });
 
-test('the proven and quick come first, or the cheap, as asked; each score is what its parts say', async () => {
+test('the proven and quick, or the cheap, come first; its parts make up each score', async () => {
   const asset = assetOf();
   const quick = await route(asset, 'z-quick', { controls: { expected_fee: '2' } });
   const cheap = await route(asset, 'y-cheap', { controls: { max_fee_pct: '0.01' } });
@@ -195,7 +195,7 @@ test('what cannot be taken comes last, with every reason and no score', async ()
   const asset = assetOf();
   const controls = { min_amount: '10', max_amount: '99.999999999999999999' };
   const limited = await route(asset, 'a-limited', { controls });
-  const unserved = await route(asset, 'b-unserved', { node: { action_type: 'nobody_does_this' } });
+  const unserved = await route(asset, 'b-unserved', { node: { action_type: 'unserved_action' } });
   const broken = await register(
     template([transfer('a', { signer_selector: null, config: { asset, venue: asset } })], {
       template_key: `c-broken/${randomBytes(6).toString('hex')}`,
@@ -250,12 +250,12 @@ describe('a route with one executor that cannot work, though its other is up', (
   const infeasible = [['infeasible', ['executor_unavailable'], false]];
 
   test('that is missing, or ambiguous, cannot be taken', async () => {
-    for (const action_type of ['nobody_does_this', 'test_twin']) {
+    for (const action_type of ['unserved_action', 'test_twin']) {
       expect(await (await feasibility(assetOf(), { action_type }))()).toEqual(infeasible);
     }
   });
 
-  test('that is down or disabled cannot be taken; that nobody has looked at yet can', async () => {
+  test('that is down or disabled cannot be taken; one that is not checked yet can', async () => {
     const now = await feasibility(assetOf(), { action_type: 'test_recommended' });
     const state = (health_state: string) =>
       sql(`UPDATE executors SET health_state = $1 WHERE executor_key = 'test.recommended'`, [
@@ -287,7 +287,7 @@ describe('a route with one executor that cannot work, though its other is up', (
   test('which only a gate or a noop selects can be taken', async () => {
     for (const node of [
       { action_type: 'manual_gate', node_kind: 'manual_gate' },
-      { executor_selector: { action_type: 'noop', provider: 'nobody' } },
+      { executor_selector: { action_type: 'noop', provider: 'unknown' } },
     ])
       expect(await (await feasibility(assetOf(), node))()).toEqual(feasible);
   });

@@ -36,10 +36,10 @@ import {
 import { MAP } from '../support/role-map.ts';
 
 const routes = withExtensions(base, [commercial({ autoApproveDryRun: false })]);
-const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const UNKNOWN_ID = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 const pathOf = (path: string): string =>
   path
-    .replace(/\{(movement_id|template_id|event_id|policy_id|transfer_id|proposal_id)\}/, NOBODY)
+    .replace(/\{(movement_id|template_id|event_id|policy_id|transfer_id|proposal_id)\}/, UNKNOWN_ID)
     .replace(/\{[a-z_]+\+?\}/g, 'nothing');
 const errorOf = ({ body }: Answer): unknown =>
   (body as { detail?: { error?: unknown } } | null)?.detail?.error ?? null;
@@ -197,7 +197,7 @@ describe('an operator', () => {
     ]);
   });
 
-  test('is told to come again beyond 20 a second, and never 429', async () => {
+  test('must retry later beyond 20 a second, and never sees 429', async () => {
     const name = 'ops-4';
     const nonces = await Promise.all(Array.from({ length: 60 }, issuedNonce));
     const answers = await Promise.all(
@@ -213,7 +213,7 @@ describe('an operator', () => {
     expect((await sendOnce('GET', '/whoami', undefined, { operator: 'ops-3' })).status).toBe(200);
     const writes = await Promise.all(
       Array.from({ length: 25 }, () =>
-        toDashboard('POST', `${ROWS}/${NOBODY}/revoke`, { reason: 'x' }),
+        toDashboard('POST', `${ROWS}/${UNKNOWN_ID}/revoke`, { reason: 'x' }),
       ),
     );
     expect(new Set(writes.map(({ status }) => status))).toEqual(new Set([404]));

@@ -205,7 +205,7 @@ describe('a signature', () => {
     );
   });
 
-  test('is not asked for a path in another letter case or with a slash at its end', async () => {
+  test('is not required for a path in another letter case or with a slash at its end', async () => {
     for (const target of ['/v3/Whoami', '/v3/whoami/', '/v3/whoami%20'])
       expect(await statusOf({ target })).toBe(404);
   });
@@ -339,7 +339,7 @@ describe('a nonce', () => {
 });
 
 describe('an unsigned flood', () => {
-  test('is told nothing but that it is unauthenticated, and writes nothing', async () => {
+  test('answers only that it is unauthenticated, and writes nothing', async () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) => {
         if (index % 3 === 0) return exchange('GET', '/v3/whoami', {});

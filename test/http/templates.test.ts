@@ -22,7 +22,7 @@ import {
   shared,
 } from '../support/http.ts';
 
-const NOBODY = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const UNKNOWN_ID = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
 
 interface Page {
   readonly plan_templates: readonly TemplateView[];
@@ -88,12 +88,12 @@ describe('registering a template', () => {
     const body = template([noop('a')]);
     await register(body);
     await register({ ...body, version: 2 });
-    const again = await post('/plan-templates', body, { 'x-request-id': `again-${NOBODY}` });
+    const again = await post('/plan-templates', body, { 'x-request-id': `again-${UNKNOWN_ID}` });
     expectRefusal(again, 409, 'template_version_exists', {
       template_key: body.template_key,
       version: 1,
     });
-    expect(await auditOfRequest(`again-${NOBODY}`)).toEqual([
+    expect(await auditOfRequest(`again-${UNKNOWN_ID}`)).toEqual([
       expect.objectContaining({
         action: 'plan_template.create',
         outcome: 'denied',
@@ -150,7 +150,7 @@ describe('registering a template', () => {
       [{ problem: 'self_loop', node_key: 'a', edge: 'a->a' }],
     ],
     [
-      'an edge given twice',
+      'a duplicate edge',
       [noop('a'), noop('b')],
       [edge('a', 'b'), edge('a', 'b')],
       [{ problem: 'duplicate_edge', edge: 'a->b' }],
@@ -345,9 +345,9 @@ describe('a version that cannot be executed', () => {
 });
 
 describe('reading templates', () => {
-  test('answers 404 for an id that nobody has', async () => {
-    expectRefusal(await get(`/plan-templates/${NOBODY}`), 404, 'template_not_found', {
-      template_id: NOBODY,
+  test('answers 404 for an unknown id', async () => {
+    expectRefusal(await get(`/plan-templates/${UNKNOWN_ID}`), 404, 'template_not_found', {
+      template_id: UNKNOWN_ID,
     });
   });
 
@@ -471,7 +471,7 @@ describe('the admin fields of a key', () => {
   });
 
   test('of an unknown key are 404', async () => {
-    const template_key = uniqueKey('nobody');
+    const template_key = uniqueKey('unknown');
     expectRefusal(await patch(`/plan-templates/${template_key}`, {}), 404, 'template_not_found', {
       template_key,
     });

@@ -1,11 +1,11 @@
-/** What callers and executors told is shown as a log would have it, wherever it is shown. */
+/** What callers and executors sent is shown redacted as in a log, wherever it is shown. */
 import { readFileSync } from 'node:fs';
 import { tamper } from '../support/audit-tools.ts';
 import { create, get, must, noop, registered, shared, sql } from '../support/http.ts';
 
 const RAW = `0x02f8${'ab'.repeat(120)}`;
 const HIDDEN = ['hidden-1', 'hidden-2', 'hidden-3', 'hidden-4', 'hidden-5', RAW.slice(0, 40)];
-const TOLD = {
+const SENT = {
   tx_hash: `0x${'cd'.repeat(32)}`,
   apiKey: 'hidden-1',
   deep: [{ privateKey: 'hidden-2', bytes: RAW }],
@@ -13,7 +13,7 @@ const TOLD = {
   endpoint: 'https://user:hidden-4@rpc.example/path',
 };
 const SHOWN = {
-  tx_hash: TOLD.tx_hash,
+  tx_hash: SENT.tx_hash,
   apiKey: '[redacted]',
   deep: [
     {
@@ -31,12 +31,12 @@ const SAID = expect.stringMatching(
 
 test('in a movement: input, labels, outputs, artifacts, errors and its timeline', async () => {
   const { movement_id } = await create(await registered([noop('a')]), {
-    input_params: TOLD,
+    input_params: SENT,
     labels: { cookie: 'hidden-1', team: 'desk' },
   });
   await sql('UPDATE movement_nodes SET output = $2, error_message = $3 WHERE movement_id = $1', [
     movement_id,
-    TOLD,
+    SENT,
     MESSAGE,
   ]);
   await sql('UPDATE movements SET error_message = $2 WHERE movement_id = $1', [
@@ -46,7 +46,7 @@ test('in a movement: input, labels, outputs, artifacts, errors and its timeline'
   await tamper(shared.databaseUrl, [
     'UPDATE timeline_events SET data = $2, message = $3 WHERE movement_id = $1',
     movement_id,
-    TOLD,
+    SENT,
     MESSAGE,
   ]);
 

@@ -132,7 +132,7 @@ export const agentRules: readonly Rule[] = [
     id: 'agents-see-their-own',
     section,
     rule: 'No route tells an agent anything of another namespace.',
-    test: { file: SWEEP, name: 'is told by %s nothing of others' },
+    test: { file: SWEEP, name: 'learns nothing of others from %s' },
     broken: {
       file: 'api/agents/promote.ts',
       find: "    caller.role !== 'agent' ||\n    (found",

@@ -312,7 +312,7 @@ export const commandRules: readonly Rule[] = [
     broken: {
       file: 'workflows/attention.ts',
       find: 'needed = next !== null',
-      replace: 'needed = told !== null || needed',
+      replace: 'needed = next !== null || needed',
     },
   },
   {
@@ -340,7 +340,7 @@ export const commandRules: readonly Rule[] = [
     broken: {
       file: 'workflows/movement.ts',
       find: 'run.needs(readSignal(signal))',
-      replace: 'run.needs(told as never)',
+      replace: 'run.needs(signal as never)',
     },
   },
   {

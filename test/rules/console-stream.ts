@@ -23,7 +23,7 @@ export const consoleStreamRules: readonly Rule[] = [
     rule: 'A console that was away for longer than its events are kept is not left in silence: it reads everything again.',
     test: {
       file: 'test/store/console-events.test.ts',
-      name: 'what a reader cannot be given any more is said, and what it has seen may go',
+      name: 'a reader learns which events it has lost, and those it has seen may go',
     },
     broken: {
       file: 'store/console-events.ts',
@@ -51,7 +51,7 @@ export const consoleStreamRules: readonly Rule[] = [
     rule: 'A stream for which the database can no longer be read ends, rather than show what is old.',
     test: {
       file: 'test/api/console-feed.test.ts',
-      name: 'streams end, with a hint when to come again, where nobody reads for them or the process stops',
+      name: 'streams end, saying when to reconnect, if a reader fails or the process stops',
     },
     broken: {
       file: 'api/dashboard/console-feed.ts',

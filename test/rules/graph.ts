@@ -181,7 +181,10 @@ export const graphRules: readonly Rule[] = [
     id: 'failures-start-nothing-new',
     section,
     rule: 'After an unhandled failure nothing new starts; what runs settles, and then the movement is FAILED.',
-    test: { file: RUNS, name: 'stops what has not begun, while the other branch runs to its end' },
+    test: {
+      file: RUNS,
+      name: 'stops what has not started, while the other branch runs to its end',
+    },
     broken: {
       file: THE_WALK,
       find: 'failure.unhandled.length === 0\n      ?',

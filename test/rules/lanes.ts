@@ -290,7 +290,7 @@ export const laneRules: readonly Rule[] = [
     id: 'releases-know-every-version',
     section,
     rule: 'A nonce is released only by a caller that has looked for its newest version, in the epoch of its node.',
-    test: { file: STORE, name: 'a nonce is given up only by who knows its newest version' },
+    test: { file: STORE, name: 'only who knows the newest version of a nonce releases it' },
     broken: {
       file: 'prisma/functions/lanes.sql',
       find: '    OR NOT is_newest_version(movement, version) THEN',

@@ -114,7 +114,7 @@ export const lockRules: readonly Rule[] = [
     rule: 'An idempotent insert that met a conflict answers with what a second statement finds.',
     test: {
       file: STORE,
-      name: 'that create with one key make one movement, and each is told which',
+      name: 'that create with one key make one movement, and each answer names it',
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
@@ -282,7 +282,7 @@ export const lockRules: readonly Rule[] = [
     id: 'outdated-decisions-write-nothing',
     section,
     rule: 'An automatic approval whose policy changed since it was decided writes nothing, and is decided again.',
-    test: { file: BUDGETS, name: 'a policy that changed since it was asked decides nothing' },
+    test: { file: BUDGETS, name: 'a policy that changed after its decision decides nothing' },
     broken: {
       file: 'prisma/functions/approval.sql',
       find: " AND revision = (guard ->> 'revision')::integer;",

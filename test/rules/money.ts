@@ -288,7 +288,7 @@ export const moneyRules: readonly Rule[] = [
     broken: {
       file: 'activities/phases/sign.ts',
       find: 'const signed = await verifiedTransaction({ unsigned, nonce, address }, answer.raw_tx);',
-      replace: 'const signed = given;',
+      replace: 'const signed = answer;',
     },
   },
   {
@@ -645,7 +645,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'A payment that may be that of another waiting node completes no node by itself.',
     test: {
       file: 'test/store/payments.test.ts',
-      name: 'of two that wait for the same a payment completes none, and a person is told',
+      name: 'of two that wait for the same a payment completes none: a person must decide',
     },
     broken: {
       file: 'venues/evm/balance-observe.ts',

@@ -311,7 +311,7 @@ export const perpLaneRules: readonly Rule[] = [
     rule: 'No payment at the perps venue gets a nonce more than 12 hours ahead of the clock.',
     test: {
       file: MASTERS,
-      name: 'of a clock that was days ahead is given to no payment, and none is used up',
+      name: 'of a clock that was days ahead goes to no payment, and none is used up',
     },
     broken: {
       file: 'prisma/functions/perp-actions.sql',
@@ -325,7 +325,7 @@ export const perpLaneRules: readonly Rule[] = [
     rule: 'Deposits into the master’s account for a strategy bring together no more than it may have.',
     test: {
       file: MASTERS,
-      name: 'bring no more than that together, also what has arrived since it was asked',
+      name: 'bring no more than that together, with what has arrived since it was read',
     },
     broken: {
       file: 'prisma/functions/perp-fence.sql',

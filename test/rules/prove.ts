@@ -69,10 +69,10 @@ async function prove(copy: string, rule: Rule): Promise<boolean> {
   );
   let noticed = true;
   for (let time = 0; time < times && foreground.status === null; time += 1) {
-    const begun = Date.now();
+    const startedAt = Date.now();
     const { ran, failed, output } = await runTest(copy, rule);
     if (foreground.status !== null) break;
-    const seconds = ((Date.now() - begun) / 1000).toFixed(0);
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
     const verdict = failed ? 'noticed' : ran ? 'MISSED' : 'MISSED (the test did not run)';
     process.stdout.write(`${verdict.padEnd(8)} ${rule.id} (${seconds} s)\n`);
     if (failed) continue;

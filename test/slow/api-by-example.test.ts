@@ -7,7 +7,7 @@ import { eventually } from '../support/own-stack.ts';
 import { blocksOf, openTerminals, shellBlocks, shownFields } from '../support/guide.ts';
 
 const PAGE = 'docs/api-by-example.md';
-const RECEIVER = /^# receive\.py\n/;
+const CALLBACK_SCRIPT = /^# receive\.py\n/;
 // Four programs of one key within a minute; a reader runs one of them.
 const opened = openTerminals({ SVC_RATE_LIMIT_WRITE_RPM: '100000' });
 afterAll(() => opened.close(), 60_000);
@@ -21,11 +21,11 @@ beforeAll(() => {
   const python = blocksOf(PAGE, 'python');
   save(
     'receive.py',
-    python.filter((block) => RECEIVER.test(block)),
+    python.filter((block) => CALLBACK_SCRIPT.test(block)),
   );
   save(
     'by_example.py',
-    python.filter((block) => !RECEIVER.test(block)),
+    python.filter((block) => !CALLBACK_SCRIPT.test(block)),
   );
   save('by_example.ts', blocksOf(PAGE, 'ts'));
 });

@@ -29,7 +29,7 @@ const own = ownStack({ bridges: true, split: true });
 beforeAll(async () => {
   bridges = own.stack.bridges!;
   const [from, to] = [bridges.near, bridges.far];
-  const plan = sendAndArrive({ key: TEMPLATE, from, to, recipient: treasury() });
+  const plan = sendAndArrive({ key: TEMPLATE, from, to, payee: treasury() });
   await own.api.expect(201, 'POST', '/plan-templates', plan);
 }, 240_000);
 afterEach(() => delivererFaults(null));

@@ -39,7 +39,7 @@ beforeAll(async () => {
   bridges = own.stack.bridges!;
   const { near: from, far: to } = bridges;
   const payee = own.stack.chain.accounts.treasury.address;
-  const ways = { from, to, recipient: payee };
+  const ways = { from, to, payee };
   const mint = burnAndMint({ ...ways, key: MINT_PLAN, finality: 'standard', gated: true });
   const send = sendAndArrive({ ...ways, key: SEND_PLAN });
   for (const plan of [mint, send]) await own.api.expect(201, 'POST', '/plan-templates', open(plan));

@@ -145,7 +145,7 @@ beforeAll(async () => {
     timeout_seconds: 2,
     settle_seconds: 1,
     same_key_safe: true,
-    payees: [{ field: 'beneficiary', family: 'cex' }],
+    payees: [{ field: 'payee', family: 'cex' }],
     ...more,
   });
   own = await startOwnStack({

@@ -86,17 +86,17 @@ describe.each(TYPES)('of %s', (action_type) => {
     const plain = (declared: boolean): string =>
       `plain_addresses(n.pays, '{"destination_address": "bank"}', '{}', '{}', NULL, NULL, ${String(declared)})`;
     expect(await ofNode(action_type, plain(false))).toEqual(plainly);
-    // Only of a team's own type is believed that it pays nobody.
+    // Only a team's own type may declare that it has no payee.
     expect(await ofNode(action_type, plain(true))).toEqual(action_type === TEAMS ? [] : plainly);
   });
 
   test('a completion is refused without a claim where it could say one, and nowhere else', async () => {
-    const asked = (output: JsonObject | null): Promise<boolean> =>
+    const needsClaim = (output: JsonObject | null): Promise<boolean> =>
       ofNode(action_type, 'needs_claim(n.claims_when, $2::jsonb)', JSON.stringify(output));
     const claims = claimsOf({ action_type, output: ALL, matched: ALL, external_ref: 'x' });
-    expect(await asked(ALL)).toBe(claims.length > 0);
+    expect(await needsClaim(ALL)).toBe(claims.length > 0);
     const always = specOf(action_type).claim?.required === 'always';
-    for (const nothing of [{}, null]) expect(await asked(nothing)).toBe(always);
+    for (const nothing of [{}, null]) expect(await needsClaim(nothing)).toBe(always);
   });
 
   test('what it sent is read from the field that tells it', async () => {

@@ -28,7 +28,7 @@ const anyRow = fc.record({
   active: fc.boolean(),
   cools: fc.constantFrom(null, -60, 60),
 });
-const anyAsked = fc.record<PayeeAddress>({
+const anyPayee = fc.record<PayeeAddress>({
   chain_family: fc.constantFrom('evm', 'cex'),
   address: fc.constantFrom(A, B),
   chain_id: fc.constantFrom(1, 2, null),
@@ -40,8 +40,8 @@ test('an address is judged by the fence as by the rule', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyRow, { maxLength: 6 }),
-      fc.array(anyAsked, { minLength: 1, maxLength: 4 }),
-      async (rows, asked) => {
+      fc.array(anyPayee, { minLength: 1, maxLength: 4 }),
+      async (rows, payees) => {
         await db.sql`DELETE FROM allowed_addresses`;
         for (const { cools, chain_family, address, active, chain_id } of rows) {
           await db.sql`
@@ -55,8 +55,8 @@ test('an address is judged by the fence as by the rule', async () => {
                   CASE WHEN NOT ${active} THEN svc_now() END, CASE WHEN NOT ${active} THEN 'x' END)
           ON CONFLICT DO NOTHING`;
         }
-        const { now, rows: listed } = await readListed(db, asked);
-        for (const of of asked) {
+        const { now, rows: listed } = await readListed(db, payees);
+        for (const of of payees) {
           const [fence] = await db.sql<{
             code: string | null;
           }>`SELECT address_problem(${JSON.stringify(of)}::jsonb) AS code`;
@@ -97,7 +97,7 @@ describe('the fence in one statement', () => {
     readonly prepared?: JsonObject;
     readonly intent?: JsonObject;
     readonly input_params?: JsonObject;
-    /** What its executor declares to pay nobody. */
+    /** The action types that its executor declares to have no payee. */
     readonly pays_nobody?: readonly string[];
   }
 
@@ -155,7 +155,7 @@ describe('the fence in one statement', () => {
     [
       'one whose config has a second payee',
       false,
-      { config: { destination_address: A, deep: [{ recipient: 'bc1q' }] } },
+      { config: { destination_address: A, deep: [{ payee: 'bc1q' }] } },
     ],
     [
       'one that was prepared with a payee under a name of its own',
@@ -168,7 +168,7 @@ describe('the fence in one statement', () => {
       { action_type: 'evm_native_transfer', config: {}, prepared: { payee_address: 'evil.eth' } },
     ],
     [
-      'one whose executor says that it pays nobody',
+      'one whose executor declares that it has no payee',
       false,
       {
         action_type: 'evm_native_transfer',
@@ -178,13 +178,13 @@ describe('the fence in one statement', () => {
       },
     ],
     ['one whose destination is no text', false, { config: { destination_address: [A] } }],
-    ['one that names nobody', false, { config: {}, intent: { destination_address: A } }],
+    ['one that names no payee', false, { config: {}, intent: { destination_address: A } }],
     [
-      'a node that pays nobody',
+      'a node without a payee',
       true,
       { action_type: 'noop', config: {}, intent: { destination_address: B } },
     ],
-    ['an own type that names nobody', true, { action_type: 'bank', config: { account: '12' } }],
+    ['an own type that names no payee', true, { action_type: 'bank', config: { account: '12' } }],
     [
       'an own type whose executor names its payees',
       false,
@@ -200,7 +200,7 @@ describe('the fence in one statement', () => {
       false,
       { action_type: 'bank', config: {}, prepared: { x: [{ y: B }] } },
     ],
-    ['an own type with an address', false, { action_type: 'bank', config: { recipient: A } }],
+    ['an own type with an address', false, { action_type: 'bank', config: { payee: A } }],
     [
       'an own type with one in its parameters',
       false,

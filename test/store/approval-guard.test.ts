@@ -75,7 +75,7 @@ test('no plain write runs, readies or sends what was not approved', async () => 
     expect(await setNode(id, `state = '${from}'`)).toBe(1);
     for (const state of LEFT) expect(await setNode(id, `state = '${state}'`)).toBe(unapproved(id));
   }
-  // A node that a restore has marked may be looked for, and is sent by nobody.
+  // A node that a restore has marked may be looked for, and is never sent.
   expect(await setNode(id, "state = 'READY', recover_first = true")).toBe(1);
   expect(await setNode(id, "state = 'SUBMITTING', recover_first = false")).toBe(unapproved(id));
 });

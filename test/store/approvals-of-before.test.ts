@@ -9,7 +9,7 @@ const bench = storeBench();
 test('what was approved before has its row, marked as such, and goes on; nothing else has one', async () => {
   const ids: string[] = [];
   for (let made = 0; made < 5; made += 1) ids.push((await bench.movement()).movement_id);
-  const [byKey, byPolicy, byCap, byNobody, waiting] = ids as [string, ...string[]];
+  const [byKey, byPolicy, byCap, byNone, waiting] = ids as [string, ...string[]];
   const kept = (await bench.movement()).movement_id;
   // As the release before leaves it: its migrations, and states without rows of approvals.
   await bench.sql('DELETE FROM _prisma_migrations WHERE migration_name = $1', MIGRATION);
@@ -24,7 +24,7 @@ test('what was approved before has its row, marked as such, and goes on; nothing
   await approved(byKey, 'key-1', null);
   await approved(byPolicy, null, { outcome: 'approved', policy_id: 'policy-1' });
   await approved(byCap, null, { outcome: 'approved' });
-  await approved(byNobody, null, { outcome: 'pending' });
+  await approved(byNone, null, { outcome: 'pending' });
   await approved(kept, 'key-2', null);
   await bench.approve(kept);
   expect(await applyMigrations(bench.url)).toEqual([MIGRATION]);
@@ -39,7 +39,7 @@ test('what was approved before has its row, marked as such, and goes on; nothing
       [byKey, ['migration', 'key-1']],
       [byPolicy, ['migration', 'policy-1']],
       [byCap, ['migration', 'test/store']],
-      [byNobody, ['migration', 'auth_off']],
+      [byNone, ['migration', 'auth_off']],
       [kept, ['auth_off', null]],
     ]),
   );

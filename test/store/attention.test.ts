@@ -38,7 +38,7 @@ async function claiming(state: string, nonce: number, lane: string, ago: string)
 }
 const attention = async (id: string) => (await readMovement(bench.db, id))?.attention ?? null;
 
-test('an observed transaction behind one of which nobody knows the end waits for that one', async () => {
+test('an observed transaction behind one with an unknown outcome waits for that one', async () => {
   const blocker = await claiming('UNKNOWN', 7, '0xa1', '1 hour');
   const behind = await claiming('OBSERVING', 8, '0xa1', '2 minutes');
   expect(await attention(behind)).toMatchObject({
@@ -55,7 +55,7 @@ test('an observed transaction behind one of which nobody knows the end waits for
   await claiming('OBSERVING', 3, '0xc3', '2 minutes');
   expect(await attention(await claiming('OBSERVING', 4, '0xc3', '2 minutes'))).toBeNull();
 
-  // Its nonce was used by another transaction: nothing waits for it any more.
+  // Its nonce was used by another transaction: nothing waits for it now.
   await bench.sql(
     'UPDATE evm_transactions SET released_at = now() WHERE movement_id = $1::uuid',
     blocker,

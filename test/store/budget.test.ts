@@ -385,7 +385,7 @@ test('what the transaction finds too late leaves the movement waiting, with its 
   });
 });
 
-test('a policy that changed since it was asked decides nothing: not even the movement is written', async () => {
+test('a policy that changed after its decision decides nothing, writes no movement', async () => {
   const policy = await policyOf({ window_hours: 1, max_count_per_window: 5 });
   const count = async (): Promise<unknown> => bench.sql('SELECT count(*)::int AS n FROM movements');
   const before = await count();

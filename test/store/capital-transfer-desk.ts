@@ -40,7 +40,7 @@ export interface TransferDesk {
 export const FRESH_SECONDS = 3_600;
 
 /**
- * `provider` is asked for everything but its accounts, which are those of every transfer made here.
+ * `provider` answers everything but its accounts, which are those of every transfer made here.
  */
 export function transferDesk(
   bench: StoreBench,

@@ -74,7 +74,7 @@ test('of a record that the provider has shown, once the send is over', async () 
   expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
 });
 
-test('of a provider whose venues are not bound any more, after the longest that one may take', async () => {
+test('of a provider whose venues are unbound, after the longest possible transfer', async () => {
   const { desk, id } = await unanswered();
   const later = (seconds: number) =>
     bench.sql(

@@ -70,7 +70,7 @@ describe('texts of a provider', () => {
 });
 
 describe('a provider that breaks', () => {
-  test('in another way than by a fault, when it is asked, is waited for and then left to a person', async () => {
+  test('other than by a fault, when read, is waited for, then left to a person', async () => {
     const broken = {
       submit: () => Promise.reject(lost),
       find: () => Promise.reject(new TypeError('a bug')),
@@ -87,7 +87,7 @@ describe('a provider that breaks', () => {
     expect((await hurried.row(over)).state).toBe('MANUAL_INTERVENTION');
   });
 
-  test('in such a way during a send is asked what became of it', async () => {
+  test('in such a way during a send is looked up', async () => {
     const desk = transferDesk(bench, {
       submit: () => Promise.reject(new TypeError('a bug')),
       find: () => Promise.resolve({ status: 'completed' }),
@@ -99,10 +99,10 @@ describe('a provider that breaks', () => {
   });
 });
 
-test('a transfer is neither sent to nor asked of another provider that its accounts are bound to meanwhile', async () => {
-  const asked: string[] = [];
+test('a transfer neither goes to nor reads a provider that was bound after it', async () => {
+  const calls: string[] = [];
   const find = (): Promise<null> => {
-    asked.push('find');
+    calls.push('find');
     return Promise.resolve(null);
   };
   const desk = transferDesk(bench, {
@@ -118,7 +118,7 @@ test('a transfer is neither sent to nor asked of another provider that its accou
     id,
   );
   await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
-  expect(asked).toEqual([]);
+  expect(calls).toEqual([]);
 });
 
 describe('a worker that wakes up after others have gone on', () => {
@@ -132,10 +132,10 @@ describe('a worker that wakes up after others have gone on', () => {
       submit: () => new Promise<TransferAnswer>((resolve) => answers.push(resolve)),
       find: () => Promise.resolve(state.record),
     });
-    const begun = async (count: number): Promise<void> => {
+    const untilSubmitted = async (count: number): Promise<void> => {
       while (answers.length < count) await sleep(10);
     };
-    return { desk, answers, state, begun };
+    return { desk, answers, state, untilSubmitted };
   }
   const refusal: TransferAnswer = {
     status: 'failed',
@@ -144,15 +144,15 @@ describe('a worker that wakes up after others have gone on', () => {
   };
 
   test('with a refusal cannot end what was sent again and is under way', async () => {
-    const { desk, answers, state, begun } = slowProvider();
+    const { desk, answers, state, untilSubmitted } = slowProvider();
     const id = await desk.made();
     const first = desk.submit(id);
-    await begun(1);
+    await untilSubmitted(1);
     await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
     await sleep(1_050);
     expect(await desk.look(id)).toMatchObject({ next: 'submit' });
     const second = desk.submit(id);
-    await begun(2);
+    await untilSubmitted(2);
     answers[0]?.(refusal);
     await first;
     expect((await desk.row(id)).state).toBe('SUBMITTING');
@@ -168,11 +168,11 @@ describe('a worker that wakes up after others have gone on', () => {
   });
 
   test('and has not sent yet sends nothing when another has, or when a person has decided', async () => {
-    const { desk, answers, begun } = slowProvider();
+    const { desk, answers, untilSubmitted } = slowProvider();
     const id = await desk.made();
     const { epoch } = await desk.row(id);
     const first = desk.submit(id, epoch);
-    await begun(1);
+    await untilSubmitted(1);
     await desk.submit(id, epoch);
     expect(answers).toHaveLength(1);
     await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
@@ -195,12 +195,12 @@ describe('a worker that wakes up after others have gone on', () => {
     expect(await desk.row(id)).toMatchObject({ state: 'MANUAL_INTERVENTION', sends: 1 });
   });
 
-  test('is not repeated once a person should have been asked, though nothing landed and a repeat would be safe', async () => {
-    const given = { submit: () => Promise.reject(lost), find: () => Promise.resolve(null) };
-    const desk = transferDesk(bench, given, 60);
+  test('is not repeated once it is left to a person, though a repeat would be safe', async () => {
+    const lossy = { submit: () => Promise.reject(lost), find: () => Promise.resolve(null) };
+    const desk = transferDesk(bench, lossy, 60);
     const [soon, late] = [await desk.made(), await desk.made()];
     for (const id of [soon, late]) await desk.submit(id);
-    // Nobody worked on it for an hour.
+    // No worker ran for an hour.
     await bench.sql(
       "UPDATE capital_transfers SET pending_until = now() - interval '1 hour' WHERE transfer_id = $1::uuid",
       late,
@@ -228,12 +228,12 @@ describe('a worker that wakes up after others have gone on', () => {
     const [soon, later] = [await desk.made(), await desk.made()];
     for (const id of [soon, later]) {
       await desk.submit(id);
-      const told = await desk.look(id);
-      expect(told).toMatchObject({ next: 'submit' });
+      const seen = await desk.look(id);
+      expect(seen).toMatchObject({ next: 'submit' });
       // Every worker was away, and comes back to what the look has said.
       if (id === later)
         await bench.sql(`UPDATE capital_transfers SET ${since} WHERE transfer_id = $1::uuid`, id);
-      await desk.submit(id, told.epoch);
+      await desk.submit(id, seen.epoch);
     }
     expect(sent).toEqual([soon, soon, later]);
     expect(await desk.row(later)).toMatchObject({
@@ -269,8 +269,8 @@ describe('a worker that wakes up after others have gone on', () => {
         acknowledged: true,
         sends: 1,
       });
-      // The time of the send is over, and that of the provider is not: a transfer that nobody had
-      // acknowledged would be sent again now.
+      // The time of the send is over, and that of the provider is not: without the acknowledgement
+      // of a person the transfer would be sent again now.
       await bench.sql(
         "UPDATE capital_transfers SET send_not_after = now() - interval '1 hour' WHERE transfer_id = $1::uuid",
         id,
@@ -294,10 +294,10 @@ describe('a worker that wakes up after others have gone on', () => {
   );
 
   test('is not repeated where a repeat may have a second effect, however long nothing is found', async () => {
-    const { desk, state, begun } = slowProvider({ same_key_safe: false });
+    const { desk, state, untilSubmitted } = slowProvider({ same_key_safe: false });
     const id = await desk.made();
     void desk.submit(id);
-    await begun(1);
+    await untilSubmitted(1);
     await desk.look(id).catch(() => undefined);
     await bench.sql(
       "UPDATE capital_transfers SET send_not_after = now() - interval '1 day' WHERE transfer_id = $1::uuid",

@@ -105,7 +105,7 @@ async function said(
   const row = await readPhase(bench.db, movement_id, node_key);
   if (row === null) throw new Error('there is no such node');
   const answer = { next_state: 'COMPLETED', output } as const;
-  // What is asked again is thrown.
+  // What must be read again is thrown.
   await phases[phase]
     .finish(deps, { movement_id, node_key, attempt: 1, ...more }, row, { answer })
     .catch(() => null);

@@ -1,5 +1,5 @@
 /**
- * Clauses of the functions in prisma/functions, one by one: what is so before, what is asked of the
+ * Clauses of the functions in prisma/functions, one by one: the state before, the call of the
  * database, what it answers. Each in a transaction that is taken back. Here is what runs them, and
  * what several tables of them say.
  */
@@ -22,7 +22,7 @@ export function withMadeUpRows(): void {
 /** Stands for the movement that cases are about. */
 export const OWN = '$own';
 
-/** Name, what is so before, what is asked, what is answered (of an error, its message). */
+/** Name, the state before, the call, its answer (of an error, its message). */
 export type Clause = readonly [name: string, first: string, ask: string, answer: unknown];
 
 async function answered(first: string, ask: string): Promise<unknown> {

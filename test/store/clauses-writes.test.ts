@@ -95,7 +95,7 @@ const look = (fields: object): string =>
 
 holds('looks at wallets', [
   ['whoever has the lease says when it is looked at again', '', look({}), true],
-  ['nobody else does', '', look({ lease: LATER }), false],
+  ['no other worker does', '', look({ lease: LATER }), false],
   [
     'what was found in another state is not written',
     '',
@@ -174,7 +174,7 @@ holds('a transition', [
     null,
   ],
   [
-    'that prepares what nobody has',
+    'that prepares an unprepared node',
     also('n', passed),
     apply(part({ prepared_action: { a: 1 } })),
     null,
@@ -210,7 +210,7 @@ holds('a transition', [
     null,
   ],
   [
-    'of a fence of what is to be asked about',
+    'of a fence before the earlier send is looked up',
     approved + also('n', { ...passed, recover_first: true }),
     apply(part(SEND)),
     'node_state',
@@ -288,7 +288,7 @@ holds('a transition', [
     'frozen',
   ],
   [
-    'of a cancel of what nobody signed',
+    'of a cancel of an unsigned send',
     also('n', { state: 'OBSERVING' }),
     apply(part({ cancel_asked: 1 })),
     'nothing_signed',
@@ -772,7 +772,7 @@ holds('a transition of nodes', [
     null,
   ],
   [
-    'of what is to be asked about, but for its fence',
+    'of what must be looked up, but for its fence',
     also('n', { ...passed, recover_first: true }),
     apply(part({ state: 'FAILED' })),
     null,
@@ -908,7 +908,7 @@ holds('a transition of nodes', [
     'of another movement': [{ movement_id: ID('6') }, 'nothing_signed'],
     'of what has no bytes': [{ raw_tx: null, tx_hash: null }, 'nothing_signed'],
     'of a later version': [{ replaces: ID('1') }, 'nothing_signed'],
-    'of what was given up': [{ released_at: SINCE }, 'nothing_signed'],
+    'of what was released': [{ released_at: SINCE }, 'nothing_signed'],
     'of what is final': [{ final_at: SINCE }, 'nothing_signed'],
   }).map(([name, [fields, reason]]): Clause => [
     `a cancel ${name}`,

@@ -42,7 +42,7 @@ holds('may have sent', [
     false,
   ]),
   [
-    'READY, to be asked about',
+    'READY, to be looked up first',
     '',
     `may_have_sent(${node({ state: 'READY', recover_first: true })})`,
     true,
@@ -54,7 +54,7 @@ holds('may have sent', [
     true,
   ],
   [
-    'BLOCKED, to be asked about',
+    'BLOCKED, to be looked up first',
     '',
     `may_have_sent(${node({ state: 'BLOCKED', recover_first: true })})`,
     false,
@@ -95,12 +95,7 @@ holds('what a node moves', [
     `moved_amount(${node({ ...paid, amount: null, flow: { amount: '7' } })})::float`,
     7,
   ],
-  [
-    'an amount that nobody knows',
-    '',
-    `moved_amount(${node({ ...paid, amount: null })})::float`,
-    null,
-  ],
+  ['an unknown amount', '', `moved_amount(${node({ ...paid, amount: null })})::float`, null],
   ['a mint brings what arrived', '', sent({ ...mint, output: { received_amount: '3' } }), 3],
   [
     'of a mint what was submitted says nothing',
@@ -196,7 +191,7 @@ holds('what may be drawn', [
   ],
   ['without a bound a person approved it', outflow(null) + also('x', { flow }), draws('99'), null],
   [
-    'what a restore may have lost is asked about first',
+    'what a restore may have lost is looked up first',
     ten + also('y', lost),
     draws('5'),
     unasked(['y']),
@@ -227,7 +222,7 @@ holds('what may be drawn', [
     unasked(['y']),
   ],
   [
-    'not one that was asked about',
+    'not one that was looked up',
     ten + also('y', { ...lost, recover_first: false }),
     draws('10'),
     null,
@@ -239,12 +234,7 @@ holds('what may be drawn', [
     draws('10'),
     null,
   ],
-  [
-    'what is too much already is not to be asked about',
-    ten + also('y', lost),
-    draws('11'),
-    exceeded('0'),
-  ],
+  ['what is too much already is not looked up', ten + also('y', lost), draws('11'), exceeded('0')],
   [
     'an allowance draws what its plan says',
     outflow('10') + also('x', { ...approve, flow }),
@@ -264,7 +254,7 @@ holds('what may be drawn', [
     null,
   ],
   [
-    'a transfer of nothing is asked all the same',
+    'a transfer of nothing is checked all the same',
     outflow('10') + also('x', { flow }) + also('y', { ...paid, amount: '11', flow }),
     draws('0'),
     exceeded('11'),
@@ -334,7 +324,7 @@ holds('who may be paid', [
   ['strictly, only with its chain', '', pays({ strict: true }), 'ADDRESS_CHAIN_ID_REQUIRED'],
   ['strictly, with its chain', listed({ chain_id: 5 }), pays({ strict: true }), null],
   [
-    'cooling is told before a chain that is missing',
+    'cooling is reported before a chain that is missing',
     listed({ chain_id: 5, usable_after: LATER }) +
       `INSERT INTO allowed_addresses SELECT (jsonb_populate_record(a, '{"id": "${ID('3')}", "chain_id": null}')).* FROM allowed_addresses a;`,
     pays({ strict: true }),
@@ -412,12 +402,12 @@ holds('what a send is bound to', [
     problem('signer', 'old', 'identity_mismatch'),
   ],
   [
-    'an identity that is not asked',
+    'an identity that is not read',
     signerIs({ expected_signer_address: MASTER }),
     bound({ address: null }),
     null,
   ],
-  ['a signer that nobody stored', '', bound({ signer_key: 'none' }), null],
+  ['a signer that is not stored', '', bound({ signer_key: 'none' }), null],
   [
     'all that is wrong at once',
     `UPDATE executors SET status = 'disabled';` + signerIs({ status: 'disabled' }),
@@ -450,8 +440,8 @@ holds('what a send is bound to', [
   ],
 ]);
 
-const perp = (asked: object = {}): string =>
-  `perp_problem(${doc({ signer: MASTER, ...asked })}, '${OWN}')`;
+const perp = (terms: object = {}): string =>
+  `perp_problem(${doc({ signer: MASTER, ...terms })}, '${OWN}')`;
 const why = (reason: string, key: string): object => ({
   binding: 'perp',
   key,
@@ -565,7 +555,7 @@ holds('the perps venue', [
     why('MAX_AGENT_BALANCE_EXCEEDED', 'strategy'),
   ],
   [
-    'what has arrived since it was asked counts',
+    'what has arrived since it was read counts',
     binding('max_agent_balance = 9') +
       other({ state: 'COMPLETED', amount: '0.1', completed_at: '2026-01-01T00:00:00Z' }),
     perp(full),
@@ -607,7 +597,7 @@ const COUNT = 'window_count_exceeded';
 holds('a policy of a window', [
   ['all of it', policy, take('10'), ''],
   ['no more', policy, take('10.1'), AMOUNT],
-  ['more where nobody checks', policy, take('10.1', false), ''],
+  ['more without the check', policy, take('10.1', false), ''],
   ['beside what is reserved', policy + row('6'), take('4'), ''],
   ['not what is reserved', policy + row('6'), take('4.1'), AMOUNT],
   ['not what is consumed', policy + row('6', { status: 'consumed' }), take('4.1'), AMOUNT],
@@ -720,7 +710,7 @@ holds('a template with a cap of a day', [
   ['a policy that changed', '', guard({ policy_id: ID('1'), revision: 2 }), 'the policy changed'],
 ]);
 
-/** What a restore makes of the node `n`, of which it is asked. */
+/** What a restore makes of the node `n`. */
 const restored = (first: string, fields: object, column: string): [string, string] => [
   `${also('n', fields)} ${first} SELECT after_restore(${doc({ incident: 'i', send_seconds: 600, signature_seconds: 7200, audit: [] })});`,
   `(SELECT ${column} FROM movement_nodes WHERE movement_id = '${OWN}' AND node_key = 'n')`,
@@ -733,12 +723,12 @@ const forTeam = { executor_binding: { executor_key: 'e' }, signer_binding: { sig
 
 holds('after a restore', [
   ...['BLOCKED', 'READY', 'SKIPPED'].map((state): Clause => [
-    `${state} is asked about first`,
+    `${state} is looked up first`,
     ...restored('', { ...suspect, state }, 'recover_first AND restored AND submit_epoch = 1003'),
     true,
   ]),
   ...['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN', 'FAILED'].map((state): Clause => [
-    `${state} is asked about as it is`,
+    `${state} is looked up as it is`,
     ...restored(
       '',
       { ...suspect, state },
@@ -747,7 +737,7 @@ holds('after a restore', [
     true,
   ]),
   [
-    'what was to be asked about still is',
+    'what was to be looked up first still is',
     ...restored('', { ...suspect, state: 'FAILED', recover_first: true }, 'recover_first'),
     true,
   ],
@@ -771,7 +761,7 @@ holds('after a restore', [
     false,
   ]),
   ...['COMPLETED', 'REJECTED', 'EXPIRED'].map((state): Clause => [
-    `of a movement that is ${state} nothing is asked`,
+    `of a movement that is ${state} nothing is looked up`,
     ...restored(
       `UPDATE movements SET request_state = '${state}';`,
       { ...suspect, state: 'READY' },
@@ -930,7 +920,7 @@ const issue = (fields: object): string =>
 const NONE = { authority_key: 'authority', allowed_assets: null, allowed_chains: null };
 
 holds('grants of an authority', [
-  ['what is not given stays', ...issued({}), granted],
+  ['what is left out stays', ...issued({}), granted],
   ['a limit', ...issued({ max_notional: '6' }), { ...granted, max_notional: '6' }],
   ['assets', ...issued({ allowed_assets: ['ETH'] }), { ...granted, allowed_assets: ['ETH'] }],
   ['no assets', ...issued({ allowed_assets: [] }), { ...granted, allowed_assets: [] }],
@@ -1072,16 +1062,16 @@ const plain = (
     input = {},
     prepared = null,
     reported = null,
-    nobody = [] as string[],
+    noPayee = [] as string[],
   }: {
     intent?: object;
     input?: object;
     prepared?: object | null;
     reported?: object | null;
-    nobody?: string[];
+    noPayee?: string[];
   } = {},
 ): string =>
-  `plain_addresses('${nodeFacts({ node_kind: 'action', action_type: action }).pays}', ${[config, intent, input].map(doc).join(', ')}, ${[prepared, reported].map((value) => (value === null ? 'NULL' : doc(value))).join(', ')}, ${String(nobody.includes(action))})`;
+  `plain_addresses('${nodeFacts({ node_kind: 'action', action_type: action }).pays}', ${[config, intent, input].map(doc).join(', ')}, ${[prepared, reported].map((value) => (value === null ? 'NULL' : doc(value))).join(', ')}, ${String(noPayee.includes(action))})`;
 const account = { destination_address: 'account-1' };
 const hexed = { destination_address: MASTER.toUpperCase().replace('0X', '0x') };
 const of = (address: string): object[] => [{ chain_family: 'cex', address }];
@@ -1096,7 +1086,7 @@ holds('addresses that the short fence can read', [
     'cex_deposit_observe',
     'evm_balance_observe',
     'bridge_c_observe',
-  ].map((action): Clause => [`${action} pays nobody`, '', plain(action, { to: ADDRESS }), []]),
+  ].map((action): Clause => [`${action} has no payee`, '', plain(action, { to: ADDRESS }), []]),
   ...[
     'evm_native_transfer',
     'evm_erc20_transfer',
@@ -1110,39 +1100,39 @@ holds('addresses that the short fence can read', [
   ].map((action): Clause => [
     `${action} goes the long way`,
     '',
-    plain(action, account, { nobody: [action] }),
+    plain(action, account, { noPayee: [action] }),
     null,
   ]),
-  ['a type of a team that pays nobody', '', plain('acme', {}, { nobody: ['acme'] }), []],
-  ['another type of a team', '', plain('acme', {}, { nobody: ['other'] }), null],
+  ['a type of a team without a payee', '', plain('acme', {}, { noPayee: ['acme'] }), []],
+  ['another type of a team', '', plain('acme', {}, { noPayee: ['other'] }), null],
   [
     'one whose intent names a payee',
     '',
-    plain('acme', {}, { nobody: ['acme'], intent: account }),
+    plain('acme', {}, { noPayee: ['acme'], intent: account }),
     null,
   ],
   [
     'one with an address in its config',
     '',
-    plain('acme', { a: ADDRESS }, { nobody: ['acme'] }),
+    plain('acme', { a: ADDRESS }, { noPayee: ['acme'] }),
     null,
   ],
-  ['in its input', '', plain('acme', {}, { nobody: ['acme'], input: { a: ADDRESS } }), null],
+  ['in its input', '', plain('acme', {}, { noPayee: ['acme'], input: { a: ADDRESS } }), null],
   [
     'in what is prepared',
     '',
-    plain('acme', {}, { nobody: ['acme'], prepared: { a: ADDRESS } }),
+    plain('acme', {}, { noPayee: ['acme'], prepared: { a: ADDRESS } }),
     null,
   ],
   [
     'in what was reported',
     '',
-    plain('acme', {}, { nobody: ['acme'], reported: { a: ADDRESS.toUpperCase() } }),
+    plain('acme', {}, { noPayee: ['acme'], reported: { a: ADDRESS.toUpperCase() } }),
     null,
   ],
   ['a withdrawal to an account', '', withdraw(account), of('account-1')],
   ['to an address, in normal form', '', withdraw(hexed), of(MASTER)],
-  ['to nobody', '', withdraw({}), null],
+  ['to no one', '', withdraw({}), null],
   ['to several', '', withdraw({ destination_address: ['account-1'] }), null],
   ['to what is no word', '', withdraw({ destination_address: 'account 1' }), null],
   ['to the longest', '', withdraw({ destination_address: 'a'.repeat(256) }), of('a'.repeat(256))],
@@ -1203,8 +1193,8 @@ const ready = {
 const ownPlan = (more: object): object => ({
   own_plan: { own_config: {}, left_out: [], asset: 'USDC', ...more },
 });
-const fence = ({ attempt = 1, executor = 'e', nobody = [] as string[] } = {}): string =>
-  `try_fence('${OWN}', 'n', ${String(attempt)}, '${executor}', 1, '${ID('9')}', ${doc(nobody)}) -> 'passed'`;
+const fence = ({ attempt = 1, executor = 'e', noPayee = [] as string[] } = {}): string =>
+  `try_fence('${OWN}', 'n', ${String(attempt)}, '${executor}', 1, '${ID('9')}', ${doc(noPayee)}) -> 'passed'`;
 const hour = { timeout_policy: { execution_seconds: 3600 } };
 const began = (ago: string, frozen = 'NULL'): string =>
   `UPDATE movement_nodes SET started_at = svc_now() - interval '${ago}', frozen_since = ${frozen} WHERE node_key = 'n';`;
@@ -1215,12 +1205,12 @@ holds('the short fence', [
   ['no other executor', running + also('n', ready), fence({ executor: 'f' }), false],
   ...Object.entries({
     'that did not pass its preflight': { preflight_passed: false },
-    'that is to be asked about': { recover_first: true },
+    'that must be looked up first': { recover_first: true },
     'that is not prepared': { prepared_action: null },
     'that has something to be signed': { sign_request: { a: 1 } },
     'that has a signer': { signer_binding: { signer_key: 'old' } },
     'of an unknown amount': { amount: null },
-    'that has not begun': { started_at: null },
+    'that has not started': { started_at: null },
     'that is not READY': { state: 'BLOCKED' },
     'that goes the long way': { action_type: 'evm_erc20_transfer' },
     'of more than its plan may move': ownPlan({ risk_patch: { max_amount: '4.9' } }),
@@ -1241,13 +1231,13 @@ holds('the short fence', [
   [
     'not a type of a team that says so',
     running + also('n', { ...ready, flow: null }),
-    fence({ nobody: ['cex_internal_transfer'] }),
+    fence({ noPayee: ['cex_internal_transfer'] }),
     false,
   ],
   [
     'but one that draws',
     running + also('n', ready),
-    fence({ nobody: ['cex_internal_transfer'] }),
+    fence({ noPayee: ['cex_internal_transfer'] }),
     true,
   ],
   [

@@ -48,21 +48,21 @@ test('every clock is a metric, those that count stop sends, and one that is sile
   expect(clocks.unread()).toEqual([]);
 });
 
-test('a clock that was wrong and cannot be read agrees with nobody yet', async () => {
-  let told: () => Promise<number> = () => Promise.resolve(Date.now() + MINUTES);
+test('a clock that was wrong and cannot be read agrees with none yet', async () => {
+  let readClock: () => Promise<number> = () => Promise.resolve(Date.now() + MINUTES);
   const clocks = createClocks({
     db: bench.db,
     log: pino({ level: 'silent' }),
-    venues: { exchange: { read: () => told(), counts: 'either' } },
+    venues: { exchange: { read: () => readClock(), counts: 'either' } },
   });
   await clocks.measure();
-  told = () => Promise.reject(new Error('away'));
+  readClock = () => Promise.reject(new Error('away'));
   await clocks.measure();
   expect([clocks.differences.get('exchange')! > 60_000, clocks.unread()]).toEqual([
     true,
     ['exchange'],
   ]);
-  told = () => Promise.resolve(Date.now());
+  readClock = () => Promise.resolve(Date.now());
   await clocks.measure();
   expect(Math.abs(clocks.differences.get('exchange')!)).toBeLessThan(60_000);
 });
@@ -115,11 +115,11 @@ test.each([
   [61_000, 'read_phase'],
   [60_000, 'try_fence'],
 ])('with clocks %d ms apart the fence of an unsigned node begins with %s', async (ms, first) => {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const db = {
     mayBegin: () => true,
     sql: (texts: readonly string[]) => {
-      asked.push(texts.join('?'));
+      queries.push(texts.join('?'));
       return Promise.reject(new Error('no database here'));
     },
   };
@@ -132,5 +132,5 @@ test.each([
   } as unknown as PhaseDependencies;
   const args = { movement_id: 'm', node_key: 'n', attempt: 1, epoch: 0, executor_key: 'x' };
   await submit.begin(deps, args as never).catch(() => undefined);
-  expect(asked[0]).toContain(first);
+  expect(queries[0]).toContain(first);
 });

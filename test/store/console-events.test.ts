@@ -223,7 +223,7 @@ test('each change that a reader would see is one event, and others are none', as
 const change = (): Promise<unknown> =>
   bench.sql("UPDATE cutover SET reason = coalesce(reason, '') || 'x'");
 
-test('what a reader cannot be given any more is said, and what it has seen may go', async () => {
+test('a reader learns which events it has lost, and those it has seen may go', async () => {
   const start = await now();
   await change();
   const { events, position } = await readConsoleEvents(bench.db, start, 10);

@@ -9,7 +9,7 @@ const bench = storeBench();
 const STATES = ['APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
 const CALLBACKS = ['pending', 'delivered', 'dead_letter'] as const;
 
-/** Movements that the test moves as nobody else may, with a callback each. */
+/** Movements that only the test moves, with a callback each. */
 async function movements(count: number): Promise<readonly string[]> {
   const made: string[] = [];
   while (made.length < count) {

@@ -121,7 +121,7 @@ test('an operator has one key: another link needs --replace, which ends key and 
   const second = await enrolled('bob', true);
   expect(second.outcome.ok).toBe(true);
   expect(await useSession(service, session.token_hash)).toBeNull();
-  // From here on the link is what counts, and nobody has opened it.
+  // From here on the link counts, and it is not opened.
   expect(await readOperatorKey(service, 'bob')).toMatchObject({
     key_id: second.key_id,
     state: 'pending',
@@ -135,7 +135,7 @@ test('an operator has one key: another link needs --replace, which ends key and 
   expect(open).toHaveLength(1);
 });
 
-test('a link that nobody opened in time is in no one’s way', async () => {
+test('an expired, unopened link blocks no other', async () => {
   await enrolled('cleo');
   const owner = connectDatabase({
     url: bench.url,
@@ -231,10 +231,10 @@ test('a session ends half an hour after its last use, and twelve hours after its
   expect(await used(idle, 89 * MINUTE)).toBe(false);
   const watched = sessionFor('gus', 'k');
   await openSession(service, watched, []);
-  const asked = (ms: number) =>
+  const keyAfter = (ms: number) =>
     later(ms, (db) => useSession(db, watched.token_hash, { isUse: false }));
-  expect(await asked(29 * MINUTE)).not.toBeNull();
-  expect(await asked(31 * MINUTE)).toBeNull();
+  expect(await keyAfter(29 * MINUTE)).not.toBeNull();
+  expect(await keyAfter(31 * MINUTE)).toBeNull();
   const old = sessionFor('gus', 'k');
   await openSession(service, old, []);
   for (let at = 20 * MINUTE; at < 12 * HOUR; at += 20 * MINUTE)

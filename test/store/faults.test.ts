@@ -1,5 +1,5 @@
 /**
- * Which errors of the database mean that it is out of reach, so that callers are told to repeat.
+ * Which errors of the database mean that it is out of reach, so that callers repeat.
  */
 import { ServiceError } from '../../domain/errors.ts';
 import { PoolBusyError } from '../../prisma/pool.ts';
@@ -61,7 +61,7 @@ test('a violated constraint is neither a conflict nor an unreachable database', 
   expect(databaseFault(prisma('P2034'))).toBe('conflict');
 });
 
-/** It commits what it is asked to. */
+/** It commits. */
 const db = { sql: () => Promise.resolve([]) } as unknown as Database;
 const coded = (code: string, message = 'a fault'): Error =>
   Object.assign(new Error(message), { code });
@@ -74,7 +74,7 @@ test.each([
   ['ECONNRESET', coded('ECONNRESET'), true],
   ['EPIPE', coded('EPIPE'), true],
   ['ETIMEDOUT', coded('ETIMEDOUT'), true],
-  ['a given up wait', new Error('Query read timeout'), true],
+  ['an abandoned wait', new Error('Query read timeout'), true],
   ['a lost connection', new Error('Connection terminated unexpectedly'), true],
   ['no connection', coded('ECONNREFUSED'), false],
   ['no such host', coded('ENOTFOUND'), false],

@@ -31,7 +31,7 @@ function entry(more: Partial<ExecutorDescriptor>): ExecutorDescriptor {
 }
 
 /**
- * A worker that has read this entry of the registry. Nothing else of it is asked before the fence.
+ * A worker that has read this entry of the registry. Nothing else of it is used before the fence.
  */
 function worker(descriptor: ExecutorDescriptor): PhaseDependencies {
   return {
@@ -77,12 +77,12 @@ async function ready(shaped: TemplateNode, executorSends: boolean): Promise<stri
 
 async function sends(movement_id: string, descriptor: ExecutorDescriptor): Promise<string> {
   const args = { movement_id, node_key: 'pay', attempt: 1, executor_key: descriptor.executor_key };
-  const begun = await submit.begin(worker(descriptor), args);
+  const step = await submit.begin(worker(descriptor), args);
   const [row] = await bench.sql<{ state: string; error_code: string | null }>(
     "SELECT state, error_code FROM movement_nodes WHERE movement_id = $1::uuid AND node_key = 'pay'",
     movement_id,
   );
-  expect('next' in begun).toBe(row?.state !== 'SUBMITTING');
+  expect('next' in step).toBe(row?.state !== 'SUBMITTING');
   return row?.error_code ?? row?.state ?? '';
 }
 
@@ -108,7 +108,7 @@ describe('an executor that declares whom it pays in a built-in type', () => {
     entry({ action_types: [type], payees: [{ field: 'account', family: 'cex' }] });
 
   test.each(['noop', 'cex_internal_transfer', 'cex_withdrawal'])(
-    'pays nobody of %s who is not on the list',
+    'sends no %s to a payee that is not on the list',
     async (type) => {
       await bench.sql(
         `INSERT INTO allowed_addresses (id, chain_family, address, reason, created_by, created_at,

@@ -1,5 +1,5 @@
 /**
- * What draws come to, in the database as in the plan; and the fence, which lets nobody move more
+ * What draws come to, in the database as in the plan; and the fence, which lets no node move more
  * than was approved or had arrived.
  */
 import { randomUUID } from 'node:crypto';
@@ -101,10 +101,10 @@ const edge = (
   condition_expr: null,
 });
 
-/** A movement under way whose nodes are as given; those not named are READY. */
+/** A movement under way with nodes in these states; the others are READY. */
 async function running(
   shape: NonNullable<DraftOptions['shape']>,
-  given: Readonly<Record<string, { state: NodeState; amount?: string; output?: JsonObject }>> = {},
+  states: Readonly<Record<string, { state: NodeState; amount?: string; output?: JsonObject }>> = {},
 ) {
   const { movement_id } = await bench.movement({ shape, amount: '10' });
   await bench.approve(movement_id);
@@ -116,7 +116,7 @@ async function running(
     "UPDATE movement_nodes SET state = 'READY' WHERE movement_id = $1::uuid",
     movement_id,
   );
-  for (const [key, { state: at, amount = '10', output = null }] of Object.entries(given)) {
+  for (const [key, { state: at, amount = '10', output = null }] of Object.entries(states)) {
     await bench.sql(
       'UPDATE movement_nodes SET state = $3, amount = $4::numeric, output = $5::jsonb WHERE movement_id = $1::uuid AND node_key = $2',
       movement_id,
@@ -199,16 +199,16 @@ describe('the fence', () => {
     ['is being sent', { state: 'SUBMITTING', amount: '10' }, false],
     ['is observed', { state: 'OBSERVING', amount: '10' }, false],
     ['is proven unsent', { state: 'FAILED', amount: '10' }, true],
-  ])('of what the dearest way has another node that %s', async (_what, given, passes) => {
+  ])('of what the dearest way has another node that %s', async (_what, other, passes) => {
     // Approved is the dearer of the two: 10, of which the second wants 1.
     const either = {
       nodes: [paying('a', {}), paying('f', { amount: '1' })],
       edges: [edge('a', 'f', 'on_failure')],
     };
-    expect(await fence(await running(either, { a: given }), 'f', '1')).toEqual(
+    expect(await fence(await running(either, { a: other }), 'f', '1')).toEqual(
       passes ? null : exceeded('10', '10'),
     );
-    expect(await shortFence(await running(either, { a: given }), 'f', '1')).toBe(passes);
+    expect(await shortFence(await running(either, { a: other }), 'f', '1')).toBe(passes);
   });
 
   test.each<[string, JsonObject]>([
@@ -232,7 +232,7 @@ describe('the fence', () => {
     },
   );
 
-  test('counts a send that is asked about again, although its node is READY', async () => {
+  test('counts a send that is looked up again, although its node is READY', async () => {
     const either = {
       nodes: [paying('a', {}), paying('f', { amount: '1' })],
       edges: [edge('a', 'f', 'on_failure')],
@@ -254,7 +254,7 @@ describe('the fence', () => {
     expect(await fence(id, 'd', '0.000000000000000001')).toEqual(exceeded('9.5', '9.5'));
   });
 
-  test('lets nobody pass on what was not proven to be sent', async () => {
+  test('lets no node pass on what was not proven to be sent', async () => {
     for (const at of ['READY', 'SUBMITTING', 'OBSERVING', 'UNKNOWN', 'FAILED'] as const) {
       expect(await fence(await running(passing, { a: { state: at } }), 'b', '1')).toEqual(
         exceeded('0', '0'),
@@ -304,7 +304,7 @@ describe('the fence', () => {
             wanted.flatMap(([of], index) => (passed[index] === which ? [of] : []));
           const moved = sum(true).reduce(add, '0');
           expect(compare(moved, '9.5')).toBeLessThanOrEqual(0);
-          // Nobody was refused who would have fitted beside all others.
+          // None was refused that would have fitted beside all others.
           for (const of of sum(false)) expect(compare(add(moved, of), '9.5')).toBe(1);
         },
       ),
@@ -351,7 +351,7 @@ describe('an allowance', () => {
     expect(await fence(movement, 'reset', '0')).toBeNull();
   });
 
-  test('that nobody of the plan pulls is drawn by itself', async () => {
+  test('that no node of the plan pulls is drawn by itself', async () => {
     const other = { ...allows, config: { ...allows.config, spender: token.token_address } };
     const apart = { ...both, nodes: [other, burns] };
     const movement = await running(apart);

@@ -33,12 +33,12 @@ test('a migrated database has exactly these functions', async () => {
 });
 
 test('every body can be read by the database', async () => {
-  // Asked here and not in the migration, whose texts may name each other in any order.
+  // Checked here and not in the migration, whose texts may name each other in any order.
   for (const { text } of functionTexts())
     await bench.db.$executeRawUnsafe(`DO $outer$ BEGIN EXECUTE $text$${text}$text$; END $outer$`);
 });
 
-test('a database of an earlier build is told apart', async () => {
+test('a database of an earlier build is recognized', async () => {
   await bench.sql(`INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at,
     applied_steps_count)
                    VALUES ('earlier', 'x', '20261121000000_init', now(), 1)`);

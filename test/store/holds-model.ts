@@ -87,12 +87,12 @@ export class HoldsModel {
       const more = subtract(wanted, before?.get(pool) ?? '0');
       if (compare(more, '0') <= 0) continue;
       const balance = this.#balances.get(pool);
-      const told = { ...keyOf(pool), amount: more };
-      if (balance?.stale ?? true) return { ...told, effective_withdrawable: null };
+      const shortage = { ...keyOf(pool), amount: more };
+      if (balance?.stale ?? true) return { ...shortage, effective_withdrawable: null };
       const withdrawable = balance?.withdrawable ?? null;
       if (withdrawable === null) continue;
       const effective_withdrawable = subtract(withdrawable, this.pending(pool));
-      if (compare(more, effective_withdrawable) > 0) return { ...told, effective_withdrawable };
+      if (compare(more, effective_withdrawable) > 0) return { ...shortage, effective_withdrawable };
     }
     return null;
   }

@@ -73,7 +73,7 @@ export const RARE: Step[] = [
   ['create', 'one', '1', true],
 ];
 /**
- * What no chance may leave out: a cancel while a send is asked about, a retry behind what has
+ * What no chance may leave out: a cancel while a send is looked up, a retry behind what has
  * completed, two nodes in one pool.
  */
 export const DIRECT: Step[] = [
@@ -91,7 +91,7 @@ export const DIRECT: Step[] = [
   ['retry', 1],
   ['create', 'twice', '1', false],
   ['approve', 2],
-  // A compensation that fails behind a cancel, and is asked for again.
+  // A compensation that fails behind a cancel, and is retried.
   ['create', 'compensated', '1', false],
   ['approve', 3],
   ['TIMEOUT', 3],

@@ -83,7 +83,7 @@ const edge = (
   condition_expr: null,
 });
 
-/** What a movement may look like, given two venues. */
+/** Plans of a movement over two venues. */
 export const SHAPES = [
   'one',
   'two pools',
@@ -307,22 +307,22 @@ function applied(snapshot: MovementSnapshot, { to, nodes = [] }: Transition): Mo
   };
 }
 
-/** Movements over two venues that nobody else uses. */
+/** Movements over two venues of their own. */
 export function worldOf(bench: StoreBench): World {
   const venues = [`a-${randomUUID()}`, `b-${randomUUID()}`] as const;
   const snapshot = (id: string): Promise<MovementSnapshot> => readSnapshot(bench.db, id);
   const apply = (transition: Transition): Promise<TransitionOutcome> =>
     applyTransition(bench.db, transition);
-  // No fence lets a node through whose earlier send has not been asked about: nothing has landed.
+  // No fence passes a node before its earlier send is looked up: here nothing has landed.
   const askFirst = async (
     { node_key, from, moves }: NodeChange,
     { movement_id, nodes }: MovementSnapshot,
   ): Promise<void> => {
     const asks = nodes.some((node) => node.node_key === node_key && node.recover_first);
     if (!asks || !moves.includes('SUBMITTING')) return;
-    const asked: NodeChange = { node_key, from, moves: [], set: { recover_first: false } };
-    const { ok } = await apply({ movement_id, nodes: [asked], timeline: [] });
-    if (!ok) throw new Error(`${node_key} could not be asked about`);
+    const lookedUp: NodeChange = { node_key, from, moves: [], set: { recover_first: false } };
+    const { ok } = await apply({ movement_id, nodes: [lookedUp], timeline: [] });
+    if (!ok) throw new Error(`${node_key} could not be looked up`);
   };
   return {
     venues,
@@ -345,7 +345,7 @@ export function worldOf(bench: StoreBench): World {
       if (change === undefined) return null;
       await askFirst(change, before);
       const amount = change.set?.amount;
-      // The fence of every send is asked, and refuses nothing that the plan has.
+      // Every send passes its fence, which refuses nothing that the plan has.
       const require =
         typeof amount === 'string'
           ? { require: { executors: [], signers: [], flow: { node_key: change.node_key, amount } } }

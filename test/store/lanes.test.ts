@@ -74,7 +74,7 @@ test('what is signed, unmined and left alone is in the way of whatever comes', a
   }
 });
 
-test("what is mined, worked on or unsigned is in nobody's way", async () => {
+test("what is mined, worked on or unsigned blocks none", async () => {
   const one = await lane();
   await one.claim(4, 'UNKNOWN', true);
   await one.claim(6, 'OBSERVING', true);
@@ -97,7 +97,7 @@ test('what lies above the nonce that it has is not in its way', async () => {
   expect(await one.problem(randomUUID())).toBeNull();
 });
 
-test('a nonce is given up only by who knows its newest version', async () => {
+test('only who knows the newest version of a nonce releases it', async () => {
   const one = await lane();
   const { movement_id, transaction_id } = await one.claim(6, 'OBSERVING', true);
   const owner = { movement_id, node_key: 'pay', attempt: 1 };

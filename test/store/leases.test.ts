@@ -38,7 +38,7 @@ test('of several workers one does the work, and another when it stops or its lea
   expect(new Set(done)).toEqual(new Set(['first']));
   expect(await register.getSingleMetricAsString('svc_lease_held')).toContain('lease="work"');
 
-  // Given back, it is another's at once.
+  // Released, another takes it immediately.
   await first.leases.loop.stop();
   await eventually(async () => ((await second.work()) === undefined ? null : true), {
     timeoutMs: 5_000,
@@ -47,7 +47,7 @@ test('of several workers one does the work, and another when it stops or its lea
   await first.work();
   expect(done.at(-1)).toBe('second');
 
-  // Taken over: from the end on whoever had it does nothing, also without having been told.
+  // Taken over: from the end on whoever had it does nothing, also without a notice.
   await bench.db.$executeRaw`
     UPDATE leases SET holder = 'third', ends_at = svc_now() + interval '1 hour' WHERE name = 'work'`;
   await eventually(async () => ((await second.work()) === undefined ? true : null), {

@@ -1,4 +1,4 @@
-/** A process that stops declares no send, whatever way it would leave by, and asks nobody first. */
+/** A process that stops declares no send of any kind, and calls nothing before it decides. */
 import { submitting } from '../../domain/capital-transfers/step.ts';
 import type { NodeChange } from '../../domain/transition.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -20,12 +20,12 @@ const UNSIGNED = {
 const SIGNED = { unsigned: UNSIGNED, raw_tx: '0x02', tx_hash: '0x03' };
 const VERSION = { transaction_id: ID, claim: ID, over: ID, kind: 'payment', ...SIGNED } as const;
 
-/** A database that is not to be asked. */
+/** A database that must not be called. */
 const db = (mayBegin: boolean): Database =>
   ({
     mayBegin: () => mayBegin,
     auditMac: () => null,
-    sql: () => Promise.reject(new Error('asked')),
+    sql: () => Promise.reject(new Error('called')),
   }) as unknown as Database;
 
 const change = (nodes: NodeChange) => (on: Database) =>
@@ -75,5 +75,5 @@ test.each(WAYS)('no more: %s', async (_way, declare, refused) => {
 
 test('what became of a send is still recorded', async () => {
   const record = change({ node_key: 'pay', from: 'SUBMITTING', moves: ['SUBMITTED'] });
-  await expect(record(db(false))).rejects.toThrow('asked');
+  await expect(record(db(false))).rejects.toThrow('called');
 });

@@ -207,8 +207,8 @@ const cases = (): Readonly<Record<string, Case>> => ({
   },
   'grant_service: pg_advisory_xact_lock': {
     held: `hashtextextended('grant_service', 0)`,
-    call: `grant_service('nobody_yet')`,
-    first: 'CREATE ROLE nobody_yet',
+    call: `grant_service('role_of_later')`,
+    first: 'CREATE ROLE role_of_later',
   },
   'locked_path_version: bridge_chains FOR SHARE': {
     held: `chain = 'far'`,
@@ -533,7 +533,7 @@ async function called({ call, first }: Case): Promise<Called> {
   await caller.query('BEGIN');
   try {
     if (first !== undefined) await caller.query(first);
-    // Nobody else is at work in this database: who waits so long waits for the holder.
+    // No other session works in this database: who waits so long waits for the holder.
     await caller.query(`SET LOCAL lock_timeout = '20ms'`);
     return { answer: (await caller.query(`SELECT ${call} AS answer`)).rows[0]?.answer };
   } catch (error) {

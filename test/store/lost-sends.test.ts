@@ -150,7 +150,7 @@ test.each([
   ['preflight', preflight, false],
   ['prepare', prepare, true],
 ] as const)(
-  'a node that a restore has marked is asked about first, though its run was at %s, and late',
+  'a node that a restore has marked is looked up first, though its run was at %s, and late',
   async (_name, steps, preflight_passed) => {
     const { movement_id } = await bench.movement();
     await bench.sql(
@@ -161,11 +161,11 @@ test.each([
       movement_id,
       preflight_passed,
     );
-    const begun = await steps.begin({ db: bench.db } as PhaseDependencies, {
+    const step = await steps.begin({ db: bench.db } as PhaseDependencies, {
       movement_id,
       node_key: 'pay',
       attempt: 1,
     });
-    expect(begun).toEqual({ state: 'READY', next: 'recover', error_code: null });
+    expect(step).toEqual({ state: 'READY', next: 'recover', error_code: null });
   },
 );

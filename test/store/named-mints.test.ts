@@ -81,7 +81,7 @@ function minted(...nonces: readonly string[]): string {
   return hash;
 }
 
-const RECIPIENT = `0x${'a1'.repeat(20)}`;
+const PAYEE = `0x${'a1'.repeat(20)}`;
 const burning = (mint_recipient: string): TemplateNode => ({
   node_key: 'burn',
   node_kind: 'action',
@@ -101,22 +101,22 @@ const emitted = (terms = 'same'): JsonObject => ({
   submitted_amount: '3',
   source_chain_id: 1,
   destination_chain_id: 2,
-  mint_recipient: RECIPIENT,
+  mint_recipient: PAYEE,
 });
 
 interface Made {
   readonly burn?: string;
   readonly mint?: string;
   readonly output?: JsonObject | null;
-  readonly recipient?: string;
+  readonly payee?: string;
 }
 
 /** A movement of a burn and its mint, in these states. */
 async function made(of: Made = {}): Promise<string> {
-  const { burn = 'OBSERVING', mint = 'BLOCKED', output = emitted(), recipient = RECIPIENT } = of;
+  const { burn = 'OBSERVING', mint = 'BLOCKED', output = emitted(), payee = PAYEE } = of;
   const { movement_id } = await bench.movement({
     shape: {
-      nodes: [burning(recipient), MINT],
+      nodes: [burning(payee), MINT],
       edges: [
         {
           from: 'burn',
@@ -201,8 +201,8 @@ describe('where another burn of the same terms is open', () => {
     ['unknown', { burn: 'UNKNOWN' }],
     ['sent, and its message is not recorded', { burn: 'SUBMITTED', output: null }],
     [
-      'under way, to the recipient in 32 bytes',
-      { burn: 'SUBMITTING', output: null, recipient: `0x${'0'.repeat(24)}${RECIPIENT.slice(2)}` },
+      'under way, to the payee in 32 bytes',
+      { burn: 'SUBMITTING', output: null, payee: `0x${'0'.repeat(24)}${PAYEE.slice(2)}` },
     ],
   ])('each has a mint of its own, or neither is completed (%s)', async (what, of) => {
     const [id, other] = [await made(), await made(of)];
@@ -256,7 +256,7 @@ describe('where another burn of the same terms is open', () => {
     const id = await made();
     await made({ output: emitted('others') });
     await made({ burn: 'READY', output: null });
-    await made({ burn: 'SUBMITTED', output: null, recipient: `0x${'b2'.repeat(20)}` });
+    await made({ burn: 'SUBMITTED', output: null, payee: `0x${'b2'.repeat(20)}` });
     expect(await named(id, [minted('alone')])).toMatchObject({ status: 200 });
   });
 });

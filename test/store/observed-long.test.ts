@@ -12,7 +12,7 @@ beforeAll(async () => {
   );
 });
 
-const begun = async (state: string, ago: string, code: string | null, more: DraftOptions = {}) => {
+const draft = async (state: string, ago: string, code: string | null, more: DraftOptions = {}) => {
   const { movement_id } = await bench.movement(more);
   await bench.sql(
     "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
@@ -29,8 +29,8 @@ const begun = async (state: string, ago: string, code: string | null, more: Draf
   );
   return movement_id;
 };
-const sent = async (...how: Parameters<typeof begun>) =>
-  (await readMovement(bench.db, await begun(...how)))?.attention ?? null;
+const sent = async (...how: Parameters<typeof draft>) =>
+  (await readMovement(bench.db, await draft(...how)))?.attention ?? null;
 const shape = (attention_seconds: number): DraftOptions => ({
   shape: {
     nodes: [{ ...paying('pay', { venue: 'v' }), timeout_policy: { attention_seconds } }],
@@ -94,7 +94,7 @@ test('each change to a reason calls back once, whatever the state says', async (
         movement_id,
       )
     ).map(({ reason }) => reason);
-  const id = await begun('OBSERVING', '1 minute', null);
+  const id = await draft('OBSERVING', '1 minute', null);
   await bench.sql(
     "UPDATE movements SET callback_url = 'http://callback.test/' WHERE movement_id = $1::uuid",
     id,
@@ -109,7 +109,7 @@ test('each change to a reason calls back once, whatever the state says', async (
   await turn();
   await turn();
   expect(await called(id)).toEqual(['delivery_late', 'observed_long']);
-  // Nothing is needed any more, and then it is again.
+  // Nothing needs a person, and then something does again.
   await set(id, 'submitted_at = now()');
   await turn();
   await set(id, "submitted_at = now() - interval '2 hours'");

@@ -94,11 +94,11 @@ async function waits(address: Address, amount: string, config: JsonObject = {}):
 /** The node's state, and what it shows, after one more look. */
 async function look(movement_id: string): Promise<readonly [string, string | null]> {
   const args = { movement_id, node_key: 'look', attempt: 1 };
-  const begun = await observe.begin(deps, args);
-  if (!('next' in begun)) {
-    const answer = await observe.call(deps, executor, begun, call());
-    // What is asked again is thrown.
-    await observe.finish(deps, args, begun.row, { answer }).catch(() => null);
+  const step = await observe.begin(deps, args);
+  if (!('next' in step)) {
+    const answer = await observe.call(deps, executor, step, call());
+    // What must be read again is thrown.
+    await observe.finish(deps, args, step.row, { answer }).catch(() => null);
   }
   const row = await readPhase(bench.db, movement_id, 'look');
   return [row?.state ?? '', row?.error_code ?? null];
@@ -122,7 +122,7 @@ test('of two that wait for other amounts at an address one payment completes one
   expect(await look(seven)).toEqual(['COMPLETED', null]);
 });
 
-test('of two that wait for the same a payment completes none, and a person is told', async () => {
+test('of two that wait for the same a payment completes none: a person must decide', async () => {
   const address = newAddress();
   const config = { token_address: chain.token };
   const [one, other] = [await waits(address, '5', config), await waits(address, '5', config)];

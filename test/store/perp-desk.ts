@@ -93,21 +93,21 @@ export function workerOf(
   // The chain of a deposit is none of these tests': what may be signed for it is tested on one.
   const offChain: Signing = {
     ...signing,
-    check: (node, asked, call) =>
+    check: (node, question, call) =>
       node.node.action_type === 'perp_deposit'
         ? Promise.resolve(null)
-        : signing.check(node, asked, call),
+        : signing.check(node, question, call),
     nextNonce: () => Promise.resolve(0),
   };
   const find = (key: string) => executors.find(({ descriptor }) => descriptor.executor_key === key);
-  const told = (descriptor: ExecutorDescriptor | undefined): ExecutorDescriptor | undefined =>
+  const described = (descriptor: ExecutorDescriptor | undefined): ExecutorDescriptor | undefined =>
     descriptor === undefined || !foreign ? descriptor : { ...descriptor, kind: 'remote' };
   return {
     db,
     log: pino({ level: 'silent' }),
     chains: [CHAIN],
     signing: offChain,
-    executors: { get: find, describe: (key) => told(find(key)?.descriptor) },
+    executors: { get: find, describe: (key) => described(find(key)?.descriptor) },
     signers: { get: () => signerOf(address) },
   };
 }

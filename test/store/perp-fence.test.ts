@@ -48,15 +48,15 @@ async function bound(sub?: string): Promise<string> {
   return strategy;
 }
 
-/** What its preflight comes to before any executor is asked: an error code, or null. */
+/** What its preflight comes to before any executor is called: an error code, or null. */
 async function checked(
   action: string,
   terms: NodeTerms = {},
   deps = workerOf(bench),
 ): Promise<string | null> {
   const node = await newNode(bench, action, terms);
-  const begun = await preflight.begin(deps, node);
-  return 'next' in begun ? standing(bench, node) : null;
+  const step = await preflight.begin(deps, node);
+  return 'next' in step ? standing(bench, node) : null;
 }
 
 test('nothing is sent before there is a master account', async () => {
@@ -106,9 +106,9 @@ describe('a strategy', () => {
     };
     const during = async (change: string, back: string): Promise<string | null> => {
       await bench.sql(change);
-      const told = await held();
+      const result = await held();
       await bench.sql(back);
-      return told;
+      return result;
     };
     const node = (set: string) =>
       `UPDATE movement_nodes SET ${set} WHERE movement_id = '${movement_id}'`;
@@ -225,7 +225,7 @@ test('the database says what the rule says', async () => {
               signer,
               ...(action_type === 'agent_wallet_top_up' ? { sub_account: paid } : {}),
             });
-            const asked = {
+            const terms = {
               node_key: 'pay',
               signer,
               ...(action_type === 'perp_deposit' ? { deposit: '81' } : {}),
@@ -233,13 +233,13 @@ test('the database says what the rule says', async () => {
             };
             const [row] = await bench.sql<{ problem: object | null }>(
               'SELECT perp_problem($1::jsonb, $2::uuid) AS problem',
-              JSON.stringify(asked),
+              JSON.stringify(terms),
               movement_id,
             );
             const stop = rule?.code === 'STRATEGY_PAUSED' ? 'paused' : 'perp_terms';
             const said = rule === null ? null : { key: rule.key, reason: rule.code, stop };
-            expect([asked, its, paused, row?.problem ?? null]).toEqual([
-              asked,
+            expect([terms, its, paused, row?.problem ?? null]).toEqual([
+              terms,
               its,
               paused,
               said === null ? null : { binding: 'perp', ...said },
@@ -267,7 +267,7 @@ describe('equal deposits', () => {
     expect(await fenced(bench, second)).toBe('EQUAL_DEPOSIT_IN_FLIGHT');
     expect(await checked('perp_deposit', { amount })).toBe('EQUAL_DEPOSIT_IN_FLIGHT');
     expect(await fenced(bench, await prepared(bench, 'perp_deposit', { amount: `${amount}.1` })))
-      // Another amount is nobody's business.
+      // Another amount does not count.
       .toBe('SUBMITTING');
     await set('COMPLETED');
     expect(await fenced(bench, await prepared(bench, 'perp_deposit', { amount }))).toBe(
@@ -288,10 +288,10 @@ describe('equal deposits', () => {
     try {
       await other.query('BEGIN');
       await other.query('SELECT FROM nonce_lanes FOR UPDATE');
-      const asked = nodes.map((node) => fenced(bench, node));
+      const answers = nodes.map((node) => fenced(bench, node));
       await waitForLocks(bench, nodes.length);
       await other.query('ROLLBACK');
-      expect((await Promise.all(asked)).toSorted()).toEqual([
+      expect((await Promise.all(answers)).toSorted()).toEqual([
         ...Array.from({ length: 9 }, () => 'EQUAL_DEPOSIT_IN_FLIGHT'),
         'SUBMITTING',
       ]);
@@ -371,10 +371,10 @@ describe('what is signed for the venue', () => {
           const row = await phaseRow(deps, node);
           const passed = await inActivity(() => passFence(deps, row));
           if ('unfenced' in passed) throw new Error('the fence was not passed');
-          const given = await signedBy(passed, steps);
+          const signatures = await signedBy(passed, steps);
           const stored = (await readPerpAction(bench.db, node))?.signature;
           expect(stored).toMatch(/^0x[0-9a-f]{130}$/);
-          expect(given).toEqual(steps.map(() => ({ signature: stored })));
+          expect(signatures).toEqual(steps.map(() => ({ signature: stored })));
           const { taken } = await takeOver(bench.db, node);
           expect(taken).toBe(true);
           expect(await signFenced(deps, passed)).toBe('overtaken');
@@ -387,16 +387,16 @@ describe('what is signed for the venue', () => {
 
   /** Steps one after the other, but those `at once`. */
   async function signedBy(passed: Fenced, steps: readonly string[]): Promise<readonly unknown[]> {
-    const given: Promise<unknown>[] = [];
+    const signatures: Promise<unknown>[] = [];
     for (const step of steps) {
       const one = signFenced(workerOf(bench), passed);
-      given.push(one);
+      signatures.push(one);
       if (step === 'sign') await one;
     }
-    return Promise.all(given);
+    return Promise.all(signatures);
   }
 
-  it('is stored for nobody whose send a recovery has taken over', async () => {
+  it('is not stored once a recovery has taken the send over', async () => {
     const node = await prepared(bench, 'perp_withdraw');
     expect(await fenced(bench, node, workerOf(bench))).toBe('SUBMITTING');
     const row = await phaseRow(workerOf(bench), node);
@@ -410,14 +410,14 @@ describe('what is signed for the venue', () => {
   it('keeps a person from saying that nothing came of it while its nonce may be used', async () => {
     const node = await prepared(bench, 'perp_withdraw');
     await fenced(bench, node);
-    const asked = JSON.stringify({ node_key: 'pay', settle_seconds: 0, nonces_closed: true });
+    const send = JSON.stringify({ node_key: 'pay', settle_seconds: 0, nonces_closed: true });
     const obstacle = async (hours: number) => {
       const [row] = await bench.sql<{
         send: { reason: string; retry_after_seconds: number } | null;
       }>(
         `SELECT unsettled_send($1::uuid, $2::jsonb, svc_now() + make_interval(hours => $3)) AS send`,
         node.movement_id,
-        asked,
+        send,
         hours,
       );
       return row?.send ?? null;
@@ -443,7 +443,7 @@ describe('where deposits go to', () => {
     );
   });
   const payee = (config: object) =>
-    Object.keys(config).find((key) => /address|spender|recipient/.test(key)) ?? '';
+    Object.keys(config).find((key) => /address|spender|mint_recipient/.test(key)) ?? '';
 
   it('is paid nothing by what is signed', async () => {
     const node = await prepared(bench, 'evm_erc20_transfer', {

@@ -30,7 +30,7 @@ afterEach(async () => {
   await bench.sql('DELETE FROM perp_lanes');
 });
 
-/** What its preflight comes to before any executor is asked: an error code, or its state. */
+/** What its preflight comes to before any executor is called: an error code, or its state. */
 async function checked(action: string, strategy?: string): Promise<[string, PerpNode]> {
   const node = await newNode(bench, action, strategy === undefined ? {} : { strategy });
   await preflight.begin(workerOf(bench), node);
@@ -60,7 +60,7 @@ describe('a movement without a strategy', () => {
     },
   );
 
-  test('whose repeat is asked for is held by the same pause', async () => {
+  test('whose repeat is requested is held by the same pause', async () => {
     const held = async (strategy?: string): Promise<string | null> => {
       const node = await newNode(
         bench,
@@ -129,7 +129,7 @@ describe('deposits of a strategy that works with the master and may not have any
       to,
     );
 
-  test('bring no more than that together, also what has arrived since it was asked', async () => {
+  test('bring no more than that together, with what has arrived since it was read', async () => {
     await endDeposits();
     await bench.sql(
       `INSERT INTO perp_bindings (strategy_id, max_agent_balance, created_at, updated_at)
@@ -153,7 +153,7 @@ describe('deposits of a strategy that works with the master and may not have any
     expect(await fenced(bench, late)).toBe('MAX_AGENT_BALANCE_EXCEEDED');
     expect(await fenced(bench, third)).toBe('SUBMITTING');
     await set(third, 'COMPLETED');
-    // Asked from now on, the account shows what has arrived: here as if others had taken it out.
+    // From now on the account shows what has arrived: here as if others had taken it out.
     expect(await fenced(bench, await deposit('79'))).toBe('SUBMITTING');
   });
 
@@ -206,7 +206,7 @@ describe('a deposit of somebody else into the account that a bounded strategy wo
 
 describe('a nonce', () => {
   const signer = MASTER.address.toLowerCase();
-  const lastGiven = (aheadMs: number) =>
+  const lastNonce = (aheadMs: number) =>
     bench.sql(
       `INSERT INTO perp_lanes (address, last_nonce)
        VALUES ($1, floor(extract(epoch FROM svc_now()) * 1000)::bigint + $2::bigint)`,
@@ -214,8 +214,8 @@ describe('a nonce', () => {
       aheadMs,
     );
 
-  test('of a clock that was days ahead is given to no payment, and none is used up', async () => {
-    await lastGiven(26 * HOUR_MS);
+  test('of a clock that was days ahead goes to no payment, and none is used up', async () => {
+    await lastNonce(26 * HOUR_MS);
     const [code, node] = await checked('perp_withdraw');
     expect(code).toBe('ACTION_NONCE_AHEAD');
     expect(await readPerpAction(bench.db, node)).toBeNull();
@@ -228,14 +228,14 @@ describe('a nonce', () => {
     expect((await checked('perp_withdraw'))[0]).toBe('READY');
   });
 
-  test('is never more than half a day ahead of the clock, nor given twice', async () => {
-    await lastGiven(11.9 * HOUR_MS);
+  test('is never more than half a day ahead of the clock, nor assigned twice', async () => {
+    await lastNonce(11.9 * HOUR_MS);
     const claim = async () => {
       const { movement_id, node_key, attempt } = await newNode(bench, 'perp_withdraw');
       return claimPerpNonce(bench.db, signer, { movement_id, node_key, attempt });
     };
-    const given = await Promise.all([claim(), claim(), claim()]);
-    const nonces = given.map((one) => ('nonce' in one ? one.nonce : 0)).sort();
+    const claimed = await Promise.all([claim(), claim(), claim()]);
+    const nonces = claimed.map((one) => ('nonce' in one ? one.nonce : 0)).sort();
     expect(nonces).toEqual([nonces[0], (nonces[0] ?? 0) + 1, (nonces[0] ?? 0) + 2]);
     expect(nonces[0]).toBeGreaterThan(Date.now() + 11 * HOUR_MS);
     await bench.sql('UPDATE perp_lanes SET last_nonce = last_nonce + 600000');
@@ -243,7 +243,7 @@ describe('a nonce', () => {
   });
 });
 
-test('when an agent is looked at again is said by who has it, and by nobody before', async () => {
+test('who holds an agent, and no one before, sets when it is checked again', async () => {
   await createAgentWallet(
     bench.db,
     {

@@ -193,7 +193,7 @@ describe('a withdrawal', () => {
     expect(await standing(bench, node)).toBe('VENUE_REFUSED');
   });
 
-  it('is not failed by a venue that is asked too much, however long', async () => {
+  it('is not failed by a venue that rate-limits us, however long', async () => {
     const before = await newNode(bench, 'perp_withdraw');
     const sent = await ready('perp_withdraw');
     await phase('submit', sent);
@@ -214,20 +214,20 @@ describe('a withdrawal', () => {
     await expectOnce(sent, 1);
   });
 
-  it('of a signer who cannot be asked any more is followed by what it signed', async () => {
+  it('of a signer that is out of reach is followed by what it signed', async () => {
     const node = await ready('perp_withdraw');
     await phase('submit', node);
     const deps = worker();
     const down = { ...deps.signers.get('master'), recentIdentity: gone, identity: gone };
     const without = { ...deps, signers: { get: () => down as never } };
     for (;;) {
-      const told = await inActivity(() => runPhase(without, STEPS.observe, node)).catch(
+      const outcome = await inActivity(() => runPhase(without, STEPS.observe, node)).catch(
         (error: unknown) => {
           if (error instanceof ApplicationFailure && error.type === 'NOT_YET') return null;
           throw error;
         },
       );
-      if (told !== null) break;
+      if (outcome !== null) break;
       await sleep(50);
     }
     expect(await standing(bench, node)).toBe('COMPLETED');

@@ -1,5 +1,5 @@
 /**
- * Who waits for a connection, and what it is told: a full pool, a share that is used up and a lost
+ * Who waits for a connection, and what it gets: a full pool, a share that is used up and a lost
  * database are three things.
  */
 import { createServer, type Server, type Socket } from 'node:net';
@@ -52,7 +52,7 @@ const faultOf = async (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('when every connection is at work, who waits in vain is told that, by both ways to the database', async () => {
+test('when all connections are at work, calls of sql and of Prisma both fail as busy', async () => {
   const db = connected(2, { connectTimeoutMs: 2_000 });
   const letGo = await occupied(db, 2);
   const plain = await faultOf(db.sql`SELECT 1`);
@@ -66,7 +66,7 @@ test('when every connection is at work, who waits in vain is told that, by both 
   ).toHaveLength(3);
 });
 
-test('a share that is used up leaves the others their connections, and those who wait for it are told that it is full', async () => {
+test('a full share leaves others their connections, and says that it is full', async () => {
   const whole = connected(3, { connectTimeoutMs: 2_000 });
   const share = shareConnections(whole, 2);
   const letGo = await occupied(share, 2);
@@ -102,7 +102,7 @@ test('a database that takes connections and says nothing is out of reach, also t
   const sockets: Socket[] = [];
   const silent: Server = createServer((socket) => sockets.push(socket));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const url = `postgresql://nobody@127.0.0.1:${String((silent.address() as AddressInfo).port)}/nothing`;
+  const url = `postgresql://unknown@127.0.0.1:${String((silent.address() as AddressInfo).port)}/nothing`;
   const db = connected(1, { url, connectTimeoutMs: 2_000 });
   const faults = await Promise.all([
     faultOf(db.sql`SELECT 1`),
@@ -114,8 +114,8 @@ test('a database that takes connections and says nothing is out of reach, also t
   await new Promise((resolve) => silent.close(resolve));
 });
 
-test('a port that nobody listens on is out of reach', async () => {
-  const db = connected(1, { url: 'postgresql://nobody@127.0.0.1:1/nothing' });
+test('a port without a listener is out of reach', async () => {
+  const db = connected(1, { url: 'postgresql://unknown@127.0.0.1:1/nothing' });
   expect(databaseFault(await faultOf(db.sql`SELECT 1`))).toBe('unreachable');
 });
 
@@ -123,7 +123,7 @@ test('a login that is cut off has sent no statement; a statement that is, has', 
   const cutting = createServer((socket) => socket.once('data', () => socket.destroy()));
   await new Promise<void>((resolve) => cutting.listen(0, '127.0.0.1', resolve));
   const { port } = cutting.address() as AddressInfo;
-  const db = connected(1, { url: `postgresql://nobody@127.0.0.1:${String(port)}/nothing` });
+  const db = connected(1, { url: `postgresql://unknown@127.0.0.1:${String(port)}/nothing` });
   const faults = [
     await faultOf(db.sql`SELECT 1`),
     await faultOf(connected(1).sql`SELECT pg_terminate_backend(pg_backend_pid())`),
@@ -138,7 +138,7 @@ const settings = async (...texts: readonly string[]): Promise<void> => {
   for (const text of texts) await owner.$executeRawUnsafe(text);
   await owner.$disconnect();
 };
-/** Until it is so; a server gets to its settings a moment after it was asked to read them. */
+/** Until it is so; a server gets to its settings a moment after the request to read them. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     if (await isSo()) return;
@@ -152,11 +152,11 @@ const works = (db: Database): Promise<boolean> =>
     () => false,
   );
 
-test('a server that takes no writes any more is out of reach, and its connections are thrown away', async () => {
+test('a server that takes no more writes is out of reach, and its connections close', async () => {
   const db = connected(2, { connectTimeoutMs: 2_000 });
   const [before] = await db.sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`;
   await settings('ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
-  // The connection that was there when it came is told with its next answer, and is not used again.
+  // The connection from before learns it with its next answer, and is not used again.
   await until(async () => !(await works(db)));
   const faults = await Promise.all([
     faultOf(db.sql`CREATE TABLE never (id integer)`),
@@ -200,7 +200,7 @@ test('when a server ends its sessions, none of those that were made before is us
   expect(after.filter((pid) => before.includes(pid))).toEqual([]);
 });
 
-test('of several servers the first that answers is taken, and one that is gone holds nobody up', async () => {
+test('of several servers the first to answer is taken; a dead one delays no caller', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const { port } = silent.address() as AddressInfo;
@@ -210,12 +210,12 @@ test('of several servers the first that answers is taken, and one that is gone h
   expect(await db.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]);
   expect(await db.executor.findMany()).toEqual([]);
   const nowhere = connected(1, {
-    url: `postgresql://nobody@127.0.0.1:${String(port)},127.0.0.1:${String(port)}/nothing`,
+    url: `postgresql://unknown@127.0.0.1:${String(port)},127.0.0.1:${String(port)}/nothing`,
   });
   expect(databaseFault(await faultOf(nowhere.sql`SELECT 1`))).toBe('unreachable');
 });
 
-test('a statement that takes too long, and one that nobody answers, are out of reach', async () => {
+test('a statement that takes too long, and one without an answer, are out of reach', async () => {
   const db = connectDatabase({ url: own.url, poolSize: 1, statementTimeoutMs: 300 });
   open.push(db);
   const late = await faultOf(db.sql`SELECT pg_sleep(30)`);

@@ -129,7 +129,7 @@ test('a promotion that comes too late writes that the time was over', async () =
   expect(after?.count).toBe((before[0]?.count ?? 0) + 1);
 });
 
-test('one that nobody looked at is found when it is read, and by a worker', async () => {
+test('an overlooked one is found when it is read, and by a worker', async () => {
   await authority('unread');
   const first = await created(drafted('unread', { ttl_seconds: 0 }));
   expect(await readProposal(bench.db, first.proposal_id)).toMatchObject({ status: 'expired' });

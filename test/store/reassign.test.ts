@@ -258,7 +258,7 @@ test('only payments are moved, and only to where they arrived', async () => {
   expect(await reassign(await looks('OBSERVING'), id)).toMatchObject(
     refusedAs({ error: 'invalid_state' }),
   );
-  expect(await reassign(id, target, 'nobody')).toMatchObject({
+  expect(await reassign(id, target, 'unknown')).toMatchObject({
     status: 404,
     body: { detail: { error: 'node_not_found' } },
   });
@@ -360,7 +360,7 @@ test('whatever is sent while it is decided, or before, is seen under the lock', 
 test('a send that was lost while it is decided is seen under the lock', async () => {
   const { id, reference } = await holds([[PAY, 'READY']]);
   const target = await looks('OBSERVING');
-  // Sent, asked about, and nothing landed yet: the attempt is the same and the node is READY again.
+  // Sent, looked up, and nothing landed yet: the attempt is the same and the node is READY again.
   const [answer] = await bench.db.$transaction(async (db) => {
     await db.$executeRawUnsafe(
       `SELECT FROM movement_nodes WHERE movement_id = '${id}' AND node_key = 'pay' FOR UPDATE`,
@@ -378,7 +378,7 @@ test('a send that was lost while it is decided is seen under the lock', async ()
   expect(await holderOf(reference)).toEqual([id]);
 });
 
-/** An API that has this balance fetched; `more`: what the venue has when it is asked anew. */
+/** An API with this fetched balance; `more`: what the venue answers to a new read. */
 async function fetching<T>(more: string | null, use: (url: string) => Promise<T>): Promise<T> {
   const venue = { venue_key: 'elsewhere', interval_seconds: 60, fetch: () => Promise.resolve([]) };
   const balances = {
@@ -412,13 +412,17 @@ test('what was skipped draws again only where that is covered', async () => {
         WHERE movement_id = $1::uuid AND status = 'held'`,
       id,
     );
-  for (const [balance, told] of [
+  for (const [balance, details] of [
     [null, { reason: 'stale_snapshot' }],
     ['4', { reason: 'insufficient', effective_withdrawable: '4' }],
   ] as const) {
     if (balance !== null) await balanceIs(balance);
     expect(await fetching(null, (url) => reassign(id, target, 'look', url))).toMatchObject(
-      refusedAs({ error: 'insufficient_effective_withdrawable', venue_key: 'elsewhere', ...told }),
+      refusedAs({
+        error: 'insufficient_effective_withdrawable',
+        venue_key: 'elsewhere',
+        ...details,
+      }),
     );
     expect(await nodeOf(id)).toMatchObject({ state: 'COMPLETED' });
     expect(await nodeOf(id, 'late')).toMatchObject({ state: 'SKIPPED' });
@@ -473,7 +477,7 @@ test('no write takes what a completed node keeps', async () => {
   expect((await nodeOf(target)).state).toBe('OBSERVING');
 });
 
-test('a payment that is given to many at once has one of them', async () => {
+test('a payment that is reassigned to many at once goes to one of them', async () => {
   const { id, reference } = await holds();
   const targets = await Promise.all(Array.from({ length: 6 }, () => looks('OBSERVING')));
   const answers = await Promise.all(targets.map((target) => reassign(id, target)));

@@ -114,7 +114,7 @@ test('what was applied or delivered lately stays, however long ago it was made',
   expect(await rows()).toEqual(['late', 'redelivered']);
 });
 
-test('nobody removes what is owed', async () => {
+test('what is owed is not removed', async () => {
   await expect(bench.sql("DELETE FROM callbacks WHERE status = 'dead_letter'")).rejects.toThrow();
   await expect(bench.sql('DELETE FROM commands WHERE applied_at IS NULL')).rejects.toThrow();
   expect(await left()).toEqual(['dead_letter', 'pending', 'unseen']);

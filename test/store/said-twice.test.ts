@@ -34,7 +34,7 @@ import { storeBench } from './support.ts';
 
 const bench = storeBench();
 
-const asked = async <T>(text: string, ...values: unknown[]): Promise<T | undefined> =>
+const firstOf = async <T>(text: string, ...values: unknown[]): Promise<T | undefined> =>
   (await bench.sql<{ answer: T }>(`SELECT ${text} AS answer`, ...values))[0]?.answer;
 
 test('an amount is within a plan’s limits', async () => {
@@ -73,7 +73,7 @@ test('an amount is within a plan’s limits', async () => {
       async (amount, controls, patch) => {
         const beyond = exceedsMax(amount, maxAmount(controls as JsonObject, patch as JsonObject));
         expect(
-          await asked(
+          await firstOf(
             'within_max_amount($1::numeric, $2::jsonb, $3::jsonb)',
             amount,
             JSON.stringify(controls),
@@ -115,7 +115,7 @@ const written = fc.dictionary(
 const little = fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, written);
 
 test('whom the short fence finds is whom the long one finds', async () => {
-  const seen = { nobody: 0, somebody: 0, left: 0 };
+  const seen = { none: 0, some: 0, left: 0 };
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(fc.constantFrom('cex_withdrawal', 'acme'), fc.constantFrom(...ACTION_NAMES)),
@@ -128,7 +128,7 @@ test('whom the short fence finds is whom the long one finds', async () => {
       async (action_type, config, [input_params, prepared_action, output], named, declared) => {
         const { pays } = nodeFacts({ node_kind: 'action', action_type });
         const intent = { asset: 'USDC', amount: '1', ...named };
-        const plain = await asked<readonly object[] | null>(
+        const plain = await firstOf<readonly object[] | null>(
           'plain_addresses($1, $2::jsonb, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb, $7)',
           pays,
           ...[config, intent, input_params, prepared_action, output].map((each) =>
@@ -163,12 +163,12 @@ test('whom the short fence finds is whom the long one finds', async () => {
           config,
           plain.map((each) => JSON.stringify(each, ['chain_family', 'address'])),
         ]);
-        seen[plain.length === 0 ? 'nobody' : 'somebody'] += 1;
+        seen[plain.length === 0 ? 'none' : 'some'] += 1;
       },
     ),
     { numRuns: 1_500, endOnFailure: true },
   );
-  expect(Math.min(seen.nobody, seen.somebody, seen.left)).toBeGreaterThan(50);
+  expect(Math.min(seen.none, seen.some, seen.left)).toBeGreaterThan(50);
 }, 120_000);
 
 test('a pool belongs to the successor of its signer', async () => {
@@ -176,7 +176,7 @@ test('a pool belongs to the successor of its signer', async () => {
   await fc.assert(
     fc.asyncProperty(key, key, key, key, async (venue, old, other, next) => {
       const moved = (venue_key: string) =>
-        asked(
+        firstOf(
           `pool_of_successor(jsonb_build_object('pool', jsonb_build_object('venue_key', $1::text)), $2, $3) #>> '{pool,venue_key}'`,
           venue_key,
           old,
@@ -204,7 +204,7 @@ test('a send may still land for so long', async () => {
           movement_id,
           send_left_ms === null ? null : new Date(AT + send_left_ms),
         );
-        const answer = await asked(
+        const answer = await firstOf(
           'unsettled_send($1::uuid, $2::jsonb, $3::timestamptz)',
           movement_id,
           JSON.stringify({ node_key: 'pay', settle_seconds, nonces_closed: false }),

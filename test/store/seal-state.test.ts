@@ -1,4 +1,4 @@
-/** How far the trail is sealed, and that a trail which is not sealed any more shows it. */
+/** How far the trail is sealed, and that a trail which is no longer sealed shows it. */
 import { randomUUID } from 'node:crypto';
 import { addSeals, readHead, readSealState } from '../../store/audit-seals.ts';
 import { storeBench } from './support.ts';

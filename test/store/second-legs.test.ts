@@ -35,7 +35,7 @@ const ENTRY: ExecutorDescriptor = {
   completion_assurances: LEAST_ASSURANCES,
 };
 
-/** A worker; nothing else of it is asked before the fence. */
+/** A worker; nothing else of it is used before the fence. */
 function worker(entry: ExecutorDescriptor): PhaseDependencies {
   return {
     db: bench.db,
@@ -127,7 +127,7 @@ describe('after a cancel', () => {
   });
 });
 
-test('a run is told whose funds a node brings', async () => {
+test('a run knows whose funds a node brings', async () => {
   const brings = async (of: TemplateNode) =>
     (await readMovementView(bench.db, await cancelled(of, 'BLOCKED')))?.nodes.map((each) => [
       each.node_key,
@@ -143,22 +143,22 @@ test('a run is told whose funds a node brings', async () => {
   ]);
 });
 
-test('where nothing can be told of a delivery a person is asked', async () => {
-  const told = async (action_type: string): Promise<string> => {
+test('where a delivery cannot be read a person must decide', async () => {
+  const observed = async (action_type: string): Promise<string> => {
     const look = { ...node('arrive', action_type, { match_from: 'burn' }), node_kind: 'observe' };
     const movement_id = await cancelled(look as TemplateNode, 'OBSERVING');
     const row = await readPhase(bench.db, movement_id, 'arrive');
     if (row === null) throw new Error('there is no such node');
     const fault = new ExecutorFault('server_error', 'DELIVERY_BLOCKED', 'something else is there');
     const args = { movement_id, node_key: 'arrive', attempt: 1 };
-    // What is asked again is thrown.
+    // What must be read again is thrown.
     await observe
       .finish({ ...worker(ENTRY), unansweredSeconds: 0 }, args, row, { fault })
       .catch(() => null);
     return (await readPhase(bench.db, movement_id, 'arrive'))?.state ?? '';
   };
-  expect(await told('bridge_c_observe')).toBe('UNKNOWN');
-  expect(await told('acme_look')).toBe('OBSERVING');
+  expect(await observed('bridge_c_observe')).toBe('UNKNOWN');
+  expect(await observed('acme_look')).toBe('OBSERVING');
 });
 
 describe('a person who resolves a first leg as completed', () => {
@@ -171,7 +171,7 @@ describe('a person who resolves a first leg as completed', () => {
   test.each([
     ['a burn without its message', 'output.message', [node('burn', 'cctp_burn'), MINT]],
     ['a send without its packet', 'output.packet', [SEND, OBSERVE]],
-  ])('is told what is missing of %s', async (_what, missing, [first, second]) => {
+  ])('names what is missing of %s', async (_what, missing, [first, second]) => {
     if (first === undefined || second === undefined) throw new Error('a bridge has two legs');
     const { movement_id } = await bench.movement({
       shape: {

@@ -41,7 +41,7 @@ describe('the turn to look at all that wait', () => {
     expect(await takeWaitingTurn(bench.db, 600)).not.toBeNull();
   });
 
-  test('is given back by who had it, and by nobody else', async () => {
+  test('is released by who held it, and by no other', async () => {
     const first = await takeWaitingTurn(bench.db, 0);
     const second = await takeWaitingTurn(bench.db, 600);
     if (first === null || second === null) throw new Error('no turn was due');
@@ -82,19 +82,19 @@ test('an approval that is nearly over is looked at as often as what runs', async
 });
 
 describe('the sweeper', () => {
-  /** More than are asked about one by one anyway. */
+  /** More than are checked one by one in any case. */
   const MANY = 55;
   const always = (): Promise<boolean> => Promise.resolve(true);
   const never = (): Promise<boolean> => Promise.resolve(false);
 
-  /** Sweeps for a while; answers what was asked for and woken. */
+  /** Sweeps for a while; answers what was described and woken. */
   async function swept(
     isRunning: SweeperOptions['temporal']['isRunning'],
     listed: () => readonly string[],
     isOfSample: () => boolean = () => false,
-  ): Promise<{ readonly woken: string[]; readonly asked: string[] }> {
+  ): Promise<{ readonly woken: string[]; readonly described: string[] }> {
     const woken: string[] = [];
-    const asked: string[] = [];
+    const described: string[] = [];
     const sweeper = startWaitingSweeper({
       db: bench.db,
       log,
@@ -105,7 +105,7 @@ describe('the sweeper', () => {
           yield await Promise.resolve(listed());
         },
         isRunning: (of) => {
-          asked.push('movementId' in of ? of.movementId : '');
+          described.push('movementId' in of ? of.movementId : '');
           return isRunning(of);
         },
         wake: (wake) => {
@@ -116,30 +116,30 @@ describe('the sweeper', () => {
     });
     await sleep(900);
     await sweeper.stop();
-    return { woken, asked: asked.sort() };
+    return { woken, described: described.sort() };
   }
 
   test('wakes nothing because the list is behind: it asks about what is missing there', async () => {
     const ids = await waiting(MANY);
     const [gone = ''] = ids;
-    const { woken, asked } = await swept(
+    const { woken, described } = await swept(
       (of) => Promise.resolve('movementId' in of && of.movementId !== gone),
       () => ids.slice(10),
     );
-    expect(asked).toEqual(ids.slice(0, 10));
+    expect(described).toEqual(ids.slice(0, 10));
     expect(woken).toEqual([gone]);
   });
 
   test('asks about none that the list shows running, and about few without the list', async () => {
     const ids = await waiting(MANY);
-    expect(await swept(never, () => ids)).toEqual({ woken: [], asked: [] });
+    expect(await swept(never, () => ids)).toEqual({ woken: [], described: [] });
     await endAll();
     await bench.sql('UPDATE turns SET due_at = now()');
     const few = await waiting(3);
-    const { asked } = await swept(always, () => {
-      throw new Error('nobody needs the list');
+    const { described } = await swept(always, () => {
+      throw new Error('the list is not needed');
     });
-    expect(asked).toEqual(few);
+    expect(described).toEqual(few);
   });
 
   test('asks about some all the same, so a list that stays wrong is found out', async () => {

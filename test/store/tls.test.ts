@@ -67,7 +67,7 @@ const address = (query: string, host = 'localhost'): string =>
   `${own.url.replace('127.0.0.1', host)}?${query}`;
 const ownClient = (): string => `sslcert=${client.cert}&sslkey=${client.key}`;
 
-/** The first answer over such an address, or what a person is told. */
+/** The first answer over such an address, or the text of its error. */
 async function answer(url: string): Promise<string> {
   const db = connectDatabase({ url, poolSize: 1 });
   try {
@@ -89,7 +89,7 @@ test('a server with a certificate of the named authority, for its name, is taken
     await new Promise((resolve) => setTimeout(resolve, 100));
   expect(await answer(url)).toBe('encrypted');
   // What is done as the owner goes the same way.
-  await expect(grantService(url, 'nobody_of_this_name')).rejects.toThrow('does not exist');
+  await expect(grantService(url, 'no_such_role')).rejects.toThrow('does not exist');
   // Encrypted, to whoever answers.
   expect(await answer(address(`sslmode=no-verify&${ownClient()}`, '127.0.0.1'))).toBe('encrypted');
 });

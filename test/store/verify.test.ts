@@ -151,7 +151,7 @@ test.each<[string, string, readonly string[]]>([
     ['budget_reserved_differs'],
   ],
   [
-    'the budget is given back',
+    'the budget is returned',
     change(BUDGET, "status = 'released', ended_at = now()"),
     ['budget_reserved_differs'],
   ],

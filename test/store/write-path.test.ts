@@ -117,7 +117,7 @@ describe('many writers at once', () => {
     expect(conflicts()).toBe(0);
   });
 
-  test('that create with one key make one movement, and each is told which', async () => {
+  test('that create with one key make one movement, and each answer names it', async () => {
     const idempotency_key = randomUUID();
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, () => bench.movement({ idempotency_key })),
@@ -259,7 +259,7 @@ describe('a connection that breaks during a write', () => {
     expect(await events(id)).toHaveLength(0);
   });
 
-  test('and stays broken: the outcome is unknown, and the caller is told so', async () => {
+  test('and stays broken: the answer is that the outcome is unknown', async () => {
     const id = await created();
     await expect(applyTransition(breaking('after', 'breaks'), approved(id))).rejects.toMatchObject({
       code: 'outcome_unknown',
@@ -371,7 +371,7 @@ test('a gate is let go by a resume alone, whatever phase is carried out for it',
   });
 });
 
-test('no fence lets a node through that is to be asked about first, whoever read it before', async () => {
+test('no fence passes a node that must be looked up first, whoever read it before', async () => {
   const id = await created();
   await bench.sql(
     "UPDATE movement_nodes SET state = 'READY', recover_first = true WHERE movement_id = $1::uuid",

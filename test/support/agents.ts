@@ -25,10 +25,10 @@ const FLAGS = {
   ttl: '--max-ttl-seconds',
 } as const;
 
-const given = (limits: Limits): string[] =>
+const limitOptions = (limits: Limits): string[] =>
   (Object.keys(limits) as (keyof Limits)[]).flatMap((name) => [FLAGS[name], limits[name] ?? '']);
 
-/** An agent's key with an authority that nobody else has. */
+/** An agent's key with an authority of its own. */
 export async function agent(limits: Limits = {}, client = 'agents'): Promise<Agent> {
   const authority = `a${randomUUID().slice(0, 13)}`;
   const all = { most: '100', assets: 'USDC', chains: 'local-chain', ttl: '3600', ...limits };
@@ -41,7 +41,7 @@ export async function agent(limits: Limits = {}, client = 'agents'): Promise<Age
     'agent',
     '--authority-key',
     authority,
-    ...given(all),
+    ...limitOptions(all),
   );
   return { ...key, authority, namespace: `agent/${authority}` };
 }
@@ -58,7 +58,7 @@ export async function relimited(of: Agent, limits: Limits): Promise<Agent> {
     '--authority-key',
     of.authority,
     '--replace',
-    ...given(limits),
+    ...limitOptions(limits),
   );
   return { ...of, ...key };
 }

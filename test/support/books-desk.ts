@@ -21,7 +21,7 @@ import {
 
 /**
  * What becomes of an order. `unheard`: the first call is lost before anything was done; `untold`:
- * after it. `silent`: paid, `dead`: not paid, and nobody can tell until the desk is calm. `boasts`:
+ * after it. `silent`: paid, `dead`: not paid, and unknown until the desk is calm. `boasts`:
  * it says that it sent and received three times as much.
  */
 export const OUTCOMES = [
@@ -50,7 +50,7 @@ export interface BooksDesk {
   readonly executor: DefinedExecutor;
   /** What will become of the attempts of the nodes with this label in their config. */
   plan(label: string, outcomeOf: (nodeKey: string, attempt: number) => Outcome): void;
-  /** From now on orders are paid, and everything can be told. */
+  /** From now on orders are paid, and every outcome can be read. */
   calm(): void;
   storm(): void;
   entries(): readonly BookEntry[];
@@ -71,10 +71,10 @@ export function booksDesk(): BooksDesk {
       : 'pays';
   const done = (key: string): Progress => {
     const { amount, outcome } = books.get(key) ?? { amount: '0', outcome: 'pays' };
-    const told = outcome === 'boasts' ? thrice(amount) : amount;
+    const reported = outcome === 'boasts' ? thrice(amount) : amount;
     return completed({
       external_ref: key,
-      output: { submitted_amount: told, received_amount: told },
+      output: { submitted_amount: reported, received_amount: reported },
     });
   };
   const standing = (context: ExecutionContext): Progress => {
@@ -118,7 +118,7 @@ export function booksDesk(): BooksDesk {
       },
       observe: async (context) => {
         if (context.action_type === 'books_look') return looked(context, books);
-        // Calm again it knows what it never heard of; sends are long over then.
+        // Once calm, the desk fails an order that never reached it; sends are long over then.
         if (!stormy && !books.has(context.idempotency_key))
           return failed('NO_SUCH_ORDER', 'the desk never heard of it');
         return standing(context);
@@ -143,8 +143,8 @@ export function booksDesk(): BooksDesk {
 }
 
 /**
- * Whoever looks sees what the node that it matches was paid; of any other it tells a fortune, which
- * nobody may spend.
+ * An observe node reports what the node that it matches was paid; for any other it reports a
+ * fortune, which no node may spend.
  */
 function looked(context: ExecutionContext, books: ReadonlyMap<string, BookEntry>): Progress {
   const paid = [...books.values()].filter(

@@ -1,6 +1,6 @@
 /**
- * What both chains of the bridges tell of burns and mints, asked by another client than the
- * service's. Amounts are in base units.
+ * Burns and mints on both chains of the bridges, read with another client than the service's.
+ * Amounts are in base units.
  */
 import { createPublicClient, getAbiItem, http, parseAbi, type Hex } from 'viem';
 import { FEE_COLLECTOR } from '../../dev/simulators/bridge/lanes.ts';

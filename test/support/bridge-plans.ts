@@ -5,7 +5,7 @@ export interface BridgePlan {
   readonly key: string;
   readonly from: BridgeSide;
   readonly to: BridgeSide;
-  readonly recipient: string;
+  readonly payee: string;
   /** `fast` costs a fee, and is signed for as soon as the burn is in a block. */
   readonly finality: 'fast' | 'standard';
   /** Burns what was allowed before, and sets no allowance. */
@@ -49,12 +49,12 @@ const template = (template_key: string, nodes: object[], edges: object[]) => ({
 
 /** allow → burn → mint, as the plan says. */
 export function burnAndMint(plan: BridgePlan): object {
-  const { from, to, recipient, finality, allowed = false, gated = false } = plan;
+  const { from, to, payee, finality, allowed = false, gated = false } = plan;
   const burn = action('burn', 'cctp_burn', {
     source_chain_id: from.chainId,
     destination_chain_id: to.chainId,
     token_address: from.contracts.burnToken,
-    mint_recipient: recipient,
+    mint_recipient: payee,
     finality,
     max_fee: finality === 'fast' ? '0.5' : '0',
   });
@@ -89,18 +89,18 @@ export interface SendPlan {
   readonly key: string;
   readonly from: BridgeSide;
   readonly to: BridgeSide;
-  readonly recipient: string;
+  readonly payee: string;
 }
 
 /** send → arrive over the `bridge_c` lane. */
-export function sendAndArrive({ key, from, to, recipient }: SendPlan): object {
+export function sendAndArrive({ key, from, to, payee }: SendPlan): object {
   return template(
     key,
     [
       action('send', 'bridge_c_send', {
         source_chain_id: from.chainId,
         destination_chain_id: to.chainId,
-        destination_address: recipient,
+        destination_address: payee,
       }),
       {
         node_key: 'arrive',

@@ -23,7 +23,7 @@ export const PATH_BUDGETS = {
 export const pathOf = (from: SideName, to: SideName): string =>
   `/bridge-c/path-baselines/${from}/${to}/OMNI`;
 
-/** Writes down both chains; nobody has looked at them yet. */
+/** Registers both chains, before their first check. */
 export async function registerChains(expect: Expect, { near, far }: StackBridges): Promise<void> {
   const sides: readonly (readonly [SideName, BridgeSide])[] = [
     ['near', near],

@@ -42,11 +42,11 @@ export const stranger = (key: Hex) => ({
     }),
 
   /** Sends so much of the token over the bridge, which {@link fund} has brought. */
-  send: (from: BridgeSide, to: BridgeSide, recipient: Hex, units: bigint): Promise<Hex> => {
+  send: (from: BridgeSide, to: BridgeSide, payee: Hex, units: bigint): Promise<Hex> => {
     const wallet = walletOf(from, key);
     const param = {
       dstEid: to.eid,
-      to: pad(recipient),
+      to: pad(payee),
       amountLD: units,
       minAmountLD: units,
       ...({ extraOptions: '0x', composeMsg: '0x', oftCmd: '0x' } as const),

@@ -76,7 +76,7 @@ export class BudgetModel {
   }
 
   /**
-   * The movement uses up so much from now on: the latest of what it took is given back first, and
+   * The movement uses up so much from now on: the latest of what it took is returned first, and
    * what is more is taken now.
    */
   settle(movement: string, due: string, over: boolean): void {

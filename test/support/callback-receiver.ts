@@ -27,7 +27,7 @@ export interface FaultyReceiver {
   /** The largest number of requests that were open at once. */
   readonly most: { open: number };
   fault: Fault;
-  /** Held before an answer is given. */
+  /** How long each answer is held back. */
   delayMs: number;
   close(): void;
 }

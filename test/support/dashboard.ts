@@ -70,7 +70,7 @@ export async function toDashboard<T = RowView>(
   return { status: response.status, headers: response.headers, body: (await response.json()) as T };
 }
 
-/** The console's origin; the rest of the stack is asked by its address. */
+/** The console's origin; all other requests use the stack's address. */
 export const CONSOLE = `http://localhost:${new URL(shared.apiUrl).port}`;
 /** Operators of the shared stack by role. */
 export const OPERATORS = { allowlist: 'ops-5', operator: 'ops-7', admin: 'ops-6' } as const;
@@ -112,7 +112,7 @@ export async function sendConsole<T = unknown>(
   }
 }
 
-/** An address that nobody else uses. */
+/** An address of its own. */
 export const freshAddress = (): string =>
   `0x${randomUUID().replaceAll('-', '')}${randomBytes(4).toString('hex')}`;
 

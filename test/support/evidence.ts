@@ -133,9 +133,9 @@ function nodeStories(movement: MovementView, timeline: readonly TimelineView[]):
     states.set(key, event.to_state);
   }
   for (const node of movement.nodes) {
-    const told = states.get(node.node_key);
-    if (told !== node.state)
-      faults.push(`the timeline leaves ${node.node_key} ${told ?? '?'}, it is ${node.state}`);
+    const last = states.get(node.node_key);
+    if (last !== node.state)
+      faults.push(`the timeline leaves ${node.node_key} ${last ?? '?'}, it is ${node.state}`);
     if (attempts.get(node.node_key) !== node.attempt)
       faults.push(`the timeline ends ${node.node_key} in another attempt than ${node.attempt}`);
   }
@@ -219,7 +219,7 @@ export async function transfersOnChain(chain: ChainInfo): Promise<readonly Token
 
 /**
  * What a withdrawal to the wallet and its move to the treasury left: how often each was paid. Tests
- * give every movement an amount of its own, so that its transfers are told apart on the chain.
+ * give every movement an amount of its own, so that its transfers can be identified on the chain.
  */
 export async function timesPaid(
   stack: { readonly chain: ChainInfo; readonly paperVenueUrl: string },

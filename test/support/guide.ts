@@ -37,7 +37,7 @@ export function blocksIn(page: string, language: string): readonly string[] {
   return [...page.matchAll(block)].map(([, text = '']) => text);
 }
 
-/** The blocks of shell of a page, without the lines that nobody could run as they stand. */
+/** The blocks of shell of a page, without lines that cannot run as they stand. */
 export function shellBlocks(file: string): readonly string[] {
   return blocksOf(file, 'sh').map((block) =>
     block
@@ -137,7 +137,7 @@ export class Terminals {
     const log = openSync(file, 'w');
     const child = spawn('bash', ['-ec', command], {
       cwd: this.#folder,
-      // A stack that is told of a Temporal server starts none.
+      // A stack with the address of a Temporal server starts none.
       env: isStack ? this.#env : { ...this.#env, ...env },
       detached: true,
       stdio: ['ignore', log, log],

@@ -40,8 +40,8 @@ export interface HeldWrites {
   /** Waits until so many writes wait. */
   waiting(count: number): Promise<void>;
   /**
-   * Lets every write through that waits, also one whose client is paused or gone, and holds none
-   * any more.
+   * Lets every waiting write through, also one whose client is paused or gone, and holds none from
+   * now on.
    */
   release(): Promise<void>;
   close(): Promise<void>;

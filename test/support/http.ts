@@ -220,7 +220,7 @@ export async function withTemporal<T>(work: (client: Client) => Promise<T>): Pro
   }
 }
 
-/** What the paper venue was ever asked to submit for a movement. */
+/** Every submit for a movement that reached the paper venue. */
 export async function ledgerOf(movementId: string): Promise<readonly LedgerEntry[]> {
   const { entries } = (await (await fetch(`${shared.paperVenueUrl}/ledger`)).json()) as {
     entries: readonly LedgerEntry[];
@@ -254,7 +254,7 @@ export interface TemplateBody {
   readonly [field: string]: unknown;
 }
 
-/** A key that nobody else uses. */
+/** A key of its own. */
 export function uniqueKey(name = 'template'): string {
   return `test/${name}-${randomUUID()}`;
 }
@@ -317,7 +317,7 @@ export function edge(
   return { from, to, edge_type, ...more };
 }
 
-/** The body of a template; one node after the other unless edges are given. */
+/** The body of a template; one node after the other without `edges`. */
 export function template(
   nodes: readonly NodeBody[],
   more: Readonly<Record<string, unknown>> = {},

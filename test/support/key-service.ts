@@ -107,8 +107,8 @@ async function signature(
     hash: `0x${digest.toString('hex')}`,
     privateKey: signsWith ?? key,
   });
-  const given = highS ? CURVE_ORDER - BigInt(s) : BigInt(s);
-  return { Signature: der(BigInt(r), given).toString('base64') };
+  const encodedS = highS ? CURVE_ORDER - BigInt(s) : BigInt(s);
+  return { Signature: der(BigInt(r), encodedS).toString('base64') };
 }
 
 /** As a DER SEQUENCE of two INTEGERs. */

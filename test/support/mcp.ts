@@ -102,12 +102,12 @@ export interface Between {
   readonly seen: readonly IncomingMessage[];
   /** The bodies of those, each as far as it has come. */
   readonly bodies: readonly string[];
-  /** What becomes of the next request to this path: told, then held, or cut off when answered. */
+  /** Reports the next request to this path, then holds it or cuts its answer off. */
   next(path: string, does: 'hold' | 'lose'): Promise<{ readonly gone: Promise<void> }>;
   close(): Promise<void>;
 }
 
-/** Stands between a client and the API, and passes everything on but what it is told to spoil. */
+/** Stands between a client and the API, and passes on everything but what a test spoils. */
 export async function between(apiUrl: string): Promise<Between> {
   const target = new URL(apiUrl);
   const seen: IncomingMessage[] = [];

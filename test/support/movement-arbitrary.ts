@@ -58,7 +58,7 @@ const edge = fc.record({
   edge_type: fc.constantFrom(...EDGES),
   priority: fc.constantFrom(0, 0, 1),
 });
-const given = fc.record(
+const nodeConfig = fc.record(
   {
     amount: fc.constantFrom(...AMOUNTS, '90', '90000'),
     asset: fc.constantFrom('USDC', 'USDT'),
@@ -73,7 +73,7 @@ export const drawnMovement = fc.record({
   nodes: fc.array(node, { minLength: 1, maxLength: 6 }),
   more: fc.array(edge, { maxLength: 3 }),
   intent: fc.record({ asset: fc.constantFrom(...ASSETS), amount: fc.constantFrom(...AMOUNTS) }),
-  node_config: fc.option(given, { freq: 2 }),
+  node_config: fc.option(nodeConfig, { freq: 2 }),
   most: fc.option(fc.constantFrom('3', '50'), { freq: 4 }),
   by_policy: fc.boolean(),
   outcomes: fc.array(fc.constantFrom<Outcome>('pays', 'pays', ...OUTCOMES), {
@@ -96,7 +96,7 @@ export interface Places {
   readonly chainId: number;
   readonly token: string;
   readonly wallet: string;
-  /** Addresses that nobody else is paid at, one for each node. */
+  /** One payee address for each node, used by no other node. */
   readonly payee: (index: number) => string;
 }
 

@@ -9,7 +9,7 @@ import { dearestDraw, sourcesOf, type ModelEdge, type ModelNode } from './flow-m
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A node whose config is what its executor is given. */
+/** A node; its executor receives `config`. */
 export interface PlanNode extends ModelNode {
   readonly action_type: string;
   readonly risk_patch?: Json | undefined;
@@ -38,7 +38,7 @@ export interface SeenNode {
   /** Null until it is known. */
   readonly amount: string | null;
   readonly output: Json | null;
-  /** Asked about before it may be sent again. */
+  /** Its outcome must be read before it may be sent again. */
   readonly recover_first: boolean;
 }
 
@@ -79,11 +79,11 @@ export function planOf(
   { intent, input_params }: RequestText,
   chainPool: string,
 ): PlanModel {
-  const given = input_params?.node_config ?? {};
+  const inputConfig = input_params?.node_config ?? {};
   const asset = intent.asset.toUpperCase();
   const nodes = template.nodes.map(
     ({ node_key, node_kind, action_type, config: own = {}, risk_patch }): PlanNode => {
-      const { amount: offered, ...others } = given;
+      const { amount: offered, ...others } = inputConfig;
       const keeps =
         offered === undefined || own['amount'] !== undefined || own['amount_ref'] !== undefined;
       const config: Json = { ...others, ...(keeps ? {} : { amount: offered }), ...own };
@@ -145,7 +145,7 @@ export function planned(
   return limits.length === 0 ? null : limits.reduce(least);
 }
 
-/** A node past its fence whose outcome nobody has proven. */
+/** A node past its fence without a proven outcome. */
 export const isUnderWay = ({ state, recover_first }: SeenNode): boolean =>
   ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'].includes(state) ||
   (state === 'READY' && recover_first);
@@ -154,8 +154,9 @@ export const isUnderWay = ({ state, recover_first }: SeenNode): boolean =>
 export function sentBy(seen: SeenNode, node: PlanNode, plan: PlanModel): string {
   const amount = seen.amount ?? planned(node, plan) ?? '0';
   if (isUnderWay(seen)) return amount;
-  const told = seen.output?.['submitted_amount'];
-  return seen.state !== 'COMPLETED' ? '0' : typeof told === 'string' ? least(told, amount) : amount;
+  const submitted = seen.output?.['submitted_amount'];
+  if (seen.state !== 'COMPLETED') return '0';
+  return typeof submitted === 'string' ? least(submitted, amount) : amount;
 }
 
 /** The nodes that draw, each with what is known of it now. */
@@ -257,7 +258,7 @@ export function statusOf(movement: Seen): 'held' | 'consumed' | 'released' {
   const sends = new Set(
     movement.plan.nodes.filter(({ sends: does }) => does).map(({ node_key }) => node_key),
   );
-  // What is READY is a compensation that was asked for again, and may be sent at any moment.
+  // What is READY is a compensation that is retried, and may be sent at any moment.
   const kept = movement.nodes.some(
     (node) =>
       sends.has(node.node_key) && (['COMPLETED', 'READY'].includes(node.state) || isUnderWay(node)),
@@ -265,7 +266,7 @@ export function statusOf(movement: Seen): 'held' | 'consumed' | 'released' {
   return kept ? 'held' : 'released';
 }
 
-/** What one node's sends came to, as the books of those show who were asked to pay. */
+/** The sum of one node's sends, by the books of those who pay. */
 export interface Landed {
   readonly node_key: string;
   readonly asset: string;

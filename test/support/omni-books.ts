@@ -1,6 +1,6 @@
 /**
- * What both chains of the bridges tell of sends and receipts of the omnichain token, asked by
- * another client than the service's. Amounts are in base units of 18 decimals.
+ * Sends and receipts of the omnichain token on both chains of the bridges, read with another client
+ * than the service's. Amounts are in base units of 18 decimals.
  */
 import { createPublicClient, getAbiItem, http, parseAbi, type Hex } from 'viem';
 import type { BridgeSide, StackBridges } from '../../dev/stack/bridges.ts';
@@ -72,7 +72,7 @@ export async function omniSupply({ near, far }: StackBridges): Promise<bigint> {
   return here.supply + there.supply;
 }
 
-/** Tries to deliver that failed, as whoever tried has told the endpoints of both sides. */
+/** Failed deliveries, as the deliverer reported them to the endpoints of both sides. */
 export async function failedDeliveries({ near, far }: StackBridges): Promise<number> {
   const of = async ({ rpcUrl, contracts }: BridgeSide): Promise<number> => {
     const client = createPublicClient({ transport: http(rpcUrl), cacheTime: 0 });

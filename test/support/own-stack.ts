@@ -42,7 +42,7 @@ export interface Created {
 }
 
 /** For a service whose requests need no signature. */
-const UNKNOWN_KEY: SigningKey = { keyId: 'nobody', secret: 'nothing' };
+const UNKNOWN_KEY: SigningKey = { keyId: 'unknown', secret: 'nothing' };
 
 const isOverloaded = ({ status, body }: JsonAnswer): boolean =>
   status === 503 && (body['detail'] as { error?: unknown } | undefined)?.error === 'overloaded';
@@ -205,8 +205,8 @@ export interface OwnStackOptions extends Pick<
   'split' | 'env' | 'service' | 'allow' | 'temporalConfig' | 'bridges' | 'perp'
 > {
   /**
-   * Entries of the registry file beside those of the embedded stack, given the paper venue's
-   * address.
+   * Entries of the registry file beside those of the embedded stack; the argument is the address of
+   * the paper venue.
    */
   readonly executors?: (paperVenueUrl: string) => readonly object[];
   readonly signers?: readonly object[];
@@ -308,9 +308,9 @@ export const ownStack = (options?: OwnStackOptions): OwnStack =>
   started(() => startOwnStack(options));
 
 /**
- * What a worker is bound to is in the database once it was asked how it is, which takes seconds on
- * a busy machine; tests switch it off there, and rely on what is said of it. Returns the drift that
- * is left.
+ * The database has what a worker is bound to once its health was read, which takes seconds on a
+ * busy machine; tests switch it off there, and rely on the reason that is shown. Returns the drift
+ * that is left.
  */
 export async function driftOnceKnown(api: MovementApi): Promise<unknown> {
   return eventually(

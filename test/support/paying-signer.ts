@@ -1,4 +1,4 @@
-/** A signer of a test's own on the local chain: what it is given, and what it is told to pay. */
+/** A test's own signer on the local chain: funds it and makes it pay. */
 import {
   createPublicClient,
   createWalletClient,

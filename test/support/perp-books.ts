@@ -1,4 +1,4 @@
-/** What the simulated perps venue has been asked and holds, asked as a stranger would. */
+/** The calls and balances of the simulated perps venue, read by a client that is not ours. */
 import type { StackPerp } from '../../dev/stack/perp.ts';
 
 /** A call of `/exchange` as the venue has written it down. */
@@ -15,7 +15,7 @@ export interface PerpBooks {
   withdrawable(account: string): Promise<string>;
   /** The rows of one type in an account's ledger. */
   rows(account: string, type: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Calls that asked for this type of action, oldest first. */
+  /** Calls with this type of action, oldest first. */
   heard(type: string): Promise<readonly Heard[]>;
   /** Makes a sub-account of the master; its address. */
   subAccount(name: string): Promise<string>;
@@ -42,12 +42,12 @@ export function perpBooks({ url, account: master }: StackPerp): PerpBooks {
       return (state as { withdrawable: string }).withdrawable;
     },
     rows: async (user, type) => {
-      const told = await ask({
+      const answer = await ask({
         type: 'userNonFundingLedgerUpdates',
         startTime: 0,
         user: user.toLowerCase(),
       });
-      return (told as { delta: Record<string, unknown> }[])
+      return (answer as { delta: Record<string, unknown> }[])
         .map(({ delta }) => delta)
         .filter((delta) => delta['type'] === type);
     },

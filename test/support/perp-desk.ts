@@ -230,17 +230,17 @@ const TABLES = [
 ];
 
 function deskSigner(signer_key: string, account: PrivateKeyAccount): DeskSigner {
-  const told = (): Promise<string> =>
+  const identity = (): Promise<string> =>
     made.broken === null ? Promise.resolve(account.address) : Promise.reject(made.broken);
   const made: DeskSigner = {
     ...{ account, signed: 0, broken: null },
     signer: {
       descriptor: { signer_key, backend: 'local', chain_family: 'evm' },
-      identity: told,
-      recentIdentity: told,
+      identity,
+      recentIdentity: identity,
       signEvmTransaction: () => Promise.reject(new Error('nothing is sent to a chain here')),
       signEvmTypedData: async (payload) => {
-        await told();
+        await identity();
         made.signed += 1;
         const data = payload as unknown as Parameters<PrivateKeyAccount['signTypedData']>[0];
         return { signature: await account.signTypedData(data) };

@@ -11,7 +11,7 @@ import { freePort } from '../../dev/stack/ports.ts';
 export const HAS_PGBOUNCER = spawnSync('pgbouncer', ['--version']).status === 0;
 
 /** It refuses to run as root. */
-const NOBODY = 65_534;
+const NO_ROOT = 65_534;
 
 export interface Pooler {
   /** The database's address by way of the pooler. */
@@ -44,10 +44,10 @@ export async function startPooler(databaseUrl: string, ignored = ''): Promise<Po
       '',
     ].join('\n'),
   );
-  if (isRoot) for (const file of [folder, users, config]) chownSync(file, NOBODY, NOBODY);
+  if (isRoot) for (const file of [folder, users, config]) chownSync(file, NO_ROOT, NO_ROOT);
   const child = spawn('pgbouncer', ['-q', config], {
     stdio: 'ignore',
-    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+    ...(isRoot ? { uid: NO_ROOT, gid: NO_ROOT } : {}),
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const close = async (): Promise<void> => {

@@ -91,8 +91,7 @@ export function edge(from: string, to: string, edge_type = 'on_success'): PlanEd
 }
 
 /**
- * Stores version 1 of a template and answers its key; one node follows the other unless edges are
- * given.
+ * Stores version 1 of a template and answers its key; one node follows the other without `edges`.
  */
 export async function storeTemplate(
   api: MovementApi,

@@ -14,7 +14,7 @@ export interface PythonProgram {
   readonly name: string;
   /** A file of exact versions, with everything that each of them needs. */
   readonly requirements: string;
-  /** What a person is told. */
+  /** What a person reads. */
   readonly called: string;
 }
 
@@ -46,7 +46,7 @@ async function prepared(
 ): Promise<string> {
   const folder = join(cacheDir(), name);
   const interpreter = join(folder, 'bin', 'python');
-  // Written last: a set-up that was broken off is begun again.
+  // Written last: an interrupted set-up starts again.
   const marker = join(folder, 'requirements.sha256');
   const pins = createHash('sha256').update(readFileSync(requirements)).digest('hex');
   if (existsSync(interpreter) && existsSync(marker) && readFileSync(marker, 'utf8') === pins)

@@ -1,5 +1,5 @@
 /**
- * An executor whose answers a test decides, movement by movement, and that counts what it is asked.
+ * An executor whose answers a test decides, movement by movement, and that counts its calls.
  */
 import { z } from 'zod';
 import {
@@ -32,7 +32,7 @@ export interface ScriptedDesk {
 
 export function scriptedDesk(): ScriptedDesk {
   const scripts = new Map<string, Script>();
-  const asked: { readonly movement_id: string; readonly phase: Phase; readonly key: string }[] = [];
+  const seen: { readonly movement_id: string; readonly phase: Phase; readonly key: string }[] = [];
   const sound = {
     preflight: () => passed(),
     submit: () => accepted('scripted'),
@@ -44,7 +44,7 @@ export function scriptedDesk(): ScriptedDesk {
     phase: P,
     context: { movement_id: string; idempotency_key: string },
   ) => {
-    asked.push({ movement_id: context.movement_id, phase, key: context.idempotency_key });
+    seen.push({ movement_id: context.movement_id, phase, key: context.idempotency_key });
     return (scripts.get(context.movement_id)?.[phase] ?? sound[phase])();
   };
   const definition: Definition = {
@@ -53,8 +53,8 @@ export function scriptedDesk(): ScriptedDesk {
     preflight: async (context) =>
       answer('preflight', context) as ReturnType<Script['preflight'] & {}>,
     // Whom the plan pays, where it names anyone.
-    prepare: async ({ amount, config: { beneficiary } }) =>
-      prepared({ amount, ...(typeof beneficiary === 'string' ? { beneficiary } : {}) }),
+    prepare: async ({ amount, config: { payee } }) =>
+      prepared({ amount, ...(typeof payee === 'string' ? { payee } : {}) }),
     submit: async ({ context }) => answer('submit', context) as ReturnType<typeof sound.submit>,
     observe: async (context) => answer('observe', context) as ReturnType<typeof sound.observe>,
     recover: async (context) => answer('recover', context) as ReturnType<typeof sound.recover>,
@@ -64,7 +64,7 @@ export function scriptedDesk(): ScriptedDesk {
     executor: defineExecutor(definition),
     say: (movementId, script) => void scripts.set(movementId, script),
     calls: (movementId, phase) =>
-      asked
+      seen
         .filter((each) => each.movement_id === movementId && each.phase === phase)
         .map(({ key }) => key),
   };

@@ -61,8 +61,8 @@ function formsOf(text: string): readonly string[] {
 }
 
 /**
- * What the service of a stack was given that is secret, the keys of its wallets and all that it has
- * signed.
+ * Secrets of a stack: those in the configuration of its service, the keys of its wallets and all
+ * that it has signed.
  */
 export async function secretsOf(stack: Stack): Promise<Secrets> {
   const { password } = new URL(stack.databaseUrl);

@@ -1,6 +1,6 @@
 /**
- * The examples of the API's document against what the service answers: an example is an answer that
- * was given once, and one given now has the same fields, with values of the same forms. With
+ * The examples of the API's document against what the service answers: an example is an earlier
+ * answer, and a present one has the same fields, with values of the same forms. With
  * RECORD_EXAMPLES=true (`npm run docs:examples`) the answers are written down instead.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -188,8 +188,8 @@ function formOf(value: unknown): string {
  * order.
  */
 function differences(example: unknown, answer: unknown, at = ''): readonly string[] {
-  const [shown, given] = [formOf(example), formOf(answer)];
-  if (shown !== given) return [`${at} is shown as ${shown}, answered as ${given}`];
+  const [shown, answered] = [formOf(example), formOf(answer)];
+  if (shown !== answered) return [`${at} is shown as ${shown}, answered as ${answered}`];
   if (Array.isArray(example) && Array.isArray(answer)) {
     if (answer.length === 0 && example.length > 0) return [`${at} is answered empty`];
     return example.flatMap((entry, index) => {

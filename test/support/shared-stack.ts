@@ -29,7 +29,7 @@ const WALLET_KEY = '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a
 const GUARDED_KEY = '0xdbda1821b80551c9d65939329250298aa3472ba22feea921c0cf5d620ea67b97';
 const PURSE_KEY = '0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356';
 
-/** As many as the service expects unless it is told otherwise. */
+/** As many as the service expects by default. */
 const DASHBOARD_KEYS: Readonly<Record<string, string>> = Object.fromEntries(
   Array.from({ length: 8 }, (_, index) => [
     `ops-${String(index + 1)}`,
@@ -48,23 +48,23 @@ function withRoles(keys: typeof DASHBOARD_KEYS): Readonly<Record<string, unknown
 }
 
 /** Entries beside those of the embedded stack; nothing answers at the executors' address. */
-const nobody = { kind: 'remote', url: 'http://127.0.0.1:9', timeout_seconds: 1, payees: [] };
+const unreachable = { kind: 'remote', url: 'http://127.0.0.1:9', timeout_seconds: 1, payees: [] };
 const EXECUTORS = [
-  { ...nobody, executor_key: 'test.twin-a', action_types: ['test_twin'] },
-  { ...nobody, executor_key: 'test.twin-b', action_types: ['test_twin'] },
-  { ...nobody, executor_key: 'test.switched', action_types: ['test_switched'] },
-  { ...nobody, executor_key: 'test.unstored', action_types: ['test_unstored'] },
-  { ...nobody, executor_key: 'test.previewed', action_types: ['test_previewed'] },
+  { ...unreachable, executor_key: 'test.twin-a', action_types: ['test_twin'] },
+  { ...unreachable, executor_key: 'test.twin-b', action_types: ['test_twin'] },
+  { ...unreachable, executor_key: 'test.switched', action_types: ['test_switched'] },
+  { ...unreachable, executor_key: 'test.unstored', action_types: ['test_unstored'] },
+  { ...unreachable, executor_key: 'test.previewed', action_types: ['test_previewed'] },
   {
-    ...nobody,
+    ...unreachable,
     executor_key: 'test.team',
     action_types: ['test_team_payment'],
-    payees: [{ field: 'beneficiary', family: 'cex' }],
+    payees: [{ field: 'payee', family: 'cex' }],
   },
-  { ...nobody, executor_key: 'test.elsewhere', action_types: ['test_elsewhere'] },
-  { ...nobody, executor_key: 'test.recommended', action_types: ['test_recommended'] },
+  { ...unreachable, executor_key: 'test.elsewhere', action_types: ['test_elsewhere'] },
+  { ...unreachable, executor_key: 'test.recommended', action_types: ['test_recommended'] },
   // As the examples of the API's document show them.
-  { ...nobody, executor_key: 'example.bank', action_types: ['example_payment'] },
+  { ...unreachable, executor_key: 'example.bank', action_types: ['example_payment'] },
 ];
 const SIGNERS = [
   { ...TEST_SIGNER, chain_family: 'evm', backend: 'local', private_key_file: 'test-wallet.key' },

@@ -1,4 +1,4 @@
-/** A proxy that holds a key, over real HTTP, and misbehaves when it is told to. */
+/** A proxy that holds a key, over real HTTP, and misbehaves on demand. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ export interface SignerProxy {
   claimed: string | null;
   /** Null: it is honest. */
   misbehaves: Misbehaviour | null;
-  /** Whether it misbehaves when it is asked who it is, too. */
+  /** Whether it also misbehaves when it answers its identity. */
   always: boolean;
   readonly seen: {
     readonly path: string;
@@ -106,21 +106,21 @@ const other = createLocalSigner(
 );
 
 async function signed(
-  asked: SignBody,
+  call: SignBody,
   wrong: Misbehaviour | null,
   own: typeof other,
 ): Promise<object> {
   const signer = wrong === 'another key' ? other : own;
-  if (asked.kind === 'evm_typed_data') return signer.signEvmTypedData(asked.payload);
+  if (call.kind === 'evm_typed_data') return signer.signEvmTypedData(call.payload);
   if (wrong === 'no bytes') return { raw_tx: null };
   const unsigned = {
-    ...asked.payload,
+    ...call.payload,
     ...(wrong === 'another payee' ? { to: `0x${'9'.repeat(40)}` } : {}),
-    ...(wrong === 'another amount' ? { value: `${asked.payload.value}0` } : {}),
+    ...(wrong === 'another amount' ? { value: `${call.payload.value}0` } : {}),
   };
   const { raw_tx } = await signer.signEvmTransaction(
     unsigned,
-    wrong === 'another nonce' ? asked.nonce + 1 : asked.nonce,
+    wrong === 'another nonce' ? call.nonce + 1 : call.nonce,
   );
   // A byte behind the list, which a careless reader leaves out of account.
   return { raw_tx: wrong === 'another encoding' ? `${raw_tx}00` : raw_tx };

@@ -29,7 +29,7 @@ export interface SlowDesk {
 /** Whoever closes the desk waits for nothing that it works on. */
 const sleep = (ms: number) => setTimeout(ms, undefined, { ref: false });
 
-interface Asked {
+interface Context {
   readonly idempotency_key: string;
   readonly movement_id: string;
   readonly node_key: string;
@@ -44,8 +44,8 @@ export async function openSlowDesk(submitMs: number): Promise<SlowDesk> {
     preflight: async () => null,
     prepare: async () => ({ next_state: 'SUBMITTING', prepared_action: {} }),
     submit: async (body) => {
-      const { idempotency_key: key, ...asked } = (body as { context: Asked }).context;
-      const { movement_id, node_key, amount } = asked;
+      const { context } = body as { context: Context };
+      const { idempotency_key: key, movement_id, node_key, amount } = context;
       const payment: Payment = { key, movement_id, node_key, amount, answered: false };
       payments.push(payment);
       await sleep(takes.submit);
@@ -116,7 +116,7 @@ export function deskNode(node_key = 'pay'): {
 }
 
 function keyOf(body: unknown): string {
-  return (body as { context: Asked }).context.idempotency_key;
+  return (body as { context: Context }).context.idempotency_key;
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {

@@ -268,7 +268,7 @@ export async function waysOut(world: World) {
     is(own, made, ({ state }) => state === 'UNKNOWN', 'to be UNKNOWN');
 
   const chainNode = (way: ChainWay, stop: Stop, more: object): PlanNode => {
-    const [recipient, signer_key] = [payeeOf(way, stop), caseKey(way, stop)];
+    const [payee, signer_key] = [payeeOf(way, stop), caseKey(way, stop)];
     const signer_selector = { chain_family: 'evm', profile: signer_key };
     if (!way.startsWith('bridge'))
       return {
@@ -277,10 +277,10 @@ export async function waysOut(world: World) {
         action_type: 'evm_native_transfer',
         signer_selector,
         has_side_effect: true,
-        config: { asset: 'ETH', chain_id: chain.chainId, destination_address: recipient },
+        config: { asset: 'ETH', chain_id: chain.chainId, destination_address: payee },
         ...more,
       };
-    const ends = { key: '', from: bridges!.near, to: bridges!.far, recipient };
+    const ends = { key: '', from: bridges!.near, to: bridges!.far, payee };
     const [send] = (sendAndArrive(ends) as { nodes: PlanNode[] }).nodes;
     return { ...send!, signer_selector, ...more };
   };
@@ -357,7 +357,7 @@ export async function waysOut(world: World) {
         action_type,
         has_side_effect: true,
         executor_selector: { action_type },
-        config: { beneficiary: payee },
+        config: { payee },
         retry_policy,
       };
       return create(node, 'USDC', { signer_key: null, payee }, { gated: true });
@@ -370,7 +370,7 @@ export async function waysOut(world: World) {
         tries: act('resume'),
         begin: (stop) => atGate('first', stop),
       },
-      // Its first send gave no answer; until the stop nobody can say whether it landed.
+      // Its first send gave no answer; until the stop it is unknown whether it landed.
       again: {
         left: handed,
         before: 1,
@@ -381,7 +381,7 @@ export async function waysOut(world: World) {
           };
           desk.say(made.movement_id, {
             submit: lost,
-            recover: stop === 'unknown' ? () => unknown('nobody can say') as never : lost,
+            recover: stop === 'unknown' ? () => unknown('no record of it') as never : lost,
           });
           await act('resume')(made);
           const recovers = () => desk.calls(made.movement_id, 'recover').length;

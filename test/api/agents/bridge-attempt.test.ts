@@ -44,14 +44,14 @@ function requestOf(address: string): JsonObject {
 }
 
 test('it is the create request of the proposal’s own amount, asset and version', () => {
-  const made = movementOf(row('https://agent.example/told'));
+  const made = movementOf(row('https://agent.example/callback'));
   expect(normalForm(made)).toEqual(
     normalForm(
       createBody.parse({
         template_key: 'agent/a/way',
         template_version: 3,
         intent: { asset: 'USDC', amount: '40.5' },
-        callback_url: 'https://agent.example/told',
+        callback_url: 'https://agent.example/callback',
       }),
     ),
   );

@@ -1,6 +1,6 @@
 /**
- * More requests than are worked on at once: who has no room or waits too long is told so, and
- * nothing of it was done.
+ * More requests than are worked on at once: a request without room, or one that waits too long, is
+ * refused before any work.
  */
 import { connect } from 'node:net';
 import { register } from 'prom-client';
@@ -10,7 +10,7 @@ import { jsonObject, noBody, noParams, noQuery } from '../../../api/http/schemas
 import { eventually } from '../../support/eventually.ts';
 import { send, serveApi, type Answer, type Served } from '../support.ts';
 
-let begun = 0;
+let started = 0;
 /** What handlers wait for. */
 const held: (() => void)[] = [];
 const open = (): void => {
@@ -30,7 +30,7 @@ const slow = defineRoute({
   response: jsonObject,
   errors: [],
   handler: async () => {
-    begun += 1;
+    started += 1;
     await new Promise<void>((resolve) => held.push(resolve));
     return { status: 200, body: {} };
   },
@@ -40,7 +40,7 @@ const served: Served[] = [];
 async function serving(waitMs: number): Promise<string> {
   const api = await serveApi([slow], {}, { admission: { running: 2, waiting: 3, waitMs } });
   served.push(api);
-  begun = 0;
+  started = 0;
   return api.url;
 }
 afterEach(async () => {
@@ -75,11 +75,11 @@ test('who finds no room to wait is turned away at once, and the others are answe
   expectOverloaded(await send(`${url}/v3/slow`));
   // Whoever asks whether the process lives gets its answer.
   expect((await send(`${url}/healthz`)).status).toBe(200);
-  expect(begun).toBe(2);
+  expect(started).toBe(2);
   open();
-  await eventually(() => Promise.resolve(begun === 4 || null));
+  await eventually(() => Promise.resolve(started === 4 || null));
   open();
-  await eventually(() => Promise.resolve(begun === 5 || null));
+  await eventually(() => Promise.resolve(started === 5 || null));
   open();
   expect((await Promise.all(others)).map(({ status }) => status)).toEqual([
     200, 200, 200, 200, 200,
@@ -93,7 +93,7 @@ test('who finds no room to wait is turned away at once, and the others are answe
   });
 });
 
-test('who waits too long is turned away, and was not begun', async () => {
+test('who waits too long is turned away before any work', async () => {
   const url = await serving(100);
   const running = [send(`${url}/v3/slow`), send(`${url}/v3/slow`)];
   await counts(2, 0);
@@ -101,7 +101,7 @@ test('who waits too long is turned away, and was not begun', async () => {
   late.forEach(expectOverloaded);
   open();
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
-  expect(begun).toBe(2);
+  expect(started).toBe(2);
 });
 
 test('who hangs up while it waits makes room, and is not worked on', async () => {
@@ -117,5 +117,5 @@ test('who hangs up while it waits makes room, and is not worked on', async () =>
   open();
   await Promise.all(running);
   await counts(0, 0);
-  expect(begun).toBe(2);
+  expect(started).toBe(2);
 });

@@ -447,7 +447,7 @@ describe('errors', () => {
 describe('with authentication', () => {
   const operator = { client_id: 'c', key_id: 'k', role: 'operator' } as const;
 
-  it('lets nobody pass without an authenticator', async () => {
+  it('admits no request without an authenticator', async () => {
     const closed = await serveApi(routes, { authEnabled: true });
     expect((await send(`${closed.url}/v3/whoami`)).status).toBe(401);
     expect((await send(`${closed.url}/v3/nowhere`)).status).toBe(401);

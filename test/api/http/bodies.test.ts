@@ -1,4 +1,4 @@
-/** What requests that nobody has signed take up, and that signed ones are served beside them. */
+/** What unsigned requests may use up; signed ones are served beside them. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -86,7 +86,7 @@ async function stall(bytes: number, headers: Readonly<Record<string, string>> = 
   socket.write(
     `POST /v3/echo HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: ${MIB}\r\n${lines.join('')}\r\n`,
   );
-  // The same memory for every sender, so that what grows is the receiver's.
+  // The same memory for every sender, so that what grows is the server's.
   socket.write(BLANKS.subarray(0, bytes));
   return answer;
 }

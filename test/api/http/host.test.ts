@@ -1,4 +1,4 @@
-/** Which names are ours: what is given, what was connected to, and loopback ones. */
+/** Which host names are ours: the configured ones, the address of the connection, and loopback. */
 import { createHostCheck } from '../../../api/http/host.ts';
 import { createOps } from '../../../api/operations/listener.ts';
 import { movementRoutes } from '../../../api/movements/routes.ts';
@@ -10,7 +10,7 @@ const check = (names: readonly string[], host: string | undefined, localAddress?
     socket: { localAddress },
   } as Parameters<ReturnType<typeof createHostCheck>>[0]);
 
-test('names that are given count, with any port and in any case', () => {
+test('configured names count, with any port and in any case', () => {
   for (const host of ['Metrics.internal', 'metrics.internal:9465', '[FD00::1]:1', '10.1.2.3'])
     expect(check(['metrics.INTERNAL', 'fd00::1', '10.1.2.3'], host)).not.toThrow();
   for (const host of [
@@ -35,7 +35,7 @@ test('a request of HTTP/1.0 without a name is no browser’s', () => {
   expect(check([], undefined)).not.toThrow();
 });
 
-test('without authentication the whole API is asked for its name, /healthz aside', async () => {
+test('without authentication the whole API but /healthz requires a host name of ours', async () => {
   const open = await serveApi(movementRoutes);
   const ops = await serve(
     createOps({

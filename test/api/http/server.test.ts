@@ -125,7 +125,7 @@ test('an idle connection is closed', async () => {
   expect(said).toMatch(/^HTTP\/1.1 200/);
 });
 
-test('callers are told a shorter time than an idle connection is kept', async () => {
+test('callers see a shorter keep-alive than an idle connection is kept', async () => {
   const { headers } = await fetch(`http://127.0.0.1:${served.port}/`);
   expect(headers.get('keep-alive')).toBe(`timeout=${KEPT_SECONDS}`);
   expect(LIMITS.keepAliveTimeout).toBeGreaterThan(KEPT_SECONDS * 1_000 + 5_000);
@@ -151,7 +151,7 @@ describe('a process that was busy while its clocks ran out', () => {
   }
 
   /**
-   * A caller with a loop of its own: sends the first part, and the second when it is told to (once
+   * A caller with a loop of its own: sends the first part, and the second when it is notified (once
    * the first was answered, if it is a request), so that only the one in this process is blocked.
    */
   function caller(port: number, first: string, second: string): Caller {
@@ -183,22 +183,22 @@ describe('a process that was busy while its clocks ran out', () => {
   const request = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nEND';
 
   /** Calls back once, with the channel's next message about the server. */
-  function onceTold(
+  function onceNoticed(
     channel: string,
     isIt: (message: { request?: IncomingMessage; socket?: Socket }) => boolean,
     then: () => void,
   ): void {
-    const told = (message: unknown): void => {
+    const onNotice = (message: unknown): void => {
       if (!isIt(message as { request?: IncomingMessage; socket?: Socket })) return;
-      unsubscribe(channel, told);
+      unsubscribe(channel, onNotice);
       setImmediate(then);
     };
-    subscribe(channel, told);
+    subscribe(channel, onNotice);
   }
 
   test('answers the request that has arrived on an idle connection', async () => {
     const idle = caller(served.port, request, request);
-    onceTold(
+    onceNoticed(
       'http.server.response.finish',
       ({ request: { socket } = {} }) => socket?.localPort === served.port,
       () => {
@@ -210,7 +210,7 @@ describe('a process that was busy while its clocks ran out', () => {
 
   test('answers the first request of a connection that it had not read from yet', async () => {
     const fresh = caller(served.port, '', request);
-    onceTold(
+    onceNoticed(
       'net.server.socket',
       ({ socket }) => socket?.localPort === served.port,
       () => {
@@ -223,7 +223,7 @@ describe('a process that was busy while its clocks ran out', () => {
   test('answers the request whose body has arrived meanwhile', async () => {
     const [head = '', body = ''] = request.split('END');
     const halfway = caller(served.port, head, `${body}END`);
-    onceTold(
+    onceNoticed(
       'http.server.request.start',
       ({ request: { socket } = {} }) => socket?.localPort === served.port,
       () => {

@@ -24,7 +24,7 @@ test.each([
   expect(await faultsOf(documentOf(authEnabled))).toEqual([]);
 });
 
-test('a fault would be told, and so would a warning', async () => {
+test('a fault is reported, and so is a warning', async () => {
   const { info: _info, tags, ...rest } = documentOf(true);
   const [first, ...others] = tags as { name: string }[];
   const faults = await faultsOf({ ...rest, tags: [{ name: first?.name }, ...others] });
@@ -34,7 +34,7 @@ test('a fault would be told, and so would a warning', async () => {
   ]);
 });
 
-test('an example with a field that its schema does not have would be told', async () => {
+test('an example with a field that its schema does not have is reported', async () => {
   const document = documentOf(true) as {
     paths: Record<string, Record<string, { responses: Record<string, object> }>>;
   };

@@ -155,8 +155,11 @@ describe('pages in a browser', () => {
   it.each(['https://evil.example', 'http://temporal.example:8233', `${UI}.evil.example`, 'null'])(
     'may not when they are %s',
     async (origin) => {
-      const asked = await preflight(origin);
-      expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+      const preflighted = await preflight(origin);
+      expect([preflighted.status, preflighted.headers.get('access-control-allow-origin')]).toEqual([
+        403,
+        null,
+      ]);
       const { status, headers, body } = await call('/decode', await sealed(), { origin });
       expect([status, headers.get('access-control-allow-origin'), body['payloads']]).toEqual([
         403,

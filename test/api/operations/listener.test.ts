@@ -173,9 +173,9 @@ describe('the document', () => {
     const { responses: common } = openapi['components'] as { responses: Record<string, unknown> };
     for (const item of Object.values(paths)) {
       for (const operation of Object.values(item)) {
-        for (const [status, given] of Object.entries(operation.responses)) {
-          const { $ref = '' } = given as { $ref?: string };
-          const response = common[$ref.replace(/^.*\//, '')] ?? given;
+        for (const [status, declared] of Object.entries(operation.responses)) {
+          const { $ref = '' } = declared as { $ref?: string };
+          const response = common[$ref.replace(/^.*\//, '')] ?? declared;
           const { content } = response as { content: { 'application/json': { schema: object } } };
           expect([
             operation.operationId,

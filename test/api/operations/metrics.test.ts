@@ -99,7 +99,7 @@ test('what took long is read again the later', async () => {
   expect(reads).toBe(2);
 });
 
-test('a database that is away or hangs leaves the figures out, and is asked once at a time', async () => {
+test('a database that is away or hangs leaves figures out, with one read at a time', async () => {
   const away = await createOperationMetrics({ read: () => Promise.reject(new Error('away')) })();
   expect(away).toContain('svc_metrics_up 0\n');
   expect(away).not.toMatch(

@@ -158,9 +158,9 @@ describe('what was prepared by other terms', () => {
     };
     // No transaction: the answer about it is the next one that needs no chain.
     const request = { kind: 'evm_typed_data' as const, payload: {} };
-    const asked = { request, from: SIGNER, foreign: false, now_ms: 0 };
+    const question = { request, from: SIGNER, foreign: false, now_ms: 0 };
     const answer = createEvmSigning(chains, [actReader(sample({ terms }))])
-      .check(signed, asked, call)
+      .check(signed, question, call)
       .catch((fault: unknown) => fault);
     expect(await answer).toEqual(
       code === null
