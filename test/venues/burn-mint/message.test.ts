@@ -160,7 +160,7 @@ describe('what the attester may change', () => {
     expect(differs({ ...attested, fee_executed: 501n }, emitted)).toContain('fee');
     const all = { ...emitted, max_fee: 1_000_000n };
     expect(differs({ ...attested, max_fee: 1_000_000n, fee_executed: 1_000_000n }, all)).toContain(
-      'takes all',
+      'takes the whole',
     );
     expect(differs({ ...attested, nonce: emitted.nonce }, emitted)).toBe('it has no nonce');
   });
