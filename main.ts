@@ -1,6 +1,6 @@
 /**
- * The entry of a service process: settings, then Postgres and Temporal, then the API, the worker or
- * both. `node dist/main.js [all|api|worker]`; `all` becomes `api` with SVC_WORKERS_ENABLED=false.
+ * Starts a service process: settings, then Postgres and Temporal, then the API, the worker or both.
+ * `node dist/main.js [all|api|worker]`; `all` becomes `api` with SVC_WORKERS_ENABLED=false.
  */
 import { Leaving } from './activities/leaving.ts';
 import { installSdkLog } from './activities/sdk-log.ts';
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   stopOnSignal({ stops, leaving, drainSeconds: config.drainSeconds, log });
 
   const parts = await connect({ config, role, log, leaving, stops });
-  // A stop was requested meanwhile: it would not end what is started now.
+  // A stop was requested during the start. That stop would not end parts that start now.
   if (stops.stopping) return;
   const work = config.duties.includes('worker') ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);

@@ -1,4 +1,6 @@
-/** Why a movement may need a person; read by the API, the database's rule and the run alike. */
+/**
+ * Why a movement may need a person. The API, a database rule and the workflow use the same list.
+ */
 import { isObject } from './json.ts';
 import type { MovementState } from './states/movement.ts';
 
@@ -16,24 +18,27 @@ export const ATTENTION_REASONS = [
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
-/** Marks a node that waits before its fence; the SQL function `lane_blocker` reads this code. */
+/**
+ * Marks a node that cannot be sent before an earlier nonce is used. The SQL function `lane_blocker`
+ * reads this code.
+ */
 export const LANE_BLOCKED = 'LANE_BLOCKED';
 
 /**
- * Marks a node whose nonce must be used up by a zero-value transaction that cannot be signed or
- * paid for; the SQL function `take_lanes` reads this code.
+ * Marks a node whose nonce must be used up by a zero-value transaction, but that transaction cannot
+ * be signed or paid for. The SQL function `take_lanes` reads this code.
  */
 export const LANE_STUCK = 'LANE_STUCK';
 
 /**
- * Marks a node that looks for a late delivery of a bridge; the SQL function `attention_of` reads
+ * Marks a node that waits for a late delivery of a bridge. The SQL function `attention_of` reads
  * this code.
  */
 export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
 
 /**
- * Payload of the attention signal: the reason, and the node that causes it. Null: the movement's
- * state already says why.
+ * Payload of the attention signal: the reason, and the node that causes it (null: no single node).
+ * Null: the movement's state already shows the reason.
  */
 export type SignalledAttention = {
   readonly reason: AttentionReason;
@@ -41,8 +46,8 @@ export type SignalledAttention = {
 } | null;
 
 /**
- * Reads the signal's payload; null for anything malformed, since anyone with access to Temporal can
- * send it.
+ * Reads the signal's payload. Returns null for malformed payloads, since anyone with access to
+ * Temporal can send one.
  */
 export function readSignal(value: unknown): SignalledAttention {
   if (!isObject(value)) return null;
@@ -53,8 +58,9 @@ export function readSignal(value: unknown): SignalledAttention {
 }
 
 /**
- * What a state says by itself. `attention_of` (prisma/functions) may say more of a movement, since
- * it knows the time and the executors; activities/relays/attention.ts tells a run when it does.
+ * The reason that a movement state implies. `attention_of` (prisma/functions) may find more
+ * reasons, since it knows the time and the executors; activities/relays/attention.ts then signals
+ * the workflow.
  */
 export const ATTENTION_OF_STATE: Readonly<Partial<Record<MovementState, AttentionReason>>> = {
   PENDING_APPROVAL: 'approval',
@@ -63,7 +69,7 @@ export const ATTENTION_OF_STATE: Readonly<Partial<Record<MovementState, Attentio
   FAILED: 'failed',
 };
 
-/** Reasons that no state implies, so that the run learns of them by a signal. */
+/** Reasons that no state implies, so the workflow receives them by a signal. */
 export const SIGNALLED_REASONS: readonly AttentionReason[] = ATTENTION_REASONS.filter(
   (reason) => !Object.values(ATTENTION_OF_STATE).includes(reason),
 );

@@ -1,8 +1,8 @@
 /**
- * What a movement that needs a person asks of them: why, what was last said, and what may be done
- * with which consequence. The SQL function `attention_of` (prisma/functions), which lists filter
- * by, decides why it needs one. What may be done follows from the rules that the commands
- * themselves apply.
+ * What a person reads about a movement that needs attention: the reason, the last answer, and the
+ * possible commands with their consequences. The SQL function `attention_of` (prisma/functions)
+ * decides the reason; lists filter by it too. The possible commands follow from the rules that the
+ * commands themselves apply.
  */
 import { specOf } from './actions/built-in.ts';
 import { cancel, isCancellable } from './commands/cancel.ts';
@@ -23,7 +23,7 @@ import type { OutflowEntry } from './plan/types.ts';
 import type { MovementSnapshot } from './snapshot.ts';
 import { ACTION_STATES, type MovementAction } from './states/movement.ts';
 
-/** What `attention_of` says of a movement; of an approval only the reason. */
+/** What `attention_of` returns for a movement. For an approval: only the reason. */
 export interface AttentionFacts {
   readonly reason: AttentionReason;
   readonly node_key?: string;
@@ -35,17 +35,17 @@ export interface AttentionFacts {
   readonly executor_key?: string | null;
   readonly executor_status?: string | null;
   readonly executor_health?: string | null;
-  /** As Postgres writes it. */
+  /** Timestamp in the text format of Postgres. */
   readonly next_look_at?: string | null;
-  /** As Postgres writes it. */
+  /** Timestamp in the text format of Postgres. */
   readonly observed_since?: string | null;
-  /** What its venue calls a send that is observed for long. */
+  /** The venue's reference of a send that is observed for longer than usual. */
   readonly external_ref?: string | null;
   readonly blocked_by?: LaneBlocker | null;
   readonly stuck_at?: StuckLane | null;
 }
 
-/** The claim of an earlier nonce, whose outcome is not known. */
+/** The node that holds an earlier nonce with unknown outcome. */
 export interface LaneBlocker {
   readonly movement_id: string;
   readonly node_key: string;
@@ -54,7 +54,7 @@ export interface LaneBlocker {
   readonly nonce: number;
 }
 
-/** A nonce that must be used up by a zero-value transaction, which cannot be sent. */
+/** A nonce that must be used up by a zero-value transaction, which cannot be sent now. */
 export interface StuckLane {
   readonly chain_id: number;
   readonly address: string;
@@ -63,20 +63,20 @@ export interface StuckLane {
   readonly signer_key: string | null;
 }
 
-/** A command that a person may send, and its consequence. */
+/** A command that a person may send, with its consequence. */
 export interface Offer extends NamedNode {
   readonly action: string;
   readonly consequence: string;
 }
 
-/** What is looked at of a movement before its approval. */
+/** The facts about a movement before its approval that decide what is offered. */
 export interface Waiting {
   readonly outflow: readonly OutflowEntry[];
-  /** The plan has an on_cancel edge. */
+  /** True if the plan has an on_cancel edge. */
   readonly cancellable: boolean;
 }
 
-/** The reason in a sentence. */
+/** Returns the reason as a sentence. */
 export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
   const node = facts.node_key ?? '';
   const executor = facts.executor_key ?? 'its executor';
@@ -121,7 +121,9 @@ function planAdvice({ error_code }: AttentionFacts): string {
     : '';
 }
 
-/** Codes by which the SQL function `attention_of` knows that waiting changes nothing. */
+/**
+ * Error codes for which the SQL function `attention_of` knows that more waiting changes nothing.
+ */
 export const AMOUNTS_DIFFER: readonly string[] = [
   'DEPOSIT_AMOUNT_MISMATCH',
   'LEDGER_ROW_MISMATCH',
@@ -144,8 +146,8 @@ function whyUnavailable(facts: AttentionFacts, executor: string): string {
 }
 
 /**
- * What may be done with a movement that waits for its approval, most useful first. An agent is
- * offered nothing.
+ * Returns the commands for a movement that waits for its approval, most useful first. An agent gets
+ * none.
  */
 export function approvalOffers(
   { outflow, cancellable }: Waiting,
@@ -167,10 +169,10 @@ export function approvalOffers(
 }
 
 /**
- * What may be done now with a movement that was approved, most useful first. An action is offered
- * when the rule behind it would take it from this snapshot, but for a retry that the plan itself
- * would fail again; what the database refuses at that moment (a budget, a hold) is not foreseen. An
- * agent only reads and proposes: nothing is offered to one.
+ * Returns the commands that are possible now for an approved movement, most useful first. A command
+ * is offered if its own rule accepts this snapshot; exception: a retry that the plan would fail
+ * again. Refusals that only the database finds (a budget, a hold) are not predicted. An agent gets
+ * none, since it only reads and proposes.
  */
 export function offersFor(
   facts: AttentionFacts,
@@ -212,8 +214,8 @@ function executorOffers(facts: AttentionFacts): readonly Offer[] {
 }
 
 /**
- * A node that waits before its fence in a stuck lane was never signed, so another signer may take
- * it.
+ * Offers another signer for a node that waits in a stuck nonce lane: nothing was signed for the
+ * node yet.
  */
 function rotateOffers(
   { reason, stuck_at, node_key }: AttentionFacts,
@@ -307,7 +309,7 @@ function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonl
   ];
 }
 
-/** While it is unknown whether what was signed is mined, its nonce can be used up. */
+/** Offers to use up the nonce while it is unknown whether the signed transaction is mined. */
 function cancelTransactionOffers(
   { reason, node_key, error_code }: AttentionFacts,
   snapshot: MovementSnapshot,

@@ -1,4 +1,4 @@
-/** The content of an audit row, as it is shown, sealed and exported. */
+/** Defines the content of an audit row, and its canonical text for seals and exports. */
 import canonicalize from 'canonicalize';
 import type { JsonObject } from './json.ts';
 
@@ -20,8 +20,8 @@ export interface AuditRecord {
 }
 
 /**
- * The fields that the writing process vouches for. The database function that writes the row alone
- * knows the time and some details; the chain of seals covers those.
+ * The fields that the writing process signs with a MAC. Only the database function that writes the
+ * row knows the time and some details; the chain of seals covers those.
  */
 export const VOUCHED_FIELDS = [
   'event_id',
@@ -39,7 +39,7 @@ export const VOUCHED_FIELDS = [
 
 export type VouchedRow = { readonly [Field in (typeof VOUCHED_FIELDS)[number]]?: string | null };
 
-/** The registries' entities, for the list over what was done to them. */
+/** Entity types of the registries, for the list of changes to the registries. */
 export const REGISTRY_ENTITIES = [
   'executor',
   'signer',
@@ -55,12 +55,12 @@ export const REGISTRY_ENTITIES = [
 ] as const;
 export type RegistryEntity = (typeof REGISTRY_ENTITIES)[number];
 
-/** RFC 8785 canonical JSON of a record: the same text wherever the record comes from. */
+/** Returns the RFC 8785 canonical JSON of a record: equal records give equal text. */
 export function canonicalRecord(record: AuditRecord): string {
   return canonical(record);
 }
 
-/** The text that a row's MAC is over; an absent field counts as null, as it does in the table. */
+/** Returns the text that the row's MAC covers. An absent field counts as null, as in the table. */
 export function vouchedText(row: VouchedRow): string {
   return canonical(Object.fromEntries(VOUCHED_FIELDS.map((field) => [field, row[field] ?? null])));
 }

@@ -1,15 +1,15 @@
-/** What a venue holds for us, and what of it is still free. */
+/** Balances: what a venue holds, and how much of it may still be taken. */
 import type { JsonObject } from './json.ts';
 import { subtract } from './money.ts';
 
 /**
- * One pool of a venue's account, as a fetch returned it; null for what the venue does not report.
- * Amounts are decimal strings.
+ * The balance of one pool of a venue's account, as a fetch returned it. Null: the venue does not
+ * report the value. Amounts are decimal strings.
  */
 export interface PoolBalance {
-  /** Upper case, for example SPOT. */
+  /** In upper case, for example SPOT. */
   readonly account_type: string;
-  /** Upper case. */
+  /** In upper case. */
   readonly asset: string;
   readonly available: string | null;
   readonly withdrawable: string | null;
@@ -18,8 +18,8 @@ export interface PoolBalance {
 }
 
 /**
- * Reads everything of one account. Throws when the answer is not usable; an answer is always
- * complete.
+ * Reads all balances of one account. Throws if the venue's answer is not usable; a returned list is
+ * always complete.
  */
 export interface BalanceFetcher {
   readonly venue_key: string;
@@ -28,8 +28,8 @@ export interface BalanceFetcher {
 }
 
 /**
- * What may still be taken: exact, and negative when more is held than is there. Null when the venue
- * does not report it.
+ * Returns the exact amount that may still be taken; negative if more is reserved than the venue
+ * holds. Null if the venue does not report it.
  */
 export function effectiveWithdrawable(
   withdrawable: string | null,
@@ -38,7 +38,7 @@ export function effectiveWithdrawable(
   return withdrawable === null ? null : subtract(withdrawable, pendingOutflow);
 }
 
-/** Why less may be taken than the venue reports, by what holds it. */
+/** Returns which kinds of reservations reduce the amount that may be taken; null: none. */
 export function effectiveReason(holders: {
   readonly movements: number;
   readonly transfers: number;

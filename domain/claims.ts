@@ -1,7 +1,7 @@
 /**
- * What a node's completion rests on, where that is something that arrived: a bridge's message, its
- * delivery, a payment. One arrival completes one node, so the node claims it in the write that
- * completes it, whoever reports the completion.
+ * The arrival that proves a node's completion: a bridge's message, its delivery, or a payment. One
+ * arrival completes only one node. So the database write that completes a node also claims the
+ * arrival, whoever reports the completion.
  */
 import { specOf } from './actions/built-in.ts';
 import type { ClaimName } from './actions/spec.ts';
@@ -9,22 +9,25 @@ import { isObject, type JsonObject } from './json.ts';
 import { compare, isDecimal, isPositive } from './money.ts';
 
 export interface Claim {
-  /** What kind of arrival it is, and at which place. */
+  /** The kind of arrival and its place. */
   readonly source: string;
-  /** Which arrival at that place. */
+  /** Identifies the arrival at that place. */
   readonly reference: string;
-  /** How much of it the node takes, and its total; messages and deliveries are taken whole. */
+  /**
+   * How much of the arrival the node takes, and the arrival's total. Messages and deliveries are
+   * taken whole.
+   */
   readonly amount: string;
   readonly total: string;
   /**
-   * Only for a chain's own coin, which shows as a balance alone: the blocks between which `total`
-   * came to the address. Earlier claims of blocks in that span are part of the total.
+   * Only for a chain's own coin, which shows only as a balance: the blocks between which `total`
+   * came to the address. Earlier claims for blocks in that span are part of the total.
    */
   readonly since?: string;
   readonly until?: string;
 }
 
-/** What a node has claimed, as it is stored: of a chain's own coin the payment has no `total`. */
+/** A node's claim as stored. A payment in a chain's own coin has no `total`. */
 export interface HeldClaim {
   readonly source: string;
   readonly reference: string;
@@ -33,7 +36,7 @@ export interface HeldClaim {
   readonly until?: string;
 }
 
-/** Who holds what another node claims. */
+/** The node that already holds what another node claims. */
 export interface ClaimHolder {
   readonly source: string;
   readonly reference: string;
@@ -41,18 +44,18 @@ export interface ClaimHolder {
   readonly node_key: string;
 }
 
-/** What a node reports when it is completed. */
+/** The report of a completed node, as far as claims need it. */
 export interface Completed {
   readonly action_type: string;
   readonly output: JsonObject | null;
   readonly external_ref?: string | null;
-  /** The record of the node that this one names (`match_from`, `burn_from`). */
+  /** The output of the node that this node names (`match_from`, `burn_from`). */
   readonly matched: JsonObject | null;
 }
 
 /**
- * The node's claims; empty where it reports nothing that could be claimed. The write decides
- * whether it may be completed without one (SQL function `needs_claim`).
+ * Returns the node's claims; empty if the node reports nothing that can be claimed. The database
+ * write decides whether the node may complete without a claim (SQL function `needs_claim`).
  */
 export function claimsOf(completed: Completed): readonly Claim[] {
   const payments = completed.output?.['payments'];
@@ -77,12 +80,14 @@ function takenWhole(kind: string, { place = '', reference }: Named): readonly Cl
     : [];
 }
 
-/** Whether its output names the payments that complete it (`payments`). */
+/**
+ * Returns whether the output of this type lists the payments that complete the node (`payments`).
+ */
 export function namesPayments(actionType: string): boolean {
   return specOf(actionType).claim?.named.includes('payments') ?? false;
 }
 
-/** The fields of a plan's node that say what it looks at. */
+/** The fields of a plan node that say what the node watches. */
 interface Watch {
   readonly node_kind: string;
   readonly action_type: string;
@@ -91,7 +96,7 @@ interface Watch {
 }
 
 /**
- * Whether the node only looks, and claimed payments. A team's executor that names no `payments`
+ * Returns whether an observe node claimed payments. A team's executor that reports no `payments`
  * claims one reference without an amount.
  */
 export const arePayments = (claims: readonly HeldClaim[], of: Watch): boolean =>
@@ -100,13 +105,15 @@ export const arePayments = (claims: readonly HeldClaim[], of: Watch): boolean =>
   claims.length > 0 &&
   claims.every(({ source }) => source !== of.action_type);
 
-/** Whether a payment that arrived for one of these nodes may have been meant for the other. */
+/**
+ * Returns whether a payment that arrived for one of these nodes may have been meant for the other.
+ */
 export function arrivesAtSamePlace(one: Watch, other: Watch): boolean {
   const place = placeOf(one);
   return place !== null && place === placeOf(other);
 }
 
-/** Where it looks; null where a team's executor names its place differently. */
+/** Returns the place that a node watches; null if a team's executor uses other fields for it. */
 function placeOf({ node_kind, action_type, asset, config }: Watch): string | null {
   const { chain_id, address, token_address, venue } = config;
   const named =
@@ -118,14 +125,14 @@ function placeOf({ node_kind, action_type, asset, config }: Watch): string | nul
 }
 
 interface Named {
-  /** The place, after the action type. */
+  /** The place; it is appended to the action type. */
   readonly place?: string;
   readonly reference: unknown;
 }
 
-/** What a completion reports under each name; null where it reports nothing. */
+/** Reads, for each claim name, what a completion reports; null if it reports nothing. */
 const NAMED: Readonly<Record<ClaimName, (of: Completed) => Named | null>> = {
-  // A list; `claimsOf` has read it before.
+  // `payments` is a list, which `claimsOf` has read already.
   payments: () => null,
   message: ({ output }) => messageOf(output),
   matched_message: ({ matched }) => messageOf(matched),
@@ -148,7 +155,7 @@ function isClaim(value: unknown): value is JsonObject & Claim {
     isPositive(amount) &&
     compare(amount, total) <= 0 &&
     [since, until].every((each) => typeof each === 'string' && /^[0-9]{1,30}$/.test(each)) &&
-    // Only a chain's own coin has a span of blocks.
+    // Only claims of a chain's own coin have a span of blocks.
     ['since', 'until'].every((name) => name in value === /^evm:\d+:coin$/i.test(source)) &&
     (!/^evm:\d+$/i.test(source) || /^0x[0-9a-f]{64}#\d{1,9}$/i.test(reference))
   );
@@ -161,10 +168,11 @@ function named(reference: unknown): Named | null {
   return reference === undefined || reference === null ? null : { reference };
 }
 
-/** The message that was attested, by source domain and nonce. */
+/** Returns the attested message as source domain and nonce. */
 function messageOf(output: JsonObject | null): Named | null {
   const bytes = output?.['attested_message'];
-  // Version, source domain and destination domain, 4 bytes each, then the nonce.
+  // The message begins with version, source domain and destination domain, 4 bytes each, then the
+  // nonce.
   const parts = /^0x[0-9a-f]{8}([0-9a-f]{8})[0-9a-f]{8}([0-9a-f]{64})/i.exec(
     typeof bytes === 'string' ? bytes : '',
   );

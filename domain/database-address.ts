@@ -1,28 +1,30 @@
 /**
- * What the address of a Postgres database says, in libpq's words where ours mean the same: several
- * servers, whether and how TLS is used, and whether a standby will do. What a word means elsewhere
- * but not in this service is a fault, not a guess.
+ * Reads the address of a Postgres database: one or more servers, the use of TLS, and whether a
+ * standby is accepted. A parameter of libpq has the same meaning here. A parameter that this
+ * service would treat differently is refused, not guessed.
  */
 import { isLoopbackHost } from './callbacks/target.ts';
 
-/** `off`: nothing is encrypted. `unverified`: encrypted to whoever answers. */
+/**
+ * `off`: nothing is encrypted. `unverified`: encrypted, but the server's identity is not checked.
+ */
 export type TlsMode = 'off' | 'unverified' | 'verified';
 
 export interface DatabaseAddress {
-  /** The servers in the order in which they are tried, each as an address of its own. */
+  /** The servers in the order in which they are tried, each as a full address. */
   readonly servers: readonly [string, ...string[]];
   readonly tls: {
     readonly mode: TlsMode;
-    /** Files; null where the address names none. */
+    /** Paths of files; null if the address names none. */
     readonly ca: string | null;
     readonly cert: string | null;
     readonly key: string | null;
   };
-  /** A server that takes no writes will do. */
+  /** True: a server that accepts no writes is also accepted. */
   readonly readOnlyWillDo: boolean;
-  /** Why it may be read or answered by somebody else; null where it cannot. */
+  /** Why another party may read the connection or answer for the database; null if none can. */
   readonly warning: string | null;
-  /** Settings of a session that the address itself brings. */
+  /** Session settings in the address itself; null if there are none. */
   readonly options: string | null;
 }
 
@@ -37,14 +39,15 @@ const OURS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_att
 const ADVICE =
   'say sslmode=verify-full (with sslrootcert=<file> for a CA of your own); sslmode=no-verify to encrypt without knowing who answers; or sslmode=disable to encrypt nothing';
 
-/** Reads it. No fault repeats what stands in the address. */
+/** Reads a database address. A fault never repeats text of the address, which may hold a secret. */
 export function readDatabaseAddress(text: string): DatabaseAddress | AddressFaults {
   const [, scheme, userinfo = '', hosts = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(.*)$/s.exec(text) ?? [];
   if (scheme === undefined) return { faults: ['must be a postgresql:// URL'] };
   const places = hosts.split(',');
   const urls = places.map((place) => `${scheme}${userinfo}${place}${rest}`);
-  // Without a host it is a socket of this machine, which is no URL where a user stands before it.
+  // Without a host, the address means a local socket. With a user before it, that is not a valid
+  // URL, so localhost is inserted for parsing.
   const parsed = urls.map((url, index) => {
     const whole = places[index] === '' ? url.replace(/@(?=[/?]|$)/, '@localhost') : url;
     return URL.canParse(whole) ? new URL(whole) : null;
@@ -79,7 +82,7 @@ export function readDatabaseAddress(text: string): DatabaseAddress | AddressFaul
     servers: [server, ...others],
     tls: {
       mode: mode ?? 'off',
-      // `system`, as libpq says it: the certificate authorities that this program knows anyway.
+      // `system` means, as in libpq, the certificate authorities that this program trusts anyway.
       ca: query.get('sslrootcert') === 'system' ? null : query.get('sslrootcert'),
       cert: query.get('sslcert'),
       key: query.get('sslkey'),
@@ -96,18 +99,18 @@ export function readDatabaseAddress(text: string): DatabaseAddress | AddressFaul
   };
 }
 
-/** A socket, or a loopback name. */
+/** Returns whether the host is a socket or a loopback name. */
 function isLocal(url: URL): boolean {
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname);
   return host === '' || host.startsWith('/') || isLoopbackHost(host) || host === '::1';
 }
 
-/** A word that somebody else gave a meaning; anything else may be a secret in the wrong place. */
+/** Returns the word only if libpq defines it; any other text may be a secret in the wrong place. */
 function known(word: string): string {
   return ['allow', 'prefer', 'require', 'verify-ca'].includes(word) ? word : '…';
 }
 
-/** Word for word what was written, without the parameters that are not the driver's to read. */
+/** Returns the address exactly as written, without the parameters that the driver must not read. */
 function withoutOurs(url: string): string {
   const [base = '', query] = url.split('?', 2);
   const kept = (query ?? '')

@@ -1,6 +1,6 @@
 /**
- * What a view of a movement says is to be written next, and the view that follows from that. Pure:
- * the run asks it, and so do the activities that write a decision for the run.
+ * Decides what must be written next for a movement, and how its view changes by that. Pure: used by
+ * the workflow run, and by the activities that write a decision for the run.
  */
 import { withConditions } from './conditions/apply.ts';
 import { walk, type WalkResult } from './graph/walk.ts';
@@ -8,7 +8,9 @@ import type { DecideArgs, LoadedMovement, LoadedNode } from './messages.ts';
 import { walkNode } from './snapshot.ts';
 import { isSettled } from './states/node.ts';
 
-/** What must be written before anything runs; null when the database already says it all. */
+/**
+ * Returns what must be written before anything runs; null if the database is already up to date.
+ */
 export function decide(
   view: LoadedMovement,
   next: WalkResult,
@@ -41,7 +43,7 @@ export function decide(
   };
 }
 
-/** Where the graph goes on from here. */
+/** Returns the next step of the graph. */
 export function nextOf(view: LoadedMovement): WalkResult {
   return walk({
     state: view.state,
@@ -50,12 +52,12 @@ export function nextOf(view: LoadedMovement): WalkResult {
   });
 }
 
-/** One attempt of a node, as a key. */
+/** Returns a key for one attempt of a node. */
 export function attemptOf({ node_key, attempt }: Pick<LoadedNode, 'node_key' | 'attempt'>): string {
   return `${node_key}:${String(attempt)}`;
 }
 
-/** The view after a decision was written. */
+/** Returns the view after a decision was written. */
 export function decided(
   view: LoadedMovement,
   decision: DecideArgs,
@@ -80,9 +82,9 @@ export function decided(
 }
 
 /**
- * What is to be written with the completion of `node`. Undefined where only the run can tell:
- * conditions are to be looked at first, people wait for something, or a failure is about to end the
- * movement.
+ * Returns what must be written together with the completion of `node`. Undefined if only the
+ * workflow run can decide: conditions must be evaluated first, a person is needed, or a failure
+ * ends the movement.
  */
 export function followsCompletion(
   view: LoadedMovement,
@@ -99,17 +101,19 @@ export function followsCompletion(
   return decision.to === 'EXECUTING' || decision.to === 'COMPLETED' ? decision : undefined;
 }
 
-/** Whether `node` alone is at work, so that no other node can cause a decision meanwhile. */
+/**
+ * Returns whether no other node is at work, so that no other node can cause a decision meanwhile.
+ */
 export function isAlone(view: LoadedMovement, { node_key }: Pick<LoadedNode, 'node_key'>): boolean {
   return view.nodes.every((each) => each.node_key === node_key || !isAtWork(each));
 }
 
-/** Whether the node has started and not settled. */
+/** Returns whether the node has started and has not settled. */
 export function isAtWork({ state }: Pick<LoadedNode, 'state'>): boolean {
   return state !== 'BLOCKED' && !isSettled(state);
 }
 
-/** The view with `node` completed. */
+/** Returns the view with `node` completed. */
 export function completed(
   view: LoadedMovement,
   { node_key }: Pick<LoadedNode, 'node_key'>,

@@ -1,12 +1,12 @@
 /**
- * The closed table of everything the API can answer instead of a success: HTTP status, whether the
- * same request may succeed later, and the sentence that callers read. OpenAPI's error responses and
- * the error catalogue come from this table; a code outside it does not type-check.
+ * The complete table of API errors: HTTP status, whether the same request may succeed later, and
+ * the sentence that callers read. The error responses in OpenAPI and the error catalogue are
+ * generated from this table; a code outside it does not type-check.
  */
 
 /**
- * What a caller should do with the same request: never repeat it, repeat after a change, or simply
- * again.
+ * What a caller should do with the same request: never repeat it, repeat it after a change, or
+ * repeat it unchanged.
  */
 export type RetryMeaning = 'never' | 'after_change' | 'safe';
 
@@ -22,7 +22,7 @@ const row = (status: number, retry: RetryMeaning, message: string): ErrorRule =>
   message,
 });
 
-// A row a line, however long its sentence is.
+// Each row stays on one line, even with a long sentence.
 // prettier-ignore
 export const ERROR_TABLE = {
   invalid_request: row(422, 'after_change', 'The request does not fit its schema; see `issues` for each place.'),
@@ -151,8 +151,8 @@ export const ERROR_TABLE = {
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
 /**
- * A refusal or fault that a caller may see. `context` is public and becomes part of the body;
- * `cause` and whatever it holds never leave the process except to the log.
+ * A refusal or fault that a caller may see. `context` is public and becomes part of the response
+ * body; `cause` and its content leave the process only to the log.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';

@@ -1,4 +1,4 @@
-/** Every kind of event the service records or sends, once, as data. */
+/** All kinds of events that the service records or sends, each listed once. */
 
 export const CALLBACK_EVENTS = [
   'request_approved',
@@ -46,7 +46,7 @@ export const TIMELINE_EVENTS = [
 ] as const;
 export type TimelineEventType = (typeof TIMELINE_EVENTS)[number];
 
-/** What is recorded of a capital transfer. */
+/** Events that are recorded for a capital transfer. */
 export const TRANSFER_EVENTS = [
   'transfer_created',
   'transfer_submitting',
@@ -58,7 +58,7 @@ export const TRANSFER_EVENTS = [
 ] as const;
 export type TransferEventType = (typeof TRANSFER_EVENTS)[number];
 
-/** Audit actions, `<entity>.<verb>`. */
+/** Actions that the audit trail records, each as `<entity>.<verb>`. */
 export const AUDIT_ACTIONS = [
   'plan_template.create',
   'plan_template.update_admin_fields',

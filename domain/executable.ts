@@ -1,6 +1,6 @@
 /**
- * Whether a valid graph can be run, and if not, why. Computed on read: rules may widen with a
- * release.
+ * Decides whether a valid graph can be run, and if not, why. Computed on every read, since a later
+ * release may accept more graphs.
  */
 import { specOf } from './actions/built-in.ts';
 import type { PlanCheck } from './actions/spec.ts';
@@ -17,7 +17,7 @@ interface Plan {
   readonly edges: readonly GraphEdge[];
 }
 
-/** Reasons as `<code>:<node_key or from->to>`; empty means executable. */
+/** Returns the reasons as `<code>:<node_key or from->to>`; empty means executable. */
 export function nonExecutableReasons(plan: Plan): readonly string[] {
   const steps = judgeInSteps(plan);
   for (;;) {
@@ -27,11 +27,11 @@ export function nonExecutableReasons(plan: Plan): readonly string[] {
 }
 
 /**
- * The same, a node or an edge at a time: a thousand conditions take long enough to keep others
- * waiting.
+ * Computes the same reasons, but yields after each node or edge: a thousand conditions take long
+ * enough to delay other requests.
  */
 export function* judgeInSteps(plan: Plan): Generator<undefined, readonly string[]> {
-  // Two nodes may share edges of several types; report their reason once.
+  // Two nodes may share edges of several types; the Set reports their reason once.
   const reasons = new Set<string>();
   const add = (more: readonly string[]): void => more.forEach((reason) => reasons.add(reason));
   for (const node of plan.nodes) yield void add(nodeReasons(node, plan));
@@ -44,8 +44,8 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   const reasons: string[] = [];
   if (specOf(node.action_type).signs !== null && node.signer_selector === undefined)
     reasons.push(`signer_selector_missing:${node.node_key}`);
-  // The rules for a node, the allowlist's among them, are chosen by what it says it does; another
-  // word must not bind it.
+  // Rules for a node, such as those of the allowlist, are chosen by its action type. So the
+  // selector must not bind an executor for another action type.
   if ((node.executor_selector?.action_type ?? node.action_type) !== node.action_type) {
     reasons.push(`selector_action_mismatch:${node.node_key}`);
   }
@@ -58,7 +58,8 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
       : source.kind === 'node'
         ? ancestorsOf(plan, node.node_key).has(source.node_key)
         : source.kind !== 'invalid';
-  // Beside an amount of its own, the reference still says what is passed on.
+  // If the config also has its own amount, `amount_ref` still decides what is passed on, so it is
+  // checked too.
   const ref = parseAmountSource({ amount_ref: node.config?.['amount_ref'] ?? 'intent' });
   const refKnown =
     ref.kind === 'intent' ||
@@ -75,14 +76,17 @@ function nodeReasons(node: TemplateNode, plan: Plan): string[] {
   return reasons;
 }
 
-/** The rules that a type's spec names. */
+/** Implements the rules that the spec of an action type names. */
 const CHECKS: Readonly<Record<PlanCheck, (node: TemplateNode, plan: Plan) => string[]>> = {
-  /** What only one account may bring is lost where the plan does not say that it brings it. */
+  /**
+   * If only one account may mint the burn, the funds are lost unless the plan itself contains that
+   * mint.
+   */
   caller_has_second_leg: (node, { nodes }) => {
     if (node.config?.['destination_caller'] === undefined) return [];
     return secondLegsOf(node, nodes).length > 0 ? [] : [`caller_without_mint:${node.node_key}`];
   },
-  /** What is brought, or looked for on the other side, is what one node before has sent. */
+  /** The node completes or observes a first leg, so that first leg must be an ancestor. */
   first_leg_known: (node, plan) => {
     const first = namedFirstLeg(node, plan.nodes);
     const known =
@@ -91,17 +95,20 @@ const CHECKS: Readonly<Record<PlanCheck, (node: TemplateNode, plan: Plan) => str
       ancestorsOf(plan, node.node_key).has(first.node_key);
     return known ? [] : [`unknown_${String(firstLegField(node))}:${node.node_key}`];
   },
-  /** A mint brings so much as was burnt. */
+  /** A mint receives exactly the burnt amount, so it must not set an amount. */
   amount_of_first_leg: ({ node_key, config: { amount, amount_ref: ref } = {} }) =>
     amount === undefined && ref === undefined ? [] : [`mint_with_amount:${node_key}`],
-  /** A failure by the clock would say of funds on their way that they did not arrive. */
+  /** A time-out would report funds that are still on their way as not arrived. */
   no_time_out: ({ node_key, timeout_policy: { observe_seconds, execution_seconds } = {} }) =>
     observe_seconds === undefined && execution_seconds === undefined
       ? []
       : [`delivery_times_out:${node_key}`],
 };
 
-/** What a bridge has not brought can still be brought: only a person may pay in its place. */
+/**
+ * Returns edges that pay when a bridge has not delivered. The bridge can still deliver later, so
+ * only a person may decide to pay instead.
+ */
 function legReasons(node: TemplateNode, plan: Plan): string[] {
   return payingUnbrought(node, plan).map(({ reason, edge }) => `${reason}:${edgeName(edge)}`);
 }

@@ -1,9 +1,9 @@
 /**
- * The contract between the service and whatever moves funds: one interface for modules in this
+ * The contract between the service and the code that moves funds: one interface for modules in this
  * process, for remote HTTP executors and for executor teams' own task-queue workers.
  *
- * An executor never sees the database or Temporal. It gets a context, answers with an
- * {@link ExecutionResult}, and the caller decides what becomes durable.
+ * An executor never sees the database or Temporal. It gets a context and returns an
+ * {@link ExecutionResult}; the caller decides what is stored.
  */
 
 import type { ChainFamily } from './allowlist/address.ts';
@@ -13,7 +13,7 @@ import type { JsonObject } from './json.ts';
 import type { RaisedCaps } from './lanes/caps.ts';
 import type { Held } from './send/stops.ts';
 
-/** The completion assurances a plan can ask for, weakest first. */
+/** The completion assurances that a plan can require, weakest first. */
 export const COMPLETION_ASSURANCES = [
   'provider_completed',
   'destination_observed',
@@ -22,12 +22,12 @@ export const COMPLETION_ASSURANCES = [
   'protocol_finalized',
 ] as const;
 export type CompletionAssurance = (typeof COMPLETION_ASSURANCES)[number];
-/** Of a registry entry that says nothing: the provider's own word. */
+/** Used for a registry entry that names no assurances: only the provider's own report. */
 export const LEAST_ASSURANCES: readonly CompletionAssurance[] = ['provider_completed'];
 
 /**
- * States an executor may report. READY (nothing landed under this key) and UNKNOWN only from
- * recover.
+ * States that an executor may report. Only recover may report READY (nothing landed under this key)
+ * and UNKNOWN.
  */
 export const EXECUTION_STATES = [
   'SUBMITTING',
@@ -51,7 +51,7 @@ export const EXECUTOR_PHASES = [
 export type ExecutorPhase = (typeof EXECUTOR_PHASES)[number];
 
 /**
- * Everything an executor may know about the node it works on. Amounts are decimal strings in asset
+ * Everything that an executor receives about its plan node. Amounts are decimal strings in asset
  * units.
  */
 export interface ExecutionContext extends RequirementTerms {
@@ -77,8 +77,8 @@ export interface ExecutionContext extends RequirementTerms {
     readonly output?: JsonObject;
   };
   /**
-   * For nodes with `config.match_from` or `burn_from`: that node, with what it recorded once it has
-   * completed.
+   * For nodes with `config.match_from` or `burn_from`: the named node, with its output once that
+   * node has completed.
    */
   readonly matched?: {
     readonly node_key: string;
@@ -87,7 +87,9 @@ export interface ExecutionContext extends RequirementTerms {
   };
 }
 
-/** What a prepare asks the bound signer to sign; the answer reaches submit as `sign_result`. */
+/**
+ * What a prepare requests from the bound signer; submit receives the signature as `sign_result`.
+ */
 export interface SignRequest {
   readonly kind: 'evm_transaction' | 'evm_typed_data';
   readonly payload: JsonObject;
@@ -106,14 +108,15 @@ export interface ExecutionResult {
   readonly prepared_action?: JsonObject;
   readonly sign_request?: SignRequest;
   readonly output?: JsonObject;
-  /** With COMPLETED: what has been shown; absent: the provider's own word. */
+  /** With COMPLETED: the assurance that was proven; absent: only the provider's own report. */
   readonly assurance?: CompletionAssurance;
   readonly artifacts?: readonly Artifact[];
   readonly retry_after_seconds?: number;
 }
 
 /**
- * The unsigned fields of an EIP-1559 transaction. Wei and gas amounts are decimal integer strings.
+ * The unsigned fields of an EIP-1559 transaction. Amounts in wei and gas are decimal integer
+ * strings.
  */
 export interface EvmUnsignedTransaction {
   readonly chain_id: number;
@@ -125,78 +128,86 @@ export interface EvmUnsignedTransaction {
   readonly max_priority_fee_per_gas: string;
 }
 
-/**
- * A transaction as the journal keeps it: the raw bytes are what may be broadcast again, and nothing
- * else.
- */
+/** A transaction as the journal stores it. Only the stored raw bytes may be broadcast again. */
 export interface JournaledTransaction {
   readonly transaction_id: string;
-  /** Whose nonce it has: its own id, or that of the first version when this one came later. */
+  /**
+   * The first transaction with this nonce: for the first version its own id, for later versions the
+   * id of the first.
+   */
   readonly claim: string;
   readonly kind: TransactionKind;
   readonly chain_id: number;
   readonly from: string;
   readonly nonce: number;
   readonly unsigned: EvmUnsignedTransaction;
-  /** Seconds since it was stored. */
+  /** Seconds since the transaction was stored. */
   readonly age_seconds: number;
-  /** An endpoint took its bytes, or the chain shows them. Absent: not known. */
+  /** True: a chain endpoint accepted the bytes, or the chain shows them. Absent: not known. */
   readonly accepted?: boolean;
   readonly tx_hash?: string;
   readonly raw_tx?: string;
 }
 
-/** `cancel` pays no one: the account sends itself nothing, so that the nonce is used. */
+/** `cancel`: the account sends zero to itself, only to use up the nonce. */
 export type TransactionKind = 'payment' | 'cancel';
 
-/** A version whose bytes are stored, and so may have been sent. */
+/** A version of a transaction whose bytes are stored, so that it may have been sent. */
 export type StoredTransaction = JournaledTransaction & {
   readonly raw_tx: string;
   readonly tx_hash: string;
 };
 
-/** Whether its bytes are stored. */
+/** Returns whether the transaction's bytes are stored. */
 export function hasBytes(transaction: JournaledTransaction): transaction is StoredTransaction {
   return transaction.raw_tx !== undefined && transaction.tx_hash !== undefined;
 }
 
-/** Another transaction with the nonce of a stored one. */
+/** Another transaction with the same nonce as a stored one. */
 export interface NextVersion {
-  /** The newest version that is known. */
+  /** The newest known version. */
   readonly over: StoredTransaction;
   readonly kind: TransactionKind;
   readonly unsigned: EvmUnsignedTransaction;
 }
 
-/** `why` says what keeps it from being signed: somebody was quicker, or it may not be paid now. */
+/**
+ * `why`: the reason that the version was not signed, for example another version was stored first,
+ * or it may not be paid now.
+ */
 export type VersionOutcome =
   | { readonly ok: true; readonly stored: StoredTransaction }
   | { readonly ok: false; readonly why: string };
 
 /**
- * The durable memory of one submit, handed to the executor by the caller: identity before effect.
- * All writes are guarded by the submit epoch, so a worker that was declared dead can write nothing.
+ * The durable memory of one submit, which the caller passes to the executor: identity is stored
+ * before any effect. All writes check the submit epoch, so a worker that was declared dead can
+ * write nothing.
  */
 export interface SubmitJournal {
   /**
-   * Every transaction of this node and attempt, oldest first (empty when none was fenced). Of one
-   * nonce the last is the newest version.
+   * Returns every transaction of this node and attempt, oldest first; empty if none was fenced. For
+   * each nonce, the last one is the newest version.
    */
   transactions(): Promise<readonly JournaledTransaction[]>;
   /**
-   * Signs and stores one more version of a nonce; only what is stored may be sent. Present where a
-   * signer is bound.
+   * Signs and stores a new version for a nonce. Only stored bytes may be sent. Present if a signer
+   * is bound.
    */
   nextVersion?(version: NextVersion): Promise<VersionOutcome>;
-  /** What a person raised the caps to for the lane of such a version; null where nothing holds. */
+  /**
+   * Returns the caps that a person raised for the nonce lane of such a version; null if no raise is
+   * in force.
+   */
   laneRaise?(lane: {
     readonly chain_id: number;
     readonly from: string;
   }): Promise<RaisedCaps | null>;
   /**
-   * What now holds back what `address` signed; null where it may be sent (again). Checked right
-   * before each send but the first, for which the fence decides, and again at each endpoint.
-   * `replaces`: the bytes are new, and `accepted` refers to the bytes that they replace.
+   * Returns what now stops the bytes that `address` signed from being sent; null if they may be
+   * sent (again). Checked right before each send except the first, for which the fence decides, and
+   * again before each endpoint. `replaces`: the bytes are new, and `accepted` is about the bytes
+   * that they replace.
    */
   held(signed: {
     readonly address: string;
@@ -204,27 +215,27 @@ export interface SubmitJournal {
     readonly replaces?: boolean;
   }): Promise<Held | null>;
   /**
-   * Records that something outside has taken these bytes: an endpoint took them, or the chain shows
-   * them.
+   * Records that these bytes were accepted outside: a chain endpoint accepted them, or the chain
+   * shows them.
    */
   accepted(tx_hash: string): Promise<void>;
   /**
-   * Drops the node's claim on a nonce that another, finalized transaction has used. False when
-   * `transaction` is no longer its newest version, or a recovery took over; the caller then looks
-   * again.
+   * Drops the node's claim on a nonce that another, finalized transaction has used. Returns false
+   * if `transaction` is no longer the newest version, or a recovery took over; the caller then
+   * looks again.
    */
   releaseNonce(transaction: JournaledTransaction): Promise<boolean>;
   /**
-   * Whether bytes of this attempt were signed for a nonce that was dropped this way. A team's
-   * executor may have received them before.
+   * Returns whether bytes of this attempt were signed for a nonce that was dropped by
+   * `releaseNonce`. A team's executor may have received those bytes before.
    */
   displaced(): Promise<boolean>;
-  /** Claims of other nodes on what arrives; absent where nothing is claimed. */
+  /** Claims of other nodes on arrivals; absent for nodes that claim nothing. */
   arrivals?: Arrivals;
   /**
-   * Present only where the database was restored and may have forgotten transactions of this node:
-   * nonces of the account below `count` that no known transaction has used (a few of them, the open
-   * ones last).
+   * Present only if the database was restored and may have forgotten transactions of this node.
+   * Returns nonces of the account below `count` that no known transaction has used (a few of them,
+   * the open ones last).
    */
   unknownNonces?(
     account: { readonly chain_id: number; readonly from: string },
@@ -232,27 +243,30 @@ export interface SubmitJournal {
   ): Promise<readonly UnknownNonce[]>;
 }
 
-/** What has arrived, as far as nodes of this service have claimed it or wait for it. */
+/** Arrivals that nodes of this service have claimed or wait for. */
 export interface Arrivals {
-  /** The claims on these. `own`: of the calling node. */
+  /** Returns the claims on these arrivals. `own`: the claim belongs to the calling node. */
   claimed(
     source: string,
     references: readonly string[],
   ): Promise<readonly (Pick<Claim, 'reference' | 'amount' | 'until'> & { own: boolean })[]>;
-  /** Other nodes that wait for something at this place, by the `awaits` of their outputs. */
+  /**
+   * Returns other nodes that wait for an arrival at this place, by the field `awaits` of their
+   * outputs.
+   */
   waiting(place: string): Promise<
     readonly {
       readonly amount: string;
       readonly baseline_block: string | null;
-      /** The transaction that its `match_from` node reported. */
+      /** The transaction that the node's `match_from` node reported. */
       readonly tx_hash: string | null;
     }[]
   >;
 }
 
 /**
- * `open`: a transaction that the database knows is signed for it, and may or may not be the one
- * that used it.
+ * `open`: the database knows a signed transaction for this nonce; it may or may not be the
+ * transaction that used the nonce.
  */
 export interface UnknownNonce {
   readonly nonce: number;
@@ -262,19 +276,22 @@ export interface UnknownNonce {
 export interface SubmitInput {
   readonly context: ExecutionContext;
   readonly prepared_action: JsonObject;
-  /** `{ raw_tx, tx_hash }` for evm_transaction, `{ signature }` for evm_typed_data. */
+  /**
+   * The signature: `{ raw_tx, tx_hash }` for evm_transaction, `{ signature }` for evm_typed_data.
+   * Absent: none was requested.
+   */
   readonly sign_result?: JsonObject;
   readonly journal: SubmitJournal;
 }
 
 /**
- * Per-call limits; `signal` aborts at `send_not_after` for submit, at the phase's time-out
+ * Limits of one call. `signal` aborts at `send_not_after` for submit, and at the phase's time-out
  * otherwise.
  */
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly requestId?: string;
-  /** Headers that continue the trace of the call at the called side. */
+  /** Headers that continue the trace in the called service. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
@@ -283,46 +300,46 @@ export interface ExecutorHealth {
   readonly detail?: string;
 }
 
-/** A field of a node's config, and of what its executor prepares, that says who is paid. */
+/** A field that names the payee, in a node's config and in what its executor prepares. */
 export interface PayeeField {
-  /** A dotted path; each element of a list is a payee. */
+  /** A dotted path to the value. If the value is a list, each element is a payee. */
   readonly field: string;
   readonly family: ChainFamily;
-  /** The field that says on which chain it is paid. */
+  /** The field that holds the chain on which the payee is paid. */
   readonly chain_id_field?: string;
 }
 
-/** What an executor declares about its nodes, and what the service relies on. */
+/** What an executor declares about its nodes; the service relies on it. */
 export interface DeclaredFacts {
   /**
-   * Its nodes move funds. Required only of action types that are not built in; the service knows
-   * this of its own.
+   * True: nodes of this executor move funds. Required only for action types that are not built in;
+   * for built-in types the service knows this itself.
    */
   readonly sends: boolean;
   /**
-   * Whom its nodes pay; empty: no payee that a plan can choose. Undefined where all its action
-   * types are built in, or nothing is sent.
+   * The fields that name payees; empty: a plan cannot choose a payee. Undefined if all its action
+   * types are built in, or it sends nothing.
    */
   readonly payees?: readonly PayeeField[];
-  /** Fields whose value may be an EVM address without being paid. */
+  /** Fields whose value may be an EVM address that is not paid. */
   readonly not_payees: readonly string[];
-  /** The assurances that it can show of a completed node. */
+  /** The assurances that the executor can prove for a completed node. */
   readonly completion_assurances: readonly CompletionAssurance[];
 }
 
 /**
- * The longest that a call of an executor may take: well below the time-outs of the activities that
+ * Longest allowed time-out of an executor call: well below the time-outs of the activities that
  * make the calls.
  */
 export const LONGEST_TIMEOUT_SECONDS = 90;
 
-/** The longest that an executor may say its effects take to appear. */
+/** Largest allowed `settle_seconds` of an executor. */
 export const LONGEST_SETTLE_SECONDS = 86_400;
 
-/** The longest that an executor may say its nodes are usually observed. */
+/** Largest allowed `usual_seconds` of an executor. */
 export const LONGEST_USUAL_SECONDS = 2_592_000;
 
-/** What the registry says about an executor, whichever way it is provided. */
+/** What the registry contains about an executor, whatever its kind. */
 export interface ExecutorDescriptor extends DeclaredFacts {
   readonly executor_key: string;
   readonly kind: 'local' | 'remote' | 'task_queue';
@@ -330,34 +347,40 @@ export interface ExecutorDescriptor extends DeclaredFacts {
   readonly provider?: string;
   readonly chain_family?: string;
   readonly endpoint?: string;
-  /** For kind `task_queue`: where the team's own worker polls for {@link ExecutorActivities}. */
+  /**
+   * For kind `task_queue`: the queue that the team's own worker polls for
+   * {@link ExecutorActivities}.
+   */
   readonly task_queue?: string;
   /**
-   * For kind `task_queue`: the file of the secret with which its worker signs its answers. Without
-   * a signature the service does not believe that a started submit has failed.
+   * For kind `task_queue`: the file with the secret that signs the worker's answers. Without a
+   * signature the service does not accept that a started submit has failed.
    */
   readonly result_secret_file?: string;
-  /** May a submit with the same key be repeated without a second effect? */
+  /** True: a submit with the same key may be repeated without a second effect. */
   readonly same_key_safe: boolean;
   /** How long after a send its effect may still appear in recover. */
   readonly settle_seconds: number;
   /**
-   * How long its nodes are usually observed, for action types that are not built in: a node that is
-   * observed for longer is shown to a person. Undefined: the default of domain/send/usual-time.ts.
+   * How long its nodes are usually observed, for action types that are not built in. A node that
+   * takes longer is shown to a person. Undefined: the default of domain/send/usual-time.ts.
    */
   readonly usual_seconds?: number;
-  /** Time-out of one call. */
+  /** Longest time of one call. */
   readonly timeout_seconds: number;
   /**
-   * A module whose phases answer at once: one activity may carry out a whole chain of its nodes,
-   * each behind its own fence.
+   * True for a module whose phases return immediately: one activity may run a whole chain of its
+   * nodes, each after its own fence.
    */
   readonly in_process: boolean;
 }
 
 export interface Executor {
   readonly descriptor: ExecutorDescriptor;
-  /** null means pass. Anything else must be FAILED, or a retryable fault is thrown. */
+  /**
+   * Checks before anything is sent; null means passed. Any other result must be FAILED. For a
+   * retryable fault it throws an {@link ExecutorFault}.
+   */
   preflight(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult | null>;
   prepare(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult>;
   submit(input: SubmitInput, call: CallOptions): Promise<ExecutionResult>;
@@ -377,7 +400,7 @@ export interface Executor {
 
 /**
  * What the worker of an executor team registers, by these names, on the task queue that the
- * registry gives. An ApplicationFailure of type {@link REJECTED_FAILURE} is a refusal (a 4xx of the
+ * registry names. An ApplicationFailure of type {@link REJECTED_FAILURE} is a refusal (a 4xx of the
  * HTTP protocol); every other failure and every time-out is a fault, after which the call is
  * repeated.
  */
@@ -394,21 +417,21 @@ export interface TaskQueueSubmit {
   readonly context: ExecutionContext;
   readonly prepared_action: JsonObject;
   readonly sign_result?: JsonObject;
-  /** ISO 8601: nothing may be sent after it. */
+  /** ISO 8601. Nothing may be sent after this time. */
   readonly send_not_after: string;
 }
 
-/** The failure type by which a task-queue executor refuses: not retried. */
+/** Failure type with which a task-queue executor refuses a call; the call is not retried. */
 export const REJECTED_FAILURE = 'EXECUTOR_REJECTED';
 
-/** How a call to an executor went wrong, when it gave no well-formed result. */
+/** Why a call to an executor gave no well-formed result. */
 export type ExecutorFaultKind =
   'timeout' | 'unreachable' | 'rejected' | 'server_error' | 'protocol' | 'not_yet';
 
 /**
- * A call that produced no usable result. `rejected` is a 4xx: preflight and prepare fail the node
- * on it; `not_yet` says that the time has not come, and is retried without being counted;
- * everything else is retried there. For submit every fault means "unknown": recover decides.
+ * A call without a usable result. For preflight and prepare: `rejected` (a 4xx) fails the node;
+ * `not_yet` means too early, and is retried without being counted; every other kind is retried. For
+ * submit, every fault means "unknown": recover decides.
  */
 export class ExecutorFault extends Error {
   override readonly name = 'ExecutorFault';

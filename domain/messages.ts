@@ -1,6 +1,6 @@
 /**
- * Names and argument types of everything that crosses Temporal. Registered names are frozen once
- * released: a history that names one lives as long as its movement.
+ * Names and argument types of everything that crosses Temporal. A registered name never changes
+ * after its release: a workflow history that contains it lives as long as its movement.
  */
 import type { AttentionReason } from './attention-reasons.ts';
 import type { ConditionResult } from './conditions/scope.ts';
@@ -19,10 +19,10 @@ import type { CommandKind } from './transition.ts';
 export const TASK_QUEUE = 'fund-movements';
 export const MOVEMENT_WORKFLOW = 'movementWorkflow';
 
-/** How long a call may wait on an executor team's task queue until a worker takes it. */
+/** Seconds that a call may wait on an executor team's task queue until a worker takes it. */
 export const TAKE_SECONDS = 10;
 
-/** One workflow id a movement, whatever the number of its runs. */
+/** Returns the workflow id of a movement: one id, whatever the number of its runs. */
 export function movementWorkflowId(movementId: string): string {
   return `movement/${movementId}`;
 }
@@ -32,7 +32,7 @@ export function movementOfWorkflow(workflowId: string): string {
   return workflowId.slice(movementWorkflowId('').length);
 }
 
-/** Its run stays open while a movement with a closed run needs a person. */
+/** Workflow that is open while a movement whose own run has closed needs the operator. */
 export const ATTENTION_WORKFLOW = 'attentionWorkflow';
 
 export function attentionWorkflowId(movementId: string): string {
@@ -41,36 +41,37 @@ export function attentionWorkflowId(movementId: string): string {
 
 export const CAPITAL_TRANSFER_WORKFLOW = 'capitalTransferWorkflow';
 
-/** One workflow id a transfer; its id is also the provider's reference. */
+/** Returns the workflow id of a transfer. The transfer's id is also the provider's reference. */
 export function capitalTransferWorkflowId(transferId: string): string {
   return `capital-transfer/${transferId}`;
 }
 
 /**
- * Every signal means "look at the database" and carries the command's id (null for a bare wake).
+ * Every signal means "read the database" and carries the command's id; null when no command caused
+ * it.
  */
 export const SIGNALS = ['approve', 'reject', 'resume', 'retry', 'cancel', 'wake'] as const;
 export type SignalName = (typeof SIGNALS)[number];
 
-/** The signal that hands a command over. */
+/** Returns the signal that tells the workflow of a command. */
 export function signalFor(kind: CommandKind): SignalName {
   return kind === 'create' || kind === 'resolve' || kind === 'cancel_transaction' ? 'wake' : kind;
 }
 
 /**
- * The signal that sends a run the reason why its movement needs a person, where its state does not
- * imply it; the payload is a `SignalledAttention` (attention-reasons.ts).
+ * The signal that tells a run why its movement needs the operator, when the movement's state does
+ * not imply the reason. The payload is a `SignalledAttention` (attention-reasons.ts).
  */
 export const ATTENTION_SIGNAL = 'attention';
 
-/** The facts from which the Temporal UI names a movement's run. */
+/** The facts from which the Temporal UI labels a movement's run. */
 export interface About {
   readonly amount: string;
   readonly asset: string;
   readonly template_key: string;
 }
 
-/** An ended movement that still needs a person: what {@link ATTENTION_WORKFLOW} shows. */
+/** An ended movement that still needs the operator: what {@link ATTENTION_WORKFLOW} shows. */
 export interface EndedBadly extends About {
   readonly movement_id: string;
   readonly state: MovementState;
@@ -95,35 +96,39 @@ export interface LoadedNode {
   readonly state: NodeState;
   readonly attempt: number;
   readonly resumed: boolean;
-  /** FAILED because a stop ended its send. Absent in histories of 0.4.0. */
+  /** Whether the node FAILED because a stop ended its send. Absent in histories of 0.4.0. */
   readonly ended_by_stop?: boolean;
   readonly recover_first: boolean;
   readonly error_code: string | null;
   readonly settled_order: number;
-  /** Of a bridge's second leg: the node whose funds it brings. Absent in histories of 0.4.0. */
+  /**
+   * For a bridge's second leg: the key of the node whose funds it brings. Absent in histories of
+   * 0.4.0.
+   */
   readonly brings?: string | null;
   readonly executor_key: string;
   /**
-   * Its executor is a module of the worker: phases that change nothing outside may be local
+   * The executor is a module of the worker. Phases that change nothing outside may run as local
    * activities.
    */
   readonly in_process?: boolean;
   /**
-   * Its executor is called by our own workers, whether a module or behind HTTP: its phases are
-   * carried out in one activity for as long as they are quick.
+   * Our own workers call the executor, as a module or over HTTP. One activity runs the node's
+   * phases for as long as they are quick.
    */
   readonly chained?: boolean;
-  /** Its executor answers at once: the activity of the node before may continue with it. */
+  /** The executor returns at once: the previous node's activity may continue with this node. */
   readonly carried?: boolean;
-  /** Its executor is a team's own worker, polling here. */
+  /** The task queue that the executor team's own worker polls. */
   readonly task_queue?: string;
   /**
-   * Of such a node: a signer is bound to it, so a call to it may first claim a nonce on the chain.
+   * For a node with a task queue: a signer is bound to the node, so a call may first claim a nonce
+   * on the chain.
    */
   readonly signs?: boolean;
 }
 
-/** What a run knows of its movement: shape and states, never amounts, addresses or outputs. */
+/** What a run knows of its movement: graph and states, never amounts, addresses or outputs. */
 export interface LoadedMovement {
   readonly movement_id: string;
   readonly state: MovementState;
@@ -136,17 +141,17 @@ export interface LoadedMovement {
   readonly ended: boolean;
   readonly error_code: string | null;
   readonly frontier: readonly string[];
-  /** Milliseconds of the database's clock until the approval expires; 0 once it has. */
+  /** Milliseconds by the database's clock until the approval expires; 0 when it has expired. */
   readonly ttl_ms: number;
   readonly edges: readonly GraphEdge[];
-  /** Results of conditions, by the edge's position. */
+  /** Results of conditions, by the edge's position in the plan. */
   readonly conditions?: ConditionResults;
   readonly nodes: readonly LoadedNode[];
-  /** Nodes that wait at their fence should try it again. */
+  /** Present when nodes that wait for their send fence should try it again. */
   readonly woken?: true;
   /**
-   * The conduct of the workflow that goes with this load; absent in histories of 0.1.0, 1 in those
-   * of 0.2.0, 3 in those of 0.3.0. See workflows/versions.ts.
+   * The version of the workflow's behaviour for this load. Absent in histories of 0.1.0, 1 in
+   * histories of 0.2.0, 3 in histories of 0.3.0. See workflows/versions.ts.
    */
   readonly conduct?: 1 | 2 | 3 | 4;
 }
@@ -154,7 +159,7 @@ export interface LoadedMovement {
 /** Stored results of conditions, by the edge's position in the plan. */
 export type ConditionResults = Readonly<Record<string, ConditionResult>>;
 
-/** A decision of the workflow, written as compare-and-set on (state, version). */
+/** A decision of the workflow, written as a compare-and-set on (state, version). */
 export interface DecideArgs {
   readonly movement_id: string;
   readonly version: number;
@@ -162,22 +167,20 @@ export interface DecideArgs {
   readonly to: MovementState;
   readonly ready: readonly { readonly node_key: string; readonly attempt: number }[];
   readonly skip: readonly { readonly node_key: string; readonly attempt: number }[];
-  /** READY nodes that a cancel overtook before their fence. */
+  /** READY nodes that a cancel stops before they pass their send fence. */
   readonly stop: readonly { readonly node_key: string; readonly attempt: number }[];
   readonly frontier: readonly string[];
   readonly ended: boolean;
   readonly failure: { readonly node_key: string; readonly error_code: string } | null;
-  /**
-   * A node that this decision makes ready and whose first phases may follow in the same activity.
-   */
+  /** A node that this decision makes ready. Its first phases may follow in the same activity. */
   readonly begin?: PhaseArgs;
 }
 
 export interface DecideResult {
-  /** False: another process decided first; load and walk again. */
+  /** False: another process wrote a decision first. Load the movement and walk again. */
   readonly applied: boolean;
   readonly version: number;
-  /** Result of the phases that `begin` started; absent where they came to no answer. */
+  /** Result of the phases that `begin` started; absent when they had no result. */
   readonly begun?: PhaseResult;
 }
 
@@ -185,29 +188,30 @@ export interface PhaseArgs {
   readonly movement_id: string;
   readonly node_key: string;
   readonly attempt: number;
-  /** The executor the node was bound to when the run loaded it; the database has the last word. */
-  readonly executor_key?: string;
   /**
-   * The next phase runs in the same activity: prepare after preflight, a first look after submit.
+   * The executor that the node was bound to when the run loaded it. The database's value takes
+   * precedence.
    */
+  readonly executor_key?: string;
+  /** The next phase runs in the same activity: prepare after preflight, observe after submit. */
   readonly chained?: boolean;
-  /** Every phase of the node, from preflight on, for as long as they are quick. */
+  /** Every phase of the node runs in one activity, from preflight on, while they are quick. */
   readonly whole?: boolean;
-  /** The decision that follows from the node's completion is written with it. */
+  /** The decision that follows from the node's completion is written in the same activity. */
   readonly decides?: boolean;
-  /** That decision, where the run could make it before: nothing else was at work then. */
+  /** That decision, if the run could compute it in advance because no other node was running. */
   readonly then?: DecideArgs;
-  /** The nodes, one after the other, that the same activity may continue with while it is quick. */
+  /** The nodes that the same activity may continue with, one after the other, while it is quick. */
   readonly onward?: readonly PhaseArgs[];
 }
 
 /**
- * Extra input of `recover`: the node is past its send, and its time is over or it cannot be
+ * Extra input of `recover`: the node is past its send, and its send window is over or it cannot be
  * observed.
  */
 export interface RecoverArgs extends PhaseArgs {
   readonly from_observe?: boolean;
-  /** The node is UNKNOWN: recovery repeats until proof moves it, and nothing is sent again. */
+  /** The node is UNKNOWN. Recovery repeats until a proof settles it; nothing is sent again. */
   readonly from_unknown?: boolean;
 }
 
@@ -215,8 +219,8 @@ export const PHASES = ['preflight', 'prepare', 'submit', 'observe', 'recover'] a
 export type Phase = (typeof PHASES)[number];
 
 /**
- * What to do after a phase. `again`: the same phase after `delay_ms`; `wait`: the fence is closed
- * for now; `stop`: this movement starts nothing more.
+ * What to do after a phase. `again`: the same phase after `delay_ms`; `wait`: the send fence is
+ * closed for now; `stop`: this movement starts nothing more.
  */
 export const PHASE_NEXT = [
   'continue',
@@ -233,22 +237,25 @@ export type PhaseNext = (typeof PHASE_NEXT)[number];
 export interface PhaseResult {
   readonly state: NodeState;
   readonly next: PhaseNext;
-  /** The phase that returned this, where a chained phase did and not the requested one. */
+  /** The phase that returned this result, when it was a chained phase and not the requested one. */
   readonly phase?: Phase;
   readonly error_code: string | null;
-  /** FAILED because a stop ended its send: no failure edge fires. */
+  /** Whether the node FAILED because a stop ended its send; no failure edge fires. */
   readonly ended_by_stop?: boolean;
-  /** Pause before the next phase: for a submit that recovery found unlanded, and for `again`. */
+  /**
+   * Milliseconds before the next phase: before `again`, and before a submit that recovery proved
+   * unlanded is repeated.
+   */
   readonly delay_ms?: number;
   /** Results of the conditions on the edges that leave a settled node. */
   readonly conditions?: ConditionResults;
-  /** The decision that was written with the completion. */
+  /** The decision that was written together with the node's completion. */
   readonly advance?: Advance;
   /** Results of the nodes that the activity continued with. */
   readonly carried?: readonly CarriedResult[];
 }
 
-/** A decision that is written, and the movement's version behind it. */
+/** A written decision, and the movement's version after it. */
 export interface Advance {
   readonly decision: DecideArgs;
   readonly version: number;
@@ -261,7 +268,8 @@ export interface CarriedResult {
 }
 
 /**
- * A phase of a task-queue executor, first half: the input of its worker, or that no call is needed.
+ * Input of the first half of a phase of a task-queue executor. This half returns the input for the
+ * team's worker, or a result when no call is needed.
  */
 export interface AskArgs extends RecoverArgs {
   readonly phase: Phase | 'cancel';
@@ -269,29 +277,27 @@ export interface AskArgs extends RecoverArgs {
 
 export interface Ask {
   readonly input: ExecutionContext | TaskQueueSubmit;
-  /** Milliseconds that the team's worker has once it has started. */
+  /** Milliseconds that the team's worker has, from when it starts. */
   readonly timeout_ms: number;
-  /** The submit epoch under which the answer may be written. */
+  /** The submit epoch under which the answer may be recorded. */
   readonly epoch: number;
   /**
-   * The node's count of errors when the call was made, so that one error is counted once; absent in
+   * The node's error count when the call was made, so that one error is counted once. Absent in
    * histories before 0.3.0.
    */
   readonly errors?: number;
-  /** The question that is open for the answer; absent in histories before 0.5.0. */
+  /** The id of the stored question for this answer. Absent in histories before 0.5.0. */
   readonly question?: string;
 }
 
 export type AskResult = { readonly ask: Ask } | { readonly result: PhaseResult };
 
-/**
- * The answer of a team's worker, or how the call went wrong. `not_started`: no worker ever took it.
- */
+/** A team worker's answer, or how the call failed. `not_started`: no worker took the call. */
 export type TeamAnswer =
   | { readonly answer: ExecutionResult | null }
   | { readonly fault: { readonly kind: ExecutorFaultKind | 'not_started'; readonly code: string } };
 
-/** A phase of a task-queue executor, second half: the answer becomes durable. */
+/** Input of the second half of a phase of a task-queue executor, which stores the answer. */
 export interface RecordArgs extends AskArgs {
   readonly epoch: number;
   readonly errors?: number;
@@ -303,8 +309,8 @@ export interface LoadArgs {
   readonly movement_id: string;
   readonly run_id: string;
   /**
-   * Decisions that follow from the load are written in the same activity; the answer is the state
-   * after them.
+   * Decisions that follow from the load are written in the same activity; the load returns the
+   * state after them.
    */
   readonly decides?: true;
 }
@@ -319,15 +325,15 @@ export interface MovementActivities {
   submit(args: PhaseArgs): Promise<PhaseResult>;
   observe(args: PhaseArgs): Promise<PhaseResult>;
   recover(args: RecoverArgs): Promise<PhaseResult>;
-  /** Asks the executor of a node in flight to end it; the outcome is observed. */
+  /** Asks the executor of a node in flight to end the send; `observe` reads the outcome. */
   cancel(args: PhaseArgs): Promise<void>;
   ask(args: AskArgs): Promise<AskResult>;
   record(args: RecordArgs): Promise<PhaseResult>;
 }
 
 /**
- * What a run knows of its capital transfer: its state and what an operator looks for, never the
- * amount.
+ * What a run knows of its capital transfer: its state and the facts an operator searches for, never
+ * the amount.
  */
 export interface LoadedTransfer {
   readonly transfer_id: string;
@@ -343,12 +349,13 @@ export interface LoadedTransfer {
 
 export interface SubmitTransferArgs {
   readonly transfer_id: string;
-  /** The epoch that was loaded; a submit is only made from there. */
+  /** The epoch that the run loaded; a submit starts from no other epoch. */
   readonly epoch: number;
 }
 
 /**
- * `submit`: proven that nothing landed, and the same reference may be sent again after `delay_ms`.
+ * Result of `lookTransfer`. `submit`: it is proven that nothing landed, and the same reference may
+ * be sent again after `delay_ms`.
  */
 export interface LookTransferResult {
   readonly next: 'load' | 'submit';
@@ -362,16 +369,19 @@ export interface CapitalTransferActivities {
     readonly transfer_id: string;
     readonly run_id: string;
   }): Promise<LoadedTransfer | null>;
-  /** Fence, send once, record. Whatever goes wrong, `lookTransfer` finds the outcome. */
+  /**
+   * Passes the send fence, sends once, and records the result. After any error, `lookTransfer`
+   * finds the outcome.
+   */
   submitTransfer(args: SubmitTransferArgs): Promise<void>;
-  /** Asks the provider until its record says something that changes the transfer. */
+  /** Polls the provider until its record changes the transfer. */
   lookTransfer(args: { readonly transfer_id: string }): Promise<LookTransferResult>;
 }
 
 /** What a process requires of the workflows that it loads. */
 export interface WorkflowSettings {
-  /** Put message and stack of failures into payloads, for a codec to encrypt. */
+  /** Whether message and stack of failures go into payloads, so that a codec can encrypt them. */
   readonly encodeFailures: boolean;
-  /** Hand the trace of a run to its activities. */
+  /** Whether a run passes its trace on to its activities. */
   readonly traceHeaders: boolean;
 }

@@ -1,4 +1,4 @@
-/** What an ended movement still allows others to pull. */
+/** An allowance of an ended movement that still lets a spender pull funds. */
 export interface Allowance {
   /** In units of the asset. */
   readonly amount: string;
@@ -6,7 +6,7 @@ export interface Allowance {
   readonly spender: string;
 }
 
-/** The consequence of taking them back, in a sentence. */
+/** Returns the sentence that says how these allowances are taken back. */
 export function setsToZero(open: readonly Allowance[]): string {
   const of = open.map(({ amount, asset, spender }) => `${amount} ${asset} for ${spender}`);
   return `A movement of its own sets each of these allowances to 0: ${of.join('; ')}.`;

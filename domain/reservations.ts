@@ -1,8 +1,8 @@
 /**
- * Whether a movement's holds and its part of its policy's budget are right, computed anew for
- * `fundadmin reservations verify` from the approved plan, by the deciding sums
- * (domain/plan/flow.ts), and from node states. It reads nothing that was stored next to a node. The
- * models in test/ check the sums themselves.
+ * Checks whether a movement's holds and its part of its policy's budget are right, for `fundadmin
+ * reservations verify`. It recomputes them from the approved plan, with the sums that decide
+ * (domain/plan/flow.ts), and from node states. It reads no amounts that were stored beside a node.
+ * The models in test/ check the sums themselves.
  */
 import { specOf } from './actions/built-in.ts';
 import type { JsonObject } from './json.ts';
@@ -23,7 +23,7 @@ export interface ReservingMovement {
   readonly plan: CompiledPlan;
   readonly nodes: readonly ReservingNode[];
   readonly rows: readonly ReservationRow[];
-  /** Whether a policy approved it and it uses that policy's budget. */
+  /** Whether a policy approved the movement, which then uses that policy's budget. */
   readonly by_policy: boolean;
   readonly budget: readonly BudgetRow[];
 }
@@ -34,17 +34,17 @@ export interface ReservingNode {
   readonly recover_first: boolean;
   readonly amount: string | null;
   readonly output: JsonObject | null;
-  /** The pool that a signed node pays from, which the plan alone does not say. */
+  /** The pool that a signed node pays from; the plan alone does not contain it. */
   readonly signer_pool: Pool | null;
 }
 
-/** A hold, or with a node what that node is proven to have sent. */
+/** A hold; with a node key, what that node is proven to have sent. */
 export interface ReservationRow extends Hold {
   readonly node_key: string | null;
   readonly status: 'held' | 'consumed';
 }
 
-/** What a movement uses of its policy's budget: what was not released. */
+/** A movement's use of its policy's budget, without what was released. */
 export interface BudgetRow {
   readonly amount: string;
   readonly status: 'reserved' | 'consumed';
@@ -61,17 +61,17 @@ export interface HoldFault {
     | 'sent_differs'
     | 'budget_reserved_differs'
     | 'budget_consumed_differs';
-  /** Not of a budget. */
+  /** Absent for a budget. */
   readonly pool?: string;
-  /** Only of what was sent. */
+  /** Only for what a node sent. */
   readonly node_key?: string;
   readonly held: string;
   readonly expected: string;
 }
 
 /**
- * Pools whose holds differ from what may still be drawn, nodes whose recorded sending differs, and
- * a budget whose use differs.
+ * Returns the pools whose holds differ from what may still be drawn, the nodes whose recorded sends
+ * differ, and the budget if its use differs.
  */
 export function reservationFaults(movement: ReservingMovement): readonly HoldFault[] {
   const drawing = drawingNodes(movement);
@@ -117,7 +117,7 @@ export function reservationFaults(movement: ReservingMovement): readonly HoldFau
   return [...holds, ...notes, ...budgetFaults(movement, drawing)];
 }
 
-/** Reserved while the movement goes on, consumed once it is over. */
+/** Compares the budget's use: reserved while the movement is open, consumed once it has ended. */
 function budgetFaults(
   movement: ReservingMovement,
   drawing: readonly Drawing[],
@@ -136,8 +136,9 @@ function budgetFaults(
 }
 
 /**
- * All that its plan may draw, until it has failed or is cancelled; then what was or may have been
- * drawn, and what a cancel still leads to.
+ * Returns the budget that the movement must use: all that its plan may draw until the movement is
+ * FAILED or CANCELLED; then what was or may have been drawn, and what nodes after a cancel may
+ * still draw.
  */
 function budgetDue(
   { by_policy, approval_status, request_state, plan, nodes }: ReservingMovement,
@@ -156,7 +157,7 @@ function budgetDue(
   return compare(due, most) < 0 ? due : most;
 }
 
-/** What nodes draw together by the plan's own terms, in their present states. */
+/** Returns what the nodes draw together by the plan's own terms, in their present states. */
 function drawnBy(
   drawing: readonly Drawing[],
   plan: CompiledPlan,
@@ -176,13 +177,13 @@ function drawnBy(
 
 interface Drawing {
   readonly node: CompiledNode;
-  /** The pool that it draws from; null where balances are not known. */
+  /** The pool that the node draws from; null when its balances are not known. */
   readonly pool: string | null;
-  /** What it may still draw. */
+  /** The amount that the node may still draw. */
   readonly open: string;
-  /** What it was proven to send. */
+  /** The amount that the node is proven to have sent. */
   readonly sent: string;
-  /** What it may have sent. */
+  /** The amount that the node may have sent. */
   readonly doubtful: string;
 }
 
@@ -195,7 +196,7 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
     const flow = flows.get(node.node_key);
     if (row === undefined || flow === undefined || flow.from !== null) return [];
     const { allowance, sent: tells } = specOf(node.action_type);
-    // An allowance draws what its plan says, whatever it allows.
+    // An allowance draws what its plan states, not the amount that it allows.
     const amount = (allowance ? (flow.amount ?? row.amount) : (row.amount ?? flow.amount)) ?? '0';
     const ended = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(row.state);
     const maySpend =
@@ -219,13 +220,13 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
   });
 }
 
-/** Only the stored node says which signer pays and from which pool. */
+/** Returns the pool that the node draws from. Only the stored node has the pool of its signer. */
 function drawnFrom(node: CompiledNode, { signer_pool }: ReservingNode): string | null {
   const pool = signer_pool ?? poolOf(node, NO_CHAINS);
   return pool === null ? null : poolName({ ...pool, asset: node.asset });
 }
 
-/** What of each pool may still be drawn. */
+/** Returns the amount that may still be drawn from each pool. */
 function holdsDue(
   { approval_status, plan, nodes }: ReservingMovement,
   drawing: readonly Drawing[],

@@ -1,4 +1,4 @@
-/** Who may call what. A key has exactly one role. */
+/** The roles of callers and what each may call. An API key has exactly one role. */
 export const ROLES = ['admin', 'operator', 'agent'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -6,51 +6,52 @@ export const ALL_ROLES: readonly Role[] = ROLES;
 export const OPS_ROLES: readonly Role[] = ['admin', 'operator'];
 export const ADMIN_ROLES: readonly Role[] = ['admin'];
 export const AGENT_ROLES: readonly Role[] = ['agent'];
-/** The roles that retire template versions; an agent in its namespace. */
+/** Roles that may retire template versions; an agent only in its namespace. */
 export const RETIRE_ROLES: readonly Role[] = ['admin', 'agent'];
 
-/**
- * The roles of a dashboard operator; `allowlist` reads everything, and writes the allowlist alone.
- */
+/** Roles of a dashboard operator. `allowlist` reads everything and writes only the allowlist. */
 export const OPERATOR_ROLES = ['allowlist', 'operator', 'admin'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** A role that a caller can have: a key's, or an operator's of the dashboard. */
+/** A role that a caller can have: that of an API key or of a dashboard operator. */
 export type CallerRole = Role | OperatorRole;
 export const CALLER_ROLES = [...ROLES, 'allowlist'] as const satisfies readonly CallerRole[];
 
-/** The authenticated caller; with authentication switched off, an admin without ids. */
+/** The authenticated caller; when authentication is off, an admin without ids. */
 export interface Caller {
   readonly client_id: string | null;
   readonly key_id: string | null;
   readonly role: CallerRole;
-  /** Of an agent only: `agent/<authority_key>`. */
+  /** Only for an agent: `agent/<authority_key>`. */
   readonly namespace?: string;
-  /** Of an operator of the dashboard only. */
+  /** Only for a dashboard operator. */
   readonly dashboard?: DashboardRights;
 }
 
 export interface DashboardRights {
   readonly operator: string;
-  /** Whether the operator writes the allowlist. */
+  /** Whether the operator may write the allowlist. */
   readonly allowlist: boolean;
 }
 
-/** The ids of callers of the dashboard begin with this; no client and no key has a colon. */
+/** Prefix of the ids of dashboard operators; ids of clients and API keys contain no colon. */
 const DASHBOARD_PREFIX = 'dashboard:';
 
-/** An operator of the dashboard as a caller, under the one id by which everything records them. */
+/**
+ * Returns a dashboard operator as a caller, with the one id under which all records name the
+ * operator.
+ */
 export function operatorCaller(role: OperatorRole, dashboard: DashboardRights): Caller {
   const id = dashboardId(dashboard.operator);
   return { client_id: id, key_id: id, role, dashboard };
 }
 
-/** The client and key under which a dashboard operator is recorded. */
+/** Returns the client and key id under which a dashboard operator is recorded. */
 export function dashboardId(operator: string): string {
   return DASHBOARD_PREFIX + operator;
 }
 
-/** What is stored of a caller with its actions. */
+/** Returns the part of a caller that is stored with the caller's actions. */
 export function identityOf({
   client_id,
   key_id,
@@ -60,14 +61,14 @@ export function identityOf({
   return { client_id, key_id, role, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** Whether a client id is a dashboard operator, for whom no client row exists. */
+/** Returns whether a client id is that of a dashboard operator, who has no client row. */
 export function isDashboardId(clientId: string): boolean {
   return clientId.startsWith(DASHBOARD_PREFIX);
 }
 
 /**
- * Whether a caller of this role may call a route with these roles. The role `allowlist` reads what
- * an operator reads.
+ * Returns whether a caller with this role may call a route with these roles. The role `allowlist`
+ * may read what an operator may read.
  */
 export function mayCall(
   role: CallerRole,
@@ -78,44 +79,44 @@ export function mayCall(
     : roles.includes(role);
 }
 
-/** Whether the caller may be offered commands on movements. */
+/** Returns whether commands on movements are offered to the caller. */
 export function mayDecide({ role }: Caller): boolean {
   return role === 'operator' || role === 'admin';
 }
 
-/** Every agent namespace begins with this. */
+/** Prefix of every agent namespace. */
 const AGENT_PREFIX = 'agent/';
 
-/** The namespace of an agent authority. */
+/** Returns the namespace of an agent authority. */
 export function agentNamespace(authorityKey: string): string {
   return AGENT_PREFIX + authorityKey;
 }
 
-/** Whether agents create the versions of this template key, as many as they like. */
+/** Returns whether agents create the versions of this template key; their number is not limited. */
 export function isAgentsTemplate(templateKey: string): boolean {
   return templateKey.startsWith(AGENT_PREFIX);
 }
 
-/** The namespace that a template key or a path lies in: `agent/<key>`, else its first part. */
+/** Returns the namespace of a template key or a path: `agent/<key>`, else the first part. */
 export function namespaceIn(name: string): string {
   const parts = name.split('/');
   return parts.slice(0, name.startsWith(AGENT_PREFIX) ? 2 : 1).join('/');
 }
 
-/** Whether a template key lies in a namespace. */
+/** Returns whether a template key is in a namespace. */
 export function isInNamespace(templateKey: string, namespace: string): boolean {
   return templateKey.startsWith(`${namespace}/`);
 }
 
-/** The namespace that bounds what the caller sees; undefined for callers who see everything. */
+/** Returns the namespace that limits what the caller sees; undefined: sees everything. */
 export function namespaceOf(caller: Caller): string | undefined {
-  // A bound agent always has one; without it the agent sees nothing.
+  // A bound agent always has a namespace; without one the agent sees nothing.
   return caller.role === 'agent' ? (caller.namespace ?? AGENT_PREFIX) : undefined;
 }
 
 /**
- * Whether the caller may see and create movements of this template: an agent only in its own
- * namespace.
+ * Returns whether the caller may see and create movements of this template. An agent may do so only
+ * in its own namespace.
  */
 export function mayMove(caller: Caller, templateKey: string): boolean {
   return (
@@ -125,7 +126,8 @@ export function mayMove(caller: Caller, templateKey: string): boolean {
 }
 
 /**
- * Whether the caller may read this template: an agent not what lies in another agent's namespace.
+ * Returns whether the caller may read this template. An agent may not read templates in another
+ * agent's namespace.
  */
 export function mayReadTemplate(caller: Caller, templateKey: string): boolean {
   return (
@@ -133,7 +135,7 @@ export function mayReadTemplate(caller: Caller, templateKey: string): boolean {
   );
 }
 
-/** Who did something, as the timeline shows it. */
+/** Who did something, as shown in the timeline. */
 export interface Actor {
   readonly type: 'key' | 'system' | 'executor' | 'operator';
   readonly client_id?: string | null;

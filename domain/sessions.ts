@@ -1,10 +1,10 @@
-/** How long the console's sessions and links are valid, in seconds. */
+/** How long the console's sessions and enrolment links are valid, in seconds. */
 
-/** A session from its start on, however much it is used. */
+/** From the start of a session, even if it is in use. */
 export const SESSION_SECONDS = 12 * 3_600;
-/** A session without use. */
+/** From the last use of a session. */
 export const SESSION_IDLE_SECONDS = 30 * 60;
-/** How often at most a session's last use is written. */
+/** A session's last use is written at most once in this time. */
 export const SESSION_NOTED_SECONDS = 60;
-/** The link with which an operator enrols. */
+/** Validity of the link with which an operator enrols. */
 export const ENROL_SECONDS = 15 * 60;

@@ -1,6 +1,6 @@
-/** The vocabulary of signer rotations and retirements: reasons, causes and gates. */
+/** The names of reasons, causes and gates of signer rotations and retirements. */
 
-/** Why a node stays with the signer that was rotated (prisma/functions/signer-lifecycle.sql). */
+/** Why a node keeps the signer that was rotated (prisma/functions/signer-lifecycle.sql). */
 export const KEPT_REASONS = [
   'open_nonce',
   'in_flight',
@@ -13,18 +13,19 @@ export const KEPT_REASONS = [
   'no_room',
 ] as const;
 
-/** Why two signers cannot be rotated, whatever their identities. */
+/** Why a signer cannot replace another one, whatever their identities. */
 export const ROTATION_CAUSES = [
   'same_signer',
   'old_not_active',
   'replacement_not_active',
   'chain_family_mismatch',
-  // The replacement is not the perps venue's master account, whose money would stay behind.
+  // The replacement is not the perps venue's master account, so the funds of that account would
+  // stay behind.
   'perp_master_account',
 ] as const;
 export type RotationCause = (typeof ROTATION_CAUSES)[number];
 
-/** What a retirement has to pass, in this order. */
+/** The checks that a retirement has to pass, in this order. */
 export const RETIREMENT_GATES = [
   'signer_not_deprecated',
   'inventory_unavailable',
@@ -50,16 +51,16 @@ export interface ChainHolding {
   /** Decimal chain id. */
   readonly chain: string;
   readonly asset: string;
-  /** Null: the chain's own coin. */
+  /** Null: the chain's native coin. */
   readonly token_address: string | null;
-  /** In units of the asset; null where it is unknown, and `problem` says why. */
+  /** In units of the asset; null when it is unknown: then `problem` explains why. */
   readonly amount: string | null;
   readonly problem: string | null;
 }
 
 export interface ChainHoldings {
   readonly balances: readonly ChainHolding[];
-  /** How many nonces of the account are used: in final blocks, and in any. */
+  /** How many nonces of the account are used: in final blocks, and in any block. */
   readonly used_nonces: readonly {
     readonly chain_id: number;
     readonly final: number;
@@ -67,7 +68,7 @@ export interface ChainHoldings {
   }[];
 }
 
-/** What a spender may take from the account. */
+/** The amount that a spender may take from the account. */
 export interface Allowance {
   readonly chain: string;
   readonly token_address: string;
@@ -77,20 +78,20 @@ export interface Allowance {
 }
 
 export interface AllowanceScan {
-  /** None of them zero. */
+  /** No allowance in this list is zero. */
   readonly allowances: readonly Allowance[];
-  /** Some spenders could not be searched for, or some allowance not be read. */
+  /** Whether some spenders could not be searched for, or some allowance could not be read. */
   readonly unsupported_spender_not_checked: boolean;
 }
 
-/** A pair that may have an allowance. */
+/** A token and a spender that may have an allowance. */
 export interface KnownSpender {
   readonly chain_id: number;
   readonly token_address: string;
   readonly spender: string;
 }
 
-/** Reads what accounts hold and allow on the chains that this process is bound to. */
+/** Reads balances and allowances of accounts on the chains that this process is bound to. */
 export interface AccountReader {
   chainIds(): readonly number[];
   holdings(address: string, chainIds: readonly number[]): Promise<ChainHoldings>;

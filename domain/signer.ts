@@ -1,4 +1,7 @@
-/** The contract between the service and a signer, which holds a key. Keys never leave a signer. */
+/**
+ * The contract between the service and a signer, which holds a key. Signing keys never leave a
+ * signer.
+ */
 import type { EvmUnsignedTransaction } from './executor.ts';
 import type { JsonObject } from './json.ts';
 
@@ -13,19 +16,22 @@ export interface SignerDescriptor {
 }
 
 export interface SignedTransaction {
-  /** 0x-prefixed serialized transaction; it is a secret until broadcast and never logged. */
+  /** 0x-prefixed serialized transaction. It is a secret until it is broadcast, and never logged. */
   readonly raw_tx: string;
   /** 0x-prefixed hash of the raw bytes, lower case. */
   readonly tx_hash: string;
 }
 
 /**
- * Why a signer returned nothing usable: it did not answer in time or at all, it refused, or its
- * answer does not match the request.
+ * Why a signer returned nothing usable: no answer in time, a refusal, or an answer that does not
+ * match the request.
  */
 export type SignerFaultCode = 'SIGNER_UNREACHABLE' | 'SIGNER_REFUSED' | 'SIGNER_ANSWER_INVALID';
 
-/** Its message names the signer's fault and never holds what was signed, a token or an answer. */
+/**
+ * A fault of a signer. The message names the fault and never contains signed bytes, a token or an
+ * answer.
+ */
 export class SignerFault extends Error {
   override readonly name: string = 'SignerFault';
   readonly code: SignerFaultCode;
@@ -35,7 +41,7 @@ export class SignerFault extends Error {
   }
 }
 
-/** It returned an identity that is no address. */
+/** The signer returned an identity that is no address. */
 export class IdentityFault extends SignerFault {
   override readonly name = 'IdentityFault';
   constructor(message: string) {
@@ -43,38 +49,42 @@ export class IdentityFault extends SignerFault {
   }
 }
 
-/** A recent identity is at most this old. */
+/** Largest age in milliseconds of a recent identity. */
 export const RECENT_IDENTITY_MS = 10_000;
 
 /**
- * One key, wherever it is held. Every call may throw {@link SignerFault}; a backend with a
- * connection answers or throws within its own time limit.
+ * One signing key, wherever it is stored. Every call may throw {@link SignerFault}. A backend with
+ * a connection returns or throws within its own time limit.
  */
 export interface Signer {
   readonly descriptor: SignerDescriptor;
   /**
-   * The live identity, read anew at each call: the checksummed address for EVM, null where it does
-   * not apply. For every decision: the fence, pins, what is observed of a signer, whose address the
-   * allowlist spares, whose balances are read.
+   * Reads the live identity anew at each call: the checksummed address for EVM, null when not
+   * applicable. Used for every decision: the send fence, pinned addresses, observed facts of a
+   * signer, own addresses that the allowlist permits, and balances.
    */
   identity(): Promise<string | null>;
   /**
-   * The same, but up to {@link RECENT_IDENTITY_MS} old. For reads and preparation: the phases of a
-   * node before its fence, which are far more frequent than sends.
+   * Returns the identity, up to {@link RECENT_IDENTITY_MS} old. Used for reads and preparation: the
+   * phases of a node before its send fence, which are much more frequent than sends.
    */
   recentIdentity(): Promise<string | null>;
   /**
-   * The transaction of exactly these fields and this nonce, signed by `address`; without one, by
-   * the key's present address. Backends that hold no key themselves verify the transaction that
-   * they receive; who stores the bytes verifies them once more (`signers/verify.ts`).
+   * Returns the transaction of exactly these fields and this nonce, signed by `address`, or by the
+   * key's present address if none is passed. A backend that holds no key itself verifies the
+   * transaction that it receives; the code that stores the bytes verifies them again
+   * (`signers/verify.ts`).
    */
   signEvmTransaction(
     unsigned: EvmUnsignedTransaction,
     nonce: number,
     address?: string,
   ): Promise<SignedTransaction>;
-  /** EIP-712: 65 bytes in hex, which recover to `address` or to the key's present address. */
+  /**
+   * Signs EIP-712 typed data. Returns 65 bytes in hex that recover to `address`, or to the key's
+   * present address.
+   */
   signEvmTypedData(payload: JsonObject, address?: string): Promise<{ readonly signature: string }>;
-  /** Ends its connections. */
+  /** Closes the signer's connections. */
   close?(): Promise<void>;
 }

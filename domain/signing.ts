@@ -1,4 +1,4 @@
-/** What the service does with a node that has something signed, whatever its executor. */
+/** What the service does for a node that signs something, whichever executor the node has. */
 import type { RequirementTerms } from './actions/terms.ts';
 import type { DeclaredPayees } from './allowlist/declared.ts';
 import type {
@@ -13,32 +13,35 @@ import { isObject, type JsonObject, type JsonValue } from './json.ts';
 import type { CompiledNode, Intent } from './plan/types.ts';
 
 /**
- * The field in which a prepared action records its terms: the venues file's facts that its act
- * relies on.
+ * The field in which a prepared action records its terms: the facts of the venues file that the
+ * action relies on.
  */
 export const TERMS = 'venue_entries';
 
-/** Everything that decides what may be signed for a node; nothing of it comes from its executor. */
+/** All facts that decide what may be signed for a node; none comes from the node's executor. */
 export interface SignedNode extends RequirementTerms {
   readonly node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>;
-  /** What the registry declares of its executor. */
+  /** The registry's declaration of the node's executor. */
   readonly executor: DeclaredPayees | undefined;
   readonly intent: Intent;
   readonly input_params: JsonObject;
   /** A decimal text in units of the node's asset. */
   readonly amount: string;
-  /** As in the context of its executor. */
+  /** As in the context that the executor receives. */
   readonly matched?: ExecutionContext['matched'];
-  /** Outputs of earlier looks: how far a search has come. It decides nothing. */
+  /** Outputs of earlier looks: how far a search has come. This field decides nothing. */
   readonly output?: JsonObject;
-  /** The terms that the service's own executor recorded with the prepared action, where it did. */
+  /**
+   * The terms that the service's own executor recorded with the prepared action; absent if none
+   * were recorded.
+   */
   readonly prepared_terms?: JsonValue;
 }
 
-/** An authorization is signed only if it is valid for at most so long, in seconds. */
+/** Seconds; an authorization that is valid for longer is not signed. */
 export const LONGEST_AUTHORIZATION_SECONDS = 3_600;
 
-/** What makes an authorization one: its token marks this nonce of this holder as used. */
+/** Identifies an authorization: its token contract marks this nonce of this holder as used. */
 export interface AuthorizationId {
   readonly chain_id: number;
   readonly token: string;
@@ -46,7 +49,10 @@ export interface AuthorizationId {
   readonly nonce: string;
 }
 
-/** The nonce that a checked request uses up; null where it is a transaction's. */
+/**
+ * Returns the authorization nonce that a checked request uses up; null when the request is for a
+ * transaction.
+ */
 export function authorizationOf({ kind, payload }: SignRequest): AuthorizationId | null {
   const { domain, message } = payload;
   if (kind !== 'evm_typed_data' || !isObject(domain) || !isObject(message)) return null;
@@ -59,14 +65,14 @@ export function authorizationOf({ kind, payload }: SignRequest): AuthorizationId
 }
 
 /**
- * Seconds after its time within which a final block shows whether an authorization was used; no
- * chain of the table takes longer.
+ * Seconds after an authorization's expiry within which a final block shows whether it was used; no
+ * chain of the finality table takes longer.
  */
 export const AUTHORIZATION_SETTLE_SECONDS = 1_800;
 
 /**
- * Until when a signature can be brought to its chain by whoever holds it, in milliseconds since
- * 1970; null where it says nothing of the kind, as a transaction, whose nonce ends it.
+ * Returns until when a holder of the signature can send it to its chain, in milliseconds since
+ * 1970; null when the request states no such time, as for a transaction, which its nonce ends.
  */
 function usableUntil({ kind, payload }: SignRequest): number | null {
   const message = payload['message'];
@@ -75,13 +81,13 @@ function usableUntil({ kind, payload }: SignRequest): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/** Seconds until the signed request can no longer take effect, whenever it is sent. */
+/** Returns the seconds until the signed request can no longer take effect, whenever it is sent. */
 export function usableSeconds(request: SignRequest, now_ms: number): number {
   const until = usableUntil(request);
   return until === null ? 0 : Math.ceil((until - now_ms) / 1000) + AUTHORIZATION_SETTLE_SECONDS;
 }
 
-/** A look at what became of what was signed. */
+/** Input of a look at the outcome of what was signed. */
 export interface SignedLook {
   readonly request: SignRequest;
   /** The account that signed. */
@@ -91,34 +97,38 @@ export interface SignedLook {
   readonly journal: SubmitJournal;
 }
 
-/** The chains, as far as signing needs them. Every call may throw an `ExecutorFault`. */
+/** The chain functions that signing needs. Every call may throw an `ExecutorFault`. */
 export interface Signing {
   /**
-   * Null when the request is what the plan says, out of the account `from`, else a sentence that
-   * says what differs.
+   * Returns null when the request does what the plan states, from the account `from`; else a
+   * sentence that states the difference.
    *
-   * @throws ExecutorFault `rejected` `VENUE_ENTRY_CHANGED` where the terms are not those that the
-   *   prepared action recorded.
+   * @throws ExecutorFault `rejected` `VENUE_ENTRY_CHANGED` when the present terms differ from those
+   * that the prepared action recorded.
    */
   check(
     node: SignedNode,
     signed: {
       readonly request: SignRequest;
       readonly from: string;
-      /** A team's own executor made it, so the service has not checked whether it can be mined. */
+      /**
+       * Whether a team's own executor made the request; then the service has not checked that it
+       * can be mined.
+       */
       readonly foreign: boolean;
       /** The service's own clock, in milliseconds since 1970. */
       readonly now_ms: number;
     },
     call: CallOptions,
   ): Promise<string | null>;
-  /** The account's next nonce as the chain counts mined transactions. */
+  /** Reads the account's next nonce by the transactions that the chain has mined. */
   nextNonce(chainId: number, address: string, call: CallOptions): Promise<number>;
   /**
-   * Sees what was signed to its end: sends it again, for more or with nothing in it where that is
-   * due. COMPLETED: the plan's transfer is in a block as deep as `assurance` asks, with its facts
-   * as output. FAILED: nothing was moved, and nothing of it can still move. OBSERVING: neither yet.
-   * READY (recover alone): nothing was ever signed, or its nonce is used by something else.
+   * Follows what was signed to its end. If needed, sends it again, with a higher fee or as a
+   * zero-value transaction. COMPLETED: the plan's transfer is in a block as deep as `assurance`
+   * requires; the output has its facts. FAILED: nothing was moved, and nothing signed can still
+   * move funds. OBSERVING: neither yet. READY (recover only): nothing was ever signed, or something
+   * else has used its nonce.
    */
   settle(node: SignedNode, look: SignedLook, call: CallOptions): Promise<ExecutionResult>;
 }

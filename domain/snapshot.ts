@@ -1,4 +1,4 @@
-/** A movement as the rules see it: plan, states and what the walk needs to know. */
+/** A movement as input of the rules: plan, states and what the walk needs. */
 import { withConditions } from './conditions/apply.ts';
 import type { JsonObject } from './json.ts';
 import type { ConditionResults } from './messages.ts';
@@ -16,26 +16,30 @@ export interface NodeSnapshot {
   readonly attempt: number;
   readonly submit_epoch: number;
   readonly recover_first: boolean;
-  /** The present attempt was accepted once: that it cannot be found proves nothing. */
+  /** Whether the present attempt was accepted once; then "not found" proves nothing. */
   readonly accepted: boolean;
   /**
-   * It came out of a restored database: every new attempt asks first, until a person resolves it.
+   * Whether the node comes from a restored database: until an operator resolves it, every new
+   * attempt looks for an earlier send first.
    */
   readonly restored: boolean;
   readonly resumed: boolean;
-  /** UNKNOWN, or observed for longer than usual (`may_be_resolved` in prisma/functions). */
+  /**
+   * Whether the node is UNKNOWN, or observed for longer than usual (`may_be_resolved` in
+   * prisma/functions).
+   */
   readonly resolvable?: boolean;
-  /** FAILED because a stop ended its send. */
+  /** Whether the node FAILED because a stop ended its send. */
   readonly ended_by_stop?: boolean;
-  /** As it was resolved; null before. */
+  /** The amount that the node resolved when it started; null before. */
   readonly amount: string | null;
   readonly output: JsonObject | null;
   readonly error_code: string | null;
   /** Orders nodes by their last change; ISO 8601. */
   readonly updated_at: string;
-  /** Who signs it now; a rotation may have replaced the one that its plan names. */
+  /** The present signer of the node; after a rotation it may differ from the plan's. */
   readonly signer_key: string | null;
-  /** Milliseconds since the epoch, 0 while open. */
+  /** Milliseconds since 1970; 0 while the node is open. */
   readonly settled_order: number;
 }
 
@@ -44,15 +48,15 @@ export interface MovementSnapshot {
   readonly state: MovementState;
   readonly reservation_status: ReservationStatus;
   readonly version: number;
-  /** A person has dealt with its failure. */
+  /** Whether an operator has acknowledged the failure. */
   readonly acknowledged?: boolean;
   readonly plan: CompiledPlan;
-  /** Stored results of conditions, by the edge's position. */
+  /** Stored results of conditions, by the edge's position in the plan. */
   readonly conditions: ConditionResults;
   readonly nodes: readonly NodeSnapshot[];
 }
 
-/** A movement of this plan as a create leaves it. */
+/** Returns the snapshot of a newly created movement of this plan. */
 export function newSnapshot(movement_id: string, plan: CompiledPlan): MovementSnapshot {
   return {
     movement_id,
@@ -81,7 +85,7 @@ export function newSnapshot(movement_id: string, plan: CompiledPlan): MovementSn
   };
 }
 
-/** The walk's view of a snapshot. */
+/** Returns the walk's input for a snapshot. */
 export function toWalk(snapshot: MovementSnapshot): WalkInput {
   return {
     state: snapshot.state,
@@ -93,7 +97,7 @@ export function toWalk(snapshot: MovementSnapshot): WalkInput {
   };
 }
 
-/** The walk's view of one node. */
+/** Returns the walk's input for one node. */
 export function walkNode(
   node: Pick<
     NodeSnapshot,
@@ -114,7 +118,7 @@ export function walkNode(
   };
 }
 
-/** Whether a node's failure is its time-out. */
+/** Returns whether an error code means that the node timed out. */
 export function isTimedOut(errorCode: string | null): boolean {
   return errorCode === 'NODE_TIMED_OUT';
 }

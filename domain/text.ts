@@ -1,8 +1,8 @@
-/** Text from elsewhere on its way into what we keep. */
+/** Makes text from other parties safe to store. */
 
 /**
- * `text` as one that Postgres, a timeline and a terminal can take: at most `max` long, without
- * control characters and without halves of surrogate pairs, also where the cut would have left one.
+ * Returns `text` in a form that Postgres, a timeline and a terminal accept: at most `max` long,
+ * without control characters and without halves of surrogate pairs, also at the cut.
  */
 export function storable(text: string, max: number): string {
   return text

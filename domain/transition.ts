@@ -1,7 +1,7 @@
 /**
- * One change of a movement as data: what must still be true, what becomes true, and what is
- * recorded about it. Built by the pure functions in `actions/`, applied by `store/transition.ts`
- * and by nothing else.
+ * One change of a movement as data: what must still be true, what becomes true, and which records
+ * are written. Pure functions, such as those in `commands/`, build the data; only
+ * `store/transition.ts` applies it.
  */
 import type { RequirementKind } from './actions/terms.ts';
 import type { PayeeAddress } from './allowlist/match.ts';
@@ -14,7 +14,7 @@ import type { Actor } from './roles.ts';
 import type { ApprovalStatus, MovementState, ReservationStatus } from './states/movement.ts';
 import type { NodeState } from './states/node.ts';
 
-/** The database's clock at the time of the write, or so many seconds after it. */
+/** The database's clock at the write, or that many seconds later; null clears the field. */
 export const NOW = '@now';
 export type Stamp = typeof NOW | { readonly '@after_seconds': number } | null;
 
@@ -41,12 +41,12 @@ export interface NodeFields {
   readonly recover_first?: boolean;
   readonly restored?: boolean;
   readonly resumed?: boolean;
-  /** A person had an unknown outcome looked at: until a retry nothing of it is sent. */
+  /** Whether an operator had an unknown outcome looked at: until a retry, nothing is sent. */
   readonly only_look?: boolean;
-  /** The attempt whose transaction a person wants cancelled. */
+  /** The attempt whose transaction an operator wants cancelled. */
   readonly cancel_asked?: number;
   readonly error_count?: number;
-  /** Consecutive looks without an answer; the database keeps the time of the first. */
+  /** Number of consecutive looks without an answer; the database keeps the time of the first. */
   readonly unanswered?: number;
   readonly external_ref?: string | null;
   readonly output?: JsonObject | null;
@@ -57,7 +57,7 @@ export interface NodeFields {
   readonly completed_at?: Stamp;
 }
 
-/** A node of a movement. */
+/** Identifies a node of a movement. */
 export interface NodeRef {
   readonly movement_id: string;
   readonly node_key: string;
@@ -65,16 +65,19 @@ export interface NodeRef {
 
 export interface NodeChange {
   readonly node_key: string;
-  /** The state it must be in; the first of `moves` leaves from here. */
+  /** The state that the node must be in; the first of `moves` starts from this state. */
   readonly from: NodeState;
-  /** The states it passes through, the last being where it ends; empty when only fields change. */
+  /**
+   * The states that the node passes through; the last one is its new state. Empty when only fields
+   * change.
+   */
   readonly moves: readonly NodeState[];
   readonly attempt?: number;
-  /** The submit epoch it must have: a worker that was declared dead has an older one. */
+  /** The submit epoch that the node must have: a worker that was replaced has an older epoch. */
   readonly epoch?: number;
   readonly set?: NodeFields;
   readonly artifacts?: readonly Artifact[];
-  /** Claims a nonce in the account's lane for this attempt. */
+  /** Claims a nonce in the account's nonce lane for this attempt. */
   readonly nonce?: {
     readonly chain_id: number;
     readonly address: string;
@@ -82,7 +85,7 @@ export interface NodeChange {
     readonly signer_key: string;
     readonly unsigned: EvmUnsignedTransaction;
   };
-  /** Stores a later version of a claim's nonce, if `over` is still its newest. */
+  /** Stores a later version of a claim's nonce, if `over` is still the newest version. */
   readonly version?: {
     readonly transaction_id: string;
     readonly claim: string;
@@ -92,13 +95,19 @@ export interface NodeChange {
     readonly raw_tx: string;
     readonly tx_hash: string;
   };
-  /** With a completion: what has arrived for this node and so completes no other. */
+  /**
+   * With a completion: claims the payments that arrived for this node, so that they complete no
+   * other node.
+   */
   readonly claims?: readonly Claim[];
-  /** A completed node waits again, and what it has claimed is for `takes` of the same write. */
+  /**
+   * A completed node waits again, and its claims move to the node that names it in `takes` in the
+   * same write.
+   */
   readonly releases?: true;
-  /** With a completion: it has what this node has claimed, which releases it in the same write. */
+  /** With a completion: takes the claims of this node, which releases them in the same write. */
   readonly takes?: NodeRef;
-  /** The claim of this node, which had ended, whose block is no longer on the chain. */
+  /** The nonce claim of this ended node, whose block is no longer on the chain. */
   readonly reorged?: string;
 }
 
@@ -127,7 +136,7 @@ export interface AuditEntry {
   readonly details?: JsonObject;
 }
 
-/** How much of one pool is held back. */
+/** The amount that is held back in one pool. */
 export interface Hold {
   readonly venue_key: string;
   readonly account_type: string;
@@ -136,8 +145,8 @@ export interface Hold {
 }
 
 /**
- * What is held beyond what was before must be covered, at these venues, by a snapshot younger than
- * this, and fit the budget.
+ * Conditions for a larger hold: a balance snapshot of these venues, younger than this, must cover
+ * the increase, and the increase must fit the budget.
  */
 export interface Take {
   readonly venues: readonly string[];
@@ -159,11 +168,11 @@ export type CommandKind = (typeof COMMAND_KINDS)[number];
 
 export interface SendOver {
   readonly node_key: string;
-  /** How long after a send its effect may still appear where it was sent to. */
+  /** Seconds after a send in which its effect may still appear at its destination. */
   readonly settle_seconds: number;
   /**
-   * What the attempt has signed must moreover be unable to land: its nonce is used by another,
-   * finalized transaction.
+   * Whether what the attempt has signed must also be unable to land: another, finalized transaction
+   * has used its nonce.
    */
   readonly nonces_closed: boolean;
 }
@@ -172,7 +181,7 @@ export interface SendOver {
 export type SendObstacle =
   | { readonly reason: 'send_not_over'; readonly retry_after_seconds: number }
   | {
-      /** What was signed for it is in a final block: that nothing was paid is not so. */
+      /** What the node signed is in a final block, so "nothing was paid" would be false. */
       readonly reason: 'payment_mined';
       readonly chain: number;
       readonly tx_hash: string;
@@ -186,50 +195,61 @@ export type SendObstacle =
       readonly hashes: readonly string[];
     };
 
-/** By whom or what a movement is approved: an authenticated key, a policy, a template's cap. */
+/** What approved a movement: an authenticated key, a policy, or a template's cap. */
 export type Approval =
   | { readonly by: 'key' | 'policy' | 'template_cap'; readonly name: string }
   | { readonly by: 'auth_off' };
 
 export interface Transition {
   readonly movement_id: string;
-  /** The states the movement must be in; any when absent. */
+  /** The states that the movement must be in; absent: any state. */
   readonly from?: readonly MovementState[];
-  /** The state it moves to; stays when absent. */
+  /** The state that the movement moves to; absent: the state stays. */
   readonly to?: MovementState;
   readonly set?: MovementFields;
-  /** The version that was loaded; refused when another decision or command came first. */
+  /** The version that was loaded. Refused if another decision or command was written first. */
   readonly version?: number;
-  /** Counts as a command or decision: the version grows. */
+  /** Whether the change counts as a command or decision, which increases the version. */
   readonly bump?: boolean;
   readonly expiry?: 'future' | 'past';
   readonly plan_hash?: string;
-  /** Approves the plan of that hash; without the row that it leaves, nothing is sent. */
+  /** Approves the plan with that hash. Without the row that this writes, nothing is sent. */
   readonly approval?: Approval;
   readonly require?: {
     readonly executors: readonly string[];
     readonly signers: readonly { readonly signer_key: string; readonly address?: string }[];
-    /** On the allowlist and past their cooling. */
+    /** Payees that must be on the allowlist and past their cooling period. */
     readonly addresses?: readonly PayeeAddress[];
-    /** Within what was approved, and within what the node that it passes on from has sent. */
+    /**
+     * An amount that must be within what was approved, and within what the node that it passes on
+     * from has sent.
+     */
     readonly flow?: { readonly node_key: string; readonly amount: string };
-    /** What a node needs of a venue; `requirement_problem` of the database knows each kind. */
+    /**
+     * What a node requires of a venue; the database function `requirement_problem` checks each
+     * kind.
+     */
     readonly requirements?: Readonly<Partial<Record<RequirementKind, object>>>;
   };
-  /** A person's word about a node's send counts only once nothing of that send can be under way. */
+  /**
+   * Required for an operator's statement about a node's send: nothing of that send may be under
+   * way.
+   */
   readonly send_over?: SendOver;
   readonly nodes?: readonly NodeChange[];
-  /** Results of conditions by the edge's position; null removes one. */
+  /** Results of conditions by the edge's position; null removes a result. */
   readonly conditions?: Readonly<Record<string, ConditionResult | null>>;
-  /** Present where the request takes funds; holds and budgets follow from states by themselves. */
+  /**
+   * Present when the request takes funds. Holds and budgets follow from the states automatically.
+   */
   readonly take?: Take;
   readonly timeline: readonly TimelineEntry[];
   readonly audit?: readonly AuditEntry[];
-  /** The reason to wake the movement's run. */
+  /** Why the movement's run is signalled; absent: no signal. */
   readonly command?: CommandKind;
 }
 
-/** Why a transition was refused. Nothing was written. */
+/** Why a transition was refused. Then nothing was written. */
 export const REFUSALS = [
   'movement_not_found',
   'movement_state',
@@ -249,12 +269,12 @@ export const REFUSALS = [
   'binding',
   'budget',
   'withdrawable',
-  /** This process stops, and begins nothing; another one goes on. */
+  /** This process is stopping and starts nothing; another process continues. */
   'leaving',
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
-/** The movement as a transition left or found it. */
+/** The movement after an applied transition, or as a refused one found it. */
 export interface MovementHead {
   readonly version: number;
   readonly request_state: MovementState;
@@ -267,10 +287,13 @@ export interface BindingProblem {
   readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane' | RequirementKind;
   readonly key: string;
   readonly reason: string;
-  /** Only of `flow`: what may be moved in all, and what the other nodes have moved of it. */
+  /**
+   * Only for `flow`: the largest total that may be moved, and what the other nodes have moved of
+   * it.
+   */
   readonly limit?: string;
   readonly used?: string;
-  /** Only of `flow`: nodes that a restore brought back and that have not been looked up yet. */
+  /** Only for `flow`: nodes that a restore brought back and whose sends were not looked up yet. */
   readonly nodes?: readonly string[];
 }
 
@@ -281,7 +304,7 @@ export interface BudgetProblem {
 
 /** A hold that its venue's balance does not cover. */
 export interface UncoveredHold extends Hold {
-  /** Null when there is no young snapshot to tell by. */
+  /** Null when no balance snapshot is recent enough. */
   readonly effective_withdrawable: string | null;
 }
 
@@ -307,13 +330,13 @@ export type TransitionOutcome =
       readonly reason: Refusal;
       readonly head: MovementHead | null;
       readonly problems: readonly BindingProblem[];
-      /** Only of `budget`: the policy whose budget the movement does not fit, and why. */
+      /** Only for `budget`: the policy whose budget the movement does not fit, and the reason. */
       readonly budget: BudgetProblem | null;
-      /** Only of `withdrawable`. */
+      /** Only for `withdrawable`. */
       readonly uncovered: UncoveredHold | null;
-      /** Only of `send_not_over`, `nonce_open` and `payment_mined`. */
+      /** Only for `send_not_over`, `nonce_open` and `payment_mined`. */
       readonly send: SendObstacle | null;
-      /** Only of `already_claimed`. */
+      /** Only for `already_claimed`. */
       readonly holder?: ClaimHolder | null;
       readonly node: {
         readonly node_key: string;

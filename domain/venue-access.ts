@@ -1,5 +1,5 @@
 /**
- * What bound venues show to routes and loops of their own, by a name each. A venue's folder adds
- * its member (`declare module`), so that core parts pass it on and name no venue.
+ * The functions that bound venues offer to routes and loops, by name. A venue's folder adds its
+ * member (`declare module`), so that core code passes the object on and names no venue.
  */
 export interface VenueAccess {}

@@ -1,4 +1,4 @@
-/** The API of a process: routes, who may call them, and the socket. */
+/** Starts the API of a process: its routes, who may call them, and the socket. */
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createApi } from '../api/app.ts';
@@ -33,19 +33,22 @@ import { keepCommands, noteTaken } from '../store/commands.ts';
 import { createAccountReader } from '../venues/evm/account-reader.ts';
 import type { Parts } from './parts.ts';
 
-/** How long requests under way may take to finish once no more are accepted. */
+/** Longest time for running requests to finish after new ones are refused. */
 export const FINISH_SECONDS = 30;
 
-/** What an API is made of that is known before anything is connected. */
+/** What the API needs that is known before any connection is open. */
 export interface ApiPlan {
   readonly extensions: readonly ApiExtension[];
   readonly table: readonly Route[];
   readonly dashboardKeys: ReturnType<typeof readDashboardKeys> | null;
-  /** The operators' page; null where it is not served. */
+  /** The files of the operators' page; null if the page is not served. */
   readonly console: ConsoleFiles | null;
 }
 
-/** Throws where the API could not start. A process without an API only describes its routes. */
+/**
+ * Returns the plan of the API. Throws if the API could not start. A process without an API uses the
+ * plan only to describe the routes.
+ */
 export function planApi(config: Config): ApiPlan {
   const extensions = config.edition === 'commercial' ? [commercial(config)] : [];
   const { dashboardKeysFile, dashboardExpectedKeys } = config;
@@ -57,7 +60,7 @@ export function planApi(config: Config): ApiPlan {
   return { extensions, table: withExtensions(routes, extensions), dashboardKeys, console: files };
 }
 
-/** Answers the port that it listens on. */
+/** Starts the API and returns the port on which it listens. */
 export async function startApi(
   { config, log, db: whole, temporal, tracing, bound, desk, stops }: Parts,
   plan: ApiPlan,
@@ -68,14 +71,16 @@ export async function startApi(
     temporal,
     log,
     bind: tracing?.bind,
-    // Not over the connections that requests may all take: then no lease would be renewed.
+    // Uses the whole pool: requests may take all API connections, and then no lease would be
+    // renewed.
     leases: {
       keep: (ids, seconds) => keepCommands(whole, ids, seconds),
       taken: (ids) => noteTaken(whole, ids),
     },
   });
-  // Derived, so that the processes of a service know each other's nonces without a table of them;
-  // without authentication there may be no secret, and is one process.
+  // The nonce key is derived from the secrets, so that all processes accept each other's nonces
+  // without a database table. Without authentication there may be no secret, and there is only one
+  // process.
   const shared = deriveKeys(config.secretsKeys, 'dashboard-nonce');
   const nonces = createNonces(shared.length > 0 ? shared : [createSecretKey(randomBytes(32))]);
   let { port } = config;
@@ -169,7 +174,7 @@ export async function startApi(
     stop: async (drained) => {
       api.sayGoodbye();
       await drained;
-      // The load balancer sends no callers here by now, so readers reconnect to another process.
+      // The load balancer sends no new requests here now, so readers reconnect to another process.
       feed.close();
       const cut = await api.close();
       await handOver.stop();
@@ -181,14 +186,14 @@ export async function startApi(
 }
 
 /**
- * Leaves connections to the rest of the process under any load of the API: to a worker in it, and
- * to the balance fetchers.
+ * Returns the most connections that the API may use. The rest stay free for a worker in this
+ * process and for the balance fetchers, under any API load.
  */
 function apiConnections(all: number): number {
   return Math.max(1, all - Math.max(1, Math.floor(all / 4)));
 }
 
-/** Who may call, from the settings. */
+/** Makes the check of who may call, from the settings. */
 function guardOf(config: Config, db: Database, log: Logger): Guard {
   const {
     secretsKeys,

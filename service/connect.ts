@@ -1,4 +1,4 @@
-/** Connections and registries; nothing takes work yet. */
+/** Opens connections and registries. Nothing accepts work yet. */
 import type { Logger } from 'pino';
 import { createAuditMacs } from '../platform/audit-chain.ts';
 import { createBalanceDesk } from '../platform/balance-desk.ts';
@@ -24,7 +24,7 @@ import { openRegistries } from './registries.ts';
 import { refuseOtherSchema } from './schema.ts';
 import { warnOfWeakFinality } from './weak-finality.ts';
 
-/** Opens them; each goes to `stops`. */
+/** Opens all connections and registers each of them in `stops`. */
 export async function connect(
   options: Pick<Parts, 'config' | 'log' | 'leaving' | 'stops'> & { readonly role: string },
 ): Promise<Parts> {
@@ -83,8 +83,8 @@ export async function connect(
 }
 
 /**
- * A process whose sessions lack a setting would write what it should not, and nothing else would
- * tell. A database that does not answer yet stops no start: readiness says so.
+ * Throws if sessions of the database lack a setting: the process would write wrong data without any
+ * other error. If the database does not answer yet, the start continues, and readiness reports it.
  */
 async function refuseOtherSessions(db: Database, config: Config, log: Logger): Promise<void> {
   const warning = addressWarning(config.databaseUrl);
@@ -99,7 +99,10 @@ async function refuseOtherSessions(db: Database, config: Config, log: Logger): P
   if (faults.length > 0) throw new ConfigError(faults);
 }
 
-/** A role that could rewrite the audit trail works as well as any, so nothing else would tell. */
+/**
+ * Warns if the database role could rewrite the audit trail. Such a role works normally, so nothing
+ * else would report it.
+ */
 async function warnOfPower(db: Database, log: Logger): Promise<void> {
   try {
     const role = await readDatabaseRole(db);

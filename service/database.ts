@@ -1,4 +1,4 @@
-/** How the service connects to Postgres, and what is wrong with what it finds there. */
+/** Defines how the service connects to Postgres, and finds wrong settings of its sessions. */
 import { readDatabaseAddress } from '../domain/database-address.ts';
 import { whenUnset, type Config } from '../platform/config.ts';
 import type { SettingName, Values } from '../platform/config/settings.ts';
@@ -22,7 +22,7 @@ type DatabaseSettings = Pick<
   | 'callbackHosts'
 >;
 
-/** What the settings say of connections. */
+/** Returns the connection options from the settings. */
 export function databaseOptions(config: DatabaseSettings): DatabaseOptions {
   return {
     url: config.databaseUrl,
@@ -32,12 +32,16 @@ export function databaseOptions(config: DatabaseSettings): DatabaseOptions {
     statementTimeoutMs: config.databaseStatementSeconds * 1_000,
     idleInTransactionMs: config.databaseIdleInTransactionSeconds * 1_000,
     keepAliveMs: config.databaseKeepAliveSeconds * 1_000,
-    // Whoever writes a callback knows from this whether it is a dead letter from the start.
+    // The database reads this list when a callback is written, to know whether it is a dead letter
+    // from the start.
     sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
   };
 }
 
-/** The same fields of settings that were read; one that has a fault counts as unset. */
+/**
+ * Returns the same fields from settings that may have faults; a setting with a fault counts as
+ * unset.
+ */
 export function databaseSettings(values: Partial<Values>, databaseUrl: string): DatabaseSettings {
   const of = <N extends SettingName>(name: N): Values[N] => values[name] ?? whenUnset(name);
   return {
@@ -52,7 +56,7 @@ export function databaseSettings(values: Partial<Values>, databaseUrl: string): 
   };
 }
 
-/** {@link faultsOfSessions}, over a connection of its own. */
+/** Runs {@link faultsOfSessions} over a separate connection. */
 export async function sessionFaults(config: DatabaseSettings): Promise<readonly string[]> {
   const db = connectDatabase({ ...databaseOptions(config), poolSize: 1 });
   try {
@@ -63,8 +67,8 @@ export async function sessionFaults(config: DatabaseSettings): Promise<readonly 
 }
 
 /**
- * What is wrong with the sessions of a database that answers; each with what to do. `db` is
- * connected as {@link databaseOptions} say.
+ * Returns what is wrong with the sessions of a reachable database, each fault with what to do. `db`
+ * is connected with {@link databaseOptions}.
  */
 export async function faultsOfSessions(
   db: Database,
@@ -73,8 +77,8 @@ export async function faultsOfSessions(
   const wanted = settingsOf(databaseOptions(config));
   const { role, settings } = await readSessionSettings(db, Object.keys(wanted));
   const missing = Object.entries(wanted).filter(([name, value]) =>
-    // A role's own limit may be shorter than ours. With a longer one a statement would outlive its
-    // closed connection.
+    // A role's own limit may be shorter than the service's. With a longer limit, a statement would
+    // continue after its connection is closed.
     name.startsWith('svc.') ? settings[name] !== value : !isWithin(settings[name], value),
   );
   if (missing.length === 0) return [];
@@ -92,7 +96,7 @@ export async function faultsOfSessions(
   ];
 }
 
-/** Zero is no limit. */
+/** Returns whether the limit is set and not too large. Zero means no limit. */
 function isWithin(limit: string | undefined, most: string): boolean {
   return Number(limit ?? 0) > 0 && Number(limit) <= Number(most);
 }
@@ -105,7 +109,10 @@ function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** What a fault of connecting means, by its code; the driver's words may hold the address. */
+/**
+ * Returns what a connection error code means. The driver's message is not used, since it may
+ * contain the address.
+ */
 export function connectionFault(code: string): string {
   if (code === '28P01' || code === '28000')
     return 'Postgres refuses the name or the password, or asks for TLS or a client certificate (pg_hba.conf). Mend them in the address: sslmode=verify-full, with sslcert and sslkey for a certificate.';
@@ -128,19 +135,19 @@ export function connectionFault(code: string): string {
 
 const NO_TLS = 'NO_TLS';
 
-/** The first code of an error or of what caused it. */
+/** Returns the first code in an error or its chain of causes. */
 export function codeOf(error: unknown): string {
   for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
     const code: unknown = Reflect.get(at, 'code');
     if (at instanceof Error && at.message.includes('does not support SSL')) return NO_TLS;
-    // What the service makes of it has a code, too, in words.
+    // Errors of the service itself also have a code, but in words, so only codes in capitals count.
     if (typeof code === 'number' || (typeof code === 'string' && /^[A-Z0-9_]+$/.test(code)))
       return String(code);
   }
   return 'no reason';
 }
 
-/** What an address leaves open to whoever is on the way; null where nothing. */
+/** Returns what an attacker on the network could do with this address; null if nothing. */
 export function addressWarning(url: string): string | null {
   const address = readDatabaseAddress(url);
   return 'faults' in address ? null : address.warning;

@@ -1,4 +1,7 @@
-/** How an API process that opens no signers and no venue credentials has workers look for it. */
+/**
+ * Lets workers read signer identities and balances for an API process, which opens no signers and
+ * no venue credentials.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { IdentityFault, SignerFault } from '../domain/signer.ts';
 import type { Database } from '../prisma/client.ts';
@@ -11,15 +14,17 @@ import {
 } from '../store/requested-looks.ts';
 
 const POLL_MS = 100;
-/** A worker sees a request within half a second, and gives a signer four. */
+/** A worker sees the request within half a second, and gives a signer four seconds to answer. */
 const IDENTITY_LIMIT_MS = 5_000;
-/** It gives a venue ten, and asks it once a second at most. */
+/** A worker gives a venue ten seconds to answer, and calls a venue at most once a second. */
 const BALANCES_LIMIT_MS = 13_000;
 
 export interface Looks {
-  /** The signer's live address as a worker found it; throws as the signer itself would. */
+  /**
+   * Returns the signer's live address, as a worker read it. Throws the same faults as the signer.
+   */
   identity(signerKey: string): Promise<string | null>;
-  /** Has a worker fetch and store them; rejects where none did. */
+  /** Requests that a worker fetch and store the balances; rejects if no worker did. */
   balances(venueKey: string): Promise<void>;
 }
 
@@ -45,7 +50,7 @@ export function createLooks(db: Database): Looks {
   };
 }
 
-/** Null where no worker answers in time. */
+/** Returns a worker's answer; null if no worker answers in time. */
 async function answerOf(db: Database, look: Look, limitMs: number): Promise<LookAnswer | null> {
   const until = performance.now() + limitMs;
   const id = await requestLook(db, look);
@@ -56,7 +61,7 @@ async function answerOf(db: Database, look: Look, limitMs: number): Promise<Look
       await pause(POLL_MS);
     }
   } finally {
-    // A worker drops what is left behind.
+    // If this fails, a worker deletes the request later.
     await forgetLook(db, id).catch(() => undefined);
   }
 }

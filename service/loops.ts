@@ -1,4 +1,4 @@
-/** What is done behind the requests, in every process that takes work. */
+/** Starts the background loops of every process that takes work. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ATTENTION_LEASE, startAttentionTeller } from '../activities/relays/attention.ts';
@@ -22,7 +22,7 @@ import { within } from '../platform/time-limit.ts';
 import type { Parts } from './parts.ts';
 import { workStopSeconds } from './stop.ts';
 
-/** Starts every loop. */
+/** Starts every loop, and registers in `stops` how they are stopped. */
 export function startLoops({
   config,
   log,
@@ -36,7 +36,7 @@ export function startLoops({
 }: Parts): void {
   const relay = { db, temporal, log, sweepIdleSeconds: config.sweepIdleSeconds };
   const { executors, signers, venues } = bound;
-  // What these see to can be seen at a glance, so the scout looks for all of them.
+  // The scout checks the tables of all these loops in one query, and wakes a loop that has work.
   const pauseMs = UNPOKED_MS;
   const commands = startCommandRelay({ ...relay, pauseMs });
   const transfers = startTransferRelay({ ...relay, pauseMs });
@@ -55,7 +55,7 @@ export function startLoops({
   const holder = `${hostname()} ${String(process.pid)} ${randomUUID().slice(0, 8)}`;
   const leases = startLeases({ db, log, names, holder });
   const loops = [
-    // First, so that it is stopped before those that it pokes.
+    // The scout comes first, so that it is stopped before the loops that it wakes.
     startScout({
       db,
       log,
@@ -116,7 +116,8 @@ export function startLoops({
     stop: async () => {
       const ended = Promise.all([...loops.map((loop) => loop.stop()), health.stop()]);
       await within(ended, workStopSeconds(bound) * 1_000);
-      // After what is done under them, or another would begin while its work still goes on.
+      // Release the leases last: otherwise another process would start the same work while it still
+      // runs here.
       await leases.loop.stop();
       return [];
     },

@@ -1,4 +1,4 @@
-/** The operations listener: health, metrics, documentation. */
+/** Starts the operations listener: health, metrics, documentation. */
 import { register } from 'prom-client';
 import { DESCRIBED } from '../api/dashboard/routes.ts';
 import { createHostCheck } from '../api/http/host.ts';
@@ -18,10 +18,13 @@ import { databaseOptions } from './database.ts';
 import type { Parts } from './parts.ts';
 import type { Work } from './worker.ts';
 
-/** With the handshake that explains a failure it is less than a part has for its answer. */
+/**
+ * Together with the handshake that explains a failure, this stays below the time limit of a health
+ * check.
+ */
 const TEMPORAL_CHECK_MS = 1_800;
 
-/** Starts it. */
+/** Starts the operations listener. */
 export async function startOps(
   { config, log, temporal, access, payloadCodec, balances, stops }: Parts,
   served: {
@@ -60,8 +63,8 @@ export async function startOps(
             return fault === null ? { ok: true } : { ok: false, detail: fault };
           },
         },
-        // An API-only process goes on answering without Temporal, so it reports it and does not
-        // depend on it.
+        // An API-only process works without Temporal, so it reports Temporal's state but stays
+        // ready.
         temporal: {
           required: work !== null,
           check: async () => {
@@ -84,7 +87,7 @@ export async function startOps(
               ? { ok: false, detail: 'not hosted by this process' }
               : { ok: work.worker.isRunning() },
         },
-        // One that cannot be read stops nothing.
+        // A clock that cannot be read makes nothing unready.
         clocks: {
           required: false,
           check: async () => {
@@ -110,8 +113,9 @@ export async function startOps(
 }
 
 /**
- * The metrics of this process and of the database, over connections of their own that give up soon:
- * one for the figures and one that tells whether Postgres is there, however busy this process is.
+ * Makes the metrics of this process and of the database, over two separate connections with short
+ * time-outs: one for the figures, and one that checks whether Postgres answers, however busy this
+ * process is.
  */
 function metricsPage(
   config: Config,

@@ -1,4 +1,4 @@
-/** What the parts of a process are made from, and what stops them again. */
+/** What the parts of a process receive, and how they are stopped. */
 import type { Logger } from 'pino';
 import type { PayloadCodec } from '@temporalio/common';
 import type { Leaving } from '../activities/leaving.ts';
@@ -12,28 +12,30 @@ import type { Database } from '../prisma/client.ts';
 import type { SignerBalances } from '../venues/evm/signer-balances.ts';
 import type { Registries } from './registries.ts';
 
-/** How the parts of a process end; filled as they start. See `service/stop.ts`. */
+/** How the parts of a process are stopped; filled as the parts start. See `service/stop.ts`. */
 export interface Stops {
-  /** Set before anything stops: readiness says so first. */
+  /** Set before anything stops, so that readiness reports it first. */
   stopping: boolean;
-  /** Parts that take work; all are stopped at once. */
+  /** Parts that take work; all are stopped at the same time. */
   readonly work: WorkStop[];
-  /** What they work with, closed in the reverse order of opening once no work is left. */
+  /**
+   * Connections of those parts; closed in the reverse order of opening, after all work has ended.
+   */
   readonly connections: (() => Promise<void>)[];
-  /** The operations listener, which shows the end and so is closed last. */
+  /** The operations listener. It reports the stop, so it is closed last. */
   listener: (() => Promise<void>) | null;
 }
 
 export interface WorkStop {
   readonly name: string;
   /**
-   * Takes no more work and finishes what runs; answers what it had to cut. `drained` is fulfilled
-   * when callers have had their time to notice.
+   * Takes no more work and finishes what runs; returns what it had to cut. `drained` resolves when
+   * callers have had time to notice the stop.
    */
   readonly stop: (drained: Promise<void>) => Promise<readonly string[]>;
 }
 
-/** What every part of a process gets. */
+/** What every part of a process receives. */
 export interface Parts {
   readonly config: Config;
   readonly log: Logger;
@@ -46,7 +48,7 @@ export interface Parts {
   readonly bound: Registries;
   readonly balances: SignerBalances;
   readonly desk: BalanceDesk;
-  /** What becomes of activities under way when the process stops. */
+  /** Decides what happens to running activities when the process stops. */
   readonly leaving: Leaving;
   readonly stops: Stops;
 }

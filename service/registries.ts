@@ -1,4 +1,4 @@
-/** Executors, signers, chains and venues, as the registry and venues files declare them. */
+/** Opens executors, signers, chains and venues from the registry and venues files. */
 import { z } from 'zod';
 import { createNoopExecutor } from '../executors/local/noop.ts';
 import { createExecutorRegistry } from '../executors/registry.ts';
@@ -11,16 +11,18 @@ import { loadVenueBindings, VenueBindingsError } from '../venues/bindings.ts';
 import { evm } from '../venues/list.ts';
 import { openVenues } from '../venues/open.ts';
 
-/** The settings that say what is declared, and whether a key may lie in a file here. */
+/**
+ * The settings that name the files, and that decide whether a private key may be in a file here.
+ */
 export type Declaring = Pick<
   Config,
   'registryFile' | 'venuesFile' | 'signerBackend' | 'localSignersForced' | 'host' | 'duties'
 >;
 
-/** Asks a worker who a signer is, since this process opens none. */
+/** Requests a signer's address from a worker, since this process opens no signers. */
 export type AskIdentity = (signerKey: string) => Promise<string | null>;
 
-/** Everything wrong with the two files and the keys that they name, one line a place. */
+/** All faults of the two files and of the keys that they name, one line for each place. */
 export class RegistriesError extends Error {
   override readonly name = 'RegistriesError';
   readonly faults: readonly string[];
@@ -33,8 +35,8 @@ export class RegistriesError extends Error {
 }
 
 /**
- * What the files declare. Only a process that takes work opens signers and looks at the other
- * secrets that the files name. Throws {@link RegistriesError} with all faults of both.
+ * Reads what the files declare. Only a process that takes work opens signers and reads the other
+ * secrets that the files name. Throws {@link RegistriesError} with all faults of both files.
  */
 async function readDeclared(config: Declaring, askIdentity: AskIdentity) {
   const works = config.duties.includes('worker');
@@ -82,8 +84,8 @@ function placesOf(error: unknown): readonly string[] {
 }
 
 /**
- * Throws {@link RegistriesError} where a file does not fit or a signer cannot be opened. A process
- * that opens no signers needs `askIdentity`.
+ * Opens everything that the files declare. Throws {@link RegistriesError} if a file is invalid or a
+ * signer cannot be opened. A process that opens no signers needs `askIdentity`.
  */
 export async function openRegistries(
   config: Declaring,

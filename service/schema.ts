@@ -1,4 +1,4 @@
-/** Checks that the database has this build's schema, before a process starts anything. */
+/** Checks that the database has this build's schema before a process starts anything. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config.ts';
@@ -9,8 +9,8 @@ import { codeOf, connectionFault } from './database.ts';
 const ASK_AGAIN_MS = 2_000;
 
 /**
- * Throws with the missing or unknown migrations. Waits for a database that does not answer: nothing
- * may use an unchecked one.
+ * Throws with the missing or unknown migrations. Waits while the database does not answer, since an
+ * unchecked database must not be used.
  */
 export async function refuseOtherSchema(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,

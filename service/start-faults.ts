@@ -1,4 +1,7 @@
-/** Whatever would keep a service from starting and from being ready, found without starting it. */
+/**
+ * Finds whatever would keep a service from starting or becoming ready, without starting the
+ * service.
+ */
 import type { Duty } from '../platform/config/role.ts';
 import type { Values } from '../platform/config/settings.ts';
 import type { TemporalAccess } from '../platform/config/temporal.ts';
@@ -9,9 +12,9 @@ import { codeOf, connectionFault, databaseSettings, sessionFaults } from './data
 import { openRegistries, RegistriesError } from './registries.ts';
 
 /**
- * What is wrong with the files that the settings name, and with the servers unless `offline`; each
- * fault with what to do. A setting that has a fault of its own is left out. Only
- * what a process of these duties opens is looked at.
+ * Returns the faults of the files that the settings name, and of the servers unless `offline`, each
+ * with what to do. A setting that is invalid itself is left out. Checks only what a process with
+ * these duties opens.
  */
 export async function startFaults(
   values: Partial<Values>,

@@ -1,17 +1,20 @@
-/** How a process ends; docs/operations.md says it to operators. */
+/** Stops a process; docs/operations.md describes this for operators. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { nameOf, type Leaving } from '../activities/leaving.ts';
 import { within } from '../platform/time-limit.ts';
 import type { Parts, Stops } from './parts.ts';
 
-/** Exit status of a process that cut something; its last line says what. */
+/** Exit status of a process that cut running work; its last log line lists the cut work. */
 const EXIT_CUT = 3;
-/** A second signal this soon is the same one: npm passes on what the terminal has already sent. */
+/**
+ * A second signal within this time counts as the same signal: npm forwards a signal that the
+ * terminal has already sent.
+ */
 const SAME_SIGNAL_MS = 1_000;
-/** For each connection to close, once nothing uses it. */
+/** Longest time to close one connection that is no longer used. */
 const CLOSE_MS = 5_000;
-/** Beyond its longest call, for an answer to be recorded. */
+/** Time to record an answer after the longest call. */
 export const RECORD_SECONDS = 5;
 
 export function createStops(): Stops {
@@ -19,8 +22,8 @@ export function createStops(): Stops {
 }
 
 /**
- * How long a stop waits for what a worker does: the longest call that can be under way, and the
- * record of its answer.
+ * Returns how long a stop waits for a worker: the longest call that can be running, plus the time
+ * to record its answer.
  */
 export function workStopSeconds({
   executors,
@@ -32,8 +35,8 @@ export function workStopSeconds({
 }
 
 /**
- * On SIGTERM, SIGINT, SIGHUP or the end of the parent process: says so, takes no more work,
- * finishes what runs and ends. A second signal ends the process at once.
+ * Stops the process on SIGTERM, SIGINT, SIGHUP or the end of the parent process: reports the stop,
+ * takes no more work, finishes what runs, exits. A second signal exits immediately.
  */
 export function stopOnSignal(options: {
   readonly stops: Stops;
@@ -71,14 +74,14 @@ export function stopOnSignal(options: {
       }
     });
   }
-  // Whoever sent callers here is gone, so none is waited for.
+  // The parent process, which sent the callers here, has ended. So the drain time is skipped.
   process.on('disconnect', () => {
     hurry.abort();
     if (first === null) stop('the parent process has gone');
   });
 }
 
-/** Ends work, then connections, then what shows that it goes on; answers what was cut. */
+/** Stops all work, then closes connections, then the operations listener; returns what was cut. */
 export async function endParts(
   stops: Stops,
   log: Logger,

@@ -1,8 +1,14 @@
-/** What a start says of chains whose blocks count as final sooner than is known of them. */
+/**
+ * Warns at the start about chains whose blocks count as final earlier than the finality table
+ * requires.
+ */
 import type { Logger } from 'pino';
 import type { ChainAssets } from '../domain/plan/tokens.ts';
 
-/** Somebody decided it once, in a file; whoever reads the log should know that it holds. */
+/**
+ * Logs each chain with a finality_override: it was decided once in a file, and readers of the log
+ * should know it.
+ */
 export function warnOfWeakFinality(chains: ChainAssets, log: Pick<Logger, 'warn'>): void {
   for (const { venue_key, chain_id, finality } of chains) {
     if (finality.override_reason === null) continue;

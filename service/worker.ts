@@ -1,4 +1,4 @@
-/** The worker: workflows and activities of movements and of capital transfers. */
+/** Starts the worker: workflows and activities of movements and of capital transfers. */
 import { createMovementActivities } from '../activities/movement.ts';
 import { createTransferActivities } from '../activities/capital-transfers/activities.ts';
 import { workflowBundle } from '../activities/bundle.ts';
@@ -14,7 +14,7 @@ export interface Work {
   readonly clocks: Clocks;
 }
 
-/** Starts it, and the loops that go beside it. */
+/** Starts the worker and the background loops. */
 export async function startWork(parts: Parts): Promise<Work> {
   const { config, log, db, temporal, access, tracing, payloadCodec, bound, desk } = parts;
   const { leaving, stops } = parts;

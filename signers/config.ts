@@ -1,4 +1,4 @@
-/** The `signers` array of the registry file, as it is written. */
+/** Reads the `signers` array of the registry file. */
 import { z } from 'zod';
 import { SIGNER_BACKENDS, type SignerBackend } from '../domain/signer.ts';
 import { describeIssues } from '../platform/issues.ts';
@@ -34,7 +34,7 @@ const remote = z.strictObject({
   ...shared,
   chain_family: evm,
   backend: z.literal('remote'),
-  // The token opens the key: it crosses no network in the clear.
+  // The token gives access to the key, so it must not cross a network unencrypted.
   url: serviceUrl.refine(
     (url) => url.startsWith('https:') || isLoopbackUrl(url),
     'must be https, unless the proxy is on this machine',
@@ -62,7 +62,7 @@ export type RemoteSignerConfig = z.infer<typeof remote>;
 export type NoopSignerConfig = z.infer<typeof noop>;
 export type SignerConfig = z.infer<typeof entry>;
 
-/** Everything wrong with the `signers` array, one line a place. */
+/** All faults of the `signers` array, one line for each place. */
 export class SignerConfigError extends Error {
   override readonly name = 'SignerConfigError';
   readonly faults: readonly string[];
@@ -75,14 +75,14 @@ export class SignerConfigError extends Error {
 }
 
 export interface SignerRules {
-  /** `SVC_LOCAL_SIGNER_BACKEND`: the backend of entries that name none. */
+  /** `SVC_LOCAL_SIGNER_BACKEND`: the backend of entries that name no backend. */
   readonly backend: SignerBackend | undefined;
-  /** Why keys on disk are not acceptable, as {@link whyNotLocal} says; null where they are. */
+  /** Why keys on disk are not accepted, from {@link whyNotLocal}; null if they are accepted. */
   readonly whyNotLocal: string | null;
 }
 
 /**
- * Reads the array. Throws {@link SignerConfigError} with every fault, placed as
+ * Reads the array. Throws {@link SignerConfigError} with every fault, each with its place:
  * `signers[1].backend: …`.
  */
 export function parseSignerConfigs(
@@ -116,13 +116,13 @@ function withBackend(signer: unknown, backend: SignerBackend | undefined): unkno
   return isBare && backend !== undefined ? { ...signer, backend } : signer;
 }
 
-/** What is known of a process when its signers are opened. */
+/** Facts about the process that opens the signers. */
 export interface Surroundings {
   readonly backend: SignerBackend | undefined;
   readonly forced: boolean;
-  /** Where the API listens. */
+  /** The address on which the API listens. */
   readonly host: string;
-  /** The endpoints of the chains that are bound. */
+  /** The endpoints of the bound chains. */
   readonly chains: readonly { readonly venue_key: string; readonly rpc_url: string }[];
 }
 
@@ -130,9 +130,9 @@ const LOCAL = 'local signers keep a key in a file and are for development only';
 const HOSTS = ['127.0.0.1', '::1', 'localhost'];
 
 /**
- * Why this process takes no signer whose key lies in a file; null where it does. Development is
- * where it is said to be, the API listens on this machine alone, and so do all chains: elsewhere
- * real money may hang on the file.
+ * Returns why this process accepts no signer with its key in a file; null if it does. Required: the
+ * settings declare development, and the API and all chains are on this machine. Otherwise real
+ * money may depend on the file.
  */
 export function whyNotLocal({ backend, forced, host, chains }: Surroundings): string | null {
   if (backend !== 'local') return `${LOCAL}; SVC_LOCAL_SIGNER_BACKEND=local says that this is it`;

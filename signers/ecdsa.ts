@@ -1,23 +1,26 @@
-/** ECDSA over secp256k1 as key services give it, in the one form that Ethereum takes. */
+/**
+ * Converts ECDSA signatures over secp256k1 from key services to the only form that Ethereum
+ * accepts.
+ */
 import { bytesToHex, numberToHex, recoverAddress, type Hex, type Signature } from 'viem';
 import { sameEvmAddress } from '../platform/evm-address.ts';
 
-/** The order of the curve's group. */
+/** The order of the curve's group: r and s of a signature must be below it. */
 export const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-/** EIP-2: of the two values of s that are both right, chains take the low one. */
+/** EIP-2: of the two valid values of s, chains accept only the lower one. */
 export const HIGHEST_S = CURVE_ORDER / 2n;
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 
 /**
- * r and s of a DER `SEQUENCE { INTEGER r, INTEGER s }`, both within the order of the curve; null
- * for everything else, one byte more included.
+ * Returns r and s of a DER `SEQUENCE { INTEGER r, INTEGER s }`, both below the order of the curve;
+ * null for anything else, also for an extra byte.
  */
 export function readDerSignature(
   der: Uint8Array,
 ): { readonly r: bigint; readonly s: bigint } | null {
-  // Two numbers of at most 33 bytes: the short form of a length is the only one.
+  // Two numbers have at most 33 bytes each, so only the short form of a DER length is possible.
   if (der[0] !== SEQUENCE || der[1] !== der.length - 2) return null;
   const r = readInteger(der, 2);
   const s = r === null ? null : readInteger(der, r.end);
@@ -33,7 +36,7 @@ function readInteger(
   if (tag !== INTEGER || length === undefined || length < 1 || length > 33) return null;
   const bytes = der.subarray(at + 2, at + 2 + length);
   const [first = 0, second = 0] = bytes;
-  // Cut short, negative, or with a zero in front that nothing calls for.
+  // The number is cut short, negative, or has an unnecessary leading zero.
   if (bytes.length !== length || first >= 0x80 || (length > 1 && first === 0 && second < 0x80))
     return null;
   return { value: BigInt(bytesToHex(bytes)), end: at + 2 + length };
@@ -42,8 +45,8 @@ function readInteger(
 const isScalar = (value: bigint): boolean => value > 0n && value < CURVE_ORDER;
 
 /**
- * The signature in its low form with the recovery id under which it is `address`'s; null when it is
- * not by that address.
+ * Returns the low-s signature with the recovery id that gives `address`; null if another address
+ * signed.
  */
 export async function signatureOf(
   address: string,

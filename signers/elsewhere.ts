@@ -1,9 +1,15 @@
-/** Signers in a process that opens none: described by their declarations, read through a worker. */
+/**
+ * Signers for a process that opens none: described by their config, with the identity read through
+ * a worker.
+ */
 import type { Signer } from '../domain/signer.ts';
 import type { SignerConfig } from './config.ts';
 import { createNoopSigner } from './noop.ts';
 
-/** `ask` answers the live address of a signer, or throws as the signer itself would. */
+/**
+ * Makes the signers. `ask` returns a signer's live address, or throws the same faults as the
+ * signer.
+ */
 export function createSignersElsewhere(
   configs: readonly SignerConfig[],
   ask: (signerKey: string) => Promise<string | null>,
@@ -14,7 +20,7 @@ export function createSignersElsewhere(
       chain_family,
       ...(profile === undefined ? {} : { profile }),
     };
-    // It holds nothing that could be left to a worker.
+    // A noop signer has no key, so no worker is needed for it.
     if (backend === 'noop') return createNoopSigner(shown);
     const identity = (): Promise<string | null> => ask(signer_key);
     const refuse = () =>

@@ -1,11 +1,11 @@
-/** An EIP-1559 transaction in the form that viem serializes and signs. */
+/** Converts an EIP-1559 transaction to the form that viem serializes and signs. */
 import type { Hex, TransactionSerializableEIP1559 } from 'viem';
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
 import { readUnsignedTransaction } from './unsigned-transaction.ts';
 
 /**
- * Reads the fields strictly. Throws an Error that names the field at fault and never its value,
- * also for a nonce that is none.
+ * Reads the fields strictly. Throws an Error that names the invalid field but not its value; also
+ * for an invalid nonce.
  */
 export function evmTransaction(
   payload: EvmUnsignedTransaction,

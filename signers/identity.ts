@@ -1,4 +1,7 @@
-/** Which address a signer should have and which it has. Pure: callers bring both values. */
+/**
+ * Compares the address that a signer should have with the address that it has. Pure: callers pass
+ * both values.
+ */
 import { readEvmAddress, type AddressReading } from '../platform/evm-address.ts';
 
 export const IDENTITY_STATES = [
@@ -11,8 +14,8 @@ export const IDENTITY_STATES = [
 export type IdentityState = (typeof IDENTITY_STATES)[number];
 
 /**
- * Normalises an operator's pin or a runtime identity to its checksummed form. A pin with a wrong
- * checksum counts as malformed: it was mistyped.
+ * Returns an operator's pin or a live identity in checksummed form. A pin with a wrong checksum
+ * counts as malformed, since it was mistyped.
  */
 export function readIdentity(
   text: string,
@@ -25,8 +28,8 @@ export function readIdentity(
 }
 
 /**
- * The state that a signer's view shows. Only EVM signers have an identity; a pin or an observation
- * that is not a valid address never matches.
+ * Returns the state that a signer's view shows. Only EVM signers have an identity. A pin or a live
+ * identity that is not a valid address never matches.
  */
 export function identityState(signer: {
   readonly chain_family: string;

@@ -1,10 +1,10 @@
-/** Reading a private key from disk, and refusing to when others could read it too. */
+/** Reads a private key from disk, and refuses a file that others can read. */
 import { open } from 'node:fs/promises';
 
 /**
- * The key in `path`: one line of 0x and 64 hex digits. Throws an Error that says what is wrong with
- * the file and never what is in it. Permissions are read from the opened file, so that it cannot be
- * exchanged between the check and the read.
+ * Returns the key in `path`: one line of 0x and 64 hex digits. Throws an Error that names the fault
+ * of the file but never its content. The permissions are read from the opened file, so that the
+ * file cannot be exchanged between check and read.
  */
 export async function readPrivateKeyFile(path: string): Promise<string> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {

@@ -1,31 +1,36 @@
 /**
- * The key service behind AWS KMS. Credentials are the SDK's own affair: the environment, a file of
- * the account, or the role of the machine; none is in our settings.
+ * The key service on AWS KMS. The SDK finds its credentials itself: in the environment, a file of
+ * the user account, or the role of the machine. The service's settings hold none.
  */
 import type { KMSClient } from '@aws-sdk/client-kms';
 import { SignerFault } from '../domain/signer.ts';
 import { TimeLimitError, within } from '../platform/time-limit.ts';
 
-/** Whatever holds a secp256k1 key and signs digests with it. Both throw {@link SignerFault}. */
+/** A service that holds a secp256k1 key and signs digests. Both calls throw {@link SignerFault}. */
 export interface KeyService {
-  /** DER SubjectPublicKeyInfo of the key as it is now. */
+  /** Returns the present public key as DER SubjectPublicKeyInfo. */
   publicKey(): Promise<Uint8Array>;
-  /** DER ECDSA signature over the 32 bytes. */
+  /** Returns a DER ECDSA signature over the 32 bytes. */
   sign(digest: Uint8Array): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
 export interface KmsKey {
-  /** Id, ARN or `alias/…`. */
+  /** Id, ARN or `alias/…` of the key in KMS. */
   readonly key_id: string;
   readonly region: string;
   readonly endpoint?: string;
 }
 
-/** For one call with the SDK's own repetitions; below what a look at a signer's health may take. */
+/**
+ * Limit of one call, including the SDK's own retries; less than the time of a signer health check.
+ */
 const ANSWER_LIMIT_MS = 4_000;
 
-/** Loads the SDK, which is large, and asks nothing yet: a service that is down stops no start. */
+/**
+ * Loads the SDK, which is large, but calls nothing yet, so a start does not fail while the key
+ * service is down.
+ */
 export async function openKms({ key_id, region, endpoint }: KmsKey): Promise<KeyService> {
   const { GetPublicKeyCommand, KMSClient, SignCommand } = await import('@aws-sdk/client-kms');
   const client = new KMSClient({ region, ...(endpoint === undefined ? {} : { endpoint }) });
@@ -47,7 +52,8 @@ export async function openKms({ key_id, region, endpoint }: KmsKey): Promise<Key
           new SignCommand({
             KeyId: key_id,
             Message: digest,
-            // Not to be hashed again: it is Keccak's, which the service does not know.
+            // The key service must not hash again: the digest is Keccak-256, which KMS does not
+            // offer.
             MessageType: 'DIGEST',
             SigningAlgorithm: 'ECDSA_SHA_256',
           }),
@@ -66,7 +72,8 @@ function ended(client: KMSClient): Promise<void> {
 }
 
 /**
- * The signal ends the request; the limit also covers what precedes it, such as finding credentials.
+ * Runs a call within the time limit. The signal ends the request; the limit also covers earlier
+ * steps, such as finding credentials.
  */
 async function withLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
@@ -79,7 +86,10 @@ async function withLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<
   }
 }
 
-/** Names and numbers alone: the SDK's messages tell accounts, roles and keys. */
+/**
+ * Returns a fault with only the error's name and status: messages of the SDK contain accounts,
+ * roles and keys.
+ */
 function faultOf(error: unknown): SignerFault {
   if (error instanceof TimeLimitError)
     return new SignerFault('SIGNER_UNREACHABLE', `the key service gave ${error.message}`);

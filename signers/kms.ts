@@ -1,6 +1,6 @@
 /**
- * A signer whose key never leaves a key service: the service signs digests, and the rest (which
- * digest, which of the two s, which recovery id) is worked out here.
+ * A signer whose key never leaves a key service. The service signs digests; this code computes the
+ * digest, the low s and the recovery id.
  */
 import { createPublicKey } from 'node:crypto';
 import {
@@ -21,7 +21,10 @@ import type { KeyService } from './kms-client.ts';
 import { cachedIdentity } from './recent.ts';
 import { readTypedData } from './typed-data.ts';
 
-/** A signer of the backend `managed_kms_evm` over `service`, which it closes with itself. */
+/**
+ * Makes a signer of the backend `managed_kms_evm` over `service`, and closes the service with the
+ * signer.
+ */
 export function createKmsSigner(
   identity: Omit<SignerDescriptor, 'backend'>,
   service: KeyService,
@@ -56,9 +59,10 @@ export function createKmsSigner(
 }
 
 /**
- * The address of a key in DER. OpenSSL reads it, and takes no point that is not on the curve.
+ * Returns the address of a public key in DER. OpenSSL parses the key and refuses points that are
+ * not on the curve.
  *
- * @throws SignerFault `SIGNER_ANSWER_INVALID` for everything but one secp256k1 key.
+ * @throws SignerFault `SIGNER_ANSWER_INVALID` for anything but one secp256k1 key.
  */
 export function addressOf(spki: Uint8Array): string {
   const point = pointOf(spki);

@@ -1,6 +1,6 @@
 /**
- * The development signer: a private key from a file. The key lives only in viem's closure, never on
- * an object, so that no log, inspection or JSON of a signer can show it.
+ * The development signer: a private key from a file. The key is only in viem's closure, never on an
+ * object, so no log, inspection or JSON of a signer can show it.
  */
 import { isHex, keccak256 } from 'viem';
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts';
@@ -11,8 +11,8 @@ import { evmTransaction } from './evm-transaction.ts';
 import { readTypedData } from './typed-data.ts';
 
 /**
- * A signer over `privateKey` (0x and 64 hex digits). Throws an Error that names the signer, and
- * nothing of the key, when it is no valid secp256k1 key.
+ * Makes a signer with `privateKey` (0x and 64 hex digits). Throws an Error that names the signer,
+ * but nothing of the key, if the key is not a valid secp256k1 key.
  */
 export function createLocalSigner(
   identity: Omit<SignerDescriptor, 'backend'>,
@@ -35,7 +35,7 @@ function accountOf(signerKey: string, privateKey: string): PrivateKeyAccount {
     if (!isHex(privateKey) || privateKey.length !== 66) throw new Error('not a key');
     return privateKeyToAccount(privateKey);
   } catch {
-    // The cause is dropped on purpose: the library's message may repeat its input.
+    // The cause is dropped on purpose: the library's message may repeat the key.
     throw new Error(
       `signer ${signerKey}: the private key must be 0x and 64 hex digits of a valid secp256k1 key`,
     );

@@ -1,7 +1,7 @@
-/** A signer for chain families that need a binding but no signature. */
+/** A signer for chain families that need a signer in their plan but no signature. */
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
 
-/** Has no identity (null); every attempt to sign throws. */
+/** Makes a signer without identity (null). Every attempt to sign throws. */
 export function createNoopSigner(identity: Omit<SignerDescriptor, 'backend'>): Signer {
   const refuse = () =>
     Promise.reject(new Error(`signer ${identity.signer_key} is a noop signer and signs nothing`));

@@ -1,9 +1,10 @@
-/** Caches an identity that is read over a connection. */
+/** Caches the address of a signer that is behind a network connection. */
 import { RECENT_IDENTITY_MS, type Signer } from '../domain/signer.ts';
 
 /**
- * `identity` asks each time. `recentIdentity` asks once for all who ask meanwhile and for
- * {@link RECENT_IDENTITY_MS} after; a failure is never kept.
+ * Caches the address. `identity` reads it each time. `recentIdentity` shares one read among all
+ * callers, during that read and for {@link RECENT_IDENTITY_MS} after its start; a failure is not
+ * cached.
  */
 export function cachedIdentity(
   ask: () => Promise<string>,

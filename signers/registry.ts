@@ -1,4 +1,4 @@
-/** The signers of this process, by key. */
+/** Opens the signers of this process, and finds them by signer_key. */
 import { access, constants } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Signer, SignerDescriptor } from '../domain/signer.ts';
@@ -12,15 +12,15 @@ import { createRemoteSigner } from './remote.ts';
 
 export interface SignerRegistry {
   list(): readonly SignerDescriptor[];
-  /** Undefined when no signer of that key is in memory. */
+  /** Returns the signer; undefined if none with that key is in memory. */
   get(signerKey: string): Signer | undefined;
-  /** Ends the connections of those that have some. */
+  /** Closes the connections of all signers that have any. */
   close(): Promise<void>;
 }
 
 /**
- * Throws an Error that names a key used twice: which of the two signs must never be a matter of
- * order.
+ * Makes the registry. Throws an Error that names a key used twice: the order of the entries must
+ * never decide which signer signs.
  */
 export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry {
   const byKey = new Map<string, Signer>();
@@ -40,10 +40,10 @@ export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry
 }
 
 /**
- * Opens the configured signers; `private_key_file` and `auth_token_file` are relative to `baseDir`,
- * the registry file's folder. Calls no signer yet, so that one that is down does not block a start.
- * Throws {@link SignerConfigError} with every file that is missing, readable by others or not a
- * key.
+ * Opens the configured signers. `private_key_file` and `auth_token_file` are relative to `baseDir`,
+ * the folder of the registry file. Calls no signer yet, so a signer that is down does not block the
+ * start. Throws {@link SignerConfigError} with every file that is missing, readable by others or
+ * not a key.
  */
 export async function openSigners(
   configs: readonly SignerConfig[],

@@ -1,6 +1,6 @@
 /**
- * A signer behind HTTP, which holds the key: `GET /identity` tells its address, `POST /sign` signs.
- * What it gives is believed only where the bytes themselves show it.
+ * A signer behind HTTP, which holds the key: `GET /identity` returns its address, `POST /sign`
+ * signs. Its signatures are used only after the bytes themselves are verified.
  */
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
@@ -23,7 +23,7 @@ import { readIdentity } from './identity.ts';
 import { cachedIdentity } from './recent.ts';
 import { verifiedTransaction, verifiedTypedData } from './verify.ts';
 
-/** Largest answer that is read: the bytes of the largest sign request, in hex. */
+/** Largest answer that is read: enough for the largest sign request in hex. */
 export const SIGNER_ANSWER_LIMIT_BYTES = 512 * 1024;
 
 export interface RemoteSignerSettings {
@@ -32,7 +32,7 @@ export interface RemoteSignerSettings {
   readonly timeout_seconds: number;
 }
 
-/** What `POST /sign` is sent. */
+/** The body of `POST /sign`, without its request_id. */
 export type SignCall =
   | { readonly kind: 'evm_transaction'; readonly payload: unknown; readonly nonce: number }
   | { readonly kind: 'evm_typed_data'; readonly payload: JsonObject };
@@ -42,8 +42,8 @@ const transactionAnswer = z.object({ raw_tx: z.string() });
 const typedDataAnswer = z.object({ signature: z.string() });
 
 /**
- * A signer of the backend `remote`. Each call is made once, under a `request_id` of its own; what
- * comes of a call that was lost is the proxy's alone, since only verified bytes are used.
+ * Makes a signer of the backend `remote`. Each call is made once, with its own `request_id`. A lost
+ * call has no effect here, since only verified bytes are used.
  */
 export function createRemoteSigner(
   identity: Omit<SignerDescriptor, 'backend'>,
@@ -112,7 +112,10 @@ async function called(call: OutgoingCall): Promise<OutgoingAnswer> {
   }
 }
 
-/** Its own words are not read: they may hold anything, and what matters is in the status. */
+/**
+ * Returns the parsed answer, or throws by its status. The body of an error is not read, since it
+ * may contain anything.
+ */
 function readAnswer<T>(schema: z.ZodType<T>, { status, body }: OutgoingAnswer): T {
   if (status < 200 || status > 299) throw statusFault(status);
   const parsed = schema.safeParse(jsonOf(body));

@@ -1,4 +1,4 @@
-/** EIP-712 data as sign requests carry it. */
+/** Reads EIP-712 data in the form of sign requests. */
 import { z } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 
@@ -10,7 +10,7 @@ const schema = z.strictObject({
 });
 export type TypedData = z.infer<typeof schema>;
 
-/** Throws an Error when a part is missing or there is one more. */
+/** Returns the typed data. Throws an Error if a part is missing or there is an extra part. */
 export function readTypedData(payload: JsonObject): TypedData {
   const parsed = schema.safeParse(payload);
   if (parsed.success) return parsed.data;

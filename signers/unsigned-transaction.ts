@@ -1,9 +1,10 @@
-/** The wire form of an unsigned EIP-1559 transaction, checked before anything is signed. */
+/** Checks the wire form of an unsigned EIP-1559 transaction before anything is signed. */
 import { z } from 'zod';
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
 import { issuesLine } from '../platform/issues.ts';
 
-// One rule for both: a later refinement would still run on text that BigInt throws at.
+// Both checks are in one rule: a separate later rule would still run on text for which BigInt
+// throws.
 const isUint256 = (text: string) =>
   /^(0|[1-9][0-9]{0,77})$/.test(text) && BigInt(text) < 2n ** 256n;
 const integer = z.string().refine(isUint256, 'must be a decimal integer string below 2^256');
@@ -19,8 +20,9 @@ const schema = z.strictObject({
 });
 
 /**
- * Reads a payload strictly: a field that is not of {@link EvmUnsignedTransaction} is a fault, since
- * whatever is signed must be all that was checked. `problem` names the field and never its value.
+ * Reads a payload strictly: a field that {@link EvmUnsignedTransaction} does not have is a fault,
+ * since everything that is signed must have been checked. `problem` names the field but not its
+ * value.
  */
 export function readUnsignedTransaction(
   payload: unknown,

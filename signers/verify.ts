@@ -1,7 +1,7 @@
 /**
  * Verifies a signer's answer without trusting it: exactly the requested bytes, signed by the
- * expected address. Call this before storing or sending signed bytes, whatever the backend has
- * checked.
+ * expected address. Call this before storing or sending signed bytes, whatever the signer backend
+ * has checked.
  */
 import {
   hashTypedData,
@@ -20,11 +20,11 @@ import { evmTransaction } from './evm-transaction.ts';
 import { readTypedData } from './typed-data.ts';
 
 /**
- * The bytes in lower case and their hash. They are byte for byte the requested fields with that
- * nonce, in the one encoding there is, under a low-s signature by `address`.
+ * Returns the bytes in lower case and their hash. The bytes are exactly the requested fields with
+ * that nonce, in their only valid encoding, with a low-s signature by `address`.
  *
- * @throws SignerFault `SIGNER_ANSWER_INVALID` that says what differs and holds nothing of the
- *   bytes.
+ * @throws SignerFault `SIGNER_ANSWER_INVALID`, which names the difference but contains nothing of
+ * the bytes.
  */
 export async function verifiedTransaction(
   request: {
@@ -38,7 +38,8 @@ export async function verifiedTransaction(
   const signature = signatureIn(answer);
   if (signature === null) throw invalid('the answer is not a signed EIP-1559 transaction');
   const raw_tx = serializeTransaction(wanted, signature);
-  // Built again from the request: another field, nonce or encoding gives other bytes.
+  // The transaction is built again from the request: any other field, nonce or encoding gives other
+  // bytes.
   if (raw_tx !== answer.toLowerCase())
     throw invalid('the signed transaction is not the requested one');
   await mustBeBy(request.address, keccak256(serializeTransaction(wanted)), signature);
@@ -46,7 +47,7 @@ export async function verifiedTransaction(
 }
 
 /**
- * The signature in lower case: 65 bytes by `address` over exactly this typed data.
+ * Returns the signature in lower case: 65 bytes by `address` over exactly this typed data.
  *
  * @throws SignerFault `SIGNER_ANSWER_INVALID`.
  */

@@ -1,4 +1,4 @@
-/** How Temporal runs each phase: options as data, from functions that a test pins. */
+/** How Temporal runs each phase: functions return the options as data, and a test pins them. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import {
   TAKE_SECONDS,
@@ -8,13 +8,16 @@ import {
   type PhaseArgs,
 } from '../domain/messages.ts';
 
-/** A worker that is silent for longer during a phase counts as dead; it beats every 2 s. */
+/**
+ * A worker that sends no heartbeat for this long during a phase counts as dead; it sends one every
+ * 2 s.
+ */
 const HEARTBEAT = '10 seconds';
 
 /**
- * submit has exactly one attempt: if it fails, recover decides. The others repeat without limit,
- * since the database counts their limits (attempts, time-outs), where no lost worker or restart can
- * lose the count.
+ * Returns the options of a phase. submit has exactly one attempt: if it fails, recover decides.
+ * Other phases repeat without limit here, since the database counts attempts and time-outs, and a
+ * lost worker or restart cannot lose that count.
  */
 export function phaseOptions(
   phase: Phase | 'cancel',
@@ -44,17 +47,23 @@ export function phaseOptions(
   };
 }
 
-/** A look that is cancelled as soon as its answer is no longer needed. */
+/**
+ * Returns the options of a look (a phase that only reads the outcome), which can be cancelled as
+ * soon as its answer is not needed.
+ */
 export function lookOptions(nodeKey: string): ActivityOptions {
   return { ...phaseOptions('recover', nodeKey), cancellationType: 'TRY_CANCEL' };
 }
 
-/** A phase without outside effects or waits runs inside the workflow's task if a module does it. */
+/**
+ * Returns whether a phase runs inside the workflow's task: a module does it, and it has no outside
+ * effects or waits.
+ */
 export function runsLocally(phase: Phase, node: Pick<LoadedNode, 'in_process'>): boolean {
   return node.in_process === true && phase === 'preflight';
 }
 
-/** Whether the next phase runs in the same activity; see activities/phases/chain.ts. */
+/** Returns whether the next phase runs in the same activity; see activities/phases/chain.ts. */
 export function chains(
   phase: Phase,
   node: Pick<LoadedNode, 'in_process' | 'chained' | 'node_kind'>,
@@ -65,7 +74,10 @@ export function chains(
   );
 }
 
-/** A local phase gets one attempt of a second; if it fails, its regular activity does the work. */
+/**
+ * Returns the options of a local phase: one attempt of one second. If it fails, its regular
+ * activity does the work.
+ */
 export function localPhaseOptions(
   phase: Phase,
   nodeKey: string,
@@ -79,9 +91,9 @@ export function localPhaseOptions(
 }
 
 /**
- * A call of an executor team's own worker. Temporal never repeats it: what a failure means is
- * decided where the node's attempts are counted. A call that no worker takes certainly never
- * started.
+ * Returns the options of a call to an executor team's own worker. Temporal never repeats the call;
+ * the code that counts the node's attempts decides what a failure means. A call that no worker
+ * takes has certainly not started.
  */
 export function teamOptions(
   phase: Phase | 'cancel',
@@ -98,7 +110,7 @@ export function teamOptions(
   };
 }
 
-/** How much one activity does; see activities/phases/chain.ts. */
+/** How many phases and nodes one activity runs; see activities/phases/chain.ts. */
 type Extent = Pick<PhaseArgs, 'chained' | 'whole' | 'onward'>;
 
 const CHAINED: Partial<Record<Phase | 'cancel', string>> = {
@@ -110,7 +122,10 @@ const WHOLE: Partial<Record<Phase | 'cancel', string>> = {
   preflight: 'preflight, observe',
 };
 
-/** In characters of at most three bytes; a server may refuse more than 400 bytes. */
+/**
+ * Longest summary in characters of at most three bytes each; a Temporal server may refuse more than
+ * 400 bytes.
+ */
 const LONGEST_SUMMARY = 130;
 
 function summaryOf(phase: Phase | 'cancel', nodeKey: string, extent: Extent = {}): string {
@@ -120,7 +135,10 @@ function summaryOf(phase: Phase | 'cancel', nodeKey: string, extent: Extent = {}
   return all.length > LONGEST_SUMMARY ? `${all.slice(0, LONGEST_SUMMARY - 1)}…` : all;
 }
 
-/** Loads and decisions: one short database call each, repeated until the database is back. */
+/**
+ * Temporal options of loads and decisions: one short database call each, repeated until the
+ * database is back.
+ */
 export const LOCAL_OPTIONS: LocalActivityOptions = {
   startToCloseTimeout: '10 seconds',
   localRetryThreshold: '30 seconds',
@@ -132,21 +150,24 @@ export const LOCAL_OPTIONS: LocalActivityOptions = {
 };
 
 /**
- * Prepares a call of a team's worker where the service may have to sign or follow a chain first:
- * repeated like a look, since a node behind its fence is looked at.
+ * Returns the options for preparing a call to a team's worker, if the service may first have to
+ * sign or to read a chain. Repeated like a look, since the node may be past its fence.
  */
 export function askOptions(phase: Phase | 'cancel', nodeKey: string): ActivityOptions {
   return { ...phaseOptions('recover', nodeKey), summary: summaryOf(phase, nodeKey) };
 }
 
-/** A decision, which may include the first phases of the only node that it makes ready. */
+/**
+ * Returns the options of a decision, which may include the first phases of the only node that it
+ * makes ready.
+ */
 export function decideOptions(begins?: string): LocalActivityOptions {
   return begins === undefined
     ? LOCAL_OPTIONS
     : { ...LOCAL_OPTIONS, summary: summaryOf('preflight', begins, { chained: true }) };
 }
 
-/** Sends a capital transfer: one attempt, like every submit. */
+/** Temporal options for sending a capital transfer: one attempt, like every submit. */
 export const SUBMIT_TRANSFER_OPTIONS: ActivityOptions = {
   taskQueue: TASK_QUEUE,
   summary: 'submit',
@@ -155,7 +176,10 @@ export const SUBMIT_TRANSFER_OPTIONS: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
-/** Looks for the transfer until it is found; a resolve ends the wait at once. */
+/**
+ * Temporal options for looking for a transfer until it is found; a resolve ends the wait
+ * immediately.
+ */
 export const LOOK_TRANSFER_OPTIONS: ActivityOptions = {
   taskQueue: TASK_QUEUE,
   summary: 'ask the provider',

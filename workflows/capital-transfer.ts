@@ -1,6 +1,7 @@
 /**
- * The run of a capital transfer: sends once, then calls the provider until its record, or a person,
- * says how the transfer ended. Postgres holds the truth; a signal means only "look again".
+ * The workflow run of a capital transfer: sends once, then calls the provider until the provider's
+ * record, or a person, decides how the transfer ended. Postgres holds the truth; a signal means
+ * only "look again".
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
@@ -45,13 +46,19 @@ const strategyKey = defineSearchAttributeKey(
 
 const LONGEST_PAUSE_MS = 30_000;
 
-/** How a run closed. FAILED closes as a failure instead, so that the close status shows it. */
+/**
+ * Result of a run. A FAILED transfer closes the run as a failure instead, so that the close status
+ * shows it.
+ */
 export interface CapitalTransferOutcome {
   readonly transfer_id: string;
   readonly request_state: string;
 }
 
-/** Temporal's own "request cancellation" ends nothing, as in a movement's run. */
+/**
+ * Runs a capital transfer. Temporal's own "request cancellation" ends nothing, as in a movement's
+ * run.
+ */
 export function capitalTransferWorkflow(transferId: string): Promise<CapitalTransferOutcome> {
   return CancellationScope.nonCancellable(() => conduct(transferId));
 }
@@ -75,14 +82,14 @@ async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
       );
     shown = show(view, shown);
     if (view.ended) {
-      // A wake since the load: the load may have missed its change.
+      // A wake (a signal to look again) came after the load, so the load may have missed a change.
       if (wakes !== seen) continue;
       return close(view);
     }
     if (workflowInfo().continueAsNewSuggested)
       return continueAsNew<typeof capitalTransferWorkflow>(transferId);
     if (view.state === 'CREATED') {
-      // A send that never passed its fence must not spin.
+      // If a send never passes its fence, the loop must not repeat without pause.
       if (unsent > 0)
         await condition(() => wakes !== seen, Math.min(LONGEST_PAUSE_MS, 100 * 2 ** unsent));
       unsent += 1;
@@ -96,20 +103,23 @@ async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
   }
 }
 
-/** Sends; a look finds out what became of it, whether this succeeds or not. */
+/** Sends the transfer. A later look finds the outcome, whether this call succeeds or not. */
 async function send(transfer_id: string, epoch: number): Promise<void> {
   try {
     await submitTransfer({ transfer_id, epoch });
   } catch {
-    // It is unknown whether anything was sent.
+    // After a failure it is unknown whether anything was sent; the next look finds out.
   }
 }
 
-/** Looks until there is something to do; null when a wake came first. */
+/**
+ * Looks for the transfer's outcome until there is something to do. Returns null if a wake (a signal
+ * to look again) came first.
+ */
 async function look(transfer_id: string, woken: () => boolean): Promise<LookTransferResult | null> {
   const looking = new CancellationScope();
   const answer = looking.run(() => lookTransfer({ transfer_id }));
-  // A wake cancels the look.
+  // Cancel the look when a wake (a signal to look again) comes.
   const wake = new CancellationScope();
   void wake
     .run(() => condition(woken))

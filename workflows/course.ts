@@ -1,20 +1,26 @@
-/** What the completion of a node leads to, as an argument of the node's activity. Pure. */
+/** Computes what the completion of a node leads to, as an argument of the node's activity. Pure. */
 import { completed, decided, followsCompletion, isAlone, isAtWork } from '../domain/decision.ts';
 import type { LoadedMovement, LoadedNode, PhaseArgs } from '../domain/messages.ts';
 
-/** The arguments of a node's activity about what its completion leads to. */
+/** The arguments of a node's activity that state what its completion leads to. */
 export type Course = Pick<PhaseArgs, 'decides' | 'then' | 'onward'>;
 
-/** Most nodes that one activity may continue with; its argument is in the history. */
+/**
+ * Most nodes that one activity may continue with; the activity's argument lists them and is stored
+ * in the history.
+ */
 const MOST_CARRIED = 7;
 
 /**
- * Up to so many running nodes decide for themselves; with more the run decides about many at once,
- * so that none has to try again.
+ * With at most this many running nodes, each activity writes its own decision. With more, the run
+ * decides about many at once, so that activities do not conflict and retry.
  */
 const MOST_DECIDING = 4;
 
-/** The activity decides with the completion; `mayContinue`: also with which nodes it continues. */
+/**
+ * Returns the course of a node: its activity writes the decision together with the completion. With
+ * `mayContinue`, also the nodes with which the activity continues.
+ */
 export function courseOf(view: LoadedMovement, node: LoadedNode, mayContinue: boolean): Course {
   if ((view.conduct ?? 0) < 4 || view.nodes.filter(isAtWork).length > MOST_DECIDING) return {};
   const [own, ...onward] = legs(view, node, mayContinue ? MOST_CARRIED : 0);
@@ -25,11 +31,12 @@ export function courseOf(view: LoadedMovement, node: LoadedNode, mayContinue: bo
   };
 }
 
-/** The node, and the nodes that follow it one by one and also answer at once. */
+/** Returns the node, and the nodes that follow it one by one and can run in the same activity. */
 function legs(view: LoadedMovement, node: LoadedNode, most: number): readonly PhaseArgs[] {
   const alone = isAlone(view, node);
   const ends = most === 0 || node.carried !== true;
-  // Walking the graph for each of many nodes that start together would delay the run.
+  // The graph is not walked for each of many nodes that start together, since this would delay the
+  // run.
   const decision = alone || !ends ? followsCompletion(view, node) : undefined;
   const own: PhaseArgs = {
     movement_id: view.movement_id,
@@ -49,7 +56,10 @@ function legs(view: LoadedMovement, node: LoadedNode, most: number): readonly Ph
   return [own, ...legs(after, next, most - 1)];
 }
 
-/** Only `from` can make it ready, so that no other activity continues with it. */
+/**
+ * Returns whether the activity of `from` may continue with `node`: only `from` can make it ready,
+ * so no other activity continues with it.
+ */
 function mayBeCarried({ edges }: LoadedMovement, from: LoadedNode, node: LoadedNode): boolean {
   return (
     node.carried === true &&

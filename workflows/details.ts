@@ -1,4 +1,4 @@
-/** What the Temporal UI shows an operator about a run. */
+/** Shows a run's state to operators in the Temporal UI. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import {
@@ -17,14 +17,15 @@ const keys = {
   attention: defineSearchAttributeKey(SEARCH_ATTRIBUTES.attention, SearchAttributeType.KEYWORD),
 };
 
-/** What was indexed last. */
+/** The values that were written to the search attributes last. */
 export interface Shown {
   readonly state: LoadedMovement['state'];
   readonly attention: AttentionReason | null;
 }
 
 /**
- * Shows state and nodes; `attention`: the reason that was signalled; `shown`: null the first time.
+ * Shows state and nodes in the Temporal UI. `attention`: the reason that was signalled; `shown`:
+ * null the first time.
  */
 export function show(
   view: LoadedMovement,
@@ -34,7 +35,8 @@ export function show(
   const next = { state: view.state, attention: attention?.reason ?? reasonOf(view) };
   const changed = [
     ...(next.state === shown?.state ? [] : [{ key: keys.state, value: next.state }]),
-    // The first time also null: a run that continues another inherits its search attributes.
+    // The first time, null is written too: a run that continues another run inherits its search
+    // attributes.
     ...(shown !== null && next.attention === shown.attention
       ? []
       : [{ key: keys.attention, value: next.attention }]),
@@ -49,9 +51,9 @@ export function show(
   return next;
 }
 
-/** Why a person is needed, as far as the run can see. */
+/** Returns why a person is needed, as far as the run knows. */
 function reasonOf(view: LoadedMovement): AttentionReason | null {
-  // The nodes behind a cancel may fail and need a person although the state stays.
+  // Nodes behind on_cancel edges may fail and need a person, although the movement's state stays.
   if (view.state === 'CANCELLED' && (view.conduct ?? 0) >= 3) {
     const lane = onCancelTargets(view.edges);
     if (view.nodes.some(({ state }) => state === 'UNKNOWN')) return 'unknown_outcome';
@@ -61,15 +63,15 @@ function reasonOf(view: LoadedMovement): AttentionReason | null {
   return ATTENTION_OF_STATE[view.state] ?? null;
 }
 
-/** Above so many nodes, they are counted by state and only open ones have a row. */
+/** Graphs with more nodes than this show counts by state, and table rows only for open nodes. */
 const ALL_SHOWN = 50;
-/** Rows of a big graph; with the longest keys the details stay below 10 kB. */
+/** Most rows for a large graph; even with the longest keys, the details stay below 10 kB. */
 const MOST_ROWS = 40;
 const LONGEST_NAME = 64;
 
 /**
- * The graph's state as Markdown, open nodes first: the UI shows only the first lines at first.
- * Bounded and cheap, since every change makes it again.
+ * Returns the graph's state as Markdown, open nodes first, because the UI initially shows only the
+ * first lines. Kept small and cheap, since every change makes it again.
  */
 export function currentDetails(view: LoadedMovement, attention: SignalledAttention = null): string {
   const head = `**${view.state}**${waits(view, attention)} · ${plain(view.template_key)} v${String(view.template_version)} · ${plain(view.asset)}`;
@@ -90,12 +92,13 @@ export function currentDetails(view: LoadedMovement, attention: SignalledAttenti
   ].join('\n');
 }
 
-/** So many are explained; the rest is only in the table. */
+/** Most UNKNOWN nodes that are explained; the others are only in the table. */
 const MOST_UNKNOWN = 3;
 
 /**
- * How to look at an UNKNOWN node, and how to resolve it. Its executor's last words may hold
- * addresses, so they are in no history: a line says where to read them.
+ * Returns lines that state how to look at an UNKNOWN node and how to resolve it. The executor's
+ * last message may contain addresses, so it is not stored in the history: a line states where to
+ * read it.
  */
 function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[] {
   return nodes
@@ -118,7 +121,7 @@ function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[]
     });
 }
 
-/** What a movement that needs a person waits for. */
+/** Returns what a movement that needs a person waits for. */
 function waits(view: LoadedMovement, attention: SignalledAttention): string {
   const reason = attention?.reason ?? ATTENTION_OF_STATE[view.state];
   const node = attention === null ? waitedFor(view) : plain(attention.node_key ?? 'a node');
@@ -147,7 +150,7 @@ function waits(view: LoadedMovement, attention: SignalledAttention): string {
   }
 }
 
-/** The nodes that the state is about. */
+/** Returns the names of the nodes that caused the movement's state. */
 function waitedFor({ state, nodes, error_code }: LoadedMovement): string {
   const [first, ...others] = nodes.filter((node) => {
     if (state === 'WAITING_MANUAL_ACTION')
@@ -159,7 +162,9 @@ function waitedFor({ state, nodes, error_code }: LoadedMovement): string {
   return `${plain(first.node_key)}${others.length === 0 ? '' : ` and ${String(others.length)} more`}`;
 }
 
-/** Started and not ended, or ended in a way that needs a look. */
+/**
+ * Returns whether a node has started and not ended, or ended in a way that a person should look at.
+ */
 function isOpen({ state }: LoadedNode): boolean {
   return !['BLOCKED', 'COMPLETED', 'SKIPPED', 'CANCELLED'].includes(state);
 }
@@ -182,7 +187,8 @@ function table(nodes: readonly LoadedNode[]): string[] {
 }
 
 /**
- * External text as one short literal line: it cannot add a cell, mark-up, link or reversed text.
+ * Returns external text as one short literal line, which cannot add a table cell, mark-up, a link
+ * or reversed text.
  */
 export function plain(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, ' ').trim();

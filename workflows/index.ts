@@ -1,4 +1,4 @@
-/** Everything the worker registers as a workflow. */
+/** Exports everything that the worker registers as a workflow. */
 export { attentionWorkflow } from './attention.ts';
 export { capitalTransferWorkflow } from './capital-transfer.ts';
 export { movementWorkflow } from './movement.ts';

@@ -1,6 +1,6 @@
 /**
- * The run of a movement. Postgres holds the truth; this loads it, walks the graph, runs what is
- * ready and writes each decision as compare-and-set. A signal means only "look again".
+ * The workflow run of a movement. Postgres holds the truth; the run loads it, walks the graph, runs
+ * the ready nodes and writes each decision as compare-and-set. A signal means only "look again".
  */
 import {
   ApplicationFailure,
@@ -19,15 +19,18 @@ import { locally, turnIsFree } from './local-activities.ts';
 import { RunState, type HandedOn } from './run-state.ts';
 import { beginning, withEnds } from './view.ts';
 
-/** How a run closed. FAILED closes as a failure instead, so that the close status shows it. */
+/**
+ * Result of a run. A FAILED movement closes the run as a failure instead, so that the close status
+ * shows it.
+ */
 export interface MovementOutcome {
   readonly movement_id: string;
   readonly request_state: string;
 }
 
 /**
- * Temporal's own "request cancellation" ends nothing: only the database does. A run that ended
- * during a send would leave its nodes without one.
+ * Runs a movement. Temporal's own "request cancellation" ends nothing; only the database does. If a
+ * run ended during a send, no run would follow its nodes.
  */
 export function movementWorkflow(
   movementId: string,
@@ -55,11 +58,12 @@ async function conduct(movementId: string, handed: HandedOn): Promise<MovementOu
       );
     run.load(view);
 
-    // Until a wake only this run changes the movement, so its view stays true.
+    // Until the next wake (a signal to look again), only this run changes the movement, so its view
+    // stays current.
     while (run.wakes === seen) {
       if (view.ended) {
         if (!turnIsFree()) {
-          // A request to cancel may still be open.
+          // A request to cancel may still be open as a local call.
           await condition(turnIsFree);
           continue;
         }

@@ -1,4 +1,7 @@
-/** Runs one node through its phases. Every phase writes its own outcome; this chooses the next. */
+/**
+ * Runs one node through its phases. Every phase writes its own outcome; this file chooses the next
+ * phase.
+ */
 import { condition, isCancellation, sleep } from '@temporalio/workflow';
 import type {
   Advance,
@@ -17,38 +20,46 @@ import type { Course } from './course.ts';
 export interface NodeRun {
   readonly movementId: string;
   /**
-   * Grows with every wake, and when the movement no longer needs a person: then fences are retried.
+   * Count of wakes (signals to look again); it also grows when the movement no longer needs a
+   * person. When the count grows, nodes that wait at their fence (the last check before a send) try
+   * again.
    */
   readonly wakes: () => number;
-  /** Called around a submit, during which the run must not continue as new. */
+  /** Called with 1 before and -1 after a submit; in between, the run must not continue as new. */
   readonly submitting: (by: 1 | -1) => void;
-  /** Whether this phase is left to the next run. */
+  /** Returns whether this phase must wait for the next workflow run. */
   readonly holds: (phase: Phase) => boolean;
-  /** What its completion leads to, for its activity; `mayContinue`: also with other nodes. */
+  /**
+   * Returns what the node's completion leads to, as arguments for the node's activity.
+   * `mayContinue`: the activity may also continue with other nodes.
+   */
   readonly course: (node: LoadedNode, mayContinue: boolean) => Course;
-  /** Called around an activity that may continue with these nodes: nothing else starts them. */
+  /**
+   * Called with 1 before and -1 after an activity that may continue with these nodes; in between,
+   * nothing else starts them.
+   */
   readonly carrying: (nodes: readonly PhaseArgs[], by: 1 | -1) => void;
 }
 
-/** The node's state when nothing is left to do: settled, UNKNOWN, or stopped at its fence. */
+/** The node's state when no phase is left to run: settled, UNKNOWN, or stopped at its fence. */
 export interface NodeEnd {
   readonly state: LoadedNode['state'];
   readonly error_code: string | null;
-  /** FAILED because a stop ended its send. */
+  /** True: the node is FAILED because a stop (domain/send/stops.ts) ended its send. */
   readonly ended_by_stop?: boolean;
-  /** The movement starts nothing more in this branch. */
+  /** True: the movement starts nothing more in this branch. */
   readonly stopped: boolean;
-  /** Results of the conditions on its edges. */
+  /** Results of the conditions on the node's outgoing edges. */
   readonly conditions: ConditionResults;
-  /** The decision that was written with its completion. */
+  /** The decision that was written together with the node's completion. */
   readonly advance?: Advance;
-  /** Results of the nodes that its activity continued with. */
+  /** Results of the nodes with which its activity continued. */
   readonly carried?: readonly CarriedResult[];
 }
 
 /**
- * Walks one node from its loaded state to its end. `firstResult`: the result of its first phase, if
- * the activity that made it ready ran that phase.
+ * Runs one node from its loaded state to its end. `firstResult`: the result of its first phase, if
+ * the activity that made the node ready also ran that phase.
  */
 export async function runNode(
   node: LoadedNode,
@@ -62,7 +73,7 @@ export async function runNode(
     executor_key: node.executor_key,
   };
   let step: Phase = firstPhase(node);
-  // The whole node in one activity, once; repeats then go phase by phase.
+  // The first try runs the whole node in one activity; repeats then run phase by phase.
   let whole = node.chained === true && step === 'preflight' && firstResult === undefined;
   if (whole && node.node_kind !== 'observe') step = 'submit';
   let asksFromObserve = false;
@@ -98,8 +109,8 @@ export async function runNode(
         step = 'observe';
         break;
       case 'submit':
-        // A submit that keeps failing before its fence must not spin: the pause doubles to half a
-        // minute.
+        // A submit that keeps failing before its fence (the last check before a send) must not
+        // repeat without pause: the pause doubles up to half a minute.
         await sleep(Math.max(result.delay_ms ?? 0, Math.min(30_000, 100 * 2 ** sends)), {
           summary: `${node.node_key}: before it is sent again`,
         });
@@ -131,12 +142,12 @@ export async function runNode(
   }
 }
 
-/** The states that a proof may move an UNKNOWN node to. */
+/** The states to which a proof may move an UNKNOWN node. */
 const PROVEN: readonly LoadedNode['state'][] = ['SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'];
 
 /**
- * Looks at an UNKNOWN node until a proof moves it; sends nothing. Null when it was cancelled, or
- * when a command moved the node, which then wakes the run.
+ * Looks for the outcome of an UNKNOWN node until a proof moves it; sends nothing. Null if the look
+ * was cancelled, or if a command moved the node and so wakes the run.
  */
 export async function askAboutUnknown(
   node: LoadedNode,
@@ -172,7 +183,9 @@ export async function askAboutUnknown(
   }
 }
 
-/** A submit without an answer is never repeated here: recover finds out what became of it. */
+/**
+ * Runs a submit once. A submit without an answer is never repeated here: recover finds the outcome.
+ */
 async function submit(
   work: () => Promise<PhaseResult>,
   run: NodeRun,
@@ -190,7 +203,7 @@ async function submit(
   }
 }
 
-/** The next phase of a node that an earlier run left in `state`. */
+/** Returns the next phase of a node that an earlier run left in its present state. */
 function firstPhase(node: LoadedNode): Phase {
   if (node.state === 'SUBMITTING' || (node.state === 'READY' && node.recover_first))
     return 'recover';

@@ -1,4 +1,7 @@
-/** Runs a node's phase: inside this task, in our own worker, or in an executor team's. */
+/**
+ * Runs a phase of a node: inside this workflow task, in the service's worker, or in an executor
+ * team's worker.
+ */
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -28,7 +31,7 @@ import {
 } from './activity-options.ts';
 import { locally, turnIsFree } from './local-activities.ts';
 
-/** Runs one phase; throws a failure of submit or of a broken worker. */
+/** Runs one phase. Throws if a submit or a worker fails. */
 export async function perform(
   phase: Phase,
   node: LoadedNode,
@@ -36,14 +39,16 @@ export async function perform(
 ): Promise<PhaseResult> {
   if (node.task_queue !== undefined) return byTeam(phase, node, node.task_queue, args);
   const input = args.whole !== true && chains(phase, node) ? { ...args, chained: true } : args;
-  // Only with a free turn: a call of an executor must not wait for, or delay, other local calls.
+  // Only if no other local call is open: an executor call must not wait for, or delay, other local
+  // calls.
   if (runsLocally(phase, node) && turnIsFree()) {
     try {
       return await locally(localPhaseOptions(phase, node.node_key, input), (local) =>
         local[phase](input),
       );
     } catch {
-      // Too slow, or not yet: the regular activity has more time, and shows it.
+      // The local try failed or took too long. The regular activity has more time, and is visible
+      // in the history.
     }
   }
   const options =
@@ -53,7 +58,7 @@ export async function perform(
   return proxyActivities<MovementActivities>(options)[phase](input);
 }
 
-/** Requests that the executor end a node in flight. */
+/** Requests that the executor cancel a node in flight. */
 export async function askToCancel(node: LoadedNode, args: PhaseArgs): Promise<void> {
   if (node.task_queue !== undefined) await byTeam('cancel', node, node.task_queue, args);
   else
@@ -85,7 +90,7 @@ async function byTeam(
   return locally(LOCAL_OPTIONS, (local) => local.record({ ...asking, ...at, given: outcome }));
 }
 
-/** How a call of a team's worker failed. The worker's words stay in its own failure. */
+/** Returns how a call to a team's worker failed. The worker's message stays in its own failure. */
 function faultOf(error: unknown): Extract<TeamAnswer, { fault: unknown }>['fault'] {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {

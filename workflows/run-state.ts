@@ -1,7 +1,7 @@
 /**
- * What one run of a movement remembers between its loads, and its changes: each method is one move.
+ * What one workflow run of a movement remembers between its loads. Each method makes one change.
  * Nothing here is awaited, so the run's commands have the order in which the loop of `movement.ts`
- * makes the moves.
+ * calls the methods.
  */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { SignalledAttention } from '../domain/attention-reasons.ts';
@@ -21,44 +21,44 @@ import { askToCancel } from './phases.ts';
 import { has } from './versions.ts';
 import { courseOf } from './course.ts';
 
-/** What a run hands to the next: what no load returns. */
+/** What a run passes to the next run because a load does not return it. */
 export interface HandedOn {
-  /** Nodes whose executors got a cancel request. */
+  /** Nodes whose executors received a cancel request. */
   readonly asked: readonly string[];
 }
 
 export class RunState {
   private readonly movementId: string;
   private wakeCount = 0;
-  /** Open submits, and open requests to cancel. */
+  /** Number of open submits, and number of open cancel requests. */
   private submits = 0;
   private cancels = 0;
   private settledCount = 0;
-  /** The conduct that the load requires; see versions.ts. */
+  /** The workflow behaviour version that the load requires; see versions.ts. */
   private conduct = 0;
-  /** How often a proof opened fences that waited for a person. */
+  /** Number of proofs that let nodes retry their fence, where they had waited for a person. */
   private proofs = 0;
   private lastState: LoadedMovement['state'] | null = null;
   private shown: Shown | null = null;
-  /** The last signalled reason why `view` needs a person. */
+  /** The last signalled reason why the movement in `view` needs a person; null: none. */
   private shownReason: SignalledAttention = null;
   private view: LoadedMovement | null = null;
-  /** Nodes that run. */
+  /** Keys of the nodes that this run is running. */
   private readonly running = new Set<string>();
   private loads = 0;
-  /** A node's end carried results that may be stale. */
+  /** True: a node ended with results that may be stale, so the run must load again. */
   private outdated = false;
-  /** Nodes that a running activity may continue with. */
+  /** Nodes with which a running activity may continue. */
   private readonly carried = new Set<string>();
-  /** Results of first phases, by attempt. */
+  /** Results of first phases, keyed by attempt. */
   private readonly firstResults = new Map<string, PhaseResult>();
-  /** How nodes ended since the last load. */
+  /** How nodes ended since the last load, by node key. */
   private readonly endings = new Map<string, NodeEnd>();
-  /** Attempts that were stopped at their fence. */
+  /** Attempts that stopped at their fence (the last check before a send). */
   private readonly stoppedAttempts = new Set<string>();
-  /** Nodes whose executors got a cancel request. */
+  /** Nodes whose executors received a cancel request. */
   private readonly cancelRequested: Set<string>;
-  /** Open questions about UNKNOWN nodes. */
+  /** Open looks at UNKNOWN nodes, by node key. */
   private readonly openQuestions = new Map<string, CancellationScope>();
 
   constructor(movementId: string, handed: HandedOn) {
@@ -66,12 +66,15 @@ export class RunState {
     this.cancelRequested = new Set(handed.asked);
   }
 
-  /** Wakes so far: until the next one, the loaded view is current. */
+  /**
+   * Number of wakes (signals to look again) so far. Until the next wake, the loaded view is
+   * current.
+   */
   get wakes(): number {
     return this.wakeCount;
   }
 
-  /** Nodes that have ended so far. */
+  /** Number of nodes that have ended so far. */
   get settled(): number {
     return this.settledCount;
   }
@@ -88,18 +91,18 @@ export class RunState {
     this.wakeCount += 1;
   }
 
-  /** The movement was loaded: brings what this run remembers in line with it. */
+  /** Updates what this run remembers after the movement was loaded. */
   load(view: LoadedMovement): void {
     this.endings.clear();
     this.conduct = view.conduct ?? 0;
     if (this.conduct >= 2) takeTurns();
-    // First results are recorded in the loaded rows, and a node may have moved since.
+    // The loaded rows already contain the first results, and a node may have moved since.
     if (this.conduct >= 4) this.firstResults.clear();
     this.loads += 1;
     this.outdated = false;
     if (this.conduct >= 3 && view.woken === true) this.proofs += 1;
     this.follow(view);
-    // A node that a restore put back is not stopped at its fence.
+    // A node that a database restore moved back no longer counts as stopped at its fence.
     for (const node of view.nodes) {
       if (node.state === 'BLOCKED' || node.recover_first)
         this.stoppedAttempts.delete(attemptOf(node));
@@ -108,14 +111,17 @@ export class RunState {
     this.tell(view, 'changed');
   }
 
-  /** A decision was written; `said`: the result of the first phases of the node that it started. */
+  /**
+   * Updates the run after a decision was written. `said`: the result of the first phases of the
+   * node that the decision started.
+   */
   write(view: LoadedMovement, begin: PhaseArgs | undefined, said: PhaseResult | undefined): void {
     if (begin !== undefined && said !== undefined) this.firstResults.set(attemptOf(begin), said);
     this.follow(view);
     this.tell(view, 'changed');
   }
 
-  /** The view with the decisions that were written with the ends of nodes. */
+  /** Returns the view with the decisions that were written when nodes ended. */
   advance(view: LoadedMovement): LoadedMovement {
     for (const { advance } of this.endings.values()) {
       if (advance?.decision.version === view.version)
@@ -124,7 +130,7 @@ export class RunState {
     return view;
   }
 
-  /** Whether something was written that this view lacks: the run has to load. */
+  /** Returns whether the database has a change that this view lacks; the run then loads again. */
   isBehind({ version }: LoadedMovement): boolean {
     const isAhead = ({ advance }: NodeEnd): boolean =>
       advance !== undefined && advance.version > version;
@@ -132,20 +138,20 @@ export class RunState {
   }
 
   /**
-   * Shows the view. Not for a state that the same task leaves again: no one could see it, and it
-   * costs an event and an index write.
+   * Shows the view. A state that the same workflow task leaves again is not shown: no one could see
+   * it, and showing costs an event and an index write.
    */
   tell(view: LoadedMovement, when: 'changed' | 'pausing'): void {
-    // A reason for another state is not true of this one.
+    // A reason for the earlier state does not apply to the new state.
     if (view.state !== this.view?.state || view.ended) this.shownReason = null;
     this.view = view;
     if (when === (view.conduct === undefined ? 'changed' : 'pausing'))
       this.shown = show(view, this.shownReason, this.shown);
   }
 
-  /** Shows why a person is needed where the state does not say so; decides nothing. */
+  /** Shows why a person is needed if the state does not show it; decides nothing. */
   needs(reason: SignalledAttention): void {
-    // A history of an older worker lacks the commands that this would add.
+    // The history of an older worker does not contain the commands that this would add.
     if (this.view === null || this.shown === null || this.conduct < 3) return;
     this.shownReason = reason;
     this.shown = show(this.view, reason, this.shown);
@@ -159,7 +165,7 @@ export class RunState {
     );
   }
 
-  /** Starts the nodes that have to run and do not run yet. */
+  /** Starts the nodes that have to run and are not running yet. */
   start(view: LoadedMovement, keys: readonly string[]): void {
     for (const node of view.nodes) {
       if (keys.includes(node.node_key) && this.isIdle(node)) this.startNode(node);
@@ -167,7 +173,8 @@ export class RunState {
   }
 
   /**
-   * Requests a cancel from the executors of nodes in flight at the movement's cancel, each once.
+   * Requests a cancel from the executors of nodes that are in flight when the movement is
+   * cancelled, once for each node.
    */
   askToCancel(view: LoadedMovement): void {
     const lane = onCancelTargets(view.edges);
@@ -189,7 +196,7 @@ export class RunState {
     }
   }
 
-  /** Looks at UNKNOWN nodes, with one open question each. */
+  /** Looks for the outcome of UNKNOWN nodes, with one open look for each node. */
   askAboutUnknown(view: LoadedMovement): void {
     for (const node of view.nodes) {
       const { node_key } = node;
@@ -202,15 +209,18 @@ export class RunState {
   }
 
   /**
-   * A long history continues in a new run, whatever this run waits for. It first waits for what the
-   * new run cannot take up, a send or a request to cancel, and for local calls that might answer in
-   * the same task.
+   * Returns whether the run continues as new now. A long history does so, whatever the run waits
+   * for. It first waits for work that the new run cannot continue (a send or a cancel request), and
+   * for local calls whose results might arrive in the same task.
    */
   leaves(): boolean {
     return this.isLeaving() && this.submits + this.cancels === 0 && turnIsFree();
   }
 
-  /** The same for histories before conduct 2, which continue only after a wake. */
+  /**
+   * Returns the same for histories with a conduct below 2, which continue only after a wake (a
+   * signal to look again).
+   */
   leavesOnceWoken(): boolean {
     return this.conduct < 2 && workflowInfo().continueAsNewSuggested && this.submits === 0;
   }
@@ -223,11 +233,17 @@ export class RunState {
     return this.conduct >= 2 && workflowInfo().continueAsNewSuggested;
   }
 
-  /** Without this, nodes that look or send in turn could delay the end of the run forever. */
+  /**
+   * Returns whether a phase must wait for the next run. Otherwise nodes that look or send in turn
+   * could delay the end of this run forever.
+   */
   private readonly holds = (phase: Phase): boolean =>
     this.isLeaving() && (phase === 'submit' || this.submits + this.cancels === 0);
 
-  /** A proof ends MANUAL_INTERVENTION without a wake; nodes wait at their fences for that. */
+  /**
+   * Counts a proof that ends MANUAL_INTERVENTION without a wake, since nodes wait at their fences
+   * for this.
+   */
   private follow({ state }: LoadedMovement): void {
     if (this.conduct >= 2 && this.lastState === 'MANUAL_INTERVENTION' && state !== this.lastState)
       this.proofs += 1;
@@ -275,7 +291,7 @@ export class RunState {
       });
   }
 
-  /** Cancels the questions whose answers are no longer needed. */
+  /** Cancels the looks at nodes that are no longer UNKNOWN. */
   private callOff({ nodes }: LoadedMovement): void {
     for (const { node_key, state } of nodes) {
       const scope = state === 'UNKNOWN' ? undefined : this.openQuestions.get(node_key);
@@ -286,8 +302,8 @@ export class RunState {
   }
 
   /**
-   * Keeps the results of the nodes that an activity continued with. If the run has loaded since, or
-   * a proof opened a fence, they may be stale: the run loads again.
+   * Stores the results of the nodes with which an activity continued. If the run has loaded since,
+   * or a proof opened a fence, the results may be stale: the run loads again.
    */
   private keep({ carried = [] }: NodeEnd, isFresh: boolean): void {
     if (!isFresh && carried.length > 0) this.outdated = true;

@@ -1,9 +1,11 @@
 import type { WorkflowSettings } from '../domain/messages.ts';
 
 /**
- * Settings of the process that loads the workflows; activities/bundle.ts puts them into the code.
+ * Returns the settings of the process that loads the workflows; activities/bundle.ts puts them into
+ * the bundled code.
  */
-// They decide nothing, so a replay may differ: see trace-headers.ts and failure-converter.cjs.
+// The settings decide nothing, so they may differ in a replay: see trace-headers.ts and
+// failure-converter.cjs.
 export function workflowSettings(): WorkflowSettings {
   const settings: unknown = Reflect.get(globalThis, 'workflowSettings');
   return (settings ?? { encodeFailures: false, traceHeaders: false }) as WorkflowSettings;

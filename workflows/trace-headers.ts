@@ -1,19 +1,21 @@
 /**
- * Passes the trace that started a run to the activities it schedules, if the process traces. It
- * only copies a header: no spans, waits or decisions, so a history replays the same without it.
+ * Passes the trace that started a run to the activities that the run schedules, if the process
+ * traces. Only copies a header, without spans, waits or decisions, so a history replays the same
+ * without it.
  */
 import type { ActivityInput, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { workflowSettings } from './settings.ts';
 
 type Headers = ActivityInput['headers'];
 
-/** The header in which the SDK's OpenTelemetry interceptors keep their context. */
+/** The header in which the SDK's OpenTelemetry interceptors store their context. */
 const TRACE_HEADER = '_tracer-data';
 
 export const interceptors: WorkflowInterceptorsFactory = () => {
   if (!workflowSettings().traceHeaders) return {};
   let trace: Headers = {};
-  // A run that the relay started has none; it takes the trace of the first command that has one.
+  // A run that the relay started has no trace; it takes the trace of the first command that has
+  // one.
   const keep = (headers: Headers): void => {
     const found = headers[TRACE_HEADER];
     if (found !== undefined && trace[TRACE_HEADER] === undefined) trace = { [TRACE_HEADER]: found };

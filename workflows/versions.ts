@@ -1,6 +1,6 @@
 /**
- * Every version flag of the workflows. A flag guards a change in the order of commands that would
- * contradict a history of an earlier release.
+ * Every version flag of the workflows. A flag guards a change in the order of commands, which would
+ * contradict a workflow history of an earlier release.
  *
  * | flag | since | why | may be removed |
  * |---|---|---|---|
@@ -9,24 +9,26 @@
  * | `ask-about-unknown` | 0.3.0 | the run looks at an UNKNOWN node once a minute, which schedules
  * an activity | once no run of 0.2.0 is open |
  *
- * A difference that a result in the history shows needs no flag:
+ * A difference that a result in the history shows needs no flag.
+ * `conduct` is the version of the run's behaviour, which each load returns.
  * - 0.1.0: a load has no `conduct` (details and search attributes were written at every change), no
- *   `in_process` and no `task_queue`; phases and decisions answer without `phase` and `begun`.
+ *   `in_process` and no `task_queue`; phases and decisions return no `phase` and no `begun`.
  * - From `conduct` 2 on (0.3.0): a run has one local activity open at a time, continues as new
- *   while it waits, and starts no send once it should continue. Before, it had one per node, and
- *   continued only after a wake. It also retries a closed fence when it finds that no person is
- *   needed; before, only after a wake.
- * - From `conduct` 3 on: it shows the signalled reason why a person is needed, and a load may say
- *   that fences must be retried.
- * - From `conduct` 4 on (0.4.0): each node that our own workers call has one activity (`chained`),
- *   which writes the decision behind its node and may continue with others (`carried`). No local
- *   activity runs first phases, and no decision carries their result (`begun`).
+ *   while it waits, and starts no send once it should continue. Earlier runs had one local activity
+ *   per node, and continued only after a wake. The run also retries a closed fence when it finds
+ *   that no person is needed; earlier runs did so only after a wake.
+ * - From `conduct` 3 on: the run shows the signalled reason why a person is needed, and a load may
+ *   report that fences must be retried.
+ * - From `conduct` 4 on (0.4.0): each node that the service's own workers call has one activity
+ *   (`chained`). The activity also writes the decision that follows its node's completion, and may
+ *   continue with other nodes (`carried`). No local activity runs first phases, and no decision
+ *   carries their result (`begun`).
  */
 import { patched } from '@temporalio/workflow';
 
 const FLAGS = ['ask-executor-to-cancel', 'ask-about-unknown'] as const;
 
-/** Whether this run was started by, or has reached, code with the change. */
+/** Returns whether this run was started by, or has reached, code with the change. */
 export function has(flag: (typeof FLAGS)[number]): boolean {
   return patched(flag);
 }

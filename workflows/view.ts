@@ -1,4 +1,4 @@
-/** What a run derives from its view of the movement. Pure. */
+/** Functions that compute values from a workflow run's view of the movement. Pure. */
 import { decided, nextOf } from '../domain/decision.ts';
 import type {
   ConditionResults,
@@ -11,7 +11,8 @@ import { chains, runsLocally } from './activity-options.ts';
 import type { NodeEnd } from './node.ts';
 
 /**
- * The only node that this decision starts, if its first phases can run in the decision's activity.
+ * Returns the only node that this decision starts, if its first phases can run in the decision's
+ * activity.
  */
 export function beginning(
   view: LoadedMovement,
@@ -19,7 +20,7 @@ export function beginning(
   idle: (node: LoadedNode) => boolean,
 ): PhaseArgs | undefined {
   const after = decided(view, decision, view.version);
-  // A ready node need not run: a gate waits for a person, and after a failure nothing new starts.
+  // Not every ready node runs: a gate waits for a person, and after a failure nothing new starts.
   const { run } = nextOf(after);
   const [node, ...others] = after.nodes.filter((each) => run.includes(each.node_key) && idle(each));
   if (node === undefined || others.length > 0 || node.state !== 'READY' || node.recover_first)
@@ -33,7 +34,9 @@ export function beginning(
   };
 }
 
-/** The view after nodes ended; in a workflow Date.now() is replayable. */
+/**
+ * Returns the view after nodes ended. Date.now() in a workflow returns the same value in a replay.
+ */
 export function withEnds(view: LoadedMovement, ends: ReadonlyMap<string, NodeEnd>): LoadedMovement {
   const nodes = view.nodes.map((node) => {
     const end = ends.get(node.node_key);

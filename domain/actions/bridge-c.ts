@@ -1,4 +1,7 @@
-/** A packet that the bridge_c lane sends, and its delivery on another chain. */
+/**
+ * Action types that send a packet through the bridge bridge_c and observe its delivery on another
+ * chain.
+ */
 import { HOUR_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 export const BRIDGE_C_ACTIONS = {

@@ -1,6 +1,6 @@
 /**
- * The spec of every action type: built-in types as listed here, a team's own type as its executor
- * declares it.
+ * The spec of every action type. Built-in types are listed here; the spec of a team's own type
+ * comes from its executor's declaration.
  */
 import { BRIDGE_C_ACTIONS } from './bridge-c.ts';
 import { BURN_MINT_ACTIONS } from './burn-mint.ts';
@@ -20,18 +20,20 @@ export const BUILT_IN_ACTIONS = {
   ...CONTROL_ACTIONS,
 } as const satisfies Readonly<Record<ActionName, ActionSpec>>;
 
-/** Whether the service implements nodes of this action type itself. */
+/** Returns whether the service itself implements this action type. */
 export function isBuiltIn(actionType: string): actionType is ActionName {
   return Object.hasOwn(BUILT_IN_ACTIONS, actionType);
 }
 
-/** What the registry says of the executor of a team's own action type. */
+/** What the executor registry states about the executor of a team's own action type. */
 export interface DeclaredAction {
   readonly sends?: boolean | undefined;
   readonly usual_seconds?: number | undefined;
 }
 
-/** The spec of a team's own action type whose executor declares nothing: it counts as sending. */
+/**
+ * Spec of a team's own action type when its executor declares nothing: the type counts as sending.
+ */
 const OWN: ActionSpec = {
   signs: null,
   sends: true,
@@ -57,9 +59,9 @@ const OWN: ActionSpec = {
 };
 
 /**
- * The spec of an action type. No declaration changes that of a built-in type. Whether a team's own
- * type sends is decided by its executor's declaration, never by the template's `has_side_effect` or
- * by anything that a caller writes.
+ * Returns the spec of an action type. A declaration never changes the spec of a built-in type.
+ * Whether a team's own type sends is decided by its executor's declaration, never by the template's
+ * `has_side_effect` or by anything that a caller writes.
  */
 export function specOf(
   actionType: string,
@@ -69,8 +71,8 @@ export function specOf(
 }
 
 /**
- * Whether a node moves funds: never when its kind only looks or waits, else as its type's spec
- * says.
+ * Returns whether a plan node moves funds. Observe nodes and manual gates never do; for other nodes
+ * the spec of the action type decides.
  */
 export function isSending(
   { node_kind, action_type }: { readonly node_kind: NodeKind; readonly action_type: string },

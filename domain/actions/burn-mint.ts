@@ -1,4 +1,4 @@
-/** A burn on one chain and the mint of what was burnt on another. */
+/** Action types that burn a token on one chain and mint the burnt amount on another. */
 import { HOUR_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 export const BURN_MINT_ACTIONS = {

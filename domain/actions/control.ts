@@ -1,4 +1,4 @@
-/** Action types that only wait or do nothing. */
+/** Action types that only wait, or do nothing. */
 import { TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 export const CONTROL_ACTIONS = {

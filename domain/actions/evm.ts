@@ -1,4 +1,4 @@
-/** Action types of a signer on one chain, and of observing that chain. */
+/** Action types that send from a signer's account on one chain, or observe that chain. */
 import { HOUR_SECONDS, TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 export const EVM_ACTIONS = {

@@ -1,7 +1,7 @@
 /** Action types that move funds into the perps venue, out of it, and between its accounts. */
 import { HOUR_SECONDS, TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
-/** The account type under which balances of the perps venue are reported and held. */
+/** The account type that balances of the perps venue have, in reports and in reservations. */
 export const PERP_ACCOUNT_TYPE = 'PERP';
 
 export const PERP_ACTIONS = {

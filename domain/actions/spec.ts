@@ -1,9 +1,9 @@
 /**
- * The facts of an action type. Each type has one complete `ActionSpec` in
+ * Facts about action types. Each type has one complete `ActionSpec` in
  * `domain/actions/<family>.ts`; guards, plans and routes only read it.
  */
 
-/** The built-in action types; all others are an executor team's own. */
+/** The built-in action types. Every other type belongs to an executor team. */
 export const ACTION_NAMES = [
   'cex_withdrawal',
   'cex_internal_transfer',
@@ -29,57 +29,72 @@ export type ActionName = (typeof ACTION_NAMES)[number];
  * compile: a guard without that fact would let the type pass.
  */
 export interface ActionSpec {
-  /** What its nodes sign: a transaction of their chain, or a message to the perps venue. */
+  /**
+   * What nodes of this type sign: a transaction of their chain, or a message to the perps venue;
+   * null: nothing.
+   */
   readonly signs: 'transaction' | 'venue_message' | null;
-  /** Whether its nodes move funds. */
+  /** Whether nodes of this type move funds. */
   readonly sends: boolean;
-  /** Whether its nodes only wait or do nothing, whatever their executor. */
+  /** Whether nodes of this type only wait or do nothing, whatever their executor is. */
   readonly idle: boolean;
-  /** Whether it lets a contract pull, and moves nothing by itself. */
+  /** Whether a node only allows a contract to pull funds, and moves nothing by itself. */
   readonly allowance: boolean;
-  /** Whether only a route of its own makes movements with it. */
+  /** Whether movements with this type can be created only by their own API route. */
   readonly reserved: boolean;
-  /** Which token its nodes move, to be compared with their asset; null: no token. */
+  /** Which token the nodes move; it is compared with their asset. Null: no token. */
   readonly token: TokenSpec | null;
-  /** The pool that its funds leave, on which they are held. */
+  /** The pool that the funds leave. The amount is reserved on this pool. */
   readonly pool: PoolSpec;
-  /** Whom it pays: the payees that the allowlist must hold. */
+  /** Whom the node pays: the payees that must be on the allowlist. */
   readonly payees: PayeeSpec;
-  /** Where its amount comes from: config, reference or intent, or what its first leg has sent. */
+  /**
+   * Where the amount comes from: the plan (config, reference or intent), or what the first leg
+   * sent.
+   */
   readonly amount: 'plan' | 'first_leg';
-  /** The field of its output that says how much of its amount was sent. */
+  /** The output field that holds how much of the amount was sent. */
   readonly sent: 'submitted_amount' | 'received_amount';
-  /** Which contract pulls what it sends: the burner on its chain, or the carrier of its asset. */
+  /**
+   * Which contract pulls the sent funds: the burner on the chain, or the carrier of the asset;
+   * null: none.
+   */
   readonly puller: 'burner' | 'carrier' | null;
-  /** Its part in a crossing between chains. */
+  /** Its part in a transfer between two chains; null: it stays on one chain or venue. */
   readonly crossing: CrossingSpec | null;
-  /** Rules for a plan with it, in addition to those for every node. */
+  /** Rules for a plan that contains this type, in addition to the rules for every node. */
   readonly checks: readonly PlanCheck[];
-  /** What its completion rests on, where that is something that arrived. */
+  /**
+   * The arrival (message, delivery or payment) that a completion needs as proof; null: no arrival.
+   */
   readonly claim: ClaimSpec | null;
-  /** Where it looks for payments that others send; null: it does not. */
+  /** Where the node looks for payments that others send; null: nowhere. */
   readonly watches: 'chain' | 'account' | null;
-  /** Why a node that has sent nothing stays with a signer that was replaced; null: it follows. */
+  /**
+   * Why a node that has sent nothing keeps a signer that was replaced; null: the node takes the new
+   * one.
+   */
   readonly signerTie: 'perp_master' | 'allowance' | null;
-  /** What a send of it needs beyond its plan (activities/requirements); null: nothing. */
+  /** What a send needs in addition to its plan (activities/requirements); null: nothing. */
   readonly requires: RequirementSpec | null;
-  /** Values that its executor uses where the config has none. */
+  /** Values that the executor uses for fields that the config does not have. */
   readonly defaults: Readonly<Partial<Record<DefaultField, string>>>;
-  /** Its part in a route's transport; null: it carries nothing out of its venue. */
+  /** The transport family of a route with this type; null: it carries nothing out of its venue. */
   readonly transport: TransportFamily | null;
-  /** Which end of a route its `venue` is. */
+  /** Whether `venue` in the config is the source or the destination of a route. */
   readonly venue: 'source' | 'destination';
   /**
-   * Seconds from the send, or from the first look of a node that sends nothing, to the proven end.
-   * A node that takes longer is shown to a person; nothing ends it.
+   * Usual seconds until the proven end, from the send, or from the first look of a node that sends
+   * nothing. A node that takes longer is shown to a person; nothing ends the node.
    */
   readonly usualSeconds: number;
 }
 
 /**
- * Which token the node moves: the config's token on the chain that the field `chain` names
- * (`native`: the chain's own coin; `optional`: that coin where the config names no token); or the
- * token of the venue entry of a bridge, or of a venue that is paid into from a chain.
+ * Which token the node moves. An object: the config's token on the chain in the config field that
+ * `chain` names (`native`: the chain's own coin; `optional`: that coin if the config names no
+ * token). `bridge` and `deposit_venue`: the token of the bridge or of the deposit venue, from the
+ * venues file.
  */
 export type TokenSpec =
   | {
@@ -93,16 +108,16 @@ export type TokenSpec =
 /**
  * `account`: the venue's account of the config's type. `exchange`: the account that an exchange
  * withdraws from. An object: the account of this type at a venue that is paid into from a chain.
- * `own`: for a team's executor, the venue's account where the config names one, else the signer's
- * holdings on the config's chain. Otherwise the signer's holdings on the chain that this field
- * names.
+ * `own`: for a team's executor, the venue's account if the config names one, else the signer's
+ * holdings on the config's chain. Otherwise: the signer's holdings on the chain that this config
+ * field names.
  */
 export type PoolSpec =
   'account' | 'exchange' | { readonly account: string } | 'own' | 'chain_id' | 'source_chain_id';
 
 /**
- * `bridge_path`: the bridge registry must hold its path as usable. `minter`: the signer of its
- * burn's mint must be known. `perp`: the perps venue must allow this to the account.
+ * `bridge_path`: the bridge registry must show the node's path as usable. `minter`: the signer of
+ * the burn's mint must be known. `perp`: the perps venue must allow this action for the account.
  */
 export type RequirementSpec =
   | { readonly kind: 'bridge_path' }
@@ -110,11 +125,11 @@ export type RequirementSpec =
   | { readonly kind: 'perp'; readonly as: 'deposit' | 'withdrawal' | 'top_up' };
 
 /**
- * `exchange`: an address that an exchange pays. `chain`: every address that it receives. `spender`:
- * also the contract that may pull. `sub_account`: the sub-account of the movement's strategy, which
- * the fence requires. `declared`: what a team's executor declares. `strict`: it arrives on another
- * chain than it leaves from, and the allowlist row must name that chain, which this field of the
- * config holds.
+ * `exchange`: an address that an exchange pays. `chain`: every address that the executor receives.
+ * `spender`: also the contract that may pull. `sub_account`: the sub-account of the movement's
+ * strategy, which the fence requires. `declared`: what a team's executor declares. `strict`: the
+ * funds arrive on another chain than they leave; the allowlist row must name the arrival chain,
+ * which this config field holds.
  */
 export type PayeeSpec =
   | 'none'
@@ -126,9 +141,9 @@ export type PayeeSpec =
   | { readonly strict: 'chain_id' | 'destination_chain_id' };
 
 /**
- * The bridges. `entry`: the name of the bridge's part in a chain's entry of the venues file.
- * `paths`: an attester signs what crosses between any two chains that have it (`attested`), or the
- * bridge registry says which paths may be used (`registered`).
+ * The bridges. `entry`: the bridge's field in a chain's entry of the venues file. `paths`: with
+ * `attested`, every pair of chains that have the bridge is a path, and an attester signs each
+ * transfer; with `registered`, the bridge registry lists the usable paths.
  */
 export const LANES = {
   burn_and_mint: { entry: 'cctp', paths: 'attested' },
@@ -139,46 +154,48 @@ export type LanePaths = (typeof LANES)[BridgeLane]['paths'];
 export const BRIDGE_LANES = Object.keys(LANES) as readonly BridgeLane[];
 
 /**
- * The first leg sends; the second brings it to the other chain, as a mint by sending, as an observe
- * node by looking.
+ * The first leg sends. The second leg completes the transfer on the other chain: a mint node sends,
+ * an observe node looks.
  */
 export type CrossingSpec =
   | {
       readonly lane: BridgeLane;
       readonly leg: 1;
       /**
-       * Fields of its output that the second leg needs: without any one of them the second leg
-       * brings nothing.
+       * Output fields that the second leg needs. If any of them is missing, the second leg brings
+       * nothing.
        */
       readonly records: readonly string[];
       /**
-       * The reason reported for an edge that pays although nothing proves that the bridge brought
-       * the funds.
+       * The reason reported for an edge to a paying node when nothing proves that the bridge
+       * brought the funds.
        */
       readonly unbrought: 'mint_failure_pays' | 'delivery_failure_pays';
     }
   | {
       readonly lane: BridgeLane;
       readonly leg: 2;
-      /** The field by which it names its first leg, whose asset it has. */
+      /**
+       * The config field that names the first leg. The second leg has the asset of its first leg.
+       */
       readonly names: 'burn_from' | 'match_from';
     };
 
-/** Checks that `domain/executable.ts` implements. */
+/** Extra plan rules, by name. `domain/executable.ts` implements them. */
 export type PlanCheck =
   'caller_has_second_leg' | 'first_leg_known' | 'amount_of_first_leg' | 'no_time_out';
 
-/** What a completion rests on, and how that is identified. */
+/** The arrival that a completion needs as proof, and how that arrival is identified. */
 export interface ClaimSpec {
-  /** Where the arrival is named; the first of these that is present counts. */
+  /** Places where the arrival is named; the first that is present counts. */
   readonly named: readonly ClaimName[];
-  /** When a completion needs a claim: always, or once its output has this field. */
+  /** When a completion needs a claim: always, or once the node's output has this field. */
   readonly required: 'always' | 'attested_message' | 'packet' | 'payments';
 }
 
 /**
- * Where the arrival is named: in the node's output; `matched_`: in the record of the node that this
- * one names; `external_ref`: in the node's own reference.
+ * Where the arrival is named. Most names: in the node's output. `matched_`: in the record of the
+ * node that this node names. `external_ref`: in the node's own reference.
  */
 export type ClaimName =
   | 'payments'
@@ -202,7 +219,7 @@ export const TRANSPORT_FAMILIES = [
 ] as const;
 export type TransportFamily = (typeof TRANSPORT_FAMILIES)[number];
 
-/** The families of agents' proposals that have blueprints. */
+/** The protocol families of agents' proposals for which blueprints exist. */
 export const PROTOCOL_FAMILIES = [
   'onchain_transfer',
   'cctp',
@@ -213,6 +230,6 @@ export const PROTOCOL_FAMILIES = [
 ] as const;
 export type ProtocolFamily = (typeof PROTOCOL_FAMILIES)[number];
 
-/** How long a transfer within a venue or on a chain usually takes. */
+/** Usual time of a transfer within a venue or on one chain. */
 export const TRANSFER_SECONDS = 600;
 export const HOUR_SECONDS = 3_600;

@@ -1,4 +1,7 @@
-/** What an agent's authority covers. A limit that is not set covers nothing. */
+/**
+ * Checks proposals and plans against the limits of an agent's authority. A limit that is not set
+ * allows nothing, except `max_ttl_seconds`.
+ */
 import { specOf } from '../actions/built-in.ts';
 import { compare } from '../money.ts';
 import { outflowIn } from '../plan/flow.ts';
@@ -6,18 +9,20 @@ import { chainNamed, type ChainAssets } from '../plan/tokens.ts';
 import type { CompiledNode, CompiledPlan } from '../plan/types.ts';
 import type { Proposal, ProposalReason } from './proposal.ts';
 
-/** The limits of an authority, as its key tool stored them. */
+/** The limits of an authority, as the tool that issues its key stored them. */
 export interface AuthorityLimits {
-  /** Of one proposal, and of one movement in each asset; null: none is covered. */
+  /**
+   * Largest amount of one proposal, and of one movement in each asset; null: no amount is covered.
+   */
   readonly max_notional: string | null;
   readonly allowed_assets: readonly string[];
-  /** Venue keys, ids of chains in decimal, or exchanges' names of networks. */
+  /** Venue keys, chain ids in decimal, or network names of exchanges. */
   readonly allowed_chains: readonly string[];
-  /** Null: as long as the form allows, since time moves no money. */
+  /** Null: as long as the form allows, since a longer time moves no more money. */
   readonly max_ttl_seconds: number | null;
 }
 
-/** The limits that a proposal goes beyond. */
+/** Returns the limits that a proposal exceeds. */
 export function beyondLimits(
   proposal: Proposal,
   limits: AuthorityLimits,
@@ -36,7 +41,10 @@ export function beyondLimits(
   ];
 }
 
-/** A chain is allowed by its venue key or by its id, however the proposal names it. */
+/**
+ * Returns whether a chain is allowed, by its venue key or by its id; the proposal may use either
+ * name.
+ */
 function allowsName(
   name: string,
   { allowed_chains }: Pick<AuthorityLimits, 'allowed_chains'>,
@@ -55,10 +63,10 @@ function namesOf(chainId: number, chains: ChainAssets): readonly string[] {
   return [String(chainId), ...bound.map(({ venue_key }) => venue_key)];
 }
 
-/** What an administrator has promoted beyond the limits, by the version that it became. */
+/** What an administrator promoted beyond the limits, for one template version. */
 export interface Grant {
   readonly asset: string;
-  /** The largest amount that was promoted. */
+  /** The largest amount that an administrator promoted. */
   readonly amount: string;
   readonly chains: readonly string[];
 }
@@ -69,12 +77,12 @@ export const UNCOVERED_CODES = [
   'chain_not_allowed',
 ] as const;
 
-/** What a movement of an agent would do that its authority does not cover. */
+/** What a movement of an agent would do beyond the agent's authority. */
 export type Uncovered =
   | {
       readonly code: 'max_notional_exceeded';
       readonly max_notional: string | null;
-      /** Assets that exceed their limit; a null amount is unbounded. */
+      /** Assets that exceed their limit. A null amount has no upper bound. */
       readonly exceeded: readonly {
         readonly asset: string;
         readonly amount: string | null;
@@ -85,8 +93,8 @@ export type Uncovered =
   | { readonly code: 'chain_not_allowed'; readonly chains: readonly string[] };
 
 /**
- * Everything that the compiled plan would do beyond the authority. The plan's outflow decides,
- * whatever the request calls its intent; `grant` is null for a version that no administrator has
+ * Returns everything that the compiled plan would do beyond the authority. The plan's outflow
+ * decides, not the intent of the request. `grant` is null for a version that no administrator has
  * promoted.
  */
 export function uncoveredBy(
@@ -149,7 +157,10 @@ function otherChains(
   return named.length === 0 ? [] : [{ code: 'chain_not_allowed', chains: named }];
 }
 
-/** Every chain that a node names, by all of its names. An exchange pays on networks of its own. */
+/**
+ * Returns every chain that a node names, each with all its names. An exchange has its own network
+ * names.
+ */
 function placesOf(
   { action_type, config }: Pick<CompiledNode, 'action_type' | 'config'>,
   chains: ChainAssets,

@@ -1,23 +1,27 @@
-/** How much an authority's key can take up, however often it is used (docs/decisions/0086). */
+/** Upper bounds for what the key of one authority can use (docs/decisions/0086). */
 import { ServiceError } from '../errors.ts';
 
-/** Bytes of one request's body. Plans and payees of agents come from templates, not from it. */
+/**
+ * Largest request body in bytes. Plans and payees of agents come from templates, not from the body.
+ */
 export const AGENT_BODY_BYTES = 65_536;
 
-/** Movements that its key created in its namespace and that have not ended. */
+/** Most open movements that an authority's key may have created in its namespace. */
 export const AGENT_OPEN_MOVEMENTS = 200;
 
-/** Active template versions of its namespace beyond which only an administrator adds one. */
+/**
+ * Active template versions in a namespace; above this count only an administrator adds versions.
+ */
 export const AGENT_TEMPLATE_VERSIONS = 200;
 
-/** The refusal of one movement too many. */
+/** Returns the error for a movement above the limit. */
 export function openMovementsExceeded(authority_key: string): ServiceError {
   return new ServiceError('open_movements_exceeded', {
     context: { authority_key, limit: AGENT_OPEN_MOVEMENTS },
   });
 }
 
-/** The refusal of one version too many. */
+/** Returns the error for a template version above the limit. */
 export function templateVersionsExceeded(authority_key: string): ServiceError {
   return new ServiceError('template_versions_exceeded', {
     context: { authority_key, limit: AGENT_TEMPLATE_VERSIONS },

@@ -1,4 +1,7 @@
-/** What an agent proposes: one way for one asset, which may become a template of its namespace. */
+/**
+ * What an agent proposes: one route for one asset. It may become a template of the agent's
+ * namespace.
+ */
 
 export const PROPOSAL_KINDS = ['static', 'ephemeral'] as const;
 export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
@@ -7,12 +10,12 @@ export const PROMOTION_MODES = ['auto', 'admin'] as const;
 export type PromotionMode = (typeof PROMOTION_MODES)[number];
 
 export interface Proposal {
-  /** Upper case. */
+  /** In upper case. */
   readonly asset: string;
-  /** One of `PROTOCOL_FAMILIES`, or there is no blueprint for it. */
+  /** One of `PROTOCOL_FAMILIES`. For any other value there is no blueprint. */
   readonly protocol_family: string;
   readonly proposal_kind: ProposalKind;
-  /** A venue key, or a chain's id in decimal; an exchange's name for the network it pays on. */
+  /** A venue key, a chain id in decimal, or an exchange's name for the network that it pays on. */
   readonly source_chain: string;
   readonly destination_chain: string;
   readonly destination_chain_id: number;
@@ -23,7 +26,8 @@ export interface Proposal {
 }
 
 /**
- * Why the service itself does not promote a proposal, in the order in which reasons are reported.
+ * Why the service does not promote a proposal automatically, in the order in which reasons are
+ * reported.
  */
 export const PROPOSAL_REASONS = [
   'asset_not_allowed',
@@ -39,7 +43,8 @@ export const PROPOSAL_REASONS = [
 export type ProposalReason = (typeof PROPOSAL_REASONS)[number];
 
 /**
- * The authority's own limits, which an administrator may exceed. Every other reason binds everyone.
+ * The authority's own limits, which an administrator may exceed. No one may exceed the other
+ * reasons.
  */
 const WAIVED: readonly ProposalReason[] = [
   'asset_not_allowed',
@@ -48,17 +53,17 @@ const WAIVED: readonly ProposalReason[] = [
   'ttl_exceeded',
 ];
 
-/** The reasons that an administrator's promotion cannot waive. */
+/** Returns the reasons that remain when an administrator promotes the proposal. */
 export function blocking(reasons: readonly ProposalReason[]): readonly ProposalReason[] {
   return reasons.filter((reason) => !WAIVED.includes(reason));
 }
 
-/** Each once, in their order. */
+/** Returns each reason once, in the order of {@link PROPOSAL_REASONS}. */
 export function inTheirOrder(reasons: readonly ProposalReason[]): readonly ProposalReason[] {
   return PROPOSAL_REASONS.filter((reason) => reasons.includes(reason));
 }
 
-/** The key of the template that a proposal becomes a version of. */
+/** Returns the key of the template to which the proposal adds a version. */
 export function templateKeyOf(namespace: string, proposal: Proposal): string {
   const { protocol_family, asset, source_chain, destination_chain } = proposal;
   return `${namespace}/${protocol_family}-${asset}-${source_chain}-${destination_chain}`;

@@ -1,6 +1,6 @@
 /**
- * Addresses as the allowlist stores and compares them: one text for each address, none for what
- * cannot be paid.
+ * Normalises and compares addresses for the allowlist. Each payable address has exactly one normal
+ * text.
  */
 
 export const CHAIN_FAMILIES = ['evm', 'cex'] as const;
@@ -12,8 +12,8 @@ export type NormalAddress =
   | { readonly ok: false; readonly problem: AddressProblem };
 
 /**
- * Reads an EVM address and checks mixed case against its EIP-55 checksum. The hash comes from
- * outside of this folder, which stays pure.
+ * Reads an EVM address, and checks a mixed-case address against its EIP-55 checksum. The caller
+ * passes in the hash function, so that this folder stays pure.
  */
 export type ReadEvmAddress = (
   text: string,
@@ -21,7 +21,7 @@ export type ReadEvmAddress = (
   | { readonly ok: true; readonly address: string }
   | { readonly ok: false; readonly problem: 'malformed' | 'checksum' | 'zero' };
 
-/** What is wrong with an address, to follow "the address". */
+/** Sentence ends that follow "the address …" in an error message. */
 export const ADDRESS_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
   malformed: 'is not of a form that can be paid to',
   checksum: 'has letters of both cases that are not its checksum; one of its characters is wrong',
@@ -29,14 +29,17 @@ export const ADDRESS_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
   reserved: 'is reserved for precompiled contracts; what is sent there is lost',
 };
 
-/** Addresses up to this one are reserved for the chain itself; see EIP-1352. */
+/** Matches addresses that are reserved for the chain itself, up to 0xffff; see EIP-1352. */
 const RESERVED = /^0x0{36}[0-9a-f]{4}$/;
 const EVM_LIKE = /^0x[0-9a-f]{40}$/i;
 const HEX = /^0x[0-9a-f]{40,64}$/i;
-/** Addresses of other families are case-sensitive, so they are kept as they are. */
+/** Addresses of other families are case-sensitive, so their text is not changed. */
 const OTHER = /^[\x21-\x7e]{1,256}$/;
 
-/** The normal text of an address, or why it has none. EVM addresses are in lower case. */
+/**
+ * Returns the normal text of an address, or why the address has none. EVM addresses are in lower
+ * case.
+ */
 export function normalAddress(
   family: ChainFamily,
   text: string,
@@ -55,10 +58,10 @@ function evmAddress(text: string, readEvm: ReadEvmAddress): NormalAddress {
   return RESERVED.test(address) ? { ok: false, problem: 'reserved' } : { ok: true, address };
 }
 
-/** Characters at either end that people compare, and that attackers therefore imitate. */
+/** Number of characters at each end that people compare. Attackers imitate these characters. */
 const SEEN = 4;
 
-/** Whether two different addresses look alike to a person who compares only their ends. */
+/** Returns whether two different addresses look alike to a person who compares only their ends. */
 export function looksLike(a: string, b: string): boolean {
   const ends = (address: string): string => {
     const bare = address.replace(/^0x/i, '').toLowerCase();
@@ -67,12 +70,15 @@ export function looksLike(a: string, b: string): boolean {
   return a !== b && ends(a) === ends(b);
 }
 
-/** Whether both are the same address, however it is written. */
+/** Returns whether both texts are the same address. The case of hex digits does not matter. */
 export function sameAddress(one: string, other: string): boolean {
   return sameCase(one) === sameCase(other);
 }
 
-/** Hex addresses are equal in any case; those of other families are not. */
+/**
+ * Returns hex addresses in lower case; addresses of other families are case-sensitive and stay the
+ * same.
+ */
 function sameCase(address: string): string {
   return /^0x/i.test(address) ? address.toLowerCase() : address;
 }

@@ -1,9 +1,9 @@
-/** Brings what a node pays to the form that is looked up on the allowlist. */
+/** Converts the payee of a node to the form in which the allowlist is searched. */
 import { ADDRESS_PROBLEMS, normalAddress, type ReadEvmAddress } from './address.ts';
 import type { Destination } from './destination.ts';
 import type { PayeeAddress } from './match.ts';
 
-/** `problem` where the address has no normal form: then no row can ever match it. */
+/** `problem`: the address has no normal form, so no allowlist row can ever match it. */
 export type Question = { readonly payee: PayeeAddress } | { readonly problem: string };
 
 export function questionOf(

@@ -1,7 +1,7 @@
 /**
- * The payees of an executor team's own action type: the fields that its executor declares, and
- * every other EVM address that it does not declare as no payee. The service does not know what such
- * an executor reads, so it relies on the declaration.
+ * Finds the payees of an executor team's own action type: the fields that its executor declares,
+ * and every other EVM address except those that the executor declares as not payees. The service
+ * does not know which fields such an executor reads, so it relies on the declaration.
  */
 import type { DeclaredFacts, PayeeField, SignRequest } from '../executor.ts';
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -12,12 +12,12 @@ import type { Destination } from './destination.ts';
 import { signedChain, signedPayees } from './signed.ts';
 import { unpadded } from './unpadded.ts';
 
-/** What the executor that a node is bound to says of whom it pays. */
+/** What the executor of a node declares about payees. */
 export type DeclaredPayees = Pick<DeclaredFacts, 'sends' | 'payees' | 'not_payees'> & {
   readonly action_types: readonly string[];
 };
 
-/** The executor's own action types whose declared fields name no payee that a plan can choose. */
+/** Returns the executor's own action types for which a plan cannot choose a payee. */
 export function typesWithoutPayees({
   sends,
   payees,
@@ -26,7 +26,9 @@ export function typesWithoutPayees({
   return !sends || payees?.length === 0 ? action_types.filter((type) => !isBuiltIn(type)) : [];
 }
 
-/** What is known of such a node; before it runs, only its plan. */
+/**
+ * What is known about a node of a team's own type. Before the node runs, only its plan is known.
+ */
 export interface OwnPaying {
   readonly node: Pick<CompiledNode, 'node_key' | 'action_type' | 'config'>;
   readonly executor: DeclaredPayees | undefined;
@@ -39,8 +41,8 @@ export interface OwnPaying {
 type Place = Omit<Destination, 'address' | 'chain_family' | 'chain_id'>;
 
 /**
- * Everything it pays. `aside` marks addresses that no field declares; the caller drops those that
- * are the plan's own tokens and signers.
+ * Returns every destination that the node may pay. `aside` marks addresses in undeclared fields;
+ * the caller drops those that are the plan's own tokens and signers.
  */
 export function ownDestinations(paying: OwnPaying): readonly Destination[] {
   const { node, executor } = paying;
@@ -63,9 +65,9 @@ export function ownDestinations(paying: OwnPaying): readonly Destination[] {
 }
 
 /**
- * The payees that an executor declares where it serves a built-in type, in addition to those that
- * the type's own rules find. A field that no plan fills is ignored: the entry may serve other types
- * too, and the field may belong to one of those.
+ * Returns the payees that an executor declares for a built-in type, in addition to the payees that
+ * the type's own rules find. A declared field without a value is ignored: it may belong to another
+ * type of the same executor.
  */
 export function declaredBeside(paying: OwnPaying): readonly Destination[] {
   const { node, executor } = paying;
@@ -89,15 +91,14 @@ export function declaredBeside(paying: OwnPaying): readonly Destination[] {
 }
 
 /**
- * Where values are read. Shared config is already merged into `config`, where the template's value
- * wins.
+ * Where values are read. `config` already contains the shared config; the template's value wins.
  */
 interface Sources {
   readonly config: JsonObject;
   readonly intent: JsonObject;
   readonly params: JsonObject;
   /**
-   * Null until something is prepared; an executor that prepares nothing is checked by the config.
+   * Null until something is prepared. If an executor prepares nothing, only the config is checked.
    */
   readonly prepared: JsonObject | null;
 }
@@ -114,7 +115,9 @@ function sourcesOf({ node, intent, input_params, prepared_action }: OwnPaying): 
   };
 }
 
-/** Each value of one declared field; what was prepared must name exactly the same values. */
+/**
+ * Returns each value of one declared field. The prepared action must hold exactly the same values.
+ */
 function ofField(
   { field, family }: PayeeField,
   sources: Sources,
@@ -138,7 +141,7 @@ function ofField(
   return planned.map((address) => ({ ...place, chain_family: family, address, chain_id: null }));
 }
 
-/** The values of the config, else those of the request. */
+/** Returns the values in the config; if there are none, the values in the request. */
 function plannedAt(
   path: readonly string[],
   { config, intent, params }: Sources,
@@ -147,7 +150,7 @@ function plannedAt(
   return own.length > 0 ? own : [...valuesAt(intent, path), ...valuesAt(params, path)];
 }
 
-/** The values at a path, each element of a list by itself. Null counts as absent. */
+/** Returns the values at a path, each list element separately. Null counts as absent. */
 function valuesAt(value: JsonValue, path: readonly string[]): readonly JsonValue[] {
   if (value === null) return [];
   if (Array.isArray(value))
@@ -167,19 +170,19 @@ function sameNames(planned: readonly string[], prepared: readonly string[]): boo
   return a.size === b.size && [...a].every((key) => b.has(key));
 }
 
-/** Equal for the same address; text that is no EVM address is its own key. */
+/** Returns the same key for two spellings of one EVM address. Other text is its own key. */
 function keyOf(address: string): string {
   return /^0x/i.test(address) ? unpadded(address).toLowerCase() : address;
 }
 
 const CONVENTIONAL: readonly string[] = ['chain_id', 'destination_chain_id'];
 
-/** Null: the chain is unknown, so only an address that is allowed on every chain will do. */
+/** Null: the chain is unknown, so only an address that is allowed on every chain matches. */
 type Chain = number | null;
 
 /**
- * The chains on which it may pay: those of the declared fields, each read where its executor reads
- * it, and of the usual ones, else the intent's.
+ * Returns the chains on which the node may pay: from the declared chain fields, each read where its
+ * executor reads it, and from the usual chain fields. If there are none, from the intent.
  */
 function chainsOf(
   { config, intent, params, prepared }: Sources,
@@ -235,19 +238,21 @@ function ofSignature(
 }
 
 /**
- * An EVM address from the first to the last character, also in 32 bytes. Spaces around it are
- * allowed: an executor may still pay it.
+ * Matches text that is one EVM address, also padded to 32 bytes. Spaces around the address are
+ * allowed, since an executor may still pay it.
  */
 const WHOLE = /^\s*(0x(?:0{24})?[0-9a-f]{40})\s*$/i;
 
-/** Every EVM address outside of declared fields, names of fields included. */
+/**
+ * Returns every EVM address outside of declared fields. Field names that are addresses count too.
+ */
 function othersIn(
   { config, intent, params, prepared }: Sources,
   { payees = [], not_payees }: DeclaredPayees,
 ): readonly string[] {
   const inAnyCase = not_payees.map((field) => field.split('.'));
   const declared = payees.map(({ field }) => field.split('.'));
-  // Where the config holds no payee in a field, the request was read instead.
+  // If the config has no payee in a declared field, the field was already read from the request.
   const readThere = declared.filter((path) => valuesAt(config, path).length === 0);
   const destination = intent['destination_address'];
   return [
@@ -282,7 +287,7 @@ function wholeAddress(text: string): readonly string[] {
   return address === undefined ? [] : [address];
 }
 
-/** Drops the plan's own tokens and signers from the undeclared addresses. */
+/** Removes the plan's own tokens and signers from the undeclared addresses. */
 export function withoutKnown(
   destinations: readonly Destination[],
   known: readonly string[],
@@ -292,8 +297,8 @@ export function withoutKnown(
 }
 
 /**
- * The tokens of a plan: those that the venues list, and those that its template names. A token that
- * only the caller names may be any address.
+ * Returns the tokens of a plan: those that the venues file lists, and those that the template
+ * names. A token that only the caller names is left out, since it may be any address.
  */
 export function tokensOf(
   nodes: readonly Pick<CompiledNode, 'config'>[],

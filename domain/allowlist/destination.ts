@@ -1,4 +1,4 @@
-/** Where a node pays. */
+/** Defines one address that a node pays. */
 import type { ChainFamily } from './address.ts';
 
 export interface Destination {
@@ -6,13 +6,13 @@ export interface Destination {
   readonly chain_family: ChainFamily;
   readonly address: string;
   readonly chain_id: number | null;
-  /** The row must name the chain. */
+  /** True: the allowlist row must name the chain. */
   readonly strict: boolean;
-  /** Why nothing may be paid at all, whatever is on the list. */
+  /** Why the node may pay nothing at all, whatever the allowlist contains. */
   readonly problem?: string;
   /**
-   * In a team's own node, an address that no field declares: no payee where it is the plan's own
-   * token or signer.
+   * True for an address in an undeclared field of a team's own node. It is not a payee if it is the
+   * plan's own token or signer.
    */
   readonly aside?: boolean;
 }

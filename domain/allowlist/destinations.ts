@@ -1,7 +1,7 @@
 /**
- * Which addresses a node pays, wherever they come from: its config (which holds
- * `input_params.node_config` already), the intent, the input parameters, what its executor prepared
- * or reported, and what it asks to be signed. Addresses are as written; normalise them before
+ * Finds the addresses that a node pays. They come from its config (which already contains
+ * `input_params.node_config`), the intent, the input parameters, what its executor prepared or
+ * reported, and its sign request. Addresses are returned as written; normalise them before
  * comparing.
  */
 import { isBuiltIn, specOf } from '../actions/built-in.ts';
@@ -16,10 +16,10 @@ import { payeesIn } from './payees.ts';
 import { signedChain, signedPayees } from './signed.ts';
 import { unpadded } from './unpadded.ts';
 
-/** What is known of a node now; before it runs, only its plan. */
+/** What is known about a node now. Before the node runs, only its plan is known. */
 export interface Paying {
   readonly node: Pick<CompiledNode, 'node_key' | 'node_kind' | 'action_type' | 'config'>;
-  /** What its executor declares, which decides for action types that are not built in. */
+  /** What the node's executor declares. It decides for action types that are not built in. */
   readonly executor: DeclaredPayees | undefined;
   readonly intent: Intent;
   readonly input_params: JsonObject;
@@ -28,7 +28,7 @@ export interface Paying {
   readonly sign_request?: SignRequest | null;
 }
 
-/** Everything the node pays, each payee once. Empty where it pays no one. */
+/** Returns everything the node pays, each payee once; empty if the node pays no one. */
 export function destinationsOf(paying: Paying): readonly Destination[] {
   const { node } = paying;
   if (node.node_kind === 'observe' || node.node_kind === 'manual_gate') return [];
@@ -40,16 +40,16 @@ export function destinationsOf(paying: Paying): readonly Destination[] {
   });
 }
 
-/** Another sender has minted what was burnt, so this node sends nothing, whoever was paid. */
+/** Returns whether another sender has already minted the burn. Then this node sends nothing. */
 function isMintedAlready({ node, prepared_action, sign_request }: Paying): boolean {
   if (specOf(node.action_type).amount !== 'first_leg' || sign_request != null) return false;
   return prepared_action != null && Object.hasOwn(prepared_action, 'minted_by');
 }
 
 /**
- * Whom the node pays, for people: the field that built-in executors read, whatever else there is
- * that looks like a payee; else as it was prepared, else as it is planned. Null where it pays no
- * one, or where its payee is not known yet.
+ * Returns the address that the node pays, for display. Order: the field that built-in executors
+ * read, the prepared payee, the planned payee. Null if the node pays no one, or its payee is not
+ * known yet.
  */
 export function shownDestination({
   node,
@@ -89,8 +89,9 @@ function ofType(paying: Paying, payees: PayeeSpec): readonly Destination[] {
 }
 
 /**
- * An exchange pays the config's `destination_address`. Without one, the request's payees count
- * together with those of the config; without any, it pays nothing.
+ * Returns the payees of an exchange withdrawal. An exchange pays the config's
+ * `destination_address`. Without that field, payees in the request and in the config all count; if
+ * there are none, nothing may be paid.
  */
 function ofWithdrawal({
   node,
@@ -118,8 +119,8 @@ function ofWithdrawal({
 }
 
 /**
- * An executor receives all of these, so the allowlist must hold each of them, on every chain that
- * is named with it.
+ * Returns every address that the executor receives, on every chain that is named with it. The
+ * allowlist must hold all of them.
  */
 function ofChain(
   { node, intent, input_params, prepared_action, output, sign_request }: Paying,
@@ -162,7 +163,7 @@ function intentOf({ destination_address }: Intent): JsonObject {
   return destination_address === undefined ? {} : { destination_address };
 }
 
-/** The chains that are named; where funds arrive on another chain, only that one. */
+/** Returns the chains that are named. If funds arrive on another chain, returns only that chain. */
 function chainsOf(
   of: JsonObject,
   arrival: 'chain_id' | 'destination_chain_id' | null,

@@ -1,31 +1,31 @@
 /**
- * Whether a payee is on the allowlist. The fence applies the same rule to the rows (SQL function
- * `address_problem`).
+ * Decides whether a payee is on the allowlist. The fence applies the same rule in the database (SQL
+ * function `address_problem`).
  */
 import { sameAddress, type ChainFamily } from './address.ts';
 
-/** A row as matching needs it. Times are milliseconds since 1970. */
+/** The fields of an allowlist row that matching needs. Times are milliseconds since 1970. */
 export interface ListedAddress {
   readonly chain_family: ChainFamily;
   readonly address: string;
   /** Null matches every chain of the family. */
   readonly chain_id: number | null;
   readonly active: boolean;
-  /** Null: at once. */
+  /** Null: usable immediately. */
   readonly usable_after: number | null;
 }
 
-/** An address in normal form, and where it is paid. */
+/** A payee address in normal form, and the chain on which it is paid. */
 export interface PayeeAddress {
   readonly chain_family: ChainFamily;
   readonly address: string;
-  /** Null when no chain is named: only rows for every chain match then. */
+  /** Null if no chain is named; then only rows for every chain match. */
   readonly chain_id: number | null;
-  /** The row must name the chain: one for every chain is not enough. */
+  /** True: the row must name the chain; a row for every chain is not enough. */
   readonly strict: boolean;
 }
 
-/** Codes of a node that may not pay, from the weakest to the one that says most. */
+/** Why a node may not pay. Later codes are more specific. */
 export const ALLOWLIST_CODES = [
   'ADDRESS_NOT_ALLOWLISTED',
   'ADDRESS_CHAIN_ID_REQUIRED',
@@ -33,15 +33,15 @@ export const ALLOWLIST_CODES = [
 ] as const;
 export type AllowlistCode = (typeof ALLOWLIST_CODES)[number];
 
-/** Whether the row is about this address on this chain, in force or not. */
+/** Returns whether the row is for this address on this chain, active or not. */
 export function isAbout(row: ListedAddress, payee: PayeeAddress): boolean {
   if (row.chain_family !== payee.chain_family || row.address !== payee.address) return false;
   return row.chain_id === null || row.chain_id === payee.chain_id;
 }
 
 /**
- * Whether an active row is about an address, in any spelling. It only labels the address; the
- * service decides whether it may be paid.
+ * Returns whether an active row matches an address in any spelling. Use it only to show the row's
+ * label; other code decides whether the address may be paid.
  */
 export function isLabelOf(
   row: Omit<ListedAddress, 'usable_after'>,
@@ -59,7 +59,7 @@ export function isLabelOf(
   );
 }
 
-/** Null when a row allows the payment now, else why none does. */
+/** Returns null if a row allows the payment now, else why no row does. */
 export function problemOf(
   rows: readonly ListedAddress[],
   payee: PayeeAddress,
@@ -73,8 +73,8 @@ export function problemOf(
 }
 
 /**
- * When it may be paid, by the row that lets it soonest; undefined where no active row does. Null:
- * at once.
+ * Returns the earliest time at which the address may be paid; null: immediately; undefined: no
+ * active row matches.
  */
 export function usableAfter(
   rows: readonly ListedAddress[],

@@ -1,12 +1,15 @@
-/** Finds the payees in what people and executors write. */
+/** Finds payees in what people and executors write. */
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 
-/** What counts as an address: any value, or only what looks like one of an EVM chain. */
+/** Which values count as an address: any value, or only values that look like an EVM address. */
 export type Taken = 'any' | 'evm_like';
-/** Inside a payee, under a name that does not tell: only a complete EVM address. */
+/**
+ * `evm_whole`: inside an object about a payee, in a field with an unclear name, only a complete EVM
+ * address counts.
+ */
 type Counts = Taken | 'evm_whole';
 
-/** Names of fields that hold an address, without case, `_` and `-`, in the singular. */
+/** Names of fields that hold an address: in lower case, without `_` and `-`, in the singular. */
 const ADDRESS_NAMES: readonly string[] = [
   'destinationaddress',
   'recipientaddress',
@@ -29,7 +32,7 @@ const ADDRESS_NAMES: readonly string[] = [
   'payoutwallet',
   'mintrecipient',
 ];
-/** These may also hold the name of a place. */
+/** Names of fields that hold an address, or the name of a place. */
 const PARTY_NAMES: readonly string[] = [
   'destination',
   'recipient',
@@ -38,13 +41,13 @@ const PARTY_NAMES: readonly string[] = [
   'payee',
 ];
 
-/** An EVM address or a part of one, also in 32 bytes. */
+/** An EVM address, also padded to 32 bytes, or the beginning of one. */
 const EVM_LIKE = /^0x([0-9a-f]{0,42}|0{24}[0-9a-f]{40})$/i;
 const EVM_WHOLE = /^0x(0{24})?[0-9a-f]{40}$/i;
-/** Fields in an object about a payee that are not the paid address. */
+/** Names of fields, in an object about a payee, that do not hold the paid address. */
 const NOT_PAID = /token|contract|asset|coin|hash|from|sender|source/i;
 
-/** Every payee that an object names, at any depth; `more` are further names of parties. */
+/** Returns every payee in an object, at any depth. `more`: additional names of payee fields. */
 export function payeesIn(
   value: JsonObject,
   taken: Taken,

@@ -1,6 +1,6 @@
 /**
- * What a policy's window may hold, and how much of it is used. The database counts by the same
- * rules, under the policy's lock.
+ * The limits of a policy's time window, and how much of them is used. The database counts by the
+ * same rules, while it holds the policy's lock.
  */
 import { add, compare, subtract } from '../money.ts';
 
@@ -10,12 +10,12 @@ export interface WindowCaps {
   readonly max_count_per_window: number | null;
 }
 
-/** What of a window is used, by the time of reservation. */
+/** How much of a window is used. A reservation counts in the window in which it was made. */
 export interface BudgetUsage {
-  /** Neither consumed nor released. */
+  /** Amount of the reservations that are neither consumed nor released. */
   readonly reserved_amount: string;
   readonly consumed_amount: string;
-  /** Reservations that are not released. */
+  /** Number of reservations that are not released. */
   readonly count_in_window: number;
 }
 
@@ -25,7 +25,7 @@ export const NOTHING_USED: BudgetUsage = {
   count_in_window: 0,
 };
 
-/** Why an amount does not fit next to what is used, or null. */
+/** Returns why the amount does not fit into the rest of the window, or null if it fits. */
 export function fits(
   caps: WindowCaps,
   usage: BudgetUsage,
@@ -37,8 +37,8 @@ export function fits(
 }
 
 /**
- * What is left of the amount cap; negative when the cap was lowered below what is used, null
- * without a cap.
+ * Returns what is left of the amount cap; negative if the cap was lowered below the used amount,
+ * null without a cap.
  */
 export function available(caps: WindowCaps, usage: BudgetUsage): string | null {
   return caps.max_amount_per_window === null
@@ -46,7 +46,7 @@ export function available(caps: WindowCaps, usage: BudgetUsage): string | null {
     : subtract(caps.max_amount_per_window, used(usage));
 }
 
-/** What counts against the amount cap. */
+/** Returns the amount that counts against the amount cap. */
 export function used(usage: BudgetUsage): string {
   return add(usage.reserved_amount, usage.consumed_amount);
 }

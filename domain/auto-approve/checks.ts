@@ -1,4 +1,4 @@
-/** Checks in order; the first that fails decides. */
+/** Runs checks in order; the first check that fails decides. */
 import {
   LATE_REASONS,
   type AutoApproveReason,
@@ -8,11 +8,11 @@ import {
 
 export interface Check<R extends AutoApproveReason> {
   readonly check: string;
-  /** Why it fails, or null. */
+  /** Why the check fails; null if it passes. */
   readonly refusal: R | null;
 }
 
-/** The checks that were made, and why the last one failed. */
+/** Returns the checks that were made, and why the last one failed. */
 export function firstFailure<R extends AutoApproveReason>(
   checks: readonly Check<R>[],
 ): { readonly reason: R | null; readonly checks: readonly CheckResult[] } {
@@ -25,8 +25,8 @@ export function firstFailure<R extends AutoApproveReason>(
 }
 
 /**
- * The checks as a late reason leaves them: its own check failed, those before it passed. A reason
- * without a check, such as a refused hold, leaves all of them passed.
+ * Returns the check results for a late reason: its own check failed, and the checks before passed.
+ * For a reason without a check, such as a refused hold, all checks passed.
  */
 export function checksAt(
   order: readonly string[],
@@ -37,7 +37,7 @@ export function checksAt(
   return seen.map((check) => ({ check, passed: check !== failed }));
 }
 
-/** A value for each late reason. */
+/** Returns an object with one value for each late reason. */
 export function forLateReasons<T>(
   make: (reason: LateReason) => T,
 ): Readonly<Record<LateReason, T>> {

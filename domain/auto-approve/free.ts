@@ -1,6 +1,6 @@
 /**
- * The hook of the free edition: one cap for each template key, which is both the largest amount and
- * the sum of a day.
+ * The automatic approval of the free edition: one cap for each template key. The cap limits each
+ * single amount and the sum of 24 hours.
  */
 import { add, compare } from '../money.ts';
 import { isAgentsTemplate } from '../roles.ts';
@@ -10,7 +10,7 @@ import { limitOf } from './limits.ts';
 import { checksAt, firstFailure, forLateReasons, type Check } from './checks.ts';
 import type { AutoApproveResult, Evaluation, FreeReason, LateReason } from './result.ts';
 
-/** The admin fields of a template key. */
+/** The fields of a template key that an administrator sets. */
 export interface TemplateCaps {
   readonly auto_approve_enabled: boolean;
   readonly daily_cap_amount: string | null;
@@ -19,12 +19,12 @@ export interface TemplateCaps {
 
 export interface FreeRequest {
   readonly template_key: string;
-  /** The intent's. */
+  /** The asset of the intent. */
   readonly asset: string;
   readonly amount: string;
-  /** What the plan can move at most. */
+  /** The most that the plan can move. */
   readonly outflow: readonly OutflowEntry[];
-  /** It only observes what others send; a person judges what that proves. */
+  /** True: the plan only observes what others send, so a person must judge what that proves. */
   readonly only_observes: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface FreeFacts {
   /** The setting that switches automatic approval on. */
   readonly enabled: boolean;
   readonly template: TemplateCaps | null;
-  /** The sum of other movements of the key that were approved in the last 24 hours. */
+  /** The sum of other movements of the template key that were approved in the last 24 hours. */
   readonly used: string;
 }
 
@@ -49,13 +49,13 @@ export type FreeCheck = (typeof FREE_CHECKS)[number];
 
 const CHECK_OF: Partial<Record<LateReason, FreeCheck>> = { daily_cap_exceeded: 'daily_cap' };
 
-/** The decision by the template's cap; without a cap it is zero. */
+/** Returns the decision by the template's cap. Without a cap, the cap is zero. */
 export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation {
   const { reason, checks } = firstFailure(checksOf(request, facts));
   const { at: evaluated_at, template } = facts;
   const { asset } = request;
   const amount = amountOf(request);
-  // A cap in another asset does not bound this amount.
+  // A cap in another asset does not limit this amount.
   const cap = template?.daily_cap_asset === asset ? template.daily_cap_amount : null;
   const limits = limitOf('template.daily_cap_amount', cap, facts.used, amount);
   if (reason !== null)
@@ -78,8 +78,8 @@ export function evaluateFree(request: FreeRequest, facts: FreeFacts): Evaluation
 }
 
 /**
- * What the cap counts: what the plan can move, and never less than its intent; null where nothing
- * bounds it.
+ * Returns the amount that counts against the cap: what the plan can move, at least the intent's
+ * amount; null if there is no upper bound.
  */
 function amountOf({ asset, amount, outflow }: FreeRequest): string | null {
   return limitAmount({ outflow, intent: { asset, amount } });
@@ -97,7 +97,8 @@ function checksOf(
     setting: when(!enabled, 'auto_approve_disabled_settings'),
     template: when(template === null, 'template_not_found'),
     template_enabled: when(
-      // A cap holds for every version, and of an agent's key the agent makes them.
+      // A cap holds for every version of a template key. Agents add versions to their own keys, so
+      // those are excluded.
       template?.auto_approve_enabled !== true || isAgentsTemplate(request.template_key),
       'template_auto_approve_disabled',
     ),

@@ -1,22 +1,19 @@
-/**
- * The limits that an automatic approval was decided by, with what they have used and would have
- * used after it.
- */
+/** The limits that decided an automatic approval, with their use before and after it. */
 import { add, compare } from '../money.ts';
 import { used, type BudgetUsage, type WindowCaps } from './budget.ts';
 
 export interface LimitUse {
   readonly control: string;
-  /** A decimal; a count is a whole one. */
+  /** A decimal; a whole number for a count. */
   readonly limit: string;
-  /** Null where the limit is on single requests. */
+  /** Null if the limit is for single requests. */
   readonly used: string | null;
-  /** Null where nothing bounds what the plan moves. */
+  /** Null if what the plan moves has no upper bound. */
   readonly after: string | null;
   readonly ok: boolean;
 }
 
-/** The caps of a policy that limit anything. */
+/** Returns the caps that the policy sets, with their use. */
 export function policyLimits(
   caps: WindowCaps & { readonly max_amount_per_request: string | null },
   usage: BudgetUsage,
@@ -35,7 +32,7 @@ export function policyLimits(
   ];
 }
 
-/** The limit as one entry; none where there is no limit. */
+/** Returns the limit as a list with one entry; empty if there is no limit. */
 export function limitOf(
   control: string,
   limit: string | null,

@@ -1,6 +1,6 @@
 /**
- * The hook of the commercial edition: a policy for each pair of client and strategy, and five
- * checks in their order.
+ * The automatic approval of the commercial edition: a policy for each pair of client and strategy,
+ * with five checks in a fixed order.
  */
 import { compare } from '../money.ts';
 import { isAgentsTemplate } from '../roles.ts';
@@ -13,7 +13,10 @@ import type { AutoApproveResult, Evaluation, LateReason, PolicyReason } from './
 
 export interface AllowedTemplate {
   readonly template_key: string;
-  /** Null allows every version, except of an agent's key, which may add versions. */
+  /**
+   * Null allows every version, except for an agent's template key, since the agent may add
+   * versions.
+   */
   readonly template_version: number | null;
 }
 
@@ -25,30 +28,30 @@ export interface AutoApprovePolicy extends WindowCaps {
   readonly allowed_templates: readonly AllowedTemplate[];
   readonly allowed_assets: readonly string[];
   readonly max_amount_per_request: string | null;
-  /** Grows with every change. */
+  /** Increases with every change. */
   readonly revision: number;
 }
 
-/** The movement that asks. */
+/** The movement to decide about. */
 export interface PolicyRequest {
-  /** Null where the request is not authenticated. */
+  /** Null if the request is not authenticated. */
   readonly client_id: string | null;
-  /** The intent's. */
+  /** The asset of the intent. */
   readonly asset: string;
   readonly amount: string;
-  /** What the plan can move at most. */
+  /** The most that the plan can move. */
   readonly outflow: readonly OutflowEntry[];
-  /** It only observes what others send; a person judges what that proves. */
+  /** True: the plan only observes what others send, so a person must judge what that proves. */
   readonly only_observes: boolean;
   readonly template_key: string;
   readonly template_version: number;
 }
 
-/** What is known about the policy at the time of the decision. */
+/** The policy, and the use of its window, at the time of the decision. */
 export interface PolicyFacts {
   readonly at: string;
   readonly policy: AutoApprovePolicy | null;
-  /** Of the policy's window; nothing where it has none. */
+  /** Use of the policy's window; zero if the policy has no window. */
   readonly usage: BudgetUsage;
   readonly bindings_available: boolean;
 }
@@ -68,7 +71,10 @@ const CHECK_OF: Partial<Record<LateReason, PolicyCheck>> = {
   binding_unavailable: 'binding_available',
 };
 
-/** The decision of the policy. In a dry run the caller sees it, and it has no effect. */
+/**
+ * Returns the decision by the policy. A dry run only shows the decision to the caller and has no
+ * effect.
+ */
 export function evaluatePolicy(
   request: PolicyRequest,
   facts: PolicyFacts,
@@ -140,19 +146,22 @@ function allows(entry: AllowedTemplate, request: PolicyRequest): boolean {
 }
 
 /**
- * What every limit counts: what the plan can move, and never less than its intent; null where
- * nothing bounds it.
+ * Returns the amount that counts against every limit: what the plan can move, at least the intent's
+ * amount; null if there is no upper bound.
  */
 function amountOf({ asset, amount, outflow }: PolicyRequest): string | null {
   return limitAmount({ outflow, intent: { asset, amount } });
 }
 
-/** Every asset that the plan moves, the intent's among them. */
+/** Returns every asset that the plan moves, and the intent's asset. */
 function assetsOf({ asset, outflow }: PolicyRequest): readonly string[] {
   return [asset, ...outflow.map((entry) => entry.asset)];
 }
 
-/** A cap is in units of the intent's asset, so it does not bound another asset of the plan. */
+/**
+ * Returns why the amount is refused, or null. A cap is in units of the intent's asset, so it does
+ * not limit another asset of the plan.
+ */
 function amountRefusal(
   request: PolicyRequest,
   policy: AutoApprovePolicy,
@@ -171,7 +180,7 @@ function amountRefusal(
     : fits(policy, usage, amount);
 }
 
-/** Whether the caps of a window come with a window. */
+/** Returns whether caps for a window are set together with the window's length. */
 export function capsAreComplete(
   caps: Partial<{ [K in keyof WindowCaps]: WindowCaps[K] | undefined }>,
 ): boolean {

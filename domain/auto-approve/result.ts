@@ -1,4 +1,4 @@
-/** The result of automatic approval: whether a new movement may run without a person. */
+/** The result of automatic approval: whether a new movement may run without a person's approval. */
 import type { JsonObject } from '../json.ts';
 import type { LimitUse } from './limits.ts';
 
@@ -32,7 +32,7 @@ export const FREE_REASONS = [
 ] as const;
 export type FreeReason = (typeof FREE_REASONS)[number];
 
-/** Reasons that only the approving transaction can find, since it checks again under locks. */
+/** Reasons that the approving transaction may find, since it checks again under locks. */
 export const LATE_REASONS = [
   'window_amount_exceeded',
   'window_count_exceeded',
@@ -54,17 +54,17 @@ export interface CheckResult {
   readonly passed: boolean;
 }
 
-/** Kept with the movement and shown as `auto_approve_result`. */
+/** The result stored with the movement and shown as `auto_approve_result`. */
 export interface AutoApproveResult {
   readonly outcome: AutoApproveOutcome;
   readonly reason: AutoApproveReason;
   readonly policy_id?: string;
-  /** In their order, up to the first that failed. */
+  /** In the order of the checks, up to the first that failed. */
   readonly checks: readonly CheckResult[];
   readonly evaluated_at: string;
 }
 
-/** What an approval was decided by, and what its transaction must find unchanged. */
+/** What decided an approval. The approving transaction must find it unchanged. */
 export type ApprovalGuard =
   | { readonly policy_id: string; readonly revision: number }
   | {
@@ -73,7 +73,7 @@ export type ApprovalGuard =
       readonly daily_cap_asset: string;
     };
 
-/** A decision; without a guard the movement waits for a person. `limits` is for previews. */
+/** A decision. Without a guard the movement waits for a person. `limits` is shown in previews. */
 export type Evaluation =
   | {
       readonly result: AutoApproveResult;
@@ -84,11 +84,14 @@ export type Evaluation =
       readonly result: AutoApproveResult;
       readonly limits: readonly LimitUse[];
       readonly guard: ApprovalGuard;
-      /** What the result is instead when the transaction finds that it cannot approve. */
+      /** The result that replaces `result` when the transaction finds that it cannot approve. */
       readonly refused: Readonly<Record<LateReason, AutoApproveResult>>;
     };
 
-/** An agent's movement is never approved automatically, whatever the settings say. */
+/**
+ * Returns the decision for an agent's movement: never approved automatically, whatever the settings
+ * are.
+ */
 export function skippedForAgent(evaluated_at: string): Evaluation {
   return {
     result: { outcome: 'pending', reason: 'agent_auto_approve_skipped', checks: [], evaluated_at },
@@ -97,7 +100,7 @@ export function skippedForAgent(evaluated_at: string): Evaluation {
   };
 }
 
-/** The result as it is stored. */
+/** Returns the result as it is stored. */
 export function asJson(result: AutoApproveResult): JsonObject {
   return { ...result, checks: result.checks.map((check) => ({ ...check })) };
 }

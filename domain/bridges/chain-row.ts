@@ -1,18 +1,18 @@
-/** Which row of the bridge registry belongs to a bound chain. */
+/** Finds the row of the bridge registry that belongs to a bound chain. */
 import type { BridgeChain } from './registry.ts';
 
-/** The names by which the caller knows a chain. */
+/** The names of a chain that the caller knows. */
 export interface ChainNames {
   readonly chain_id: number;
-  /** Null for a chain that is not bound. */
+  /** Null for a chain that is not in the venues file. */
   readonly venue_key: string | null;
-  /** `<eid>:<address>`; null where the venue entry says nothing of the bridge. */
+  /** `<eid>:<address>`; null if the chain's venue entry does not name the bridge. */
   readonly endpoint_identity: string | null;
 }
 
 /**
- * Matches by the endpoint where it is known, since another endpoint may stand behind the same name;
- * else by the venue's key, then by the decimal chain id.
+ * Returns the row with the same endpoint if the endpoint is known, since the same name may belong
+ * to another endpoint. Otherwise matches by the venue's key, then by the decimal chain id.
  */
 export function chainRowOf<Row extends Pick<BridgeChain, 'chain' | 'endpoint_identity'>>(
   rows: readonly Row[],

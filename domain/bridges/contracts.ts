@@ -1,12 +1,15 @@
 /**
- * The contracts that a path of the bridge registry uses by the venues file, as a text that changes
- * with any of them: a drill counts only for the same text.
+ * Describes the contracts of a bridge path, from the venues file, as a text. The text changes with
+ * any of these contracts. A passed drill counts only while the text is the same.
  */
 import type { ChainEntry } from '../plan/tokens.ts';
 
 type BoundChain = Pick<ChainEntry, 'chain_id' | 'tokens' | 'bridges'>;
 
-/** By the identity of each bound endpoint, in lower case: what an asset goes through there. */
+/**
+ * Returns what an asset uses at each bound endpoint, keyed by the endpoint's identity in lower
+ * case.
+ */
 export function endContracts(
   chains: readonly BoundChain[],
   asset: string,
@@ -26,8 +29,8 @@ export function endContracts(
 }
 
 /**
- * Null where an end is not bound here, or does not carry the asset. The SQL function
- * note_bridge_drill joins the parts in the same way.
+ * Returns the text of a path's contracts; null if an end is not bound here or does not carry the
+ * asset. The SQL function note_bridge_drill joins the parts in the same way.
  */
 export function pathContracts(
   chains: readonly BoundChain[],

@@ -1,22 +1,22 @@
-/** Reads on a chain whether a transaction that a person names has minted a burn. */
+/** Checks on the chain whether a transaction that a person names has minted a burn. */
 import type { JsonObject } from '../json.ts';
 
-/** A burn, as its node has recorded it. */
+/** A burn, as its node recorded it. */
 export interface RecordedBurn {
   readonly config: JsonObject;
   readonly asset: string;
-  /** In units of the asset. */
+  /** Decimal string in units of the asset. */
   readonly amount: string;
   readonly output: JsonObject;
 }
 
-/** A mint of such a burn: the outputs that complete the burn and the mint. */
+/** The mint of a recorded burn: the outputs that complete the burn node and the mint node. */
 export interface NamedMint {
   readonly burn: JsonObject;
   readonly mint: JsonObject;
 }
 
-/** Why a transaction proves no mint of a burn. */
+/** Why a transaction does not prove the mint of a burn. */
 export type UnprovenMint =
   | 'burn_unrecorded'
   | 'not_found'
@@ -33,10 +33,11 @@ export type NamedMints =
 
 export interface MintReader {
   /**
-   * The mints of such a burn in a transaction of its destination; at least one where `ok`. Of burns
-   * with the same terms nothing on a chain says which one a mint is of.
+   * Returns the mints in a transaction on the destination chain that match the burn; at least one
+   * if `ok`. For burns with the same terms, the chain does not show which burn a mint belongs to.
    *
-   * @throws ExecutorFault where the chain gives no answer, or the venue entries are not the burn's.
+   * @throws ExecutorFault if the chain's endpoint does not answer, or the venue entries do not
+   * match the burn.
    */
   read(burn: RecordedBurn, transaction: string, signal: AbortSignal): Promise<NamedMints>;
 }

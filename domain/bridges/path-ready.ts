@@ -1,21 +1,21 @@
-/** Whether a bridge may be used from one chain to another, and what it may cost. */
+/** Decides whether a bridge may be used from one chain to another, and what a send may cost. */
 import { compare } from '../money.ts';
 import type { BridgeChain, BridgePath } from './registry.ts';
 import { staleSince, type SnapshotClock } from './snapshot.ts';
 
-/** What the registry holds about a path; null for a missing row. */
+/** The registry's rows for a path; null for a row that does not exist. */
 export interface PathFacts {
   readonly source: BridgeChain | null;
   readonly destination: BridgeChain | null;
   readonly baseline: BridgePath | null;
 }
 
-/** What a node of the bridge receives about its path. */
+/** What a bridge node receives about its path. */
 export interface PathTerms extends Pick<
   BridgePath,
   'fee_native_budget' | 'expected_latency_seconds' | 'detection_latency_budget_seconds'
 > {
-  /** The delivery has been looked for longer than the path's latency budget. */
+  /** True: the service has waited for the delivery longer than the path's latency budget. */
   readonly late: boolean;
 }
 
@@ -31,24 +31,24 @@ export type PathReadiness =
   | {
       readonly ready: false;
       readonly code: 'BRIDGE_PATH_NOT_READY';
-      /** In the order in which to solve them. */
+      /** In the order in which to solve the problems. */
       readonly problems: readonly PathProblem[];
-      /** All problems as a sentence. */
+      /** All problems in one sentence. */
       readonly reason: string;
     };
 
 /**
- * What readiness depends on besides the facts: the clock, and the contracts that the path would
- * use.
+ * What readiness depends on in addition to the facts: the clock, and the contracts that the path
+ * would use.
  */
 export interface PathNow extends SnapshotClock {
-  /** The text of `pathContracts`; null where an end is not bound. */
+  /** The text of `pathContracts`; null if an end is not bound. */
   readonly contracts: string | null;
 }
 
 /**
- * A path may be used while it is enabled, both snapshots are fresh and a drill has passed through
- * the contracts that the venues file names now.
+ * Returns whether a path may be used: it is enabled, both snapshots are fresh, and a drill has
+ * passed with the contracts that the venues file names now.
  */
 export function pathReadiness(facts: PathFacts, clock: PathNow): PathReadiness {
   const { source, destination, baseline } = facts;
@@ -81,7 +81,10 @@ export function pathReadiness(facts: PathFacts, clock: PathNow): PathReadiness {
   };
 }
 
-/** A fee of exactly the budget is within it. Both are decimal strings of the source's coin. */
+/**
+ * Returns whether a fee is within the budget; an equal fee is. Both are decimal strings in the
+ * source chain's coin.
+ */
 export function feeWithinBudget(
   fee: string,
   { fee_native_budget }: Pick<BridgePath, 'fee_native_budget'>,

@@ -1,36 +1,39 @@
-/** The rows of the bridge registry, and the reader of the chains that they describe. */
+/** The rows of the bridge registry, and the reader of the chains in these rows. */
 import type { JsonObject } from '../json.ts';
 
 /** A chain of the bridge. Times are ISO 8601. */
 export interface BridgeChain {
   readonly chain: string;
-  /** `<eid>:<address>`, the bridge's id of the chain and its endpoint's address there. */
+  /**
+   * `<eid>:<address>`: the bridge's id of the chain, and the address of the bridge's endpoint
+   * contract there.
+   */
   readonly endpoint_identity: string;
   readonly finality_age_seconds: number;
-  /** Grows whenever the facts of the endpoint change. */
+  /** Increases when the facts about the endpoint contract change. */
   readonly snapshot_version: number;
-  /** The endpoint did not answer at the last refresh, or was never read. */
+  /** True: the endpoint contract could not be read at the last refresh, or was never read. */
   readonly snapshot_stale: boolean;
   readonly stale_detected_at: string | null;
   readonly operator_label: string | null;
-  /** When the facts were read; null: not since the row has its present identity. */
+  /** When the facts were read; null: not read since the row got its present identity. */
   readonly snapshot_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-/** The key of a path. */
+/** Identifies a path: the names of its two chains in the bridge registry, and the asset. */
 export interface BridgePathKey {
   readonly src_chain: string;
   readonly dst_chain: string;
   readonly asset: string;
 }
 
-/** The fields of a path that people write. */
+/** The fields of a path that people write. The service writes the other fields. */
 export interface BridgePathFields extends BridgePathKey {
   readonly expected_latency_seconds: number;
   readonly detection_latency_budget_seconds: number;
-  /** Decimal string, in the coin of the source chain: the most that a send may cost. */
+  /** The most that a send may cost: decimal string in the coin of the source chain. */
   readonly fee_native_budget: string;
   readonly enabled: boolean;
   readonly disabled_reason: string | null;
@@ -40,20 +43,20 @@ export interface BridgePathFields extends BridgePathKey {
 
 /** The baseline of a path. Times are ISO 8601. */
 export interface BridgePath extends BridgePathFields {
-  /** Null: no drill has passed since an identity of its chains changed. */
+  /** Null: no drill has passed since an endpoint identity of its chains changed. */
   readonly last_drill_pass_at: string | null;
-  /** Stored and never opened: a path to evidence. */
+  /** A path to evidence. The service stores it and never opens it. */
   readonly last_drill_evidence_path: string | null;
   /**
-   * The contracts that the venues file named when it passed, as `pathContracts` says them; null
-   * where it named none for an end.
+   * The contracts that the venues file named when the drill passed, as the text of `pathContracts`;
+   * null if it named none for an end.
    */
   readonly last_drill_contracts: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-/** All of it at one moment (`now`: the database's clock). */
+/** The whole registry at one moment (`now`: time of the database's clock). */
 export interface BridgeRegistry {
   readonly now: string;
   readonly chains: readonly BridgeChain[];
@@ -61,9 +64,9 @@ export interface BridgeRegistry {
 }
 
 /**
- * Reads a chain's endpoint. `ok` false: it did not answer, or is not what the row says; then the
- * snapshot is stale. Facts are compared as a whole, so nothing that changes by itself may be a
- * fact.
+ * Reads a chain's endpoint contract. `ok` false: no answer, or the contract is not the one in the
+ * row; then the snapshot is stale. Facts are compared as a whole, so a value that changes by itself
+ * must not be a fact.
  */
 export interface BridgeReader {
   read(
@@ -72,10 +75,10 @@ export interface BridgeReader {
   ): Promise<{ readonly ok: true; readonly facts: JsonObject } | { readonly ok: false }>;
 }
 
-/** The reader of a process that is bound to no chain. */
+/** The reader for a process that is bound to no chain. */
 export const NO_BRIDGE_CHAINS: BridgeReader = { read: () => Promise.resolve({ ok: false }) };
 
-/** The parts of an endpoint identity, or null for another text. */
+/** Returns the parts of an endpoint identity; null for other text. */
 export function readEndpointIdentity(
   identity: string,
 ): { readonly eid: number; readonly address: string } | null {
@@ -83,5 +86,5 @@ export function readEndpointIdentity(
   return eid === undefined || address === undefined ? null : { eid: Number(eid), address };
 }
 
-/** An address that starts like an EVM address must have its length. */
+/** An address that starts with 0x must have the length of an EVM address. */
 export const ENDPOINT_IDENTITY = /^([1-9][0-9]{0,9}):(0x[0-9a-fA-F]{40}|(?!0x)[A-Za-z0-9]{1,128})$/;

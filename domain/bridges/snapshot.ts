@@ -1,13 +1,13 @@
-/** When the facts of a chain of the bridge registry are too old to be used. */
+/** Decides when the facts of a chain in the bridge registry are too old to be used. */
 import type { BridgeChain } from './registry.ts';
 
-/** The database's clock (ISO 8601) and the age that a snapshot may have. */
+/** Time of the database's clock (ISO 8601), and the largest age of a fresh snapshot. */
 export interface SnapshotClock {
   readonly now: string;
   readonly maxAgeSeconds: number;
 }
 
-/** Since when a snapshot is stale, ISO 8601; null while it is fresh. */
+/** Returns since when a snapshot is stale, ISO 8601; null while it is fresh. */
 export function staleSince(
   chain: Pick<BridgeChain, 'snapshot_stale' | 'stale_detected_at' | 'snapshot_at' | 'created_at'>,
   { now, maxAgeSeconds }: SnapshotClock,

@@ -1,19 +1,19 @@
-/** The outcome of an attempt to send a callback, and what is recorded of it. */
+/** Decides what to record after an attempt to send a callback. */
 import { SYSTEM_ACTOR } from '../roles.ts';
 import type { TimelineEntry } from '../transition.ts';
 import { afterFailure } from './backoff.ts';
 
-/** A callback whose attempt is under way. */
+/** A callback that a sender has claimed and is sending now. */
 export interface ClaimedCallback {
   readonly event_id: string;
-  /** Null for one of a capital transfer. */
+  /** Null for a callback of a capital transfer. */
   readonly movement_id: string | null;
   readonly transfer_id: string | null;
   readonly event_type: string;
   readonly url: string;
   readonly payload: string;
   readonly nonce: string;
-  /** How many attempts came before. */
+  /** Number of earlier attempts. */
   readonly attempts: number;
 }
 
@@ -22,7 +22,9 @@ export type AttemptOutcome =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The row as it becomes, compared with what was claimed. */
+/**
+ * The new content of the callback's row. `seen_attempts`: attempts when the callback was claimed.
+ */
 export interface Settlement {
   readonly event_id: string;
   readonly movement_id: string | null;
@@ -35,8 +37,8 @@ export interface Settlement {
 }
 
 /**
- * Any 2xx is a delivery; everything else is tried again after a pause. A target that may never be
- * called is a dead letter at once.
+ * Returns what to record for an outcome. Any 2xx is a delivery; everything else is tried again
+ * after a pause. A target that may never be called becomes a dead letter immediately.
  */
 export function settle(
   callback: ClaimedCallback,

@@ -1,37 +1,37 @@
 /**
- * The signed part of a callback, and the headers that carry the signatures. platform/ computes the
- * HMAC.
+ * Builds the signed text of a callback, and the headers that carry the signatures. platform/
+ * computes the HMAC.
  */
 
 export interface CallbackMessage {
   readonly event_id: string;
   readonly nonce: string;
-  /** Seconds since 1970, when this attempt is sent. */
+  /** When this attempt is sent, in seconds since 1970. */
   readonly timestamp: number;
-  /** The body exactly as it is sent. */
+  /** The request body, exactly as it is sent. */
   readonly body: string;
 }
 
-/** The text under `X-SVC-Signature`. */
+/** Returns the text that `X-SVC-Signature` signs. */
 export function ownSignedText({ timestamp, nonce, body }: CallbackMessage): string {
   return `${timestamp}.${nonce}.${body}`;
 }
 
-/** The text under `webhook-signature`, as Standard Webhooks has it. */
+/** Returns the text that `webhook-signature` signs, as Standard Webhooks defines it. */
 export function standardSignedText({ timestamp, nonce, body }: CallbackMessage): string {
   return `${nonce}.${timestamp}.${body}`;
 }
 
 export interface CallbackSignatures {
-  /** Of {@link ownSignedText}, lowercase hex, one for each secret. */
+  /** Signatures of {@link ownSignedText} in lowercase hex, one for each secret. */
   readonly own: readonly string[];
-  /** Of {@link standardSignedText}, base64, one for each secret. */
+  /** Signatures of {@link standardSignedText} in base64, one for each secret. */
   readonly standard: readonly string[];
 }
 
 /**
- * The headers of one attempt: one signature for each secret. The server that is called back accepts
- * any signature that it can compute itself.
+ * Returns the headers of one attempt, with one signature for each secret. The receiver accepts the
+ * callback if any signature matches one that it computes.
  */
 export function callbackHeaders(
   message: CallbackMessage,

@@ -1,18 +1,19 @@
-/** What a person should do about a capital transfer. */
+/** Decides what a person should do about a capital transfer. */
 import type { AttentionReason } from '../attention-reasons.ts';
 import type { TransferState } from '../states/capital-transfer.ts';
 
 export interface TransferAttention {
   readonly reason: AttentionReason;
   readonly message: string;
-  /** Why it waited; null where the provider gave no reason. */
+  /** Why the transfer waited; null if the provider gave no reason. */
   readonly last_answer: string | null;
   readonly actions: readonly { readonly action: 'resolve'; readonly consequence: string }[];
 }
 
 /**
- * Null while no person is needed. A transfer comes to MANUAL_INTERVENTION when its provider has not
- * confirmed it within its usual time (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS).
+ * Returns what a person should do; null while no person is needed. A transfer becomes
+ * MANUAL_INTERVENTION if its provider has not confirmed it within the usual time
+ * (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS).
  */
 export function transferAttention({
   request_state,

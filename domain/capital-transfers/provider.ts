@@ -1,7 +1,7 @@
 /**
- * The contract between the service and a provider that moves funds between its accounts. Like an
- * executor, a provider sees neither database nor Temporal; unlike one it has no plan: one order,
- * one reference, one record.
+ * The contract between the service and a provider that moves funds between its accounts. A provider
+ * sees neither the database nor Temporal, like an executor. Unlike an executor it has no plan: one
+ * order has one reference and one record.
  */
 import type { CallOptions } from '../executor.ts';
 import type { TransferAccount, TransferAccountType } from './topology.ts';
@@ -11,11 +11,11 @@ export interface TransferEnd {
   readonly account_type: TransferAccountType;
 }
 
-/** What to move. Both ends are accounts of the provider that is called. */
+/** The transfer to make. Both ends are accounts of the called provider. */
 export interface TransferOrder {
   /**
-   * A UUID that the provider keeps with its record, and that finds the record when the answer was
-   * lost.
+   * A UUID that the provider stores with its record. If the answer is lost, the UUID finds the
+   * record.
    */
   readonly reference: string;
   readonly source: TransferEnd;
@@ -24,23 +24,23 @@ export interface TransferOrder {
   /** Decimal string in units of the asset. */
   readonly amount: string;
   /**
-   * ISO 8601: nothing of this order can be older, for providers whose records are searched by time.
+   * ISO 8601. No record of this order is older; for providers whose records are searched by time.
    */
   readonly created_at: string;
-  /** The provider's own id of its record, once it has reported it. */
+  /** The provider's own id of its record; absent until the provider has reported it. */
   readonly provider_transfer_id?: string;
 }
 
-/** What the provider's record says. */
+/** What the provider's record shows. */
 export type TransferAnswer =
-  /** Accepted or still being booked; ask again. */
+  /** Accepted or not booked yet; ask again later. */
   | {
       readonly status: 'pending';
       readonly provider_transfer_id?: string;
       readonly retry_after_seconds?: number;
     }
   | { readonly status: 'completed'; readonly provider_transfer_id?: string }
-  /** Proven: nothing was moved, and nothing will move under this reference. */
+  /** Proven: nothing was moved, and nothing will be moved under this reference. */
   | {
       readonly status: 'failed';
       readonly provider_transfer_id?: string;
@@ -48,34 +48,34 @@ export type TransferAnswer =
       readonly error_message: string;
     };
 
-/** Moves funds between accounts of one scope. */
+/** A provider that moves funds between accounts of one scope. */
 export interface TransferProvider {
-  /** As views show it, for example `paper`. */
+  /** Name shown in views, for example `paper`. */
   readonly provider: string;
   readonly scope: string;
   readonly accounts: readonly TransferAccount[];
-  /** May a submit with the same reference be repeated without a second effect? */
+  /** True: a submit with the same reference may be repeated without a second effect. */
   readonly same_key_safe: boolean;
-  /** How long after a send its record may still appear. */
+  /** How long after a send the provider's record may still appear. */
   readonly settle_seconds: number;
-  /** Time-out of one call. */
+  /** Longest time of one call. */
   readonly timeout_seconds: number;
   /**
-   * Sends the order once. Throws `ExecutorFault` for everything but a proven answer: the caller
-   * then cannot know whether anything was moved, and calls `find`. Must not repeat anything by
-   * itself, and must stop when `signal` aborts.
+   * Sends the order once. Throws `ExecutorFault` unless the answer is proven: the caller then
+   * cannot know whether anything was moved, and calls `find`. Must not repeat anything by itself,
+   * and must stop when `signal` aborts.
    */
   submit(order: TransferOrder, call: CallOptions): Promise<TransferAnswer>;
   /**
-   * The record of this reference; null when there is none (yet). Throws `ExecutorFault` when the
-   * provider cannot tell.
+   * Returns the record of this reference; null if there is none (yet). Throws `ExecutorFault` if
+   * the provider cannot report it.
    */
   find(order: TransferOrder, call: CallOptions): Promise<TransferAnswer | null>;
 }
 
 /**
- * The provider that holds both ends; undefined when this process is not bound to it. An account
- * that was meanwhile bound to another provider does not count.
+ * Returns the provider that holds both ends; undefined if this process is not bound to that
+ * provider. An account that is now bound to another provider does not count.
  */
 export function providerOf(
   providers: readonly TransferProvider[],

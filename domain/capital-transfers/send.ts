@@ -1,4 +1,4 @@
-/** A capital transfer's send, as the rules of domain/send need it. */
+/** Applies the send rules of domain/send to capital transfers. */
 import type { TransferProvider } from './provider.ts';
 import type { TransferRow } from './step.ts';
 import { afterNotFound, unsettledSeconds, type AfterNotFound } from '../send/not-found.ts';
@@ -10,11 +10,12 @@ export type TransferSend = Pick<
   'state' | 'epoch' | 'acknowledged' | 'sends' | 'send_left_ms' | 'pending_left_ms'
 >;
 
-/** Sends without effect, each proven, before the transfer fails. */
+/** Number of sends, each proven to have no effect, after which the transfer fails. */
 export const MOST_SENDS = 5;
 
 /**
- * Seconds from the fence to `send_not_after`: its provider is a module of the process that sends.
+ * Returns the seconds from the fence (the last check before a send) to `send_not_after`. The
+ * provider is a module of the sending process, so no time is added for a worker to take the task.
  */
 export function transferWindow({
   timeout_seconds,
@@ -22,7 +23,7 @@ export function transferWindow({
   return windowSeconds({ timeout_seconds, take_seconds: 0 });
 }
 
-/** What follows when the provider shows no record of a transfer. */
+/** Returns what follows when the provider shows no record of a transfer. */
 export function afterTransferNotFound(
   row: TransferSend,
   provider: Pick<TransferProvider, 'same_key_safe' | 'settle_seconds'>,
@@ -32,23 +33,24 @@ export function afterTransferNotFound(
     settle_seconds: provider.settle_seconds,
     same_key_safe: provider.same_key_safe,
     with_person: row.state === 'MANUAL_INTERVENTION',
-    // After a restore a transfer is looked up first, with the count of sends that is known.
+    // After a database restore, a transfer is looked up first, with the known count of sends.
     never_sent: false,
     accepted: row.acknowledged,
-    // A transfer has no retry: what its provider has shown is never sent again.
+    // A transfer has no retry: if the provider has shown its record, nothing is sent again.
     may_resend: false,
     sends: row.sends,
     most_sends: MOST_SENDS,
     is_late: (row.pending_left_ms ?? 0) <= 0,
-    // When its time is over a person decides (interface part 7), who may have found another way.
+    // When the time is over a person decides (interface part 7), since the person may have moved
+    // the funds in another way.
     when_late: 'person',
   });
 }
 
 /**
- * Whether a transfer may pass its fence: for the first time, or again after a look under this
- * `epoch` found nothing. The look may be long ago, and others may have looked since: so its proof
- * is checked again with the present row.
+ * Returns whether a transfer may pass its fence (the last check before a send): for the first time,
+ * or again after a look in this `epoch` found nothing. That look may be old, and others may have
+ * looked since, so its proof is checked again with the present row.
  */
 export function maySendTransfer(
   row: TransferSend,
@@ -62,8 +64,8 @@ export function maySendTransfer(
 }
 
 /**
- * Whole seconds until a person may say that nothing was moved. After the provider has shown its
- * record no other can appear, so only the send itself has to be over then.
+ * Returns the whole seconds until a person may decide that nothing was moved. If the provider has
+ * shown its record, no other record can appear, so only the send itself has to be over.
  */
 export function undecidableSeconds(row: TransferSend, settle_seconds: number): number {
   return Math.ceil(

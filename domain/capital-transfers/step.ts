@@ -1,6 +1,6 @@
 /**
- * One change of a capital transfer as data: what must still be true, what becomes true and what is
- * recorded. Built here, applied only by `store/capital-transfer-steps.ts`.
+ * Builds one change of a capital transfer as data: the required state, the new state, and what is
+ * recorded. Only `store/capital-transfer-steps.ts` applies it.
  */
 import { auditOf, actorOf, type Requester } from '../commands/context.ts';
 import type { AuditAction, TransferEventType } from '../events.ts';
@@ -18,8 +18,8 @@ import type { TransferAnswer } from './provider.ts';
 import type { TransferAccountType } from './topology.ts';
 
 /**
- * A transfer as its worker sees it. Times are milliseconds by the database's clock; negative ones
- * have passed.
+ * A transfer as its worker sees it. Times are in milliseconds, relative to the database's clock;
+ * negative times have passed.
  */
 export interface TransferRow {
   readonly transfer_id: string;
@@ -34,7 +34,7 @@ export interface TransferRow {
   readonly strategy_id: string | null;
   readonly provider: string;
   readonly provider_transfer_id: string | null;
-  /** The provider has shown its record once, so "not found" no longer proves anything. */
+  /** True: the provider has shown its record once, so a later "not found" proves nothing. */
   readonly acknowledged: boolean;
   readonly epoch: number;
   readonly sends: number;
@@ -42,9 +42,9 @@ export interface TransferRow {
   readonly ended: boolean;
   readonly created_at: string;
   readonly age_ms: number;
-  /** Until the last send must have ended; null before the first. */
+  /** Time until the last send must have ended; null before the first send. */
   readonly send_left_ms: number | null;
-  /** Until a person has to decide; null while the transfer waits for nothing. */
+  /** Time until a person has to decide; null while the transfer waits for nothing. */
   readonly pending_left_ms: number | null;
 }
 
@@ -54,7 +54,7 @@ export interface TransferFields {
   readonly acknowledged?: boolean;
   readonly provider_transfer_id?: string;
   readonly send_not_after?: Stamp;
-  /** Kept as it is once set. */
+  /** The first value stays: a later step does not change it. */
   readonly pending_until?: Stamp;
   readonly error_code?: string | null;
   readonly error_message?: string | null;
@@ -70,21 +70,21 @@ export interface TransferEvent {
 export interface TransferStep {
   readonly transfer_id: string;
   readonly from: readonly TransferState[];
-  /** Stays where it is when absent. */
+  /** The new state; if absent, the state stays. */
   readonly to?: TransferState;
-  /** The epoch that the row must have: a worker whose send was taken over has an older one. */
+  /** The epoch that the row must have. A worker whose send was taken over has an older epoch. */
   readonly epoch?: number;
   readonly set: TransferFields;
   readonly end_hold?: 'released' | 'consumed';
   readonly event: TransferEvent;
   readonly audit?: readonly AuditEntry[];
-  /** The step starts a send: refused while the switch is frozen. */
+  /** True: the step starts a send, and is refused while the cutover switch is frozen. */
   readonly fence?: true;
-  /** The step comes from outside of the run, which must be woken. */
+  /** True: the step comes from outside the workflow run, so the run must be woken. */
   readonly wakes?: boolean;
 }
 
-/** Where a step begins. */
+/** The transfer's row, as the step found it. */
 type At = Pick<TransferRow, 'transfer_id' | 'state' | 'epoch' | 'provider'>;
 
 const LONGEST_MESSAGE = 1_000;
@@ -92,7 +92,10 @@ const LONGEST_CODE = 128;
 const LONGEST_ID = 256;
 const PENDING = 'PENDING_PROVIDER_CONFIRMATION';
 
-/** The fence: from here until `windowSeconds` have passed something may be under way. */
+/**
+ * Returns the step that passes the fence (the last check before a send). Until `windowSeconds` have
+ * passed, a send may be under way.
+ */
 export function submitting(
   row: At & Pick<TransferRow, 'sends'>,
   windowSeconds: number,
@@ -111,8 +114,9 @@ export function submitting(
 }
 
 /**
- * No usable answer came: the sender can no longer write, and the service asks the provider for the
- * outcome. With `isOver` the sender itself reports that its call has ended.
+ * Returns the step for a send without a usable answer. The sender can no longer write, and the
+ * service asks the provider for the outcome. With `isOver` the sender itself reports that its call
+ * has ended.
  */
 export function takenOver(
   row: At,
@@ -136,7 +140,7 @@ export function takenOver(
   };
 }
 
-/** The change that the provider's record causes; null when the record says nothing new. */
+/** Returns the step that the provider's record causes; null if the record shows nothing new. */
 export function answered(
   row: At & Pick<TransferRow, 'acknowledged'>,
   answer: TransferAnswer,
@@ -172,7 +176,10 @@ export function answered(
   }
 }
 
-/** Proven: nothing was moved. `by` is null when the service proved it and not the provider. */
+/**
+ * Returns the step for a transfer that is proven to have moved nothing. `by` is null if the
+ * service, not the provider, proved this.
+ */
 export function failed(
   row: At,
   fault: { readonly code: string; readonly message: string },
@@ -196,7 +203,10 @@ export function failed(
   };
 }
 
-/** It waited too long, or no record can prove the outcome: a person decides. */
+/**
+ * Returns the step that asks a person to decide: the transfer waited too long, or no record can
+ * prove the outcome.
+ */
 export function attention(row: At, why: string): TransferStep {
   return {
     ...from(row),
@@ -215,7 +225,10 @@ export interface Resolution {
   readonly provider_transfer_id?: string | undefined;
 }
 
-/** A person's decision. The epoch grows, so that nothing under way can overwrite it. */
+/**
+ * Returns the step for a person's decision. The epoch increases, so that no running call can
+ * overwrite the decision.
+ */
 export function resolved(
   row: At,
   { resolution, reason, provider_transfer_id }: Resolution,
@@ -276,7 +289,7 @@ function from(row: At): Pick<TransferStep, 'transfer_id' | 'from' | 'epoch'> {
   return { transfer_id: row.transfer_id, from: [row.state], epoch: row.epoch };
 }
 
-/** An event that the provider caused, or the service itself. */
+/** Returns an event by the provider; by the service itself if `provider` is null. */
 function eventBy(
   event_type: TransferEventType,
   message: string,

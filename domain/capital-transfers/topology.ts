@@ -1,28 +1,28 @@
-/** Between which accounts of a provider funds may be moved. */
+/** Decides between which accounts of a provider funds may be moved. */
 
-/** The pools of an account that a transfer may name. Other pools only show balances. */
+/** The account types that a transfer may name. Balances are also shown for other types. */
 export const TRANSFER_ACCOUNT_TYPES = ['SPOT', 'USDT_FUTURE'] as const;
 export type TransferAccountType = (typeof TRANSFER_ACCOUNT_TYPES)[number];
 
-/** A bound account as transfers see it. */
+/** The fields of a bound account that transfers need. */
 export interface TransferAccount {
   readonly venue_key: string;
   readonly provider: string;
   /**
-   * Accounts of one scope belong to one customer of one provider; funds are only moved within a
+   * Accounts of one scope belong to one customer of one provider. Funds are moved only within a
    * scope.
    */
   readonly scope: string;
   readonly role: 'master' | 'sub';
 }
 
-/** One side of a transfer. */
+/** The account and account type on one side of a transfer. */
 export interface TransferSide {
   readonly account: Pick<TransferAccount, 'venue_key' | 'role'>;
   readonly account_type: TransferAccountType;
 }
 
-/** The rules by their numbers in the interface specification, part 2.7, with what each says. */
+/** The rules of the interface specification, part 2.7, by number. */
 export const TOPOLOGY_RULES = {
   1: 'a master account transfers from and to SPOT only',
   2: 'funds are moved between a master and its sub-accounts, or between SPOT and USDT_FUTURE of one sub-account',
@@ -33,9 +33,10 @@ export const TOPOLOGY_RULES = {
 export type TopologyRule = keyof typeof TOPOLOGY_RULES;
 
 /**
- * The rule that a transfer between two accounts of one scope breaks; null when it may be made.
- * Reports the most specific rule: first whether the accounts are the same, then how their roles
- * meet, then which pools they use. Rule 2 lists what is left, so nothing can break it alone.
+ * Returns the rule that a transfer between two accounts of one scope breaks; null if the transfer
+ * is allowed. Reports the most specific rule: first whether the accounts are the same, then their
+ * roles, then their account types. Rule 2 covers only what the other rules leave, so it is never
+ * reported.
  */
 export function brokenRule(source: TransferSide, destination: TransferSide): TopologyRule | null {
   const [from, to] = [source.account, destination.account];

@@ -1,20 +1,22 @@
 /**
- * Which depth of a block shows which completion assurance, as data. docs/venues.md is written from
+ * Which block depth proves which completion assurance, as data. docs/venues.md is generated from
  * it.
  */
 import { COMPLETION_ASSURANCES, type CompletionAssurance } from '../executor.ts';
 
-/** `confirmed`: as deep as the venue's `confirmations`. `final`: as `finality.ts` finds it. */
+/**
+ * `confirmed`: as deep as the venue's `confirmations`. `final`: final as `finality.ts` defines it.
+ */
 export type BlockDepth = 'confirmed' | 'final';
 
 export interface AssuranceProof {
-  /** How deep the block has to be. */
+  /** How deep the block must be. */
   readonly block: BlockDepth;
-  /** What it proves there, in the words of the documentation. */
+  /** What a block of this depth proves, as the documentation states it. */
   readonly shown: string;
 }
 
-/** By rung, weakest first. */
+/** Keyed by assurance, weakest first. */
 export const ASSURANCE_PROOFS: Readonly<Record<CompletionAssurance, AssuranceProof>> = {
   provider_completed: {
     block: 'confirmed',
@@ -38,14 +40,14 @@ export const ASSURANCE_PROOFS: Readonly<Record<CompletionAssurance, AssurancePro
   },
 };
 
-/** How deep the block must be that shows `assurance`. */
+/** Returns how deep a block must be to prove `assurance`. */
 export function depthFor(assurance: CompletionAssurance): BlockDepth {
   return ASSURANCE_PROOFS[assurance].block;
 }
 
 /**
- * The strongest rung that a block of this depth shows, among those that the executor can show. A
- * final block is confirmed too. Throws where the executor can show none of them.
+ * Returns the strongest assurance that a block of this depth proves, among those that the executor
+ * supports. A final block is confirmed too. Throws if none of them is proven.
  */
 export function shownAt(
   depth: BlockDepth,

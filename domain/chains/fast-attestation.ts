@@ -1,10 +1,10 @@
 /**
- * How long a burn-and-mint lane takes to sign for a fast burn, as data. A burn of `standard`
- * finality takes as long as its chain does (`finality-table.ts`).
+ * Average seconds until the attester of the burn-and-mint bridge signs a fast burn, by chain id. A
+ * burn with `standard` finality takes as long as its chain (`finality-table.ts`).
  *
  * From Circle CCTP, "Fast Transfer attestation times":
  * https://developers.circle.com/cctp/concepts/finality-and-block-confirmations
- * A chain that stands only among the standard ones there has no row here.
+ * A chain that this page lists only for standard transfers has no row here.
  */
 const SECONDS: Readonly<Record<number, number>> = {
   1: 20, // Ethereum
@@ -17,7 +17,10 @@ const SECONDS: Readonly<Record<number, number>> = {
   59_144: 8, // Linea
 };
 
-/** On average, from the burn's block; null for a chain that publishes no such time. */
+/**
+ * Returns the average seconds from the burn's block to its attestation; null if none are published
+ * for the chain.
+ */
 export function fastAttestationSeconds(chainId: number): number | null {
   return SECONDS[chainId] ?? null;
 }

@@ -1,29 +1,32 @@
 /**
  * How each known chain becomes final, as data. Venue entries are checked against it
- * (`domain/chains/finality.ts`), and docs/venues.md is written from it (`npm run docs:tables`).
- * Each row has a source. Ages are orders of magnitude for people, from those sources; no code waits
- * for one.
+ * (`domain/chains/finality.ts`), and docs/venues.md is generated from it (`npm run docs:tables`).
+ * Each row has a source. Ages are rough values for people, from those sources; no code waits for
+ * them.
  */
 
-/** `finalized_tag`: the node reports it by the block tag. `confirmations`: blocks are counted. */
+/**
+ * `finalized_tag`: the chain endpoint reports the final block by its block tag. `confirmations`:
+ * blocks are counted.
+ */
 export const FINALITY_READS = ['finalized_tag', 'confirmations'] as const;
 export type FinalityRead = (typeof FINALITY_READS)[number];
 
 export interface FinalitySource {
   readonly title: string;
   readonly url: string;
-  /** What the table takes from it. */
+  /** The statement that the table uses. */
   readonly says: string;
 }
 
 interface Row {
   readonly chain_id: number;
   readonly name: string;
-  /** From a block until it is final, typically; null where the chain publishes no such time. */
+  /** Typical time from a block until it is final; null if the chain publishes none. */
   readonly typical_age_seconds: number | null;
-  /** What "final" means on this chain. */
+  /** When a block counts as final on this chain. */
   readonly meaning: string;
-  /** A chain on the developer's own machine: an entry may choose as it likes. */
+  /** True for a chain on the developer's own machine: its venue entry may choose any finality. */
   readonly development?: true;
   readonly sources: readonly [FinalitySource, ...FinalitySource[]];
 }
@@ -31,7 +34,7 @@ interface Row {
 export type KnownChain = Row &
   (
     | { readonly read: 'finalized_tag' }
-    /** `confirmations`: blocks, the transaction's own included. */
+    /** `confirmations`: number of blocks, including the transaction's own block. */
     | { readonly read: 'confirmations'; readonly confirmations: number }
   );
 
@@ -66,14 +69,16 @@ const CHAINSTACK = {
   says: '`finalized` trails the newest block by two to three epochs',
 } as const;
 
-/** The confirmations that Chainlink's bridge waits for: a second opinion on method and time. */
+/**
+ * Cites the confirmations that Chainlink's bridge waits for: a second source for method and time.
+ */
 const ccip = (says: string): FinalitySource => ({
   title: 'Chainlink CCIP: Finality by blockchain',
   url: 'https://github.com/smartcontractkit/documentation/blob/04b4a3ebc672f6db1683bd952fccf530f3b766fa/src/content/ccip/ccip-execution-latency.mdx',
   says,
 });
 
-/** The confirmations that Circle waits for. */
+/** Cites the confirmations that Circle waits for. */
 const circle = (says: string): FinalitySource => ({
   title: 'Circle CCTP: Required block confirmations',
   url: 'https://developers.circle.com/cctp/required-block-confirmations',
@@ -82,7 +87,7 @@ const circle = (says: string): FinalitySource => ({
 
 const BATCH_IS_FINAL = 'the Ethereum block that carries its batch is final';
 
-/** By chain id, each once. */
+/** In order of chain id, each chain once. */
 export const KNOWN_CHAINS: readonly KnownChain[] = [
   {
     chain_id: 1,
@@ -331,7 +336,7 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
   },
 ];
 
-/** The row of a chain; undefined for an unknown chain. */
+/** Returns the row of a chain; undefined for an unknown chain. */
 export function knownChain(chainId: number): KnownChain | undefined {
   return KNOWN_CHAINS.find(({ chain_id }) => chain_id === chainId);
 }

@@ -1,24 +1,29 @@
-/** How a bound chain becomes final: by the table, and by what its venue entry may choose. */
+/**
+ * Decides how a bound chain becomes final: from the table, and from what its venue entry chooses.
+ */
 import { knownChain, type FinalityRead, type KnownChain } from './finality-table.ts';
 
-/** The venue entry's choice. */
+/** The fields of a venue entry that choose the finality. */
 export interface FinalityChoice {
   readonly chain_id: number;
-  /** Blocks before a weaker assurance than "finalized" holds. */
+  /** Number of blocks after which an assurance weaker than "finalized" holds. */
   readonly confirmations: number;
   readonly finality?: FinalityRead | undefined;
   readonly finality_confirmations?: number | undefined;
   readonly finality_override?: { readonly reason: string } | undefined;
 }
 
-/** How the newest final block of a bound chain is found. */
+/** How the service finds the newest final block of a bound chain. */
 export interface ChainFinality {
   readonly read: FinalityRead;
-  /** Blocks, the transaction's own included; null where the node's tag says it. */
+  /**
+   * Number of blocks, including the transaction's own block; null if the chain endpoint's block tag
+   * is used.
+   */
   readonly confirmations: number | null;
-  /** From the table; null for a chain that is not in it. */
+  /** From the table; null for a chain that the table does not list. */
   readonly typical_age_seconds: number | null;
-  /** Why the operator accepts less than the table requires; null where it is not less. */
+  /** Why the operator accepts less than the table requires; null if the choice is not weaker. */
   readonly override_reason: string | null;
 }
 
@@ -32,9 +37,9 @@ export type FinalityReading =
   | { readonly ok: false; readonly faults: readonly FinalityFault[] };
 
 /**
- * The entry's choice, else the table's. Refuses a choice that is weaker than the table (without an
- * override), a chain that neither describes, and an entry that contradicts itself; the messages say
- * what to write instead.
+ * Returns the entry's choice, else the table's. Refuses a choice that is weaker than the table
+ * (without an override), a chain that neither describes, and an entry that contradicts itself. The
+ * messages say what to write instead.
  */
 export function readFinality(entry: FinalityChoice): FinalityReading {
   const known = knownChain(entry.chain_id);
@@ -99,15 +104,15 @@ function choiceOf(entry: FinalityChoice, known: KnownChain | undefined): Chosen 
 }
 
 /**
- * Whether it is a developer's own chain: the table says so, or does not know it and its node is on
- * this machine.
+ * Returns whether the chain is a developer's own: the table says so, or the table does not list the
+ * chain and its endpoint is on this machine.
  */
 export function isDevelopment(chainId: number, onThisMachine: boolean): boolean {
   const known = knownChain(chainId);
   return known === undefined ? onThisMachine : known.development === true;
 }
 
-/** Null when the choice is as strong as the row. */
+/** Returns why the choice is weaker than the table's row; null if it is not weaker. */
 function whyWeaker(chosen: Chosen, known: KnownChain): string | null {
   if (known.development === true) return null;
   const chain = `${known.name} (chain ${known.chain_id})`;

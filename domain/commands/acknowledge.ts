@@ -1,13 +1,16 @@
-/** Acknowledge: a person has dealt with a failed movement, so that it no longer needs one. */
+/**
+ * The acknowledge command: a person has dealt with a failed movement, so it no longer needs
+ * attention.
+ */
 import type { MovementSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
 import { NOW, type Transition } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
 /**
- * Takes a FAILED movement out of attention. It wakes no run, since nothing is to be done; when the
- * movement runs again, `apply_transition` removes the mark. Null where it is acknowledged already:
- * the first reason stays.
+ * Returns the transition that takes a FAILED movement out of attention. It wakes no workflow, since
+ * nothing is to be done; when the movement runs again, `apply_transition` removes the mark. Null if
+ * the movement is already acknowledged: the first reason stays.
  */
 export function acknowledge(
   snapshot: MovementSnapshot,

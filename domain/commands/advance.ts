@@ -1,4 +1,7 @@
-/** The workflow's own decisions: the frontier moves, or the movement ends. */
+/**
+ * Builds the transition for a decision of the workflow itself: the frontier advances, or the
+ * movement ends.
+ */
 import type { DecideArgs } from '../messages.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
 import type { ReservationStatus } from '../states/movement.ts';
@@ -11,7 +14,7 @@ import {
   type Transition,
 } from '../transition.ts';
 
-/** The transition that a walk's result stands for, with its records and releases. */
+/** Returns the transition for the result of a graph walk, with its records and releases. */
 export function advance(
   args: DecideArgs,
   reservation: ReservationStatus,

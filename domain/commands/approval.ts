@@ -1,4 +1,4 @@
-/** Approve, reject and expire: what may happen to a movement that waits for its approval. */
+/** The commands approve and reject, and the expiry, of a movement that waits for its approval. */
 import { asJson, type AutoApproveResult } from '../auto-approve/result.ts';
 import { rootNodes } from '../graph/shape.ts';
 import type { CompiledPlan } from '../plan/types.ts';
@@ -13,7 +13,10 @@ import {
 } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
-/** The executors and signers of the nodes, as an approval and a fence require them. */
+/**
+ * Returns the executors and signers of the nodes, which must be usable at an approval and at a
+ * fence.
+ */
 export function bindingsOf(
   {
     plan,
@@ -38,7 +41,8 @@ export function bindingsOf(
 }
 
 /**
- * By a person: records the hash that was reviewed, the person's label and the authenticated key.
+ * Returns a person's approval. It records the reviewed plan hash, the person's label and the
+ * authenticated key.
  */
 export function approve(
   snapshot: MovementSnapshot,
@@ -68,7 +72,10 @@ export function approve(
   };
 }
 
-/** By a rule, in the transaction of the create: the same, without a person's name. */
+/**
+ * Returns an approval by a rule, in the transaction that creates the movement, without a person's
+ * name.
+ */
 export function approveAutomatically(
   snapshot: MovementSnapshot,
   request: { readonly compiled_plan_hash: string; readonly result: AutoApproveResult },
@@ -110,7 +117,7 @@ export function approveAutomatically(
   };
 }
 
-/** The timeline entry of the decision whether a person is needed. */
+/** Returns the timeline entry for the decision whether a person is needed. */
 export function autoApproveEvent(result: AutoApproveResult): TimelineEntry {
   const sentence = {
     approved: 'Approved automatically',
@@ -125,7 +132,9 @@ export function autoApproveEvent(result: AutoApproveResult): TimelineEntry {
   };
 }
 
-/** PENDING_APPROVAL to APPROVED: the frontier becomes READY and the reservation is held. */
+/**
+ * Returns PENDING_APPROVAL to APPROVED: the root nodes become READY and the reservation is held.
+ */
 function approval(
   snapshot: MovementSnapshot,
   by: {
@@ -145,7 +154,8 @@ function approval(
     plan_hash: by.plan_hash,
     approval: by.approval,
     bump: true,
-    // The signers must be as they were read, or the snapshot is read again.
+    // If the signers have changed since they were read, the version differs and the snapshot is
+    // read again.
     version: snapshot.version,
     require: bindingsOf(snapshot, roots),
     set: withNames({
@@ -179,7 +189,7 @@ function approval(
   };
 }
 
-/** PENDING_APPROVAL to REJECTED. */
+/** Returns the transition from PENDING_APPROVAL to REJECTED. */
 export function reject(
   movementId: string,
   request: {
@@ -221,7 +231,10 @@ export function reject(
   };
 }
 
-/** PENDING_APPROVAL to EXPIRED, once the database's clock has passed `expires_at`. */
+/**
+ * Returns the transition from PENDING_APPROVAL to EXPIRED, allowed once the database's clock has
+ * passed `expires_at`.
+ */
 export function expire(movementId: string): Transition {
   return {
     movement_id: movementId,

@@ -1,4 +1,7 @@
-/** Cancel-transaction: a person wants what was signed for a node never to be mined. */
+/**
+ * The cancel-transaction command: a person wants the signed transaction of a node never to be
+ * mined.
+ */
 import { specOf } from '../actions/built-in.ts';
 import type { MovementSnapshot } from '../snapshot.ts';
 import type { NodeState } from '../states/node.ts';
@@ -6,26 +9,26 @@ import type { Transition } from '../transition.ts';
 import { changeOf } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
-/** The states of a node whose transaction can be cancelled. */
+/** States of a node in which its transaction can be cancelled. */
 export const CANCELLABLE: readonly NodeState[] = ['UNKNOWN', 'OBSERVING'];
 
-/** Whether it is too late to keep what was signed for such a node from being mined. */
+/** Returns whether it is too late to stop what was signed for such a node. */
 export function isPastCancelling(actionType: string, state: NodeState): boolean {
   const { signs, crossing } = specOf(actionType);
-  // A message to a venue is in no block; what crosses to another chain is observed there once its
-  // transaction is mined.
+  // A message to a venue is in no block. A transfer to another chain is observed there only after
+  // its own transaction is mined.
   return signs === 'venue_message' || (crossing !== null && state !== 'UNKNOWN');
 }
 
-/** What comes of it, in a sentence. */
+/** Returns the consequence of the command as a sentence. */
 export function takesNonce(nodeKey: string): string {
   return `A transaction with the same nonce that moves nothing is signed and sent; whichever of the two is mined decides what becomes of ${nodeKey}.`;
 }
 
 /**
- * Asks for a transaction with the same nonce that moves nothing; whichever of them is mined
- * decides.
- * Null when the node is in another state (the caller answers `invalid_state`).
+ * Returns the transition that requests a zero-value transaction with the same nonce; whichever of
+ * the two is mined decides. Null if the node is in another state (the caller returns
+ * `invalid_state`).
  */
 export function cancelTransaction(
   snapshot: MovementSnapshot,

@@ -1,4 +1,7 @@
-/** Cancel: what has not started never starts; what has started runs to a proven end. */
+/**
+ * The cancel command: nodes that have not started never start; nodes that have started run to a
+ * proven end.
+ */
 import { onCancelTargets } from '../graph/edges.ts';
 import { firstLegOf } from '../plan/legs.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
@@ -8,17 +11,17 @@ import { NOW, type NodeChange, type Transition } from '../transition.ts';
 import { changeOf, nodeEvent, readied, readyEvent, replace } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
-/** Whether the plan can be cancelled at all. */
+/** Returns whether the plan can be cancelled at all. */
 export function isCancellable(snapshot: MovementSnapshot): boolean {
   return snapshot.plan.edges.some((edge) => edge.edge_type === 'on_cancel');
 }
 
 /**
- * To CANCELLED. What has not passed its fence is cancelled at once; what has runs to a proven end,
- * and the nodes behind on_cancel edges stay BLOCKED until the walk decides about them. A second leg
- * of a bridge stays too where its first leg was or may have been sent. A node whose send a restored
- * database may have forgotten becomes READY: its executor looks for that send, and sends nothing
- * new.
+ * Returns the transition to CANCELLED. Nodes before their fence (the last check before a send) are
+ * cancelled immediately; nodes past it run to a proven end. Nodes behind on_cancel edges stay
+ * BLOCKED until the graph walk decides about them. A second leg of a bridge stays too if its first
+ * leg was or may have been sent. A node whose send a restored database may have forgotten becomes
+ * READY: its executor looks for that send, and sends nothing new.
  */
 export function cancel(snapshot: MovementSnapshot, requester: Requester): Transition {
   const actor = actorOf(requester);
@@ -73,7 +76,7 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
   };
 }
 
-/** Second legs whose first leg is not known to be unsent. */
+/** Returns the second legs whose first leg was or may have been sent. */
 function owedLegs({ plan, nodes }: MovementSnapshot): ReadonlySet<string> {
   const byKey = new Map(nodes.map((node) => [node.node_key, node]));
   const sent = (key: string): boolean => {
@@ -90,7 +93,10 @@ function owedLegs({ plan, nodes }: MovementSnapshot): ReadonlySet<string> {
   return new Set(legs.map(({ node_key }) => node_key));
 }
 
-/** A side-effect node has completed, or has passed its fence and is not proven unlanded. */
+/**
+ * Returns whether a side-effect node has completed, or has passed its fence without proof that
+ * nothing landed.
+ */
 export function spendsOrMaySpend(snapshot: MovementSnapshot): boolean {
   const effects = new Set(
     snapshot.plan.nodes.filter((node) => node.has_side_effect).map((node) => node.node_key),
@@ -105,8 +111,8 @@ export function spendsOrMaySpend(snapshot: MovementSnapshot): boolean {
 }
 
 /**
- * A READY node whose attempt was sent: its executor looks for that send, or sends it again when it
- * cannot be found.
+ * Returns whether the attempt of a READY node may have been sent. Its executor then looks for that
+ * send, or sends it again if it cannot be found.
  */
 function mayHaveSent({ recover_first, accepted }: NodeSnapshot): boolean {
   return recover_first || accepted;

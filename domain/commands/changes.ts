@@ -1,11 +1,11 @@
-/** Parts that the operators' commands share. */
+/** Functions that the operators' commands share. */
 import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import type { NodeState } from '../states/node.ts';
 import type { NodeChange, TimelineEntry } from '../transition.ts';
 import { settle, type Settlement } from './conditions.ts';
 
-/** Evaluates the conditions behind a node of the snapshot that settles as `node`. */
+/** Evaluates the conditions on the edges out of a node that settles as `node`. */
 export function settleIn(snapshot: MovementSnapshot, node: NodeSnapshot): Settlement {
   return settle(
     snapshot.plan,
@@ -14,12 +14,12 @@ export function settleIn(snapshot: MovementSnapshot, node: NodeSnapshot): Settle
   );
 }
 
-/** The change that readies a BLOCKED node. */
+/** Returns the change that moves a BLOCKED node to READY. */
 export function readied(snapshot: MovementSnapshot, key: string): NodeChange {
   return { node_key: key, from: 'BLOCKED', moves: ['READY'], attempt: attemptOf(snapshot, key) };
 }
 
-/** The timeline entry of a node that became READY. */
+/** Returns the timeline entry for a node that became READY. */
 export function readyEvent(snapshot: MovementSnapshot, key: string): TimelineEntry {
   return {
     event_type: 'node_ready',
@@ -36,12 +36,12 @@ function attemptOf(snapshot: MovementSnapshot, key: string): number {
   return snapshot.nodes.find((node) => node.node_key === key)?.attempt ?? 1;
 }
 
-/** A change of a node as the snapshot has it. */
+/** Returns a change that requires the node to be as in the snapshot. */
 export function changeOf(node: NodeSnapshot, moves: readonly NodeState[]): NodeChange {
   return { node_key: node.node_key, from: node.state, moves, attempt: node.attempt };
 }
 
-/** The timeline entry of a node's move. */
+/** Returns the timeline entry for a state change of a node. */
 export function nodeEvent(
   event_type: TimelineEntry['event_type'],
   node: NodeSnapshot,
@@ -60,7 +60,7 @@ export function nodeEvent(
   };
 }
 
-/** The snapshot with some of its nodes as they will be. */
+/** Returns the snapshot with the changed nodes in place of the old ones. */
 export function replace(
   snapshot: MovementSnapshot,
   changed: readonly NodeSnapshot[],
@@ -69,7 +69,7 @@ export function replace(
   return { ...snapshot, nodes: snapshot.nodes.map((node) => byKey.get(node.node_key) ?? node) };
 }
 
-/** The node whose last change is longest ago. */
+/** Returns the node that was changed the longest time ago. */
 export function oldest(nodes: readonly NodeSnapshot[]): NodeSnapshot | undefined {
   return [...nodes].sort((a, b) =>
     a.updated_at < b.updated_at

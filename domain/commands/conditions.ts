@@ -1,4 +1,4 @@
-/** What settling a node decides about the conditions on the edges that leave it. */
+/** Evaluates the conditions on the edges that leave a settled node. */
 import type { ConditionNode, ConditionResult } from '../conditions/scope.ts';
 import { settleConditions } from '../conditions/settle.ts';
 import type { JsonObject } from '../json.ts';
@@ -10,10 +10,13 @@ import type { NodeState } from '../states/node.ts';
 import { storable } from '../text.ts';
 import type { TimelineEntry } from '../transition.ts';
 
-/** Stored in the write that settles the node, so that they are evaluated once. */
+/**
+ * Results of conditions. The database write that settles the node stores them, so each condition is
+ * evaluated only once.
+ */
 export interface Settlement {
   readonly results: Readonly<Record<string, ConditionResult>>;
-  /** One `condition_error` for each condition that could not be evaluated. */
+  /** Timeline entries: one `condition_error` for each condition that could not be evaluated. */
   readonly timeline: readonly TimelineEntry[];
 }
 
@@ -24,11 +27,11 @@ export interface SettledNode {
   readonly resumed: boolean;
   readonly output: JsonObject | null;
   readonly error_code: string | null;
-  /** FAILED because a stop ended its send. */
+  /** True: the node is FAILED because a stop (domain/send/stops.ts) ended its send. */
   readonly ended_by_stop?: boolean;
 }
 
-/** `nodes` as they are before `source` settles. */
+/** Returns the results of the conditions. `nodes`: the nodes before `source` settles. */
 export function settle(
   plan: {
     readonly edges: readonly GraphEdge[];

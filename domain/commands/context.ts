@@ -1,4 +1,4 @@
-/** Who requested a change, and how it is recorded. */
+/** Who requested a change, and how timeline and audit trail record this. */
 import type { AuditAction } from '../events.ts';
 import type { JsonObject } from '../json.ts';
 import type { Actor, Caller } from '../roles.ts';
@@ -9,7 +9,7 @@ export interface Requester {
   readonly request_id: string;
 }
 
-/** The key (and the label an operator gave) as the timeline shows it. */
+/** Returns the requester's key (and the operator's label, if any) as the timeline shows them. */
 export function actorOf(requester: Requester, label?: string): Actor {
   return {
     type: 'key',
@@ -19,7 +19,7 @@ export function actorOf(requester: Requester, label?: string): Actor {
   };
 }
 
-/** An audit row about something the requester did or was refused. */
+/** Returns an audit row about something that the requester did or was refused. */
 export function auditOf(
   requester: Requester,
   entry: {
@@ -46,7 +46,7 @@ export function auditOf(
   };
 }
 
-/** The audit row of an action on a movement that succeeds. */
+/** Returns the audit row of a successful command on a movement. */
 export function movementAudit(
   requester: Requester,
   action: AuditAction,

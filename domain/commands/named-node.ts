@@ -1,7 +1,7 @@
 /**
- * The node that a resume or retry is meant for, as its sender saw it. The service chooses the node;
- * the name only says which choice the sender expected, so that a command that arrives twice or late
- * changes no other node.
+ * The node that the sender of a resume or retry expects. The service chooses the node itself. A
+ * command whose named node differs changes nothing, so a late or repeated command cannot affect
+ * another node.
  */
 import type { NodeSnapshot } from '../snapshot.ts';
 import type { NodeState } from '../states/node.ts';
@@ -14,7 +14,7 @@ export interface NamedNode {
 
 type Chosen = Pick<NodeSnapshot, 'node_key' | 'attempt' | 'state'>;
 
-/** Whether any named fact differs from the node that would run. */
+/** Returns whether any named fact differs from the node that would run. */
 export function differs(named: NamedNode, chosen: Chosen): boolean {
   return (
     (named.node_key !== undefined && named.node_key !== chosen.node_key) ||
@@ -23,7 +23,7 @@ export function differs(named: NamedNode, chosen: Chosen): boolean {
   );
 }
 
-/** The facts by which a caller names the node. */
+/** Returns the facts with which a caller names the node. */
 export function nameOf({ node_key, attempt, state }: Chosen): Required<Chosen> {
   return { node_key, attempt, state };
 }

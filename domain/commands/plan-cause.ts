@@ -1,9 +1,9 @@
-/** Failures that a retry of the same plan meets again. */
+/** Lists failures that a retry of the same plan would meet again. */
 
 /**
- * Refusals of the plan's own config and amounts, which never change once it is compiled. Causes
- * that can be mended outside of the plan (a balance, the allowlist, a venue, a limit of the
- * exchange) are not among them.
+ * Error codes for the plan's own config and amounts, which never change after compilation. Causes
+ * that can be corrected outside the plan (a balance, the allowlist, a venue, a limit of the
+ * exchange) are not listed.
  */
 const CAUSED_BY_PLAN: ReadonlySet<string> = new Set([
   'ADDRESS_INVALID',
@@ -18,7 +18,7 @@ const CAUSED_BY_PLAN: ReadonlySet<string> = new Set([
   'USE_PERP_DEPOSIT',
 ]);
 
-/** Whether another plan is needed, so that a retry would only fail again. */
+/** Returns whether a retry would fail again, so that another plan is needed. */
 export function isCausedByPlan(errorCode: string | null | undefined): boolean {
   return errorCode != null && CAUSED_BY_PLAN.has(errorCode);
 }

@@ -1,4 +1,7 @@
-/** Reassign: a person moves a payment from the node that it wrongly completed to its own node. */
+/**
+ * The reassign command: a person moves a payment from the node that it wrongly completed to its own
+ * node.
+ */
 import { arePayments, arrivesAtSamePlace, namesPayments, type HeldClaim } from '../claims.ts';
 import { reopened } from '../graph/retry.ts';
 import { reachableFrom } from '../graph/paths.ts';
@@ -23,34 +26,36 @@ export interface Reassignment {
   readonly evidence: JsonObject;
 }
 
-/** The movements in which a node may wait for its payment again; an ended movement stays ended. */
+/**
+ * Movement states in which a node may wait for its payment again. An ended movement stays ended.
+ */
 export const REASSIGNABLE: readonly MovementState[] = [
   'EXECUTING',
   'WAITING_MANUAL_ACTION',
   'MANUAL_INTERVENTION',
 ];
-/** The states in which a node can be completed with a payment that another one held. */
+/** States of a node that can be completed with a payment that another node held. */
 export const AWAITING: readonly NodeState[] = ['OBSERVING', 'UNKNOWN'];
 
-/** Why a payment stays where it is. */
+/** Why a payment cannot be reassigned. */
 export type NotReassignable = 'movement_over' | 'no_payment' | 'passed_on' | 'another_place';
 
 export type Reassigned =
   | { readonly released: Transition; readonly taken: Transition }
   | {
       readonly refused: NotReassignable;
-      /** Only of `passed_on`: the nodes that have started since. */
+      /** Only with `passed_on`: the later nodes that have already started. */
       readonly nodes?: readonly string[];
     };
 
-/** The consequence, in a sentence. */
+/** Returns the consequence of the command as a sentence. */
 export function waitsAgain(nodeKey: string): string {
   return `${nodeKey} waits for its own payment again, and the node that you name is completed with all that it had: both or neither.`;
 }
 
 /**
- * The nodes of a movement whose payment may belong to another node: they claimed one, and nothing
- * that follows them has started.
+ * Returns the nodes of a movement whose payment may belong to another node: they claimed a payment,
+ * and no later node has started.
  */
 export function reassignable(snapshot: MovementSnapshot): readonly NodeSnapshot[] {
   if (!REASSIGNABLE.includes(snapshot.state)) return [];
@@ -65,9 +70,9 @@ export function reassignable(snapshot: MovementSnapshot): readonly NodeSnapshot[
 }
 
 /**
- * The two writes, which are made together or not at all. The holder, behind which nothing has
- * started, waits for its own payment again; the target is completed as by a person's `resolve`. The
- * caller has checked the states of both nodes.
+ * Returns two transitions, which the caller writes together or not at all. The holder waits for its
+ * own payment again; no later node may have started. The target is completed as by a person's
+ * `resolve`. The caller has checked the states of both nodes.
  */
 export function reassign(
   holding: MovementSnapshot,
@@ -94,14 +99,17 @@ export function reassign(
   return { released, taken: take(before, reassignment, { claims, data, requester }) };
 }
 
-/** What both movements record of the decision and its requester. */
+/** What both movements record about the decision and its requester. */
 interface Word {
   readonly reassignment: Reassignment;
   readonly data: JsonObject;
   readonly requester: Requester;
 }
 
-/** The holder waits again; what its completion opened or closed is undone. */
+/**
+ * Returns the transition after which the holder waits again. It undoes what the holder's completion
+ * opened or closed.
+ */
 function release(
   snapshot: MovementSnapshot,
   holder: NodeSnapshot,
@@ -142,7 +150,7 @@ function release(
         releases: true,
         set: { ...WAITS_AGAIN, output: unpaid(holder.output) },
       },
-      // A new attempt: results of earlier phases no longer count.
+      // The nodes get a new attempt, so that results of earlier phases no longer count.
       ...ready.map((node) => ({
         ...changeOf(node, ['BLOCKED']),
         epoch: node.submit_epoch,
@@ -180,7 +188,7 @@ function release(
 const RELEASED = 'Waits for its own payment: the one that it had is reassigned by a person';
 const WAITS = 'Waits again: the payment before it was reassigned';
 
-/** Its time starts again; its earlier wait would end it at once. */
+/** Starts the wait again: with the earlier start, the node would time out immediately. */
 const WAITS_AGAIN = {
   external_ref: null,
   error_code: null,
@@ -192,7 +200,7 @@ const WAITS_AGAIN = {
   completed_at: null,
 } satisfies NodeFields;
 
-/** The target as a person resolves it with these payments. */
+/** Returns the target's completion, as if a person resolved it with these payments. */
 function take(
   snapshot: MovementSnapshot,
   reassignment: Reassignment,
@@ -213,7 +221,7 @@ function take(
     received_amount,
     payments: claims.map((claim) => ({ ...claim })),
   };
-  // A reassignment does not require the target to be overdue.
+  // Unlike a resolve, a reassignment does not require an overdue target.
   const resolved = resolve(
     replace(snapshot, [{ ...node, resolvable: true }]),
     {
@@ -253,7 +261,7 @@ function auditOf(
   return movementAudit(requester, 'movement.reassign', movement_id, { reason, details });
 }
 
-/** All nodes that follow this one, or that take their amount from it. */
+/** Returns all nodes that follow this node, or that take their amount from it. */
 function dependants({ plan, nodes }: MovementSnapshot, key: string): readonly NodeSnapshot[] {
   const behind = reachableFrom(plan.edges, [key]);
   return nodes.filter(({ node_key }, at) => {
@@ -266,9 +274,9 @@ function dependants({ plan, nodes }: MovementSnapshot, key: string): readonly No
 }
 
 /**
- * Nothing of it was ever sent, or may have been sent in a lost part of a restored database. The
- * epoch of its sends is zero: a lost send leaves it READY with the same attempt, and may still
- * land.
+ * Returns whether a node has certainly sent nothing. A restored database may have lost a send that
+ * can still land; that send leaves the node READY with the same attempt, so the submit epoch must
+ * be zero and all restore marks must be absent.
  */
 function isUntouched(node: NodeSnapshot): boolean {
   const { state, submit_epoch, accepted, recover_first, restored } = node;
@@ -279,13 +287,13 @@ function isUntouched(node: NodeSnapshot): boolean {
   );
 }
 
-/** The node's output without what its payment added. */
+/** Returns the node's output without the fields that its payment added. */
 function unpaid(output: JsonObject | null): JsonObject | null {
   if (output === null) return null;
   return Object.fromEntries(Object.entries(output).filter(([name]) => !OF_PAYMENTS.includes(name)));
 }
 
-/** Output fields that the executors of payments write with a completion. */
+/** Output fields that executors write when a payment completes a node. */
 const OF_PAYMENTS: readonly string[] = [
   'payments',
   'received_amount',

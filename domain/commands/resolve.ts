@@ -1,4 +1,4 @@
-/** Resolve: a person states an outcome that no venue can report. */
+/** The resolve command: a person states an outcome that no venue can report. */
 import { claimsOf, type Claim } from '../claims.ts';
 import type { JsonObject } from '../json.ts';
 import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
@@ -14,17 +14,19 @@ export interface Resolution {
   readonly outcome: 'completed' | 'failed';
   readonly reason: string;
   readonly evidence: JsonObject;
-  /** The node's output, where the person knows it. */
+  /** The node's output, if the person knows it. */
   readonly output?: JsonObject | undefined;
-  /** The mints that the output was read from on their chain, where the person named any. */
+  /**
+   * The mint transactions from which the output was read on their chain, if the person named any.
+   */
   readonly mint_tx_hashes?: readonly string[] | undefined;
-  /** How long after its send an effect may still appear. */
+  /** How long after the send its effect may still appear. */
   readonly settle_seconds: number;
 }
 
 /**
- * The first field that is missing in the output of a bridge's first leg that is resolved as
- * completed: without it the second leg never brings anything. Null where nothing is missing.
+ * Returns the first missing output field when a bridge's first leg is resolved as completed; null
+ * if no field is missing. Without the field, the second leg never brings anything.
  */
 export function missingRecord(
   { plan, nodes }: MovementSnapshot,
@@ -40,8 +42,9 @@ export function missingRecord(
 }
 
 /**
- * A person states what no venue can report: whether an UNKNOWN node, or one that is observed for
- * longer than usual, landed. Null for any other node (the caller answers `invalid_state`).
+ * Returns the transition for an outcome that a person states: an UNKNOWN node, or one that is
+ * observed for longer than usual, landed or did not. Null for any other node (the caller returns
+ * `invalid_state`).
  */
 export function resolve(
   snapshot: MovementSnapshot,
@@ -69,7 +72,7 @@ export function resolve(
   return {
     movement_id: snapshot.movement_id,
     from: [snapshot.state],
-    // The run derives the movement's present state; EXECUTING leads there.
+    // The workflow run finds the movement's present state, starting from EXECUTING.
     ...(wasUnknown ? { to: 'EXECUTING' as const } : {}),
     version: snapshot.version,
     bump: true,
@@ -131,8 +134,8 @@ export function resolve(
 }
 
 /**
- * Whether a person may decide. The database compares state and attempt again, and an overdue node
- * stays overdue while both stay.
+ * Returns whether a person may decide about the node. The database compares state and attempt
+ * again; while both are unchanged, an overdue node stays overdue.
  */
 export function isResolvable({ state, resolvable }: NodeSnapshot): boolean {
   return (
@@ -140,7 +143,7 @@ export function isResolvable({ state, resolvable }: NodeSnapshot): boolean {
   );
 }
 
-/** The claims of the node that a person completes: no other node may have them. */
+/** Returns the claims of a node that a person completes. No other node may hold these claims. */
 function claimsBy(
   { plan, nodes }: MovementSnapshot,
   node_key: string,
@@ -154,8 +157,8 @@ function claimsBy(
 }
 
 /**
- * The node's amount, also where a restored database has lost its preflight; null where it is
- * unknown.
+ * Returns the node's amount, even if a restored database has lost its preflight; null if the amount
+ * is unknown.
  */
 function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string | null {
   const config = plan.nodes.find(({ node_key }) => node_key === node.node_key)?.config ?? {};
@@ -166,13 +169,13 @@ function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string
 
 /**
  * Fields in which an executor reports how much it has sent so far. A person who resolves a node as
- * completed says that all of it was sent.
+ * completed states that everything was sent.
  */
 const SENT_FIELDS: readonly string[] = ['submitted_amount', 'received_amount'];
 
 /**
- * The node's amount, in each field of its output from which a later node takes its own and in each
- * field that says what was sent.
+ * Returns output fields set to the node's full amount: each field from which a later node takes its
+ * amount, and each reported field for the sent amount.
  */
 function countedAsSent(
   { plan }: MovementSnapshot,

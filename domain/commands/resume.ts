@@ -1,4 +1,4 @@
-/** Resume: a person releases a gate, or has an unknown outcome looked at again. */
+/** The resume command: a person releases a gate, or requests another look at an unknown outcome. */
 import { walk } from '../graph/walk.ts';
 import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
@@ -6,7 +6,10 @@ import { NOW, type NodeChange, type Transition } from '../transition.ts';
 import { changeOf, nodeEvent, oldest, readied, readyEvent, replace, settleIn } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
-/** The oldest waiting gate or UNKNOWN node, which a resume would take; undefined without one. */
+/**
+ * Returns the node that a resume would choose: the oldest waiting gate or UNKNOWN node; undefined
+ * if there is none.
+ */
 export function resumableNode(snapshot: MovementSnapshot): NodeSnapshot | undefined {
   const unknown = oldest(snapshot.nodes.filter((node) => node.state === 'UNKNOWN'));
   const gate = oldest(
@@ -16,8 +19,8 @@ export function resumableNode(snapshot: MovementSnapshot): NodeSnapshot | undefi
 }
 
 /**
- * Releases the oldest waiting gate, or has an UNKNOWN node observed again; then the walk goes on.
- * Null when there is nothing to resume (the caller answers `invalid_state`).
+ * Releases the oldest waiting gate, or observes an UNKNOWN node again; then the graph walk
+ * continues. Null if there is nothing to resume (the caller returns `invalid_state`).
  */
 export function resume(snapshot: MovementSnapshot, requester: Requester): Transition | null {
   const actor = actorOf(requester);

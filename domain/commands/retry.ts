@@ -1,4 +1,7 @@
-/** Retry: a failed node runs again; of an unknown one the earlier attempt is looked up first. */
+/**
+ * The retry command: a failed node runs again; for an UNKNOWN node the earlier send is looked up
+ * first.
+ */
 import { add, compare } from '../money.ts';
 import { isReservedTemplate } from '../plan/template.ts';
 import { resolveAmount } from '../plan/amount.ts';
@@ -12,9 +15,7 @@ import type { NodeChange, Transition } from '../transition.ts';
 import { changeOf, nodeEvent, oldest } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
-/**
- * Clears what the phases of an attempt have recorded, so that a new attempt starts from nothing.
- */
+/** Clears what the phases of an attempt recorded, so that a new attempt starts with no results. */
 const FRESH_ATTEMPT = {
   preflight_passed: false,
   prepared_action: null,
@@ -34,10 +35,16 @@ const FRESH_ATTEMPT = {
   completed_at: null,
 } as const;
 
-/** In a restored database the attempt may have been made before: the limit of its send stays. */
+/**
+ * After a restore, the new attempt may already have been sent before the restore, so its send limit
+ * stays.
+ */
 const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
-/** A new attempt of the node, which looks first where an earlier one may be forgotten. */
+/**
+ * Returns the fields of a node's new attempt. If a restored database may have forgotten an earlier
+ * send, the new attempt looks for it first.
+ */
 export function nextAttempt({ restored, attempt }: NodeSnapshot) {
   return {
     ...(restored ? LOST_ATTEMPT : FRESH_ATTEMPT),
@@ -46,9 +53,13 @@ export function nextAttempt({ restored, attempt }: NodeSnapshot) {
   };
 }
 
-/** The oldest-updated node that may be retried; undefined without one. */
+/**
+ * Returns the node that a retry would choose: of those that may be retried, the one changed the
+ * longest time ago; undefined if there is none.
+ */
 export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefined {
-  // A failed top-up is not retried but made anew: others may have used its room since it failed.
+  // A failed top-up is created again instead of retried: other top-ups may have used its balance
+  // limit since.
   if (snapshot.state === 'FAILED' && isReservedTemplate(snapshot.plan.template.template_key))
     return undefined;
   const input = toWalk(snapshot);
@@ -62,9 +73,10 @@ export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefi
 }
 
 /**
- * Takes that node: FAILED starts a new attempt, UNKNOWN first looks up its earlier send. Null when
- * no node may be retried. A failed node that pulls by an allowance which was taken back since waits
- * for that allowance's node, which runs again; `resets` maps its key to what was left of it.
+ * Returns the transition that retries the chosen node: a FAILED node starts a new attempt, an
+ * UNKNOWN node first looks up its earlier send. Null if no node may be retried. If the node pulls
+ * by an allowance that was reset, it waits while the allowance's node runs again; `resets` maps the
+ * key of that node to the amount that was left of the allowance.
  */
 export function retry(
   snapshot: MovementSnapshot,
@@ -124,7 +136,7 @@ export function retry(
       })),
       ...gates.map((each) => changeOf(each, ['BLOCKED'])),
     ],
-    // The results of the earlier outcome must not decide for the next one.
+    // Results of the earlier outcome must not decide about the edges after the next outcome.
     conditions: withoutConditions(snapshot, node),
     timeline: [
       {
@@ -170,8 +182,8 @@ export function retry(
 const WAITS = 'Queued again, behind its allowance, which was reset';
 
 /**
- * How much the unsent nodes still pull by an allowance, at most what was left of it: what is in
- * flight may have pulled its part before the reset.
+ * Returns how much the unsent nodes will still pull by an allowance, at most what was left of it.
+ * Nodes in flight do not count: they may have pulled their part before the reset.
  */
 function stillPulled({ plan, nodes }: MovementSnapshot, key: string, left: string): string {
   const stored = (of: string) => nodes.find((each) => each.node_key === of);
@@ -189,7 +201,7 @@ function stillPulled({ plan, nodes }: MovementSnapshot, key: string, left: strin
   return compare(sum, left) < 0 ? sum : left;
 }
 
-/** The completed allowances that this node pulls by and that were taken back. */
+/** Returns the completed allowance nodes that this node needs and whose allowance was reset. */
 function allowedAnew(
   { plan, nodes }: MovementSnapshot,
   { node_key }: NodeSnapshot,
@@ -208,7 +220,7 @@ function allowedAnew(
   });
 }
 
-/** Removes the results that the node's outcome gave to its outgoing edges. */
+/** Returns a change that removes the condition results of the node's outgoing edges. */
 export function withoutConditions(
   snapshot: MovementSnapshot,
   { node_key }: NodeSnapshot,

@@ -1,10 +1,12 @@
-/** Stored results put back on the edges. Without the evaluator: this is what workflows import. */
+/**
+ * Adds stored condition results to the edges. Has no evaluator, because workflows import this file.
+ */
 import type { GraphEdge } from '../graph/types.ts';
 import type { WalkEdge } from '../graph/walk-types.ts';
 import type { ConditionResult } from './scope.ts';
 
 /**
- * Plan edges as the walk sees them, with stored results (key: the edge's position as a decimal
+ * Returns plan edges for the graph walk, with stored results (key: the edge's position as a decimal
  * string).
  */
 export function withConditions(

@@ -1,12 +1,12 @@
 /**
- * Whether an edge's expression can be used at all; checked when a version is registered and when it
- * is read.
+ * Checks whether an edge's expression can be used at all: when a template version is registered,
+ * and when it is read.
  */
 import type { GraphEdge } from '../graph/types.ts';
 import { compileOnce } from './compile.ts';
 import { visibleNodes, type PlanShape } from './scope.ts';
 
-/** Why this expression cannot be used on this edge, or null. */
+/** Returns why this expression cannot be used on this edge; null if it can. */
 export function conditionProblem(edge: GraphEdge, plan: PlanShape): string | null {
   if (edge.condition_expr === null) return null;
   const compiled = compileOnce(edge.condition_expr);

@@ -1,6 +1,5 @@
 /**
- * From text to something that can be evaluated, or the reason why not; both are kept for the next
- * time.
+ * Compiles the text of a condition, or returns why it cannot be compiled. Both results are cached.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { language, LIMITS } from './language.ts';
@@ -12,7 +11,8 @@ import type { Uses } from './uses.ts';
 export interface Program {
   readonly uses: Uses;
   /**
-   * The name under which the evaluator finds each node; keys may hold any character, names may not.
+   * Node key to the name that the evaluator uses for the node. Keys may hold any character, names
+   * may not.
    */
   readonly names: ReadonlyMap<string, string>;
   readonly run: (variables: Readonly<Record<string, unknown>>) => unknown;
@@ -20,21 +20,23 @@ export interface Program {
 
 export type Compiled = { readonly program: Program } | { readonly problem: string };
 
-/** What was used longest ago is the first: a Map keeps the order of insertion. */
+/** The least recently used entry is the first, since a Map keeps the order of insertion. */
 const cache = new Map<string, Compiled>();
 let cachedCharacters = 0;
 
-/** Compiles an expression that is to be evaluated, whichever plan it belongs to. */
+/**
+ * Compiles an expression that will be evaluated. Plans with the same expression share the result.
+ */
 export function compile(expression: string): Compiled {
   const compiled = cache.get(expression) ?? compileAnew(expression);
-  // What is too long to be a condition is not worth keeping.
+  // A text that is too long for a condition is not cached.
   if (expression.length <= LIMITS.characters) keep(expression, compiled);
   return compiled;
 }
 
 /**
- * As {@link compile}, for a look at an expression: a plan with many of them must not push out what
- * is evaluated.
+ * Compiles like {@link compile} but caches nothing: checking a plan with many expressions must not
+ * remove those that are evaluated from the cache.
  */
 export function compileOnce(expression: string): Compiled {
   return cache.get(expression) ?? compileAnew(expression);
@@ -50,7 +52,7 @@ function keep(expression: string, compiled: Compiled): void {
   }
 }
 
-/** What is kept at present. */
+/** Returns the present size of the cache. */
 export function cacheSize(): { readonly expressions: number; readonly characters: number } {
   return { expressions: cache.size, characters: cachedCharacters };
 }
@@ -78,8 +80,8 @@ function build(expression: string): Program {
 }
 
 /**
- * The expression with `nodes.n0`, `nodes.n1`, … for the nodes it names: has() follows names alone,
- * and node keys need not be names.
+ * Returns the expression with `nodes.n0`, `nodes.n1`, … for the nodes that it names: has() accepts
+ * only names, and node keys need not be names.
  */
 function withNames(expression: string, uses: Uses): { text: string; names: Map<string, string> } {
   const names = new Map<string, string>();
@@ -96,7 +98,9 @@ function withNames(expression: string, uses: Uses): { text: string; names: Map<s
   return { text: text + expression.slice(from), names };
 }
 
-/** The library's summary without its drawing of the place; anything unexpected by its message. */
+/**
+ * Returns the library's summary without its drawing of the position; for other errors, the message.
+ */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault';
   const summary =

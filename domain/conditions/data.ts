@@ -1,6 +1,4 @@
-/**
- * The data of one evaluation: a bounded copy of what the expression reads, and nothing beside it.
- */
+/** Builds the data of one evaluation: a bounded copy of exactly what the expression reads. */
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Intent } from '../plan/types.ts';
 import type { Program } from './compile.ts';
@@ -13,7 +11,9 @@ interface Budget {
   left: number;
 }
 
-/** The variables of an evaluation. Throws when the expression reads more than its share. */
+/**
+ * Returns the variables of an evaluation. Throws if the expression reads more values than allowed.
+ */
 export function variablesOf(
   program: Program,
   plan: { readonly intent: Intent; readonly input_params: JsonObject },
@@ -46,8 +46,8 @@ function intentView(intent: Intent): IntentView {
 }
 
 /**
- * Objects become Maps: names such as `__proto__` or `constructor`, which anybody may send, then
- * mean no more than any other.
+ * Copies objects as Maps: then names that any caller may send, such as `__proto__` or
+ * `constructor`, have no special meaning.
  */
 function copyFields(value: JsonValue, fields: Fields, budget: Budget): unknown {
   if (fields.whole) return copy(value, budget, LIMITS.valueDepth);

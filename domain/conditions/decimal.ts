@@ -1,7 +1,7 @@
-/** Amounts inside a condition: exact decimals with an order, made by `dec()` alone. */
+/** Amounts in a condition: exact decimals that can be ordered. Only `dec()` makes them. */
 import { add, compare, isDecimal, subtract } from '../money.ts';
 
-/** The value behind the type `Decimal` of the condition language. */
+/** A value of type `Decimal` in the condition language. */
 export class Decimal {
   readonly text: string;
 
@@ -10,7 +10,7 @@ export class Decimal {
   }
 }
 
-/** `dec(text)`: fails on anything but an amount in the notation of the API. */
+/** Implements `dec(text)`. Throws for anything but an amount in the notation of the API. */
 export function toDecimal(value: unknown): Decimal {
   if (value instanceof Decimal) return value;
   if (typeof value === 'string' && isDecimal(value)) return new Decimal(value);
@@ -21,7 +21,7 @@ export function toDecimal(value: unknown): Decimal {
   throw new Error(`dec() takes a decimal string, not ${shown}`);
 }
 
-/** The operators of `Decimal`; `!=` follows from `==`. */
+/** Implements the operators of `Decimal` for the condition language; `!=` follows from `==`. */
 export const DECIMAL_OPERATORS: Readonly<
   Record<string, (a: Decimal, b: Decimal) => boolean | Decimal>
 > = {

@@ -1,44 +1,42 @@
 /**
- * The environment that conditions are parsed, checked and evaluated in. It is made once, when the
- * first condition is met; nothing in it reads a clock, a locale or a random number.
+ * The environment in which conditions are parsed, checked and evaluated. It is made once, for the
+ * first condition. Nothing in it reads the time, a locale or a random number.
  */
 import { Environment } from '@marcbachmann/cel-js';
 import { DECIMAL_OPERATORS, Decimal, toDecimal } from './decimal.ts';
 
 /**
- * Bounds of one expression. With them the dearest expression stays at a few milliseconds (decision
- * 0008).
+ * Bounds of one expression. With them the most expensive expression takes a few milliseconds
+ * (decision 0008).
  */
 export const LIMITS = {
-  /** As the API's own limit of `condition_expr`. */
+  /** Same as the API's own limit of `condition_expr`. */
   characters: 1_024,
   nodes: 256,
   /**
-   * Nodes in the predicates of quantifiers, all together: they are evaluated again for each
-   * element.
+   * Most syntax nodes in the predicates of all quantifiers together: they are evaluated again for
+   * each list element.
    */
   predicateNodes: 16,
   depth: 24,
   list: 64,
   /**
-   * Values an evaluation may read: every scalar, list and object counts, a string one more per 64
-   * characters.
+   * Most values that an evaluation may read. Every scalar, list and object counts one; a string
+   * counts one more per 64 characters.
    */
   values: 1_000,
-  /**
-   * The same where a quantifier goes through a list, since it reads them again for each element.
-   */
+  /** Most values with a quantifier, which reads the values again for each list element. */
   quantifiedValues: 48,
-  /** Lists and objects inside each other, counted from where the expression takes them. */
+  /** Deepest nesting of lists and objects, counted from the value that the expression reads. */
   valueDepth: 4,
   /**
-   * Text of the compiled expressions that are kept; compiled, an expression takes some 150 bytes a
+   * Most characters of cached expressions. A compiled expression takes about 150 bytes per
    * character.
    */
   cachedCharacters: 64 * 1_024,
 } as const;
 
-/** The fields of `intent`. `amount` can only go through `dec()`. */
+/** The fields of `intent`. `amount` can be used only inside `dec()`. */
 export const INTENT_FIELDS = {
   asset: 'string',
   amount: 'string',
@@ -48,10 +46,10 @@ export const INTENT_FIELDS = {
   destination_venue: 'string',
 } as const;
 
-/** The fields of `nodes['key']`. */
+/** The fields of `nodes['key']`, with their types. */
 export const NODE_FIELDS = { state: 'string', output: 'dyn', error_code: 'dyn' } as const;
 
-/** What the evaluator sees of the intent; an absent field is undefined, which `has()` tells. */
+/** The intent as the evaluator sees it. An absent field is undefined, so `has()` returns false. */
 export class IntentView {
   asset?: string;
   amount?: string;
@@ -69,7 +67,7 @@ export class NodeView {
 
 let environment: Environment | undefined;
 
-/** The one environment of this process (or of this workflow's sandbox). */
+/** Returns the only environment of this process (or of this workflow's sandbox). */
 export function language(): Environment {
   environment ??= build();
   return environment;
@@ -97,8 +95,8 @@ function build(): Environment {
   made.registerFunction('dec(string): Decimal', toDecimal, { async: false });
   for (const [signature, handler] of Object.entries(DECIMAL_OPERATORS))
     made.registerOperator(signature, handler);
-  // What a value turns out to be is known at run time only: two strings are never put in order
-  // then, or "9" would be greater than "100".
+  // The type of a dyn value is known only at run time. Refuse to order two strings then, since "9"
+  // would be greater than "100".
   for (const operator of ['<', '<=', '>', '>='])
     made.registerOperator(`dyn<string> ${operator} dyn<string>`, refuseStringOrder);
   return made;

@@ -1,4 +1,4 @@
-/** What a condition may see, in the terms of the movement it belongs to. */
+/** Defines what a condition may read of its movement. */
 import type { JsonObject } from '../json.ts';
 import { ancestorsOf } from '../graph/paths.ts';
 import type { GraphEdge } from '../graph/types.ts';
@@ -7,7 +7,7 @@ import type { NodeState } from '../states/node.ts';
 
 export type ConditionResult = 'true' | 'false' | 'error';
 
-/** A node as a condition sees it. */
+/** A node as a condition reads it. */
 export interface ConditionNode {
   readonly state: NodeState;
   readonly output: JsonObject | null;
@@ -21,18 +21,19 @@ export interface ConditionPlan {
   readonly input_params: JsonObject;
 }
 
-/** The part of a plan that says which nodes lie before which. */
+/** The part of a plan that shows which nodes come before which. */
 export type PlanShape = Pick<ConditionPlan, 'nodes' | 'edges'>;
 
 /**
- * A cache by plan: plans do not change, and a plan's conditions are evaluated one after the other.
+ * A cache keyed by the plan's edges: plans do not change, and the conditions of a plan are
+ * evaluated one after another.
  */
 const visibleOf = new WeakMap<readonly GraphEdge[], Map<string, ReadonlySet<string>>>();
 
 /**
- * The nodes that a condition on an edge out of `source` may read: the source and what lies before
- * it. What runs beside it would make the result depend on the moment. Only behind a join of several
- * groups can an ancestor still be under way; its state then says so.
+ * Returns the nodes that a condition on an edge out of `source` may read: the source and its
+ * ancestors. Reading parallel nodes would make the result depend on time. Only after a join of
+ * several groups can an ancestor still be in flight; its state then shows this.
  */
 export function visibleNodes(plan: PlanShape, source: string): ReadonlySet<string> {
   const known = visibleOf.get(plan.edges) ?? new Map<string, ReadonlySet<string>>();

@@ -1,4 +1,4 @@
-/** The conditions of a node's way out, evaluated once when the node comes to rest. */
+/** Evaluates the conditions on a node's outgoing edges, once, when the node settles. */
 import { triggers } from '../graph/edges.ts';
 import type { GraphEdge } from '../graph/types.ts';
 import type { NodeState } from '../states/node.ts';
@@ -12,17 +12,17 @@ import {
 } from './scope.ts';
 
 export interface SettledConditions {
-  /** By the position of the edge in the plan, as a decimal string. */
+  /** Keyed by the position of the edge in the plan, as a decimal string. */
   readonly results: Readonly<Record<string, ConditionResult>>;
-  /** Why a result is `error`; for the timeline. */
+  /** Why a result is `error`; shown in the timeline. */
   readonly errors: readonly { readonly position: number; readonly message: string }[];
 }
 
 /**
- * The results of the conditions on the edges that leave `source` and whose type its outcome
- * triggers. `nodes` maps node_key to what conditions may see of it, with the source already in its
- * settled state. Pure: equal arguments give equal results, so a repeat of the transaction that
- * stores them is harmless.
+ * Returns the results of the conditions on edges that leave `source` and have a type that its
+ * outcome triggers. `nodes` maps node_key to what conditions may read of the node, with the source
+ * already in its settled state. Pure: equal arguments give equal results, so the transaction that
+ * stores them may be repeated.
  */
 export function settleConditions(
   plan: ConditionPlan,

@@ -1,7 +1,6 @@
 /**
- * Which expressions of CEL are conditions, judged on the syntax tree: what they may read, call and
- * repeat. What is not named here is refused, so a later release of the library brings nothing new
- * in.
+ * Decides which CEL expressions are conditions, from the syntax tree: what they may read, call and
+ * repeat. Everything not listed here is refused, so a new library release cannot add features.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { isDecimal } from '../money.ts';
@@ -18,15 +17,15 @@ const METHODS: Readonly<Record<string, number>> = {
   endsWith: 1,
 };
 
-/** Where in the expression a part stands. */
+/** The position of a part in the expression. */
 interface Place {
-  /** Variables of the quantifiers around it. */
+  /** Variables of the quantifiers that contain this part. */
   readonly locals: readonly string[];
-  /** It is the argument of `dec()` or `has()`, where `intent.amount` may stand. */
+  /** True: this part is the argument of `dec()` or `has()`, where `intent.amount` is allowed. */
   readonly takesAmount?: boolean;
 }
 
-/** Throws a Refusal unless the tree is a condition; returns what it reads. */
+/** Returns what the expression reads. Throws a Refusal if the tree is not a condition. */
 export function usesOf(tree: ASTNode): Uses {
   const uses = newUses();
   visit(tree, { locals: [] }, uses);
@@ -65,8 +64,8 @@ function visit(node: ASTNode, place: Place, uses: Uses): void {
 function visitAccess(node: ASTNode, place: Place, uses: Uses): void {
   const found = dataPath(node, place.locals);
   if (found === null) {
-    // Part of something computed: a list's element, a quantifier's variable, an index that is
-    // reckoned.
+    // The base is computed: a list's element, a quantifier's variable, or a computed index. So its
+    // parts are visited instead.
     if (node.op === 'id') return;
     if (node.op === '.' || node.op === '[]') visit(node.args[0], { locals: place.locals }, uses);
     if (node.op === '[]') visit(node.args[1], { locals: place.locals }, uses);
@@ -129,7 +128,7 @@ function visitMethod(
   const [variable, predicate] = args;
   if (variable?.op !== 'id' || predicate === undefined)
     return refuse(`${name}() takes a variable and a condition`);
-  // A quantifier in a quantifier multiplies the work; one alone goes through a bounded list once.
+  // Nested quantifiers multiply the work. A single quantifier reads a bounded list once.
   if (place.locals.length > 0)
     refuse(`${name}() inside another quantifier is not part of conditions`);
   if (ROOTS.includes(variable.args)) refuse(`${variable.args} cannot be a variable's name`);

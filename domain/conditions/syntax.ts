@@ -1,7 +1,7 @@
-/** Reading the syntax tree of an expression: paths into the data, and the children of a part. */
+/** Reads the syntax tree of an expression: paths into the data, and the children of a part. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** Why an expression is no condition; the message is for the author of the plan. */
+/** Thrown when an expression is not a condition. The message is for the author of the plan. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 }
@@ -10,7 +10,7 @@ export function refuse(why: string): never {
   throw new Refusal(why);
 }
 
-/** A stretch of the expression's text. */
+/** A range of the expression's text. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -19,14 +19,13 @@ export interface Span {
 export interface DataPath {
   readonly root: string;
   readonly path: readonly string[];
-  /** For `nodes`: the text that names the node, `nodes['key']` or `nodes.key`. */
+  /** For `nodes`: the range of the text that names the node, `nodes['key']` or `nodes.key`. */
   readonly nodeSpan: Span | null;
 }
 
 /**
- * The variable a chain of fields begins with and the fields, as far as they are written out; null
- * where it begins with something computed or with a quantifier's variable, or where an index is
- * computed.
+ * Returns the variable and the field names of a chain of fields; null if the chain begins with a
+ * computed part or a quantifier's variable, or has a computed index.
  */
 export function dataPath(node: ASTNode, locals: readonly string[]): DataPath | null {
   const path: string[] = [];
@@ -45,7 +44,7 @@ export function dataPath(node: ASTNode, locals: readonly string[]): DataPath | n
   return { root: at.args, path, nodeSpan };
 }
 
-/** The parts that an expression consists of, one level down; a macro's variable is none. */
+/** Returns the direct parts of an expression. The variable of a macro is not a part. */
 export function childrenOf(node: ASTNode): readonly ASTNode[] {
   switch (node.op) {
     case 'value':
@@ -55,7 +54,7 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
     case '.?':
       return [node.args[0]];
     case 'call':
-      // has() looks for a field and evaluates nothing, so its argument has no type.
+      // has() only checks that a field exists and evaluates nothing, so its argument has no type.
       return node.args[0] === 'has' ? [] : node.args[1];
     case 'rcall':
       return [
@@ -74,7 +73,7 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
   }
 }
 
-/** How many parts an expression has, itself included. */
+/** Returns the number of parts in an expression, including the expression itself. */
 export function sizeOf(node: ASTNode): number {
   return childrenOf(node).reduce((sum, child) => sum + sizeOf(child), 1);
 }

@@ -1,14 +1,16 @@
-/** What the type checker of the library lets pass and a condition may not say about amounts. */
+/**
+ * Refuses uses of amounts that the library's type checker accepts but a condition must not contain.
+ */
 import type { ASTNode, TypeDeclaration } from '@marcbachmann/cel-js';
 import { childrenOf, refuse } from './syntax.ts';
 
 /**
- * Set on every part by the library's check; not in its declarations, pinned by
- * test/domain/conditions.
+ * A checked syntax node. The library's check sets `checkedType` on every node; its declarations
+ * omit it, so test/domain/conditions pins it.
  */
 type Checked = ASTNode & { readonly checkedType?: TypeDeclaration };
 
-/** Throws a Refusal when a checked tree compares or adds what it must not. */
+/** Throws a Refusal if a checked tree compares or adds values that it must not. */
 export function checkTypes(node: ASTNode): void {
   for (const child of childrenOf(node)) checkTypes(child);
   switch (node.op) {
@@ -26,7 +28,7 @@ export function checkTypes(node: ASTNode): void {
     case '?:':
       return sameKind(node.args[1], node.args[2]);
     case '+':
-      // Two values of unknown type may be lists, which would grow with every sum.
+      // Two values of unknown type may be lists, which grow with every addition.
       if (
         !node.args.some((side) => ['int', 'double', 'string', 'Decimal'].includes(typeOf(side)))
       ) {
@@ -37,7 +39,7 @@ export function checkTypes(node: ASTNode): void {
   }
 }
 
-/** Against a decimal stands a decimal: a raw amount would never be equal to it. */
+/** Throws unless a decimal is compared with a decimal: a raw amount would never equal a decimal. */
 function sameKind(left: ASTNode, right: ASTNode): void {
   if (typeOf(left).includes('Decimal') !== typeOf(right).includes('Decimal')) {
     refuse('a decimal is compared with a decimal: put both sides in dec()');

@@ -1,19 +1,22 @@
-/** What an expression reads, so that an evaluation copies that and nothing else. */
+/** Records what an expression reads, so that an evaluation copies only that. */
 import type { Span } from './syntax.ts';
 
-/** Which parts of a value are read: all of it, or the named fields. */
+/** Which parts of a value are read: if `whole`, everything; otherwise the named fields. */
 export interface Fields {
   whole: boolean;
   readonly named: Map<string, Fields>;
 }
 
 export interface Uses {
-  /** The size of all predicates together; 0 where it goes through no list. */
+  /** Size of all quantifier predicates together; 0 if the expression has no quantifier. */
   predicateNodes: number;
   readonly inputParams: Fields;
-  /** For each node: what is read of its output. Its state and error code are always copied. */
+  /**
+   * Node key to the parts of the node's output that are read. State and error code are always
+   * copied.
+   */
   readonly nodes: Map<string, Fields>;
-  /** Where the text names nodes, in order. */
+  /** Where the text names nodes, in the order in which the syntax tree is visited. */
   readonly nodeSpans: (Span & { readonly key: string })[];
 }
 
@@ -21,7 +24,7 @@ export function newUses(): Uses {
   return { predicateNodes: 0, inputParams: noFields(), nodes: new Map(), nodeSpans: [] };
 }
 
-/** Records that a path below one of the variables is read. */
+/** Records that an expression reads a path, which begins at the variable `root`. */
 export function noteUse(
   uses: Uses,
   root: string,

@@ -1,6 +1,6 @@
 /**
- * The places where a plan crosses from one chain to another, read from its nodes. They never
- * change.
+ * The bridge legs of a plan: the nodes that cross from one chain to another. Like the plan's
+ * version, they never change.
  */
 import { specOf } from '../actions/built-in.ts';
 import { LANES, type BridgeLane } from '../actions/spec.ts';
@@ -14,30 +14,31 @@ import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
 export const BURN_FINALITIES = ['fast', 'standard'] as const;
 export type BurnFinality = (typeof BURN_FINALITIES)[number];
 
-/** A field that the template leaves to the caller is null. */
+/** One crossing between chains. A field that the template leaves to the caller is null. */
 export interface BridgeLeg {
   readonly node_key: string;
   readonly lane: BridgeLane;
   readonly source_chain_id: number | null;
   readonly destination_chain_id: number | null;
-  /** In upper case; null: the movement's own. */
+  /** In upper case; null: the leg uses the movement's asset. */
   readonly asset: string | null;
-  /** Of a burn; null on another bridge. */
+  /** Finality of a burn-and-mint leg; null on another bridge. */
   readonly finality: BurnFinality | null;
   /**
-   * Of a burn, in units of the asset; null on another bridge, whose price is in the chain's coin.
+   * The largest fee of a burn-and-mint leg, in units of the asset; null on another bridge, whose
+   * fee is paid in the chain's native coin.
    */
   readonly max_fee: string | null;
   readonly selector: ExecutorSelector;
-  /** Whether funds pass it when nothing fails and no one cancels. */
+  /** Whether funds pass this leg when no node fails and no one cancels. */
   readonly on_the_way: boolean;
-  /** The legs that directly precede it. */
+  /** Node keys of the legs that directly precede this leg. */
   readonly after: readonly string[];
 }
 
 const ONWARD: readonly string[] = ['on_success', 'on_manual_resume'];
 
-/** In the order in which funds pass them. */
+/** Returns the bridge legs in the order in which funds pass them. */
 export function bridgeLegs(
   nodes: readonly TemplateNode[],
   edges: readonly GraphEdge[],
@@ -75,7 +76,8 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   const { finality, max_fee = '0', asset } = config;
   const source_chain_id = chainId(config['source_chain_id']);
   const destination_chain_id = chainId(config['destination_chain_id']);
-  // A template that leaves the chains to the caller leaves it the rest too, so no default applies.
+  // A template that leaves the chains to the caller also leaves the other fields to the caller, so
+  // no default applies.
   const hasBothChains = source_chain_id !== null && destination_chain_id !== null;
   const burns = LANES[lane].paths === 'attested' && hasBothChains;
   return {
@@ -89,7 +91,7 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   };
 }
 
-/** For each node, the legs that precede it with no other leg between. */
+/** Returns for each node the legs that precede it with no other leg between. */
 function legsBefore(
   order: readonly string[],
   onward: readonly GraphEdge[],
@@ -103,7 +105,10 @@ function legsBefore(
   return before;
 }
 
-/** For a node that starts a crossing; a node that ends one has no leg of its own. */
+/**
+ * Returns the bridge of a node that starts a crossing; undefined for any other node, also for one
+ * that ends a crossing.
+ */
 function laneOf(actionType: string): BridgeLane | undefined {
   const { crossing } = specOf(actionType);
   return crossing?.leg === 1 ? crossing.lane : undefined;

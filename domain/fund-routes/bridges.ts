@@ -1,4 +1,4 @@
-/** What is known now about the bridges of a route: duration, fee, and whether they are usable. */
+/** The present facts of a route's bridges: duration, fee, and whether they are usable. */
 import { LANES, type BridgeLane } from '../actions/spec.ts';
 import { chainRowOf, type ChainNames } from '../bridges/chain-row.ts';
 import { pathContracts } from '../bridges/contracts.ts';
@@ -10,11 +10,11 @@ import { add } from '../money.ts';
 import { carriedToken, type ChainEntry } from '../plan/tokens.ts';
 import type { BridgeLeg, BurnFinality } from './bridge-legs.ts';
 
-/** Where a latency baseline is from. */
+/** The source of a latency baseline. */
 export const LATENCY_SOURCES = ['bridge_registry', 'chain_finality', 'fast_attestation'] as const;
 export type LatencySource = (typeof LATENCY_SOURCES)[number];
 
-/** Why nothing can cross there now; the code is the one that the node would fail with. */
+/** Why the bridge leg is not usable now. `error_code` is the code that its node would fail with. */
 export interface BridgeProblem {
   readonly error_code: string;
   readonly reason: string;
@@ -29,28 +29,28 @@ export interface RouteBridgeLeg {
   readonly finality: BurnFinality | null;
   readonly latency_baseline_seconds: number | null;
   readonly latency_source: LatencySource | null;
-  /** At most, in units of the asset. */
+  /** The largest fee, in units of the asset. */
   readonly max_fee: string | null;
-  /** At most, in `fee_native_asset`. */
+  /** The largest fee, in units of `fee_native_asset`. */
   readonly fee_native_budget: string | null;
   readonly fee_native_asset: string | null;
-  /** Null: unknown to the service. */
+  /** Null: the service does not know. */
   readonly usable: boolean | null;
   readonly problem: BridgeProblem | null;
 }
 
-/** The bridges of a route together. */
+/** All bridge legs of a route together. */
 export interface RouteBridge {
-  /** Of the longest path; null where one leg's is unknown. */
+  /** Of the longest path through the legs; null when the latency of a leg is unknown. */
   readonly latency_baseline_seconds: number | null;
-  /** What all of them may take of the amount; null where one leg's is unknown. */
+  /** The largest fee of all legs together; null when the fee of a leg is unknown. */
   readonly max_fee: string | null;
   readonly legs: readonly RouteBridgeLeg[];
 }
 
 export interface BridgeWorld {
   readonly chains: readonly BoundChain[];
-  /** Null where no bridge of the route uses the registry. */
+  /** Null when no bridge of the route uses the registry. */
   readonly registry: BridgeRegistry | null;
   readonly maxAgeSeconds: number;
 }
@@ -61,7 +61,8 @@ type BoundChain = Pick<
 >;
 
 /**
- * Null for a route without bridges. `asset` is the movement's, null where the request names none.
+ * Returns the facts of a route's bridges; null for a route without bridges. `asset` is the
+ * movement's asset; null when the request has none.
  */
 export function routeBridge(
   legs: readonly BridgeLeg[],
@@ -92,7 +93,7 @@ function longest(passed: readonly Passed[]): number | null {
   return arrived.size === 0 ? null : Math.max(...arrived.values());
 }
 
-/** Amounts of several assets have no sum. */
+/** Adds up the largest fees; null when the legs carry several assets, whose fees have no sum. */
 function feeOf(passed: readonly Passed[]): string | null {
   if (new Set(passed.map(({ facts }) => facts.asset)).size !== 1) return null;
   return passed.reduce<string | null>(
@@ -191,7 +192,7 @@ function unbound(ids: readonly number[], { chains }: BridgeWorld): BridgeProblem
       };
 }
 
-/** The refusal of the node before anything is sent, as far as it is known here. */
+/** Returns the problem for which the node would fail before it sends, if known here. */
 function withoutLane(
   { lane, asset }: BridgeLeg,
   ids: readonly number[],

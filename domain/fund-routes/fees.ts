@@ -1,4 +1,4 @@
-/** What a route would cost, as far as its fee policy says it in units of the asset. */
+/** The fee of a route, as far as its fee policy and its bridges state it in units of the asset. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compare, multiply, normalize, readDecimal } from '../money.ts';
 
@@ -6,16 +6,16 @@ export type FeeBasis = 'expected_fee' | 'max_fee_abs' | 'max_fee_pct' | 'bridge_
 
 export interface FeeEstimate {
   readonly fee: string;
-  /** The key that it was read from. */
+  /** The fact that the fee was read from. */
   readonly basis: FeeBasis;
 }
 
 const PERCENT = '0.01';
 
 /**
- * `expected_fee`; without one the smallest of what `max_fee_abs`, `max_fee_pct` (per cent of the
- * amount) and the bridges of the route (`bridgeFee`) allow. Null when none of them is known.
- * `max_fee_usd` is in another unit and is ignored.
+ * Returns `expected_fee`. Without that key, returns the smallest of `max_fee_abs`, `max_fee_pct`
+ * (per cent of the amount) and `bridgeFee` (the largest fee of the route's bridges); null when none
+ * of them is known. `max_fee_usd` is in another unit and is ignored.
  */
 export function estimateFee(
   policy: JsonObject,
@@ -39,7 +39,7 @@ export function estimateFee(
     );
 }
 
-/** Fee keys are free-form: a decimal string, or a number in its shortest notation. */
+/** Reads a fee, which a caller may give as a decimal string or as a number. */
 function decimalOf(value: JsonValue | undefined): string | null {
   return readDecimal(typeof value === 'number' ? normalize(String(value)) : value);
 }

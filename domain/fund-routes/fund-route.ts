@@ -10,7 +10,7 @@ import { fundRouteMetadata, type FundRouteMetadata } from './metadata.ts';
 export const FEE_KEYS = ['expected_fee', 'max_fee_abs', 'max_fee_pct', 'max_fee_usd'] as const;
 export const LIMIT_KEYS = ['max_amount', 'min_amount'] as const;
 
-/** The template version that a route is made of. */
+/** The template version that a route is made from. */
 export interface FundRouteSource {
   readonly template_id: string;
   readonly template_key: string;
@@ -30,42 +30,43 @@ export interface FundRoute {
   readonly graph_shape: GraphShape;
   readonly node_count: number;
   readonly executable: boolean;
-  /** Movements of it are made through a route of its own only, so it is never recommended. */
+  /** Whether movements are created only by their own API route; then never recommended. */
   readonly reserved: boolean;
   /**
-   * Whether any of its nodes pays. A team's own type counts as one that does: what its executor
-   * declares is not part of the version. An allowance alone pays nothing.
+   * Whether any node of the route pays. A node of a team's own action type counts as paying,
+   * because the version does not contain what its executor declares. An allowance alone pays
+   * nothing.
    */
   readonly moves_funds: boolean;
   readonly metadata: FundRouteMetadata;
-  /** The keys of risk_controls that are about fees, as they were registered. */
+  /** The keys of risk_controls that concern fees, as they were registered. */
   readonly fee_policy: JsonObject;
-  /** Only the two limits. */
+  /** Only `max_amount` and `min_amount`. */
   readonly risk_controls: JsonObject;
-  /** What its nodes select, in their order. */
+  /** The executor selector of each node, in the order of the nodes. */
   readonly selectors: readonly ExecutorSelector[];
-  /** Those that do the route's work: manual gates and noops only wait or do nothing. */
+  /** Selectors of the nodes that do the route's work. Manual gates and noops are left out. */
   readonly working_selectors: readonly ExecutorSelector[];
-  /** Those whose sends require something beyond their plan. */
+  /** Selectors of the nodes whose sends require something beyond their plan. */
   readonly requiring_selectors: readonly {
     readonly kind: RequirementSpec['kind'];
     readonly selector: ExecutorSelector;
   }[];
-  /** Where it crosses from one chain to another. */
+  /** The nodes that cross from one chain to another. */
   readonly bridge_legs: readonly BridgeLeg[];
 }
 
-/** Results of the movements of a version that ended in the present and the previous month. */
+/** Results of a version's movements that ended in the present and the previous month. */
 export interface FundRouteStats {
   readonly total_completed: number;
   readonly total_failed: number;
   readonly success_rate: number;
-  /** From approval to completion; null while none has completed. */
+  /** From approval to completion; null while no movement has completed. */
   readonly avg_duration_seconds: number | null;
   readonly max_duration_seconds: number | null;
 }
 
-/** `executable`: whether the version may be run at all. */
+/** Builds the route of a template version. `executable`: whether the version may be run at all. */
 export function toFundRoute(source: FundRouteSource, executable: boolean): FundRoute {
   const { template_id, template_key, version, name, graph_shape, nodes, edges } = source;
   const { risk_controls } = source;

@@ -1,7 +1,4 @@
-/**
- * Whether a route works now, from what the registry holds about the executors that its nodes
- * select.
- */
+/** Computes a route's present health from the registry's facts about its executors. */
 import type { ExecutorDescriptor } from '../executor.ts';
 import { matchExecutors } from '../plan/bindings.ts';
 import type { ExecutorSelector } from '../plan/types.ts';
@@ -17,7 +14,7 @@ export interface FundRouteHealth {
   readonly executors: readonly {
     readonly executor_key: string;
     readonly health_state: ExecutorState;
-    /** Why it cannot work on this route, although it may on others. */
+    /** Why the executor cannot work on this route, although it may work on others. */
     readonly reason?: string;
   }[];
 }
@@ -32,9 +29,9 @@ export interface StoredHealth {
 type Item = FundRouteHealth['executors'][number];
 
 /**
- * Answers the health of a route. Nodes select among the registered executors, as they do when a
- * movement is created; what is stored says how each one is. An executor without a health check yet
- * is `unknown`; one that is switched off counts as down.
+ * Returns a function that computes the health of a route. Nodes select among the registered
+ * executors, as when a movement is created; `stored` holds each executor's health. An executor
+ * without a health check yet is `unknown`; a disabled one counts as down.
  */
 export function healthOver(
   registered: readonly ExecutorDescriptor[],
@@ -73,7 +70,7 @@ function stateOf({ status, health_state }: StoredHealth): ExecutorState {
   return health_state === 'up' || health_state === 'down' ? health_state : 'unknown';
 }
 
-/** Names the selector where no single executor matches. */
+/** Returns a name for the selector, shown when it does not match exactly one executor. */
 function selectorName({ action_type, provider, chain_family }: ExecutorSelector): string {
   const more = [
     ...(provider === undefined ? [] : [`provider=${provider}`]),
@@ -83,8 +80,8 @@ function selectorName({ action_type, provider, chain_family }: ExecutorSelector)
 }
 
 /**
- * The same, where some executors cannot work on this route for reasons of its own, by their keys:
- * they count as down. One that is missing or ambiguous stays what it is.
+ * Returns the route's health with the executors in `reasons` (by executor key) counted as down,
+ * because they cannot work on this route. A missing or ambiguous executor keeps its state.
  */
 export function withReasons(
   { executors, status }: FundRouteHealth,
@@ -100,14 +97,17 @@ export function withReasons(
 }
 
 /**
- * Whether no executor is known to be unable to work. A route needs every one of its executors; one
- * that is up does not replace another that is down, switched off, missing or ambiguous.
+ * Returns whether no executor is known to be unable to work. A route needs all of its executors:
+ * one that is up does not replace one that is down, disabled, missing or ambiguous.
  */
 export function canAllWork({ executors }: FundRouteHealth): boolean {
   return executors.every(({ health_state }) => health_state === 'up' || health_state === 'unknown');
 }
 
-/** `unknown` is neither up nor down: a route of such executors alone is degraded. */
+/**
+ * Returns the route's status. `unknown` is neither up nor down: a route with only unknown executors
+ * is degraded.
+ */
 function statusOf(executors: readonly Item[]): HealthStatus {
   if (executors.every(({ health_state }) => health_state === 'up')) return 'healthy';
   return executors.every(({ health_state }) =>

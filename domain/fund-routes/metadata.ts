@@ -1,4 +1,4 @@
-/** Facts about a plan's route, read from its nodes in their order. */
+/** Facts about a plan's route, read from its nodes in plan order. */
 import { specOf } from '../actions/built-in.ts';
 import type { TransportFamily } from '../actions/spec.ts';
 import type { JsonValue } from '../json.ts';
@@ -20,7 +20,10 @@ export function fundRouteMetadata(nodes: readonly TemplateNode[]): FundRouteMeta
   };
 }
 
-/** A node's venue is its source, except that a deposit's venue is its destination. */
+/**
+ * Returns the source venue. A node's `venue` is its source, except that the `venue` of a deposit is
+ * its destination.
+ */
 function sourceOf({ action_type, config }: TemplateNode): string | undefined {
   const source = text(config?.['source_venue']);
   return specOf(action_type).venue === 'source' ? (source ?? text(config?.['venue'])) : source;
@@ -34,8 +37,8 @@ function destinationOf({ action_type, config }: TemplateNode): string | undefine
 }
 
 /**
- * The one family of all nodes that carry funds; `mixed` where there are several, none, or one of a
- * team's own action type.
+ * Returns the one family of all nodes that carry funds; `mixed` when there are several families,
+ * none, or a node of a team's own action type.
  */
 function transportFamily(nodes: readonly TemplateNode[]): TransportFamily {
   // A compensation brings funds back, not along the plan's route.
@@ -44,9 +47,9 @@ function transportFamily(nodes: readonly TemplateNode[]): TransportFamily {
   return families.every((family) => family === first) ? first : 'mixed';
 }
 
-/** Observing funds and moving them within a venue do not decide the family. */
+/** Returns the node's transport family; empty if it observes funds or moves them within a venue. */
 function familyOf({ action_type, has_side_effect }: TemplateNode): TransportFamily[] {
-  // A version does not contain what the executor of a team's own type declares; its template does.
+  // The version does not contain what the executor of a team's own action type declares.
   const { transport, sends } = specOf(action_type, { sends: false });
   if (transport !== null) return [transport];
   return has_side_effect && !sends ? ['mixed'] : [];

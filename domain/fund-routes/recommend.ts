@@ -1,6 +1,6 @@
 /**
- * Which routes serve a request, which of them could be taken now, and in which order to look at
- * them.
+ * Recommends routes: which routes serve a request, which of those can be used now, and in which
+ * order they are ranked.
  */
 import { compare, isDecimal } from '../money.ts';
 import { exceedsMax, maxAmount } from '../plan/amount.ts';
@@ -15,7 +15,7 @@ export interface FundRouteRequest {
   readonly asset: string;
   readonly source_venue: string | null;
   readonly destination_venue: string | null;
-  /** Null skips the checks of limits. */
+  /** Null: the limits on the amount are not checked. */
   readonly amount: string | null;
   readonly priority: Priority;
 }
@@ -32,9 +32,9 @@ export type InfeasibleReason = (typeof INFEASIBLE_REASONS)[number];
 export interface Candidate {
   readonly route: FundRoute;
   readonly stats: FundRouteStats | null;
-  /** Of all its executors, for people and for the score. */
+  /** Health of all the route's executors, for display and for the score. */
   readonly health: FundRouteHealth;
-  /** Whether each executor that does its work can be called now. */
+  /** Whether each executor that does the route's work can be called now. */
   readonly can_work: boolean;
   /** Null for a route without bridges. */
   readonly bridge: RouteBridge | null;
@@ -42,7 +42,7 @@ export interface Candidate {
 
 export interface Recommendation<C extends Candidate = Candidate> {
   readonly rank: number;
-  /** 0 to 1; 0 for an infeasible route, so that the score never contradicts the rank. */
+  /** 0 to 1. An infeasible route has 0, so that the score never contradicts the rank. */
   readonly score: number;
   readonly score_parts: ScoreParts;
   readonly feasibility: 'feasible' | 'infeasible';
@@ -50,10 +50,10 @@ export interface Recommendation<C extends Candidate = Candidate> {
   readonly candidate: C;
 }
 
-/** What fees are compared with when the request names no amount. */
+/** The amount that fees are compared with when the request has no amount. */
 export const REFERENCE_AMOUNT = '1000';
 
-/** Every candidate that serves the request, ranked. The order of the candidates does not matter. */
+/** Returns every candidate that serves the request, ranked. The input may be in any order. */
 export function recommend<C extends Candidate>(
   candidates: readonly C[],
   request: FundRouteRequest,
@@ -73,8 +73,9 @@ export function recommend<C extends Candidate>(
 }
 
 /**
- * A plan that moves nothing serves no request. A route without an asset carries the movement's own,
- * whatever it is. A requested venue must be the route's: a route that names none may lead anywhere.
+ * Returns whether the route serves the request. A plan that moves no funds serves no request. A
+ * route without an asset carries any asset. A requested venue must be the route's venue: a route
+ * without a venue may lead anywhere.
  */
 export function serves(
   { metadata, reserved, moves_funds }: FundRoute,
@@ -88,7 +89,7 @@ export function serves(
   );
 }
 
-/** Why the route cannot be used now; equal to a limit is allowed. */
+/** Returns why the route cannot be used now. An amount equal to a limit is allowed. */
 export function infeasibleReasons(
   { route, can_work }: Candidate,
   amount: string | null,
@@ -111,7 +112,7 @@ interface Judged<C extends Candidate> {
   readonly candidate: C;
   readonly reasons: readonly InfeasibleReason[];
   readonly parts: ScoreParts;
-  /** What the score would be if the route were feasible. */
+  /** The score that the route would have if it were feasible. */
   readonly total: number;
 }
 
@@ -132,7 +133,7 @@ function judge<C extends Candidate>(
   return { candidate, reasons: infeasibleReasons(candidate, amount), parts, total: totalOf(parts) };
 }
 
-/** A bridge's fee is the route's only if nothing else moves funds. */
+/** Returns the bridges' fee, only if nothing but bridges carries funds on the route; else null. */
 function bridgeFee({ route, bridge }: Candidate): string | null {
   return route.metadata.transport_family === 'bridge' ? (bridge?.max_fee ?? null) : null;
 }
@@ -140,9 +141,9 @@ function bridgeFee({ route, bridge }: Candidate): string | null {
 type Order<C extends Candidate> = (a: Judged<C>, b: Judged<C>) => number;
 
 /**
- * Feasible first, then the better total. Rounding may make two totals equal where duration or fee
- * still differ, so those come next; then the key, and of one key the newest version. No two
- * versions are equal in all of these.
+ * Ranks feasible routes first, then by total score. Rounding can make two totals equal although
+ * duration or fee differ, so those are compared next; then the template key, and for one key the
+ * newest version first. No two versions are equal in all of these.
  */
 function byRank<C extends Candidate>(priority: Priority): Order<C> {
   const faster: Order<C> = (a, b) => seconds(a) - seconds(b);
@@ -163,7 +164,10 @@ function byRank<C extends Candidate>(priority: Priority): Order<C> {
   };
 }
 
-/** Longer than any measured time where nothing is known; finite, since differences are computed. */
+/**
+ * Returns the duration; the largest number when it is unknown. It must be finite, because
+ * differences are computed.
+ */
 function seconds<C extends Candidate>({ parts: { speed } }: Judged<C>): number {
   return speed.avg_duration_seconds ?? speed.latency_baseline_seconds ?? Number.MAX_VALUE;
 }
@@ -173,7 +177,7 @@ function compareFees(a: string | null, b: string | null): number {
   return compare(a, b);
 }
 
-/** By code unit: the same everywhere, whatever the language of the machine. */
+/** Compares by code unit, so that the order does not depend on the machine's language. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

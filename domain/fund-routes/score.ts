@@ -1,7 +1,6 @@
 /**
- * The score of a route, from its own facts alone: no other route changes it, so the order of two
- * never depends on a third. Scores are no amounts and may be floats; each step keeps the order of
- * its inputs.
+ * The score of a route, from the route's own facts alone, so the order of two routes never depends
+ * on a third. Scores are not amounts and may be floats. Each step keeps the order of its inputs.
  */
 import type { FeeEstimate } from './fees.ts';
 import type { HealthStatus } from './health.ts';
@@ -10,7 +9,7 @@ import type { FundRouteStats } from './fund-route.ts';
 export const PRIORITIES = ['speed', 'cost'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** At these seconds, and at this share of the amount as fee, a part is worth half. */
+/** Seconds, and the fee as share of the amount, at which a part of the score is 0.5. */
 export const HALF_SECONDS = 300;
 export const HALF_FEE_SHARE = 0.001;
 
@@ -59,7 +58,7 @@ export interface ScoreParts {
 
 export interface ScoreInput {
   readonly stats: FundRouteStats | null;
-  /** Of the bridges that the route goes over; null where there are none, or where it is unknown. */
+  /** Latency in seconds of the route's bridges; null without bridges, or when it is unknown. */
   readonly latency: number | null;
   readonly fee: FeeEstimate | null;
   /** The amount that the fee is compared with. */
@@ -69,8 +68,8 @@ export interface ScoreInput {
 }
 
 /**
- * What is unknown is worth nothing; any known value is worth more. A bridge's declared latency
- * stands in for the duration until a movement has completed.
+ * Returns the parts of the score. An unknown value is worth 0, and any known value more. Until a
+ * movement has completed, the bridges' declared latency replaces the measured duration.
  */
 export function scoreParts(input: ScoreInput): ScoreParts {
   const { stats, latency, fee, amount, health, priority } = input;
@@ -93,7 +92,7 @@ export function scoreParts(input: ScoreInput): ScoreParts {
       basis: fee?.basis ?? null,
     },
     health: { weight: weights.health, value: HEALTH_VALUES[health], status: health },
-    // Counts one more completed and one more failed movement: a single movement proves little.
+    // Adds one completed and one failed movement to the counts, because few movements prove little.
     reliability: {
       value: (total_completed + 1) / (total_completed + total_failed + 2),
       total_completed,
@@ -109,7 +108,7 @@ export function totalOf({ speed, cost, health, reliability }: ScoreParts): numbe
   );
 }
 
-/** 1 at zero, a half at `half`, towards zero beyond. */
+/** Returns 1 at zero, 0.5 at `half`, and less towards zero beyond. */
 function falling(value: number, half: number): number {
   return half / (half + value);
 }

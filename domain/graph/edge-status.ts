@@ -1,4 +1,4 @@
-/** The status of a movement's edges, for people; the walk itself sees one branch at a time. */
+/** The status of a movement's edges, for display. The walk uses one branch at a time. */
 import { ENDED_STATES } from '../states/movement.ts';
 import type { NodeState } from '../states/node.ts';
 import { onCancelTargets, settleEdges, type EdgeStatus } from './edges.ts';
@@ -7,14 +7,14 @@ import type { WalkInput } from './walk-types.ts';
 /** Nodes in these states have not started. */
 const UNSTARTED: readonly NodeState[] = ['BLOCKED', 'SKIPPED', 'CANCELLED'];
 
-/** One status for each edge in plan order; null where the stored facts do not decide. */
+/** Returns one status for each edge in plan order; null when the stored facts do not decide it. */
 export function edgeStatuses(input: WalkInput): readonly (EdgeStatus | null)[] {
   return input.state === 'CANCELLED' ? afterCancel(input) : beforeCancel(input);
 }
 
 /**
- * An on_cancel edge waits for as long as a cancel may come. An edge that is still open at the end
- * never fires.
+ * An on_cancel edge stays pending for as long as a cancel may come. An edge that is still pending
+ * when the movement ends never fires.
  */
 function beforeCancel({ nodes, edges, state }: WalkInput): readonly EdgeStatus[] {
   const statuses = settleEdges({ nodes, edges, cancelled: false });
@@ -26,9 +26,9 @@ function beforeCancel({ nodes, edges, state }: WalkInput): readonly EdgeStatus[]
 }
 
 /**
- * Which edges had fired before the cancel is not stored. An edge whose target had started did; what
- * completed after the cancel started nothing. A target that the cancel itself may have started says
- * nothing about its other edges.
+ * Which edges had fired before the cancel is not stored. An edge into a node that has started did
+ * fire; an edge whose source completed after the cancel started nothing. If the cancel itself may
+ * have started a node, the status of the node's other edges is unknown.
  */
 function afterCancel({ nodes, edges }: WalkInput): readonly (EdgeStatus | null)[] {
   const lane = settleEdges({ nodes, edges, cancelled: true });

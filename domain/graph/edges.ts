@@ -1,4 +1,4 @@
-/** Which edges have fired, which never will, and which are still open. */
+/** Computes which edges have fired, which never will, and which are still pending. */
 import { isSettled } from '../states/node.ts';
 import { isOwed } from './owed.ts';
 import { groupBy, inOrder } from './paths.ts';
@@ -15,27 +15,27 @@ export interface SettleInput {
 
 export interface Settled {
   readonly statuses: Map<WalkEdge, EdgeStatus>;
-  /** BLOCKED nodes that became unreachable in the present branch, in the order of the graph. */
+  /** BLOCKED nodes that became unreachable in the present branch, in the graph's order. */
   readonly unreachable: readonly string[];
 }
 
-/** The nodes that some on_cancel edge leads to: the only branch that continues after a cancel. */
+/** Returns the targets of on_cancel edges: the only branch that continues after a cancel. */
 export function onCancelTargets(
   edges: readonly Pick<GraphEdge, 'edge_type' | 'to'>[],
 ): ReadonlySet<string> {
   return new Set(edges.filter((edge) => edge.edge_type === 'on_cancel').map((edge) => edge.to));
 }
 
-/** The status of every edge; see {@link settleGraph}. */
+/** Returns the status of every edge; see {@link settleGraph}. */
 export function settleEdges(input: SettleInput): Map<WalkEdge, EdgeStatus> {
   return settleGraph(input).statuses;
 }
 
 /**
- * Settles every edge and finds the unreachable nodes, in one pass along the graph; an unreachable
- * node counts as skipped for everything behind it. In the main branch on_cancel edges are always
- * `dead`, so a node that only a cancel leads to is unreachable there; after a cancel only they
- * count, and every other edge is dead. A root is always reachable in the main branch.
+ * Settles every edge and finds the unreachable nodes, in one pass along the graph. For the nodes
+ * behind it, an unreachable node counts as skipped. In the main branch on_cancel edges are always
+ * `dead`, so a node that only a cancel leads to is unreachable there. After a cancel only on_cancel
+ * edges count, and every other edge is dead. A root is always reachable in the main branch.
  */
 export function settleGraph(input: SettleInput): Settled {
   const into = groupBy(input.edges, (edge) => edge.to);
@@ -60,7 +60,10 @@ export function settleGraph(input: SettleInput): Settled {
   return { statuses, unreachable };
 }
 
-/** A cancelled movement cannot be resumed, so a gate that only a cancel leads to is passed over. */
+/**
+ * Returns whether nothing leads to the node any more. A cancelled movement cannot be resumed, so
+ * after a cancel a manual gate is unreachable too.
+ */
 function isOutOfReach(
   node: WalkNode,
   incoming: readonly WalkEdge[],
@@ -85,8 +88,9 @@ function statusOf(
 }
 
 /**
- * Whether the source's outcome is the one this edge waits for, whatever its condition. An effect
- * that landed is what a cancel undoes. `siblings` are all edges that leave the source.
+ * Returns whether the source's outcome is the one that this edge waits for, whatever its condition.
+ * A completed source also triggers on_cancel: a cancel undoes the effect that landed. `siblings`
+ * are all edges that leave the source.
  */
 export function triggers(
   edge: Pick<GraphEdge, 'edge_type'>,
@@ -107,8 +111,8 @@ export function triggers(
 }
 
 /**
- * Among edges of one type from one node whose condition holds, the highest priority fires; equals
- * fire together.
+ * Returns whether the edge has the highest priority among the source's edges of this type whose
+ * condition holds. Edges of equal priority fire together.
  */
 function wins(edge: WalkEdge, siblings: readonly WalkEdge[]): boolean {
   if (!holds(edge)) return false;

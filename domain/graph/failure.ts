@@ -1,4 +1,4 @@
-/** Which failures a plan handles itself. */
+/** Computes which failures a plan handles itself. */
 import { isSettled } from '../states/node.ts';
 import { triggers, type EdgeStatus } from './edges.ts';
 import type { WalkEdge, WalkNode } from './walk-types.ts';
@@ -9,9 +9,9 @@ export interface Failure {
 }
 
 export interface Failures {
-  /** No edge takes these, or the edge that took them led nowhere; first failure first. */
+  /** Failures without an edge, or whose edge led to no completed handler; first failure first. */
   readonly unhandled: readonly Failure[];
-  /** A handler is running; it may still complete. */
+  /** Failures whose handler is still running and may complete. */
   readonly pending: readonly Failure[];
 }
 
@@ -22,11 +22,11 @@ interface FailureInput {
 }
 
 /**
- * A failure is handled when an on_failure or on_timeout edge reaches a node that is not a
- * compensation and that completes, or whose own failure is handled. A gate alone does not handle
- * that of a bridge's second leg. Post-actions never count,
- * neither as what failed nor as what handles it. A condition that could not be evaluated is an
- * unhandled failure of its source, however that ended.
+ * Returns the failures that the plan has not handled. A failure is handled when an on_failure or
+ * on_timeout edge leads to a node that is not a compensation, and that node completes or its own
+ * failure is handled. For the second leg of a bridge, a gate alone is not enough. Post-actions
+ * never count, neither as failed nor as handler. A condition that could not be evaluated is an
+ * unhandled failure of the edge's source, whatever the source's outcome.
  */
 export function failureOf(input: FailureInput): Failures {
   const byKey = new Map(input.nodes.map((node) => [node.node_key, node]));
@@ -49,8 +49,9 @@ export function failureOf(input: FailureInput): Failures {
 type Fate = 'handled' | 'pending' | 'unhandled';
 
 /**
- * on_cancel edges and their conditions are ignored until a cancel. So are results that an earlier
- * attempt with another outcome left on edges that this outcome does not trigger.
+ * Returns whether a condition on an edge of the node could not be evaluated. on_cancel edges are
+ * ignored until a cancel. A result is also ignored if an earlier attempt with another outcome left
+ * it on an edge that the present outcome does not trigger.
  */
 function hasConditionError(node: WalkNode, edges: readonly WalkEdge[]): boolean {
   const failed = edges.filter(
@@ -62,7 +63,7 @@ function hasConditionError(node: WalkNode, edges: readonly WalkEdge[]): boolean 
   return failed.some((edge) => triggers(edge, node, siblings));
 }
 
-/** Each failed node is judged once, however many paths of handlers lead through it. */
+/** Returns the fate of a failed node; judges each once, however many paths lead through it. */
 function fateOf(
   node: WalkNode,
   byKey: ReadonlyMap<string, WalkNode>,
@@ -74,7 +75,7 @@ function fateOf(
   const handlers = failureTargets(node, byKey, input).filter(
     (handler) => handler.node_kind !== 'compensation' && handler.node_kind !== 'post_action',
   );
-  // Resuming a gate does not settle what a bridge owes; the nodes behind the gate do.
+  // Resuming a gate does not bring the funds that a bridge owes; the nodes behind the gate do.
   const each = handlers.map((handler): Fate =>
     node.brings != null && handler.node_kind === 'manual_gate' && handler.state === 'COMPLETED'
       ? best(targetsOf(handler, byKey, input).map((next) => fateBy(next, byKey, input, fates)))
@@ -85,7 +86,7 @@ function fateOf(
   return fate;
 }
 
-/** The outcome of a failure that this node handles. */
+/** Returns the outcome of a failure that `handler` handles. */
 function fateBy(
   handler: WalkNode,
   byKey: ReadonlyMap<string, WalkNode>,
@@ -102,7 +103,7 @@ function best(fates: readonly Fate[]): Fate {
   return fates.includes('pending') ? 'pending' : 'unhandled';
 }
 
-/** The nodes that a completed gate has led to. */
+/** Returns the nodes that a completed gate has led to. */
 function targetsOf(
   gate: WalkNode,
   byKey: ReadonlyMap<string, WalkNode>,
@@ -115,7 +116,7 @@ function targetsOf(
   });
 }
 
-/** The nodes that a failure's own edges lead to. */
+/** Returns the nodes that the fired on_failure and on_timeout edges of a failed node lead to. */
 export function failureTargets(
   node: WalkNode,
   byKey: ReadonlyMap<string, WalkNode>,

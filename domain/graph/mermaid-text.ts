@@ -1,19 +1,19 @@
-/** Untrusted text inside a Mermaid diagram. */
+/** Writes untrusted text into a Mermaid diagram. */
 
 /**
- * Control characters, halves of surrogate pairs, and what reorders or hides text: shown as the
- * replacement character.
+ * Control characters, halves of surrogate pairs, and characters that reorder or hide text: each is
+ * shown as the replacement character.
  */
 const UNSHOWABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const REPLACEMENT = 0xfffd;
 
 /**
- * The text as it may stand between two double quotes. Only ASCII letters and digits stay as they
- * are, and a single `-` or `_` between two of them; everything else becomes `#<code point>;`, which
- * Mermaid turns back into that character after it has read the diagram. So no text can end its
- * string, begin a statement, a comment or a directive, or be taken for Markdown, HTML or an icon.
- * Spaces are among what is replaced: Mermaid's lexer takes any line that holds `direction LR` for
- * that statement, in a string too.
+ * Escapes a text for use between two double quotes. Only ASCII letters and digits stay, and a
+ * single `-` or `_` between two of them. Every other character becomes `#<code point>;`, which
+ * Mermaid turns back into that character after it has parsed the diagram. So no text can end its
+ * string, start a statement, a comment or a directive, or be read as Markdown, HTML or an icon.
+ * Spaces are escaped too: Mermaid's lexer takes any line that contains `direction LR` for that
+ * statement, even in a string.
  */
 export function mermaidText(text: string): string {
   const characters = [...text];
@@ -21,7 +21,7 @@ export function mermaidText(text: string): string {
   return characters
     .map((character, at) => {
       if (plain(at)) return character;
-      // Two in a row may have a meaning; one between letters has none.
+      // Two of these characters in a row may have a meaning; a single one between letters has none.
       if ((character === '-' || character === '_') && plain(at - 1) && plain(at + 1))
         return character;
       return `#${String(UNSHOWABLE.test(character) ? REPLACEMENT : (character.codePointAt(0) ?? REPLACEMENT))};`;
@@ -29,7 +29,7 @@ export function mermaidText(text: string): string {
     .join('');
 }
 
-/** Up to so many characters; the rest is an ellipsis. */
+/** Cuts the text to at most `most` characters; an ellipsis replaces the rest. */
 export function shortened(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;

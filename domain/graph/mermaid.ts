@@ -1,8 +1,8 @@
 /**
- * A plan or a movement as a Mermaid flowchart: https://mermaid.js.org/syntax/flowchart.html. Nodes
- * are named by their position and never by their key, all text of others is escaped, and nothing is
- * used that is not in the simple part of that page: quoted labels, node shapes, three kinds of
- * arrow, a subgraph, classes.
+ * Draws a plan or a movement as a Mermaid flowchart: https://mermaid.js.org/syntax/flowchart.html.
+ * Nodes are named by their position and never by their key. All text from callers is escaped. Only
+ * the simple syntax of that page is used: quoted labels, node shapes, three kinds of arrow, a
+ * subgraph, classes.
  */
 import { NODE_STATES, type NodeState } from '../states/node.ts';
 import type { EdgeStatus } from './edges.ts';
@@ -11,16 +11,16 @@ import type { GraphEdge, GraphNode, NodeKind } from './types.ts';
 
 export interface DrawnNode extends GraphNode {
   readonly action_type: string;
-  /** Null for a plan that is not run. */
+  /** Null for a plan without a movement. */
   readonly state: NodeState | null;
   readonly attempt: number | null;
-  /** The executor's key, and the signer's; null where there is none to show. */
+  /** Keys of the executor and the signer; null when the diagram shows none. */
   readonly executor: string | null;
   readonly signer: string | null;
 }
 
 export interface DrawnEdge extends GraphEdge {
-  /** Null for a plan that is not run, and where it is not known. */
+  /** Null for a plan without a movement, and when the status is unknown. */
   readonly status: EdgeStatus | null;
 }
 
@@ -29,7 +29,7 @@ export interface Drawing {
   readonly edges: readonly DrawnEdge[];
 }
 
-/** What opens and closes the label of each kind of node. */
+/** What opens and closes the label, by kind of node. */
 const SHAPES: Readonly<Record<NodeKind, readonly [string, string]>> = {
   action: ['["', '"]'],
   observe: ['(["', '"])'],
@@ -56,7 +56,7 @@ const COLOURS: Readonly<Record<NodeState, string>> = {
 
 const LONGEST_CONDITION = 80;
 
-/** The diagram; ends with a newline. */
+/** Returns the diagram's text, which ends with a newline. */
 export function toMermaid({ nodes, edges }: Drawing): string {
   const ids = new Map(nodes.map((node, index) => [node.node_key, `n${String(index)}`]));
   const idOf = (key: string): string => {
@@ -105,7 +105,7 @@ function edgeLabel(edge: DrawnEdge): string {
   return parts.map(mermaidText).join('<br/>');
 }
 
-/** What the colours mean, for the states there are; nothing for a plan that is not run. */
+/** Returns the legend of states and arrows; empty for a plan without a movement. */
 function legend(nodes: readonly DrawnNode[], idOf: (key: string) => string): readonly string[] {
   const states = NODE_STATES.filter((state) => nodes.some((node) => node.state === state));
   if (states.length === 0) return [];

@@ -1,13 +1,13 @@
 /**
- * Second legs of bridges: what the first leg has sent is on its way, so they run to their end even
- * where nothing else of the movement starts.
+ * Second legs of bridges. What the first leg has sent is on its way, so the second leg runs to its
+ * end even when nothing else of the movement starts.
  */
 import { isSettled } from '../states/node.ts';
 import type { WalkNode } from './walk-types.ts';
 
 type Leg = Pick<WalkNode, 'state' | 'brings'>;
 
-/** Whether its first leg was sent; `open` while that leg may still prove to be unsent. */
+/** Returns whether the node's first leg was sent; `open` while it may prove to be unsent. */
 export function sentBefore(
   { brings }: Pick<WalkNode, 'brings'>,
   stateOf: (nodeKey: string) => WalkNode['state'] | undefined,
@@ -17,7 +17,10 @@ export function sentBefore(
   return state === undefined || state === 'BLOCKED' || isSettled(state) ? 'no' : 'open';
 }
 
-/** A second leg that has not started, and whose first leg was or may have been sent. */
+/**
+ * Returns whether the node is a second leg that has not started and whose first leg was or may have
+ * been sent.
+ */
 export function isOwed(
   node: Leg,
   stateOf: (nodeKey: string) => WalkNode['state'] | undefined,

@@ -1,10 +1,10 @@
-/** Walks along the edges of a plan's graph that need only the ends of each edge. */
+/** Walks along the edges of a plan's graph. They need only the two ends of each edge. */
 interface Way {
   readonly from: string;
   readonly to: string;
 }
 
-/** Edges by one of their ends, in plan order. */
+/** Groups edges by a key of each edge, such as one of its ends; each group is in plan order. */
 export function groupBy<E, K>(edges: readonly E[], keyOf: (edge: E) => K): Map<K, E[]> {
   const groups = new Map<K, E[]>();
   for (const edge of edges) {
@@ -16,7 +16,7 @@ export function groupBy<E, K>(edges: readonly E[], keyOf: (edge: E) => K): Map<K
   return groups;
 }
 
-/** All nodes on some path into `key`, itself not included. */
+/** Returns all nodes on some path into `key`, without `key` itself. */
 export function ancestorsOf(
   graph: { readonly edges: readonly Way[] },
   key: string,
@@ -34,20 +34,21 @@ export function ancestorsOf(
   return found;
 }
 
-/** All nodes on some path that begins with one of `starts`, these included. */
+/** Returns all nodes on some path that begins at one of `starts`, including `starts`. */
 export function reachableFrom(
   edges: readonly Way[],
   starts: readonly string[],
 ): ReadonlySet<string> {
   const out = groupBy(edges, (edge) => edge.from);
   const found = new Set(starts);
-  // A Set iterates in insertion order and includes what is added meanwhile.
+  // A Set iterates in insertion order and includes items that are added during the loop.
   for (const key of found) for (const { to } of out.get(key) ?? []) found.add(to);
   return found;
 }
 
 /**
- * Every node after all those that lead to it; nodes of a cycle, which no valid plan has, come last.
+ * Returns every node after all nodes that lead to it. Nodes of a cycle, which no valid plan has,
+ * come last.
  */
 export function inOrder(
   keys: readonly string[],

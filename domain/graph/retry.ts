@@ -1,14 +1,14 @@
-/** Which node an operator's retry takes, and what becomes possible again because of it. */
+/** Computes which nodes an operator may retry, and which other nodes a retry opens or closes. */
 import { onCancelTargets, settleEdges } from './edges.ts';
 import { failureTargets } from './failure.ts';
 import type { WalkInput, WalkNode } from './walk-types.ts';
 import { walk } from './walk.ts';
 
 /**
- * Whether a node may be retried. UNKNOWN always; FAILED while its failure path has not started,
- * neither before a cancel. In a CANCELLED movement only a compensation, a second leg of a bridge or
- * an UNKNOWN node. A gate does not count as the start of a second leg's failure path: it paid
- * nothing, and what the bridge owes is still brought only once.
+ * Returns whether a node may be retried. UNKNOWN always; FAILED while its failure path has not
+ * started, also not before a cancel. In a CANCELLED movement only an UNKNOWN node, a compensation,
+ * or a second leg of a bridge. For a second leg, a gate does not count as a started failure path:
+ * the gate paid nothing, and the funds are still brought only once.
  */
 export function isRetryable(input: WalkInput, node: WalkNode): boolean {
   if (node.state === 'UNKNOWN') return true;
@@ -28,14 +28,17 @@ export function isRetryable(input: WalkInput, node: WalkNode): boolean {
   );
 }
 
-/** A gate that waits, or that was resumed and had nothing behind it. */
+/** Returns whether the target is a gate that waits, or a resumed gate with no node behind it. */
 function isGateToNowhere(target: WalkNode, { edges }: WalkInput): boolean {
   if (target.node_kind !== 'manual_gate') return false;
   if (target.state === 'READY') return true;
   return target.state === 'COMPLETED' && !edges.some(({ from }) => from === target.node_key);
 }
 
-/** Waiting gates that the failure of `retried` had opened: they close while it runs again. */
+/**
+ * Returns the waiting gates that the failure of `retried` had opened. They close while that node
+ * runs again.
+ */
 export function closedAgain(input: WalkInput, retried: WalkNode): readonly string[] {
   if (retried.state !== 'FAILED') return [];
   const statuses = settleEdges({ nodes: input.nodes, edges: input.edges, cancelled: false });
@@ -46,12 +49,12 @@ export function closedAgain(input: WalkInput, retried: WalkNode): readonly strin
 }
 
 /**
- * The SKIPPED nodes that are no longer dead once `retried` runs again: those the walk would not
- * skip anew if every skipped node were BLOCKED.
+ * Returns the SKIPPED nodes that become reachable when `retried` runs again: those that the walk
+ * would not skip if every skipped node were BLOCKED.
  */
 export function reopened(input: WalkInput, retried: string): readonly string[] {
-  // What its success has started is not undone, so its other branches stay closed (an allowance
-  // that was reset runs again behind nodes that have pulled by it).
+  // Nodes that the earlier success has started are not undone, so the failure branches stay closed.
+  // Example: an allowance that was reset runs again behind nodes that have pulled by it.
   const hasStartedOthers = input.nodes.some(({ node_key, state }) => {
     if (['BLOCKED', 'SKIPPED', 'CANCELLED'].includes(state)) return false;
     const into = input.edges.filter(({ to }) => to === node_key);

@@ -1,10 +1,10 @@
-/** What kind of graph a plan is, and which nodes it starts with. */
+/** Computes what kind of graph a plan is, and which nodes it starts with. */
 import type { Graph, GraphEdge, GraphShape } from './types.ts';
 
 /**
- * `linear` has neither fork nor join. Of fork by type or condition (`branching`), fork of edges
- * that fire together (`split`) and join (`merging`), a graph with exactly one is named after it and
- * any mix is `hybrid`.
+ * Returns the shape of a graph: `linear` has neither fork nor join; `branching` a fork by edge type
+ * or condition; `split` a fork of edges that fire together; `merging` a join. A graph with more
+ * than one of these traits is `hybrid`.
  */
 export function graphShape(graph: Graph): GraphShape {
   const traits = new Set<GraphShape>();
@@ -19,8 +19,8 @@ export function graphShape(graph: Graph): GraphShape {
 }
 
 /**
- * A fork splits when two unconditional on_success edges share a priority; any other way out is a
- * branch.
+ * Returns the traits of one fork. Two unconditional on_success edges of equal priority make a
+ * split; any other outgoing edge makes a branch.
  */
 function forkTraits(out: readonly GraphEdge[]): GraphShape[] {
   const together = new Map<number, number>();
@@ -33,7 +33,7 @@ function forkTraits(out: readonly GraphEdge[]): GraphShape[] {
   return out.length > largest ? ['split', 'branching'] : ['split'];
 }
 
-/** The nodes a movement starts with: those that no edge of any type leads to. */
+/** Returns the nodes that a movement starts with: those that no edge of any type leads to. */
 export function rootNodes(graph: {
   readonly nodes: readonly { readonly node_key: string }[];
   readonly edges: readonly { readonly to: string }[];

@@ -1,4 +1,4 @@
-/** The parts of a plan that the graph rules look at. */
+/** The parts of a plan that the graph rules read. */
 export const NODE_KINDS = [
   'action',
   'observe',
@@ -39,7 +39,7 @@ export interface Graph<N extends GraphNode = GraphNode, E extends GraphEdge = Gr
   readonly edges: readonly E[];
 }
 
-/** How an edge is named in reasons and messages. */
+/** Returns the name of an edge for reasons and messages. */
 export function edgeName(edge: Pick<GraphEdge, 'from' | 'to'>): string {
   return `${edge.from}->${edge.to}`;
 }

@@ -1,4 +1,4 @@
-/** Whether nodes and edges form a plan at all. Every problem is reported, not only the first. */
+/** Validates nodes and edges as a plan. Every problem is reported, not only the first. */
 import { edgeName, type Graph, type GraphEdge } from './types.ts';
 
 export const GRAPH_PROBLEMS = [
@@ -17,11 +17,11 @@ export interface GraphProblem {
   readonly problem: GraphProblemKind;
   readonly node_key?: string;
   readonly edge?: string;
-  /** For a cycle: the keys on it, in order. */
+  /** For a cycle: the node keys on it, in order. */
   readonly node_keys?: readonly string[];
 }
 
-/** All problems of a graph; empty means valid. */
+/** Returns all problems of a graph; an empty list means that the graph is valid. */
 export function validateGraph(graph: Graph): readonly GraphProblem[] {
   if (graph.nodes.length === 0) return [{ problem: 'empty_graph' }];
   const keys = new Set(graph.nodes.map((node) => node.node_key));
@@ -71,13 +71,14 @@ function hasRoot(keys: readonly string[], edges: readonly GraphEdge[]): boolean 
 }
 
 function findCycles(keys: readonly string[], edges: readonly GraphEdge[]): GraphProblem[] {
-  // Two edges between the same nodes are one step: each cycle is reported once.
+  // Several edges between the same two nodes count as one step, so that each cycle is reported
+  // once.
   const ways = new Map<string, Set<string>>(keys.map((key) => [key, new Set()]));
   for (const edge of edges) ways.get(edge.from)?.add(edge.to);
   const next = new Map([...ways].map(([key, targets]) => [key, [...targets]]));
   const done = new Set<string>();
   const problems: GraphProblem[] = [];
-  // An explicit stack, so that the depth of a plan never depends on the depth of recursion.
+  // Uses an explicit stack, so that a deep plan cannot exhaust the call stack.
   for (const start of keys) {
     const path: { key: string; index: number }[] = done.has(start)
       ? []

@@ -1,29 +1,30 @@
-/** What the walk looks at: a graph whose nodes have states and whose edges have results. */
+/** The walk's input: a graph whose nodes have states and whose edges have condition results. */
 import type { MovementState } from '../states/movement.ts';
 import type { NodeState } from '../states/node.ts';
 import type { GraphEdge, GraphNode } from './types.ts';
 
 export interface WalkNode extends GraphNode {
   readonly state: NodeState;
-  /** Completed after an operator's resume in its present attempt. */
+  /** Whether the present attempt completed after an operator's resume. */
   readonly resumed: boolean;
-  /** FAILED by time-out. */
+  /** Whether the node FAILED by a time-out. */
   readonly timed_out: boolean;
-  /** FAILED because a stop ended its send: no edge takes that failure. */
+  /** Whether the node FAILED because a stop ended its send; no edge takes that failure. */
   readonly ended_by_stop?: boolean;
   readonly error_code: string | null;
   /**
-   * Orders failures: the first one names the movement's error. Any monotone number, 0 when not
-   * settled.
+   * Orders failures: the first failure names the movement's error. Any increasing number; 0 when
+   * the node is not settled.
    */
   readonly settled_order: number;
-  /** Of a bridge's second leg: the node whose funds it brings. */
+  /** For a bridge's second leg: the key of the node whose funds it brings. */
   readonly brings?: string | null;
 }
 
 export interface WalkEdge extends GraphEdge {
   /**
-   * The stored result of the condition; null where there is none or the source is not settled yet.
+   * The stored result of the condition; null when the edge has no condition or its source is not
+   * settled yet.
    */
   readonly condition: boolean | 'error' | null;
 }
@@ -34,7 +35,7 @@ export interface WalkInput {
   readonly edges: readonly WalkEdge[];
 }
 
-/** The key of a node, for mapping. */
+/** Returns the key of a node; used with `map`. */
 export function keyOf(node: WalkNode): string {
   return node.node_key;
 }

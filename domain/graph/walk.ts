@@ -1,7 +1,7 @@
 /**
- * What a movement does next: a pure function over shape, node states and edge results. The workflow
- * calls it after every change and writes what it says; the API calls it to answer with the same
- * frontier. No clock, no I/O, no randomness.
+ * Computes what a movement does next: a pure function of graph, node states and condition results.
+ * The workflow calls it after every change and writes the result; the API calls it to return the
+ * same frontier. It uses no clock, no I/O and no randomness.
  */
 import type { MovementState } from '../states/movement.ts';
 import { isSettled, type NodeState } from '../states/node.ts';
@@ -12,21 +12,25 @@ import { sentBefore } from './owed.ts';
 import { keyOf, type WalkEdge, type WalkInput, type WalkNode } from './walk-types.ts';
 
 export interface WalkResult {
-  /** BLOCKED nodes whose edges have fired. */
+  /** BLOCKED nodes that become READY, because their edges have fired. */
   readonly ready: readonly string[];
   /** BLOCKED nodes that became unreachable. */
   readonly skip: readonly string[];
-  /** Nodes that need a runner once `ready` is written: every open one but gates and UNKNOWN. */
+  /**
+   * Nodes that need a runner once `ready` is written: all started nodes that are neither settled,
+   * UNKNOWN, nor waiting gates.
+   */
   readonly run: readonly string[];
   /**
-   * The frontier once this is written: every node that has started and not settled, in plan order.
+   * The frontier once this result is written: every node that has started and not settled, in plan
+   * order.
    */
   readonly frontier: readonly string[];
-  /** The movement's state once this is written. */
+  /** The movement's state once this result is written. */
   readonly state: MovementState;
-  /** Nothing is left to do in this state. */
+  /** Whether nothing is left to do. */
   readonly ended: boolean;
-  /** For FAILED: the first unhandled failure. */
+  /** The first unhandled failure; null unless the movement becomes FAILED. */
   readonly failure: { readonly node_key: string; readonly error_code: string } | null;
 }
 
@@ -38,8 +42,8 @@ const RUNNING: readonly MovementState[] = [
 ];
 
 /**
- * One step of the walk. Applying its result and walking again ends after at most as many steps as
- * nodes.
+ * Computes one step. Applying the result and walking again ends after at most as many steps as the
+ * graph has nodes.
  */
 export function walk(input: WalkInput): WalkResult {
   if (input.state === 'CANCELLED') return walkCancelled(input);
@@ -58,7 +62,8 @@ function walkMain(input: WalkInput): WalkResult {
     (node) => node.state === 'BLOCKED' && isSatisfied(node, input.edges, statuses),
   );
   const owed = owedLegs(nodes);
-  // What a bridge owes is brought whatever else has failed, and whatever lies between.
+  // The funds that a bridge owes are brought even if other nodes have failed or lie between the
+  // legs.
   const startable =
     failure.unhandled.length === 0
       ? satisfied.filter((node) => node.node_kind !== 'post_action')
@@ -75,7 +80,7 @@ function walkMain(input: WalkInput): WalkResult {
   const after = withStates(nodes, ready.map(keyOf), 'READY');
   if (after.some(open)) return running(input, after, skip, ready.map(keyOf));
   const leftover = after.filter((node) => node.state === 'BLOCKED').map(keyOf);
-  // Judged once more, with no handler left that could still run.
+  // Failures are judged once more, because no handler can still run.
   const last = withStates(after, leftover, 'SKIPPED');
   const [first] = failureOf({
     nodes: last,
@@ -87,7 +92,7 @@ function walkMain(input: WalkInput): WalkResult {
     skip: [...skip, ...leftover],
     run: [],
     frontier: [],
-    // A movement is ended from EXECUTING only; from a waiting state it passes through it.
+    // A movement ends from EXECUTING only; from a waiting state it first returns to EXECUTING.
     state: input.state !== 'EXECUTING' ? 'EXECUTING' : first === undefined ? 'COMPLETED' : 'FAILED',
     ended: input.state === 'EXECUTING',
     failure: first ?? null,
@@ -95,8 +100,8 @@ function walkMain(input: WalkInput): WalkResult {
 }
 
 /**
- * After a cancel the on_cancel edges alone count; what was in flight runs to its proven end, and so
- * does what a bridge owes by then.
+ * Computes one step after a cancel. Only on_cancel edges count. Nodes in flight run to their proven
+ * end, and so do second legs whose first leg was sent.
  */
 function walkCancelled(input: WalkInput): WalkResult {
   const { skip, statuses } = settleDead(input, true);
@@ -123,7 +128,7 @@ function walkCancelled(input: WalkInput): WalkResult {
   };
 }
 
-/** Second legs that have not started, and whose first leg was sent. */
+/** Returns the second legs that have not started and whose first leg was sent. */
 function owedLegs(nodes: readonly WalkNode[]): ReadonlySet<string> {
   const states = new Map(nodes.map((node) => [node.node_key, node.state]));
   const owed = nodes.filter(
@@ -166,8 +171,8 @@ function nothing(input: WalkInput): WalkResult {
 }
 
 /**
- * The unreachable nodes, and the edges' statuses. A node that a cancel could still reach stays
- * BLOCKED in the main branch, and is skipped when the movement ends.
+ * Returns the unreachable nodes and the edges' statuses. In the main branch a node that a cancel
+ * could still reach stays BLOCKED; it is skipped when the movement ends.
  */
 function settleDead(
   input: WalkInput,
@@ -192,7 +197,10 @@ function groups(node: WalkNode, edges: readonly WalkEdge[]): WalkEdge[][] {
   return [...groupBy(incoming(node, edges, false), (edge) => edge.join_key).values()];
 }
 
-/** Some group has every edge settled and one fired. Roots are readied by the approval, not here. */
+/**
+ * Returns whether some group of incoming edges has all edges settled and at least one fired. Roots
+ * have no edges: the approval makes them READY.
+ */
 function isSatisfied(
   node: WalkNode,
   edges: readonly WalkEdge[],

@@ -1,24 +1,25 @@
 /**
- * What a transaction with a used nonce of a nonce lane may cost: the caps of its chain, or the caps
- * that a person raised for this lane. Signing and display both use this rule.
+ * The caps on the cost of a transaction that uses an already used nonce of a nonce lane: the
+ * chain's caps, or the caps that an operator raised for this nonce lane. Signing and display both
+ * use this rule.
  */
 import { compare, multiply } from '../money.ts';
 import type { Actor } from '../roles.ts';
 
-/** The caps of the venues file. */
+/** A chain's caps in the venues file. */
 export interface Caps {
   readonly max_gas_cost_wei: string;
-  /** Null where the chain has none. */
+  /** Null when the chain has no such cap. */
   readonly max_fee_per_gas_gwei: string | null;
 }
 
-/** What the caps are raised to for one lane; null leaves one as it is. */
+/** The raised caps of one nonce lane; null leaves a cap unchanged. */
 export interface RaisedCaps {
   readonly max_gas_cost_wei: string | null;
   readonly max_fee_per_gas_gwei: string | null;
 }
 
-/** A raise that holds now. */
+/** A raise that is in force now. */
 export interface LaneRaise extends RaisedCaps {
   readonly reason: string;
   readonly raised_by: Actor;
@@ -27,10 +28,10 @@ export interface LaneRaise extends RaisedCaps {
   readonly until: string;
 }
 
-/** How many times the chain's own cap a raise may allow. */
+/** How many times the chain's cap a raised cap may be. */
 export const MOST_RAISE = '10';
 
-/** The larger of the chain's cap and the lane's raise, of each, within {@link mostOf}. */
+/** Returns for each cap the larger of chain's and nonce lane's, at most {@link mostOf}. */
 export function capsInForce(chain: Caps, raise: RaisedCaps | null): Caps {
   const { max_gas_cost_wei, max_fee_per_gas_gwei } = chain;
   return {
@@ -42,7 +43,10 @@ export function capsInForce(chain: Caps, raise: RaisedCaps | null): Caps {
   };
 }
 
-/** Whether a raise stays within its bounds; a cap that the chain does not have cannot be raised. */
+/**
+ * Returns whether a raise stays within its bounds. A cap that the chain does not have cannot be
+ * raised.
+ */
 export function isWithinBounds(chain: Caps, raise: RaisedCaps): boolean {
   const within = (own: string | null, raised: string | null): boolean =>
     raised === null || (own !== null && compare(raised, mostOf(own)) <= 0);
@@ -52,7 +56,7 @@ export function isWithinBounds(chain: Caps, raise: RaisedCaps): boolean {
   );
 }
 
-/** How far a cap of a chain may be raised. */
+/** Returns the largest value to which a chain's cap may be raised. */
 export function mostOf(own: string): string {
   return multiply(own, MOST_RAISE);
 }

@@ -1,6 +1,6 @@
 /**
- * What a nonce lane needs that no run of a movement does, because the nodes have ended or no node
- * owns the nonce. Pure; activities/relays/lanes.ts carries it out.
+ * The work on a nonce lane that no movement's run does, because its node has ended or no node owns
+ * the nonce. This module is pure; activities/relays/lanes.ts does the work.
  */
 import { hasBytes, type JournaledTransaction, type StoredTransaction } from '../executor.ts';
 import type { NodeState } from '../states/node.ts';
@@ -10,42 +10,43 @@ export interface OpenClaim {
   readonly transaction_id: string;
   readonly nonce: number;
   readonly signer_key: string;
-  /** Null where it fills a gap and belongs to no node. */
+  /** Null when the claim fills a gap and belongs to no node. */
   readonly movement_id: string | null;
   readonly node_key: string | null;
   readonly attempt: number | null;
   readonly node_state: NodeState | null;
-  /** Its node's run no longer works on it. */
+  /** Whether the run of its node no longer works on it. */
   readonly ended: boolean;
-  /** Its node ended because its payment was seen in a block. */
+  /** Whether its node ended because the node's payment was seen in a block. */
   readonly proven: boolean;
-  /** Why its node's run cannot use the nonce up; null where the run reports nothing. */
+  /** Why the run of its node cannot use up the nonce; null when the run reports no reason. */
   readonly stuck: string | null;
-  /** Its block was seen to be gone. */
+  /** Whether the block of its transaction was seen to have left the chain. */
   readonly reorged: boolean;
-  /** Oldest first; the first is the claim itself, which may be unsigned. */
+  /** The signed versions, oldest first. The first is the claim itself, which may be unsigned. */
   readonly versions: readonly JournaledTransaction[];
 }
 
-/** How many transactions the account has on the chain. */
+/** Transaction counts of the account on the chain. */
 export interface Counted {
   readonly latest: number;
   readonly final: number;
 }
 
 export type Duty =
-  /** A final block has used the nonce: which version was it? */
+  /** A final block has used the nonce; find out which version was mined. */
   | { readonly kind: 'settle'; readonly claim: OpenClaim }
-  /** Its payment was mined and its block is gone: it has to be mined again. */
+  /** The payment was mined, but its block has left the chain: the payment must be mined again. */
   | { readonly kind: 'send_again'; readonly claim: OpenClaim; readonly newest: StoredTransaction }
-  /** Nothing that was signed for it may land. */
+  /** Nothing that was signed with the nonce may land. */
   | { readonly kind: 'close'; readonly claim: OpenClaim; readonly newest: StoredTransaction }
-  /** Never signed, or not even claimed, and later nonces wait behind it. */
+  /** Later nonces wait for this nonce, which was never signed or never claimed. */
   | { readonly kind: 'fill'; readonly nonce: number; readonly claim: OpenClaim | null };
 
 /**
- * The duties of a nonce lane, lowest nonce first. `claims` are its lowest, in order. What a run
- * still works on is left to that run; a nonce that is mined but not final needs nothing.
+ * Returns the duties of a nonce lane, lowest nonce first. `claims` are its lowest claims, in order.
+ * A nonce that a run still works on is left to that run. A nonce that is mined but not final needs
+ * nothing.
  */
 export function dutiesOf(claims: readonly OpenClaim[], counted: Counted): readonly Duty[] {
   const settled = claims
@@ -55,18 +56,19 @@ export function dutiesOf(claims: readonly OpenClaim[], counted: Counted): readon
   return [...settled, ...gapsBefore(waiting, counted.latest), ...waiting.flatMap(tended(waiting))];
 }
 
-/** How long a signed nonce waits before what is missing below it is filled. */
+/** Seconds that a signed nonce waits before the missing nonces below it are filled. */
 const GAP_SECONDS = 30;
 /**
- * Most nonces that are filled in one turn: a wrong count of the endpoint must not cost thousands.
+ * Largest number of nonces filled at a time: a wrong nonce count that the endpoint reports must not
+ * cost thousands of transactions.
  */
 const MOST_FILLED = 16;
 
-/** Unclaimed nonces below the lowest nonce that has a signed transaction. */
+/** Returns duties to fill unclaimed nonces below the lowest nonce with a signed transaction. */
 function gapsBefore(waiting: readonly OpenClaim[], latest: number): readonly Duty[] {
   const claimed = new Set(waiting.map(({ nonce }) => nonce));
   const signed = waiting.find(({ versions }) => newestOf(versions) !== null);
-  // A count that lags behind catches up meanwhile.
+  // An endpoint's nonce count that lags behind is correct again after this time.
   const isOld = (signed?.versions.at(-1)?.age_seconds ?? 0) >= GAP_SECONDS;
   const count = signed === undefined || !isOld ? 0 : signed.nonce - latest;
   const length = Math.min(Math.max(0, count), MOST_FILLED);
@@ -78,11 +80,12 @@ function gapsBefore(waiting: readonly OpenClaim[], latest: number): readonly Dut
 function tended(waiting: readonly OpenClaim[]): (claim: OpenClaim) => readonly Duty[] {
   return (claim) => {
     if (!claim.ended) return [];
-    // For a completed payment only a payment may be mined again, whatever was signed after it.
+    // After a payment has completed its node, only a payment may be mined again, whatever was
+    // signed later.
     const { versions, proven } = claim;
     const newest = newestOf(proven ? versions.filter(({ kind }) => kind === 'payment') : versions);
     if (newest !== null) return [{ kind: proven ? 'send_again' : 'close', claim, newest } as const];
-    // The next send takes the nonce over; it is filled only if something already waits for it.
+    // The next send reuses the nonce; the nonce is filled only if a later one already waits for it.
     const isWaitedFor = waiting.some(
       ({ nonce, versions }) => nonce > claim.nonce && newestOf(versions) !== null,
     );

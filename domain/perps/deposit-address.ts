@@ -1,4 +1,4 @@
-/** Deposit addresses of the perps venue: nothing but a deposit may pay one. */
+/** Deposit addresses of the perps venue: only a deposit may pay one. */
 import { perpRoleOf } from './ready.ts';
 import type { Destination } from '../allowlist/destination.ts';
 import { unpadded } from '../allowlist/unpadded.ts';
@@ -7,8 +7,9 @@ import type { ChainAssets } from '../plan/tokens.ts';
 export const USE_PERP_DEPOSIT = 'USE_PERP_DEPOSIT';
 
 /**
- * Why a node may not pay one of these; null where none is a deposit address. A plain transfer to it
- * is credited to its sender, whatever the amount, and on another chain to no account.
+ * Returns why a node may not pay these destinations; null when none is a deposit address. The venue
+ * credits a plain transfer to that address to the sender, whatever the amount; on another chain it
+ * credits no account.
  */
 export function paysDepositAddress(
   actionType: string,

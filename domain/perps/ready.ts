@@ -1,43 +1,43 @@
 /**
- * Whether a node may use the perps venue, from the facts in the database. The fence applies the
- * same rule in SQL under locks (prisma/functions/perp-fence.sql), and that decides.
+ * Whether a node may use the perps venue, from facts in the database. The send fence applies the
+ * same rule in SQL under locks (prisma/functions/perp-fence.sql); the fence's result decides.
  */
 
 import { specOf } from '../actions/built-in.ts';
 import type { RequirementSpec } from '../actions/spec.ts';
 
-/** What a node does with the account at the venue. */
+/** What a node does with the account at the perps venue. */
 export type PerpRole = Extract<RequirementSpec, { readonly kind: 'perp' }>['as'];
 
-/** Null for an action type that does not use the venue. */
+/** Returns the role; null for an action type that does not use the perps venue. */
 export function perpRoleOf(actionType: string): PerpRole | null {
   const { requires } = specOf(actionType);
   return requires?.kind === 'perp' ? requires.as : null;
 }
 
-/** Whether it is signed for the venue itself, with a nonce of its own. */
+/** Returns whether the action is signed for the perps venue itself, with that venue's nonce. */
 export function isUserSigned(actionType: string): boolean {
   return specOf(actionType).signs === 'venue_message';
 }
 
-/** The facts of a node's movement in the database. Addresses are of any case. */
+/** The database's facts about a node's movement. Addresses may be in any case. */
 export interface PerpFacts {
-  /** Null: there is no master account yet. */
+  /** Null: no master account is registered yet. */
   readonly master_address: string | null;
-  /** Null: the movement is the master's own. */
+  /** Null: the movement works for the master account and no strategy. */
   readonly strategy_id: string | null;
   /**
-   * A paused strategy that takes part: the movement's own, or for the master's own movement one
-   * that works with the master's account; null where none is paused.
+   * A paused strategy that this movement affects: the movement's own strategy; for a movement of
+   * the master account, a strategy that uses the master's account. Null when none is paused.
    */
   readonly paused_strategy: string | null;
-  /** Null: the strategy has no binding. */
+  /** Null: the strategy is not bound to the perps venue. */
   readonly binding: {
     readonly sub_account_address: string | null;
     /** In units of the venue's asset. */
     readonly max_agent_balance: string | null;
   } | null;
-  /** For a deposit: another open movement with a deposit of the same amount. */
+  /** For a deposit: another open movement that deposits the same amount. */
   readonly equal_deposit: string | null;
 }
 
@@ -49,18 +49,18 @@ export const PERP_PROBLEMS = [
   'STRATEGY_PAUSED',
   'SUB_ACCOUNT_MISMATCH',
   'EQUAL_DEPOSIT_IN_FLIGHT',
-  // Only at the fence: before it the executor reads what the account has.
+  // Found only by the send fence; before the fence, the executor reads the account's balance.
   'MAX_AGENT_BALANCE_EXCEEDED',
 ] as const;
 export type PerpProblem = (typeof PERP_PROBLEMS)[number];
 
-/** Why the node may not be sent, with its subject; null where it may. */
+/** Returns why the node may not send, with the key that the sentence names; null when it may. */
 export function perpProblem(
   facts: PerpFacts,
   use: {
     readonly role: PerpRole;
     readonly signer: string;
-    /** Of a top-up: whom its config pays. */
+    /** For a top-up: the sub-account that the node's config pays. */
     readonly sub_account?: string;
   },
 ): { readonly code: PerpProblem; readonly key: string } | null {

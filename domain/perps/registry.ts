@@ -1,11 +1,11 @@
 /** The stored facts of the perps venue: its master account, bound strategies, and agents. */
 import type { AgentWalletState } from '../states/agent-wallet.ts';
 
-/** As callers name the venue's networks. */
+/** The venue's networks, by the names that callers use. */
 export const PERP_NETWORKS = ['mainnet', 'testnet'] as const;
 export type PerpNetworkName = (typeof PERP_NETWORKS)[number];
 
-/** The one account that everything is paid out of. */
+/** The one account that pays for everything on the perps venue. */
 export interface PerpMaster {
   /** In lower case. */
   readonly master_address: string;
@@ -15,22 +15,22 @@ export interface PerpMaster {
   readonly created_at: string;
 }
 
-/** What a strategy has on the venue. */
+/** The perps venue's facts about one strategy. */
 export interface PerpBinding {
   readonly strategy_id: string;
-  /** In lower case; null: it works with the master's own account. */
+  /** In lower case; null: the strategy uses the master's own account. */
   readonly sub_account_address: string | null;
-  /** A decimal. */
+  /** A decimal; null: no limit. */
   readonly max_agent_balance: string | null;
   readonly paused: boolean;
-  /** Of the last change of `paused`, whichever way. */
+  /** Reason of the last change of `paused`, to true or to false. */
   readonly pause_reason: string | null;
   readonly paused_changed_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-/** Who may sign orders for a strategy. */
+/** A wallet that may sign orders for a strategy. */
 export interface AgentWallet {
   readonly wallet_id: string;
   readonly strategy_id: string;
@@ -43,11 +43,11 @@ export interface AgentWallet {
   readonly last_error: string | null;
   readonly created_at: string;
   readonly updated_at: string;
-  /** When the venue was first seen to list it. */
+  /** When the venue was first seen to list the wallet. */
   readonly approved_at: string | null;
 }
 
-/** What an account of the venue held when it was read. */
+/** What an account of the perps venue held when it was read. */
 export interface PerpAccount {
   readonly withdrawable: string;
   readonly account_value: string;

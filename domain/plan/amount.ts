@@ -1,4 +1,4 @@
-/** How much a node moves, and whether its risk controls allow that. */
+/** Reads how much a node moves, and checks the amount against the risk controls. */
 import { specOf } from '../actions/built-in.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compare, isDecimal, readDecimal } from '../money.ts';
@@ -11,9 +11,9 @@ export type AmountSource =
   | { readonly kind: 'invalid'; readonly text: string };
 
 /**
- * Reads `amount`, else `amount_ref` (`intent` or `nodes.<key>.output.<field>`), else the intent's.
- * In a compiled node an `amount` next to an `amount_ref` is the template's, since a caller's is
- * removed.
+ * Reads `amount`, else `amount_ref` (`intent` or `nodes.<key>.output.<field>`), else uses the
+ * intent's amount. In a compiled node, an `amount` next to an `amount_ref` comes from the template,
+ * since a caller's `amount` is removed.
  */
 export function parseAmountSource(config: JsonObject): AmountSource {
   const { amount, amount_ref: ref } = config;
@@ -31,8 +31,8 @@ export function parseAmountSource(config: JsonObject): AmountSource {
 }
 
 /**
- * The amount in plain notation, or null when the output it refers to holds none: a node whose
- * amount is not known exactly moves nothing.
+ * Returns the amount in plain notation; null when the node output that it refers to holds no
+ * amount. A node whose amount is not known exactly moves nothing.
  */
 export function resolveAmount(
   config: JsonObject,
@@ -52,8 +52,8 @@ export function resolveAmount(
 }
 
 /**
- * Whether a node allows 0: it takes an allowance back, draws nothing and pays no one. A template's
- * or a caller's `amount` says so; an output that comes to 0 is an allowance like any other.
+ * Returns whether a node allows 0: such a node takes an allowance back and pays no one. Only an
+ * `amount` of the template or the caller can be 0; a node output of 0 is not accepted.
  */
 export function takesBack({
   action_type,
@@ -67,7 +67,7 @@ export function takesBack({
   );
 }
 
-/** Whether a plan waits for what others send and sends nothing itself; to take back is no send. */
+/** Returns whether a plan only observes what others send. Taking back an allowance is no send. */
 export function onlyObserves(
   nodes: readonly (Pick<TemplateNode, 'node_kind' | 'action_type' | 'config'> & {
     readonly sends: boolean;
@@ -79,12 +79,12 @@ export function onlyObserves(
   );
 }
 
-/** The limit that an unreadable limit stands for. */
+/** The limit that replaces an unreadable limit. */
 const NOTHING = '0';
 
 /**
- * The tighter of the plan's and the node's `max_amount`; null where neither sets one. A patch may
- * only tighten. A limit that is present but no decimal allows nothing, since its author wanted a
+ * Returns the lower of the plan's and the node's `max_amount`; null when neither is set. A patch
+ * may only lower the limit. A limit that is not a decimal allows nothing, since its author wanted a
  * limit.
  */
 export function maxAmount(
@@ -101,7 +101,7 @@ export function maxAmount(
   return second !== undefined && compare(second, first) < 0 ? second : first;
 }
 
-/** Whether an amount may be dispatched. Equal to the limit is allowed. */
+/** Returns whether the amount is above the limit. An amount equal to the limit is allowed. */
 export function exceedsMax(amount: string, limit: string | null): boolean {
   return limit !== null && compare(amount, limit) > 0;
 }

@@ -1,4 +1,7 @@
-/** How surely a node's completion must be shown: the plan's last nodes keep its promise. */
+/**
+ * The assurance with which a node's completion must be shown. The plan's last nodes must show what
+ * the plan promises.
+ */
 import { specOf } from '../actions/built-in.ts';
 import {
   COMPLETION_ASSURANCES,
@@ -21,14 +24,15 @@ interface Plan {
 
 const LEAST: CompletionAssurance = 'provider_completed';
 
-/** Whether what was shown is at or above what is required. */
+/** Returns whether the shown assurance is at or above the required one. */
 export function suffices(shown: CompletionAssurance, required: CompletionAssurance): boolean {
   return COMPLETION_ASSURANCES.indexOf(shown) >= COMPLETION_ASSURANCES.indexOf(required);
 }
 
 /**
- * The assurance that each node must show, by its key: for the last nodes what the plan promises,
- * for the others the provider's word or the template's `config.completion_assurance`.
+ * Returns the assurance that each node must show, by node key. Last nodes: the plan's
+ * `completion_policy`. Other nodes: the template's `config.completion_assurance`, else only that
+ * the provider reports completion.
  */
 export function requiredAssurances(plan: Plan): ReadonlyMap<string, CompletionAssurance> {
   const last = lastNodes(plan);
@@ -44,9 +48,7 @@ function ownAssurance({ config }: Plan['nodes'][number]): CompletionAssurance {
   return COMPLETION_ASSURANCES.find((known) => known === config?.['completion_assurance']) ?? LEAST;
 }
 
-/**
- * The nodes that send or observe and from which, when all goes well, no other such node is reached.
- */
+/** Returns the nodes that send or observe and, when no node fails, lead to no other such node. */
 function lastNodes({ nodes, edges }: Plan): ReadonlySet<string> {
   const uncancelled = reachableFrom(
     edges.filter(({ edge_type }) => edge_type !== 'on_cancel'),
@@ -66,7 +68,8 @@ function lastNodes({ nodes, edges }: Plan): ReadonlySet<string> {
 }
 
 /**
- * Gates and no-ops show nothing; compensations and post-actions do not serve the plan's purpose.
+ * Returns whether the node sends or observes for the plan's purpose. Gates and no-ops show nothing;
+ * compensations and post-actions do not serve that purpose.
  */
 function isMoving({ node_kind, action_type }: Plan['nodes'][number]): boolean {
   return (node_kind === 'action' || node_kind === 'observe') && !specOf(action_type).idle;
@@ -79,7 +82,7 @@ export interface UnsupportedAssurance {
   readonly supported: readonly CompletionAssurance[];
 }
 
-/** Every node that must show more than its executor ever can. */
+/** Returns every node that must show more than its executor ever can. */
 export function unsupportedAssurances(
   nodes: readonly {
     readonly node_key: string;
@@ -99,7 +102,8 @@ export function unsupportedAssurances(
 }
 
 /**
- * An answer as it counts: COMPLETED with less than the required assurance is still to be observed.
+ * Returns the executor's answer with COMPLETED replaced by OBSERVING if it shows less than the
+ * required assurance.
  */
 export function heldTo(required: CompletionAssurance, answer: ExecutionResult): ExecutionResult {
   if (answer.next_state !== 'COMPLETED' || suffices(answer.assurance ?? LEAST, required))

@@ -1,4 +1,4 @@
-/** Which executor and signer each node of a plan is bound to. */
+/** Binds each node of a plan to an executor and a signer. */
 import { specOf } from '../actions/built-in.ts';
 import type { ExecutorDescriptor } from '../executor.ts';
 import type { SignerDescriptor } from '../signer.ts';
@@ -20,18 +20,19 @@ export interface UnresolvedBinding {
 export interface NodeBindings {
   readonly executor_binding: ExecutorBinding;
   readonly signer_binding: SignerBinding | null;
-  /** Whether the executor's own action types move funds; absent: they do. */
+  /** Whether the executor's own action types move funds; absent: true. */
   readonly executor_sends?: boolean;
 }
 
-/** The bindings of every node that could be bound, and all that could not. */
+/** The bindings of every node that could be bound, and all bindings that could not be resolved. */
 export interface ResolvedBindings {
   readonly bindings: ReadonlyMap<string, NodeBindings>;
   readonly unresolved: readonly UnresolvedBinding[];
 }
 
 /**
- * Executors whose action types include the selector's and that equal every other field it gives.
+ * Returns the executors that have the selector's action type and equal every other field of the
+ * selector.
  */
 export function matchExecutors(
   selector: ExecutorSelector,
@@ -49,7 +50,7 @@ export function matchExecutors(
     .map((executor) => executor.executor_key);
 }
 
-/** A signer that a rotation replaced, whether or not it is still in memory. */
+/** A signer that a rotation replaced, whether or not this process still holds it. */
 export interface ReplacedSigner {
   readonly signer_key: string;
   readonly chain_family: string;
@@ -58,8 +59,8 @@ export interface ReplacedSigner {
 }
 
 /**
- * Signers of the chain family, and of the profile when the selector names one. A replaced signer
- * counts as the one that signs in its place, so that the two are never two matches.
+ * Returns the signers of the selector's chain family, and of its profile if it names one. A
+ * replaced signer counts as the signer that replaced it, so that the two are never two matches.
  */
 export function matchSigners(
   selector: SignerSelector,
@@ -79,8 +80,8 @@ function successorOf(key: string, replaced: readonly ReplacedSigner[]): string {
 }
 
 /**
- * Binds every node, or reports all that cannot be bound. A node without a selector selects by its
- * own action type; a selector that matches none or several is never guessed at.
+ * Binds every node, or reports all that cannot be bound. A node without an executor selector uses
+ * its own action type. A selector that matches no executor or signer, or several, binds none.
  */
 export function resolveBindings(
   nodes: readonly TemplateNode[],

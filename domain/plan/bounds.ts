@@ -1,19 +1,19 @@
 /**
- * What a request may add to its template, and how large a plan may become; checked before anything
- * large is built.
+ * Bounds on what a request may add to its template, and on the size of a plan. They are checked
+ * before the plan is built.
  */
 import { isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { PlanTemplate } from './types.ts';
 
 export const MOST_NODE_CONFIG_BYTES = 64 * 1_024;
-/** Of the canonical text. */
+/** Length of the canonical text in UTF-8. */
 export const MOST_PLAN_BYTES = 1_024 * 1_024;
 
 /**
- * Only a template sets these. A caller must not weaken what it promises (which includes the balance
- * from which an increase is counted), choose where money comes from, choose by a `tag` whom an
- * exchange pays at an address that many share (which the allowlist cannot distinguish), or choose
- * who may mint a burn and how much of it the attester keeps.
+ * Config keys that only a template may set. With them a caller could weaken what the template
+ * promises (also by the balance from which an increase is counted), choose where funds come from,
+ * choose by `tag` whom an exchange pays at a shared address (the allowlist cannot tell payees of
+ * one address apart), or choose who may mint a burn and how much of it the attester keeps.
  */
 export const TEMPLATE_ONLY_KEYS = [
   'completion_assurance',
@@ -28,7 +28,7 @@ export const TEMPLATE_ONLY_KEYS = [
   'finality',
 ] as const;
 
-/** The keys of `input_params.node_config` that a caller may not set. */
+/** Returns the keys of `input_params.node_config` that a caller may not set. */
 export function foreignKeys(inputParams: JsonObject): readonly string[] {
   const shared = inputParams['node_config'];
   return isObject(shared) ? TEMPLATE_ONLY_KEYS.filter((key) => Object.hasOwn(shared, key)) : [];
@@ -44,8 +44,8 @@ const EXCESS = {
 } as const satisfies Readonly<Record<string, Excess>>;
 
 /**
- * What is certainly too large before the plan is built, whose nodes each copy all of `node_config`;
- * else null.
+ * Returns what is certainly too large, before the plan is built; else null. Each node of a plan
+ * copies all of `node_config`.
  */
 export function excessBefore(template: PlanTemplate, inputParams: JsonObject): Excess | null {
   const shared = inputParams['node_config'];
@@ -57,7 +57,7 @@ export function excessBefore(template: PlanTemplate, inputParams: JsonObject): E
     : [];
   if (isObject(shared) && bytesOf(shared) > MOST_NODE_CONFIG_BYTES) return EXCESS.node_config;
   const added = template.nodes.map(({ config = {} }) => {
-    // A template that passes an amount on ignores a caller's amount.
+    // A template that sets an amount or passes one on ignores a caller's amount.
     const taken = entries.filter(({ key }) => key !== 'amount' && !Object.hasOwn(config, key));
     return taken.reduce((sum, { bytes }) => sum + bytes, bytesOf(config));
   });
@@ -65,14 +65,14 @@ export function excessBefore(template: PlanTemplate, inputParams: JsonObject): E
   return least > MOST_PLAN_BYTES ? EXCESS.plan : null;
 }
 
-/** Whether the built plan is too large after all. */
+/** Returns whether the built plan is too large. */
 export function excessOf(canonical: string): Excess | null {
   return utf8Bytes(canonical) > MOST_PLAN_BYTES ? EXCESS.plan : null;
 }
 
 /**
- * The length of the JSON text in UTF-8, which is that of the canonical form: only the order of keys
- * differs.
+ * Returns the length of the JSON text in UTF-8. The canonical form has the same length: only the
+ * order of its keys differs.
  */
 function bytesOf(value: JsonValue): number {
   return utf8Bytes(JSON.stringify(value));

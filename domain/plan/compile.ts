@@ -10,8 +10,9 @@ import { carriedToken, carrierOf, NO_CHAINS, type ChainAssets } from './tokens.t
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
 /**
- * `input_params.node_config`, when an object, is flat: its keys are added to every node's config
- * and the template's value wins. What the plan can move at most is part of it, and so of its hash.
+ * Compiles the plan. If `input_params.node_config` is an object, its keys are added to every node's
+ * config; for a key in both, the template's value is used. The plan contains the most it can move,
+ * so the plan's hash covers that too.
  */
 export function compilePlan(
   template: PlanTemplate,
@@ -61,10 +62,11 @@ function compileNode(
     ...kept
   } = node;
   const config = { ...from.shared, ...own, ...broughtAmount(node) };
-  // Where a template passes an amount on, a caller's amount would contradict it.
+  // If the template takes the amount from another node's output, a caller's amount would contradict
+  // it.
   const passesOn = Object.hasOwn(own, 'amount_ref') && !Object.hasOwn(own, 'amount');
   if (passesOn || specOf(node.action_type).amount === 'first_leg') delete config['amount'];
-  // Only the template says what a person reads at a gate.
+  // Only the template sets the text that an operator reads at a gate.
   if (node.node_kind === 'manual_gate' && !Object.hasOwn(own, 'description'))
     delete config['description'];
   const { executor_sends: executorSends = true, ...binding } = bound;
@@ -79,14 +81,15 @@ function compileNode(
   };
 }
 
-/** The asset of a bridge's second leg is that of its first leg, whatever its config says. */
+/** Sets the asset of a bridge's second leg to its first leg's, whatever the config contains. */
 function assetOfFirstLeg(node: CompiledNode, nodes: readonly CompiledNode[]): CompiledNode {
   const first = namedFirstLeg(node, nodes);
   return first === undefined ? node : { ...node, asset: first.asset };
 }
 
 /**
- * Adds the contract that pulls what is sent, so that the allowances before it can be recognised.
+ * Adds the contract that pulls the funds of this node, so that the allowances for it can be
+ * recognised.
  */
 function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
   const { source_chain_id: chain } = node.config;
@@ -99,19 +102,19 @@ function withPuller(node: CompiledNode, chains: ChainAssets): CompiledNode {
     return burner === undefined ? node : { ...node, pulled_by: burner };
   }
   const carried = carriedToken(chains, lane, { chainId: chain, asset: node.asset });
-  // A token that sends itself needs no allowance.
+  // A token contract that sends across chains itself needs no allowance.
   if (carried === null || carried.carrier.toLowerCase() === carried.token.toLowerCase())
     return node;
   return { ...node, pulled_by: carried.carrier, pulled_token: carried.token };
 }
 
-/** A mint's amount is what its burn has burnt, whatever the config says. */
+/** Returns a mint's amount source: the amount that its burn sent, whatever the config contains. */
 function broughtAmount(node: TemplateNode): JsonObject {
   const first = specOf(node.action_type).amount === 'first_leg' ? firstLegOf(node) : null;
   return first === null ? {} : { amount_ref: `nodes.${first}.output.submitted_amount` };
 }
 
-/** The asset that a node moves: its config's, in capitals, else the intent's. */
+/** Returns the asset that a node moves: its config's, in upper case, else the intent's. */
 function assetOfConfig({ asset }: JsonObject, intentAsset: string): string {
   return typeof asset === 'string' && asset !== '' ? asset.toUpperCase() : intentAsset;
 }
@@ -119,7 +122,10 @@ function assetOfConfig({ asset }: JsonObject, intentAsset: string): string {
 /** Printable ASCII only: codes that look alike must not be two assets. */
 const ASSET_CODE = /^[!-~]{1,32}$/;
 
-/** The nodes whose config holds an invalid asset code. Without one the asset is the intent's. */
+/**
+ * Returns the nodes whose config holds an invalid asset code. Config without an asset code is
+ * valid: the node then uses the intent's asset.
+ */
 export function withoutAssetCode(
   nodes: readonly Pick<CompiledNode, 'node_key' | 'config'>[],
 ): readonly string[] {
@@ -136,7 +142,8 @@ function sharedConfig(inputParams: JsonObject): JsonObject {
 }
 
 /**
- * RFC 8785 canonical JSON of a plan: equal plans give equal text, whatever the order of their keys.
+ * Returns the RFC 8785 canonical JSON of a plan: equal plans give equal text, whatever the order of
+ * their keys.
  */
 export function canonicalPlan(plan: CompiledPlan): string {
   const text = canonicalize(plan);

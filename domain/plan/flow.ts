@@ -1,7 +1,7 @@
 /**
- * What a plan can move at most. A sending node either *draws* funds, or *passes on* what an earlier
- * node sent; only what is drawn adds up. Limits, holds, budgets, previews and people look at this
- * and at nothing else (docs/decisions/0025-what-is-approved.md).
+ * The most that a plan can move. A sending node either *draws* funds from a pool, or *passes on*
+ * what an earlier node sent; only draws add up. Limits, holds, budgets, previews and approvers all
+ * use this computation and no other (docs/decisions/0025-what-is-approved.md).
  */
 import { specOf } from '../actions/built-in.ts';
 import { ancestorsOf, groupBy, inOrder, reachableFrom } from '../graph/paths.ts';
@@ -13,19 +13,20 @@ import type { NodeState } from '../states/node.ts';
 import { firstLegOf, mayCountOn } from './legs.ts';
 import type { CompiledNode, CompiledPlan, OutflowEntry } from './types.ts';
 
-/** What one sending node moves. */
+/** The funds that one sending node moves. */
 export interface NodeFlow {
   readonly asset: string;
-  /** At most; null where only an output decides it, without a bound. */
+  /** The largest amount; null when only a node output decides it and no limit bounds it. */
   readonly amount: string | null;
-  /** The node whose sending it passes on; null: it draws. */
+  /** The key of the node whose funds this node passes on; null: this node draws. */
   readonly from: string | null;
 }
 
 /**
  * How draws add up, as data that the database evaluates too (`sum_of` in
- * prisma/functions/flow.sql): a node's key stands for its draw, `one` for the largest of branches
- * that exclude each other, `of` for the branches that a node's outcome leaves open.
+ * prisma/functions/flow.sql). A node's key stands for its draw; `one` for the largest of several
+ * branches that exclude each other; `of` for the branches that the outcome of that node leaves
+ * open.
  */
 export type Term =
   | string
@@ -41,7 +42,7 @@ type PlanPart = Pick<CompiledPlan, 'edges' | 'intent' | 'risk_controls'> & {
   readonly nodes: readonly CompiledNode[];
 };
 
-/** Every sending node of the plan, by its key. */
+/** Returns the flow of every sending node of the plan, by node key. */
 export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
   const senders = new Map(
     plan.nodes.filter((node) => node.sends).map((node) => [node.node_key, node]),
@@ -58,8 +59,8 @@ export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
 }
 
 /**
- * The amount where it is known; an amount from an output counts as its `max_amount`, which is in
- * units of the intent's asset.
+ * Returns the amount if it is known. An amount from a node output counts as the node's
+ * `max_amount`, which is in units of the intent's asset.
  */
 function mostOf(node: CompiledNode, plan: PlanPart): string | null {
   if (specOf(node.action_type).allowance) return exceeding(node, plan);
@@ -73,9 +74,9 @@ function wholeOf(node: CompiledNode, plan: PlanPart): string | null {
 }
 
 /**
- * An allowance moves nothing by itself. It draws what it allows beyond what the nodes behind it
- * surely pull: any contract may pull the rest. One that allows what an output says draws nothing
- * where such a node pulls what the same output says.
+ * Returns what an allowance draws: what it allows beyond what the nodes behind it surely pull,
+ * because any contract may pull the rest. An allowance itself moves nothing. An allowance whose
+ * amount is a node output draws nothing if such a later node pulls the same output.
  */
 function exceeding(node: CompiledNode, plan: PlanPart): string | null {
   const sure = surelyBehind(node.node_key, plan);
@@ -97,8 +98,8 @@ function exceeding(node: CompiledNode, plan: PlanPart): string | null {
 }
 
 /**
- * The nodes that run whenever this one and everything before them have run: behind it by
- * unconditional on_success edges alone, without an alternative edge.
+ * Returns the nodes that surely run after this node: behind it by unconditional on_success edges
+ * alone, without an alternative edge.
  */
 function surelyBehind(key: string, plan: PlanPart): ReadonlySet<string> {
   const found = new Set<string>([key]);
@@ -111,7 +112,7 @@ function surelyBehind(key: string, plan: PlanPart): ReadonlySet<string> {
   return found;
 }
 
-/** Whether a later node pulls what this one allows: same signer, chain, token and spender. */
+/** Returns whether a later node pulls this allowance: same signer, chain, token and spender. */
 export function pullsBy(
   allowance: CompiledNode,
   other: CompiledNode,
@@ -138,8 +139,8 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /**
- * The node that sent what this one spends, by the template's `amount_ref` (or `burn_from`), of the
- * same asset; else null.
+ * Returns the node that sent what this node spends, named by the template's `amount_ref` (or
+ * `burn_from`) and of the same asset; else null.
  */
 function passedOn(
   node: CompiledNode,
@@ -169,8 +170,8 @@ function matchOf(node: CompiledNode | undefined): string | null {
 }
 
 /**
- * How the plan's draws add up: of branches out of one node that exclude each other the largest
- * counts; everything else is added.
+ * Returns how the plan's draws add up: of branches that leave one node and exclude each other, the
+ * largest counts; all else is added.
  */
 export function drawTerms(plan: PlanPart): readonly Term[] {
   const flows = flowsOf(plan);
@@ -178,7 +179,7 @@ export function drawTerms(plan: PlanPart): readonly Term[] {
   return new TermBuilder(plan, drawing).build(new Set(plan.nodes.map((node) => node.node_key)));
 }
 
-/** The compiled plan's outflow, by asset: the sum of what is drawn. */
+/** Returns the plan's outflow by asset: the sum of its draws. */
 export function outflowOf(plan: PlanPart): readonly OutflowEntry[] {
   const flows = flowsOf(plan);
   const terms = drawTerms(plan);
@@ -193,15 +194,18 @@ export function outflowOf(plan: PlanPart): readonly OutflowEntry[] {
   }));
 }
 
-/** An asset's part of an outflow: '0' where it is not named, null where it is unbounded. */
+/**
+ * Returns an asset's part of an outflow: '0' when the outflow does not name the asset, null when it
+ * is unbounded.
+ */
 export function outflowIn(outflow: readonly OutflowEntry[], asset: string): string | null {
   const entry = outflow.find((each) => each.asset === asset);
   return entry === undefined ? '0' : entry.amount;
 }
 
 /**
- * What every limit counts in the intent's asset: the larger of outflow and intent; null where it is
- * unbounded.
+ * Returns the amount that every limit compares, in the intent's asset: the larger of outflow and
+ * intent; null when the outflow is unbounded.
  */
 export function limitAmount({
   outflow,
@@ -211,9 +215,9 @@ export function limitAmount({
 }
 
 /**
- * The value of terms, from what each node draws; null (unknown) is larger than anything. With
- * states, branches that the outcome of their node has closed count nothing, as in `sum_of` of
- * prisma/functions/flow.sql.
+ * Returns the sum of the terms, from what each node draws; null (unknown) is larger than any
+ * amount. If states are passed, branches that the outcome of their node has closed count 0, as in
+ * `sum_of` of prisma/functions/flow.sql.
  */
 export function sumOf(
   terms: readonly Term[],
@@ -252,9 +256,9 @@ function dearest(a: string | null, b: string | null): string | null {
 const SUCCESS: readonly EdgeType[] = ['on_success', 'on_manual_resume'];
 
 /**
- * Nodes that are reachable only through one branch belong to it. Of two such sets one contains the
- * other, or they are disjoint (both lie on every path to what they share), so branches nest, outer
- * nodes first.
+ * Builds the terms. Nodes that are reachable only through one branch belong to it. Two such sets
+ * are disjoint or one contains the other (both lie on every path to the nodes they share), so
+ * branches nest, with outer nodes first.
  */
 class TermBuilder {
   readonly #plan: PlanPart;
@@ -272,7 +276,7 @@ class TermBuilder {
     );
   }
 
-  /** The terms of these nodes. */
+  /** Returns the terms of the nodes in `scope`. */
   build(scope: ReadonlySet<string>): readonly Term[] {
     const left = new Set(scope);
     const terms: Term[] = [];
@@ -284,7 +288,10 @@ class TermBuilder {
     return terms;
   }
 
-  /** A node's draw with everything that only its outcomes lead to, which is removed from `left`. */
+  /**
+   * Returns a node's draw with the draws of all nodes that only its outcomes lead to; removes those
+   * from `left`.
+   */
   #outcomes(key: string, left: Set<string>): readonly Term[] {
     const own = this.#drawing.has(key) ? [key] : [];
     const out = this.#out.get(key) ?? [];
@@ -299,7 +306,8 @@ class TermBuilder {
     const edges = out.filter((edge) => types.includes(edge.edge_type));
     const inside = this.#takeOnlyThrough(edges, left);
     if (inside.size === 0) return [];
-    // Edges of one type and several priorities exclude each other; those of different types do not.
+    // Edges of one type and different priorities exclude each other; edges of different types do
+    // not.
     const forks = types.flatMap((type) =>
       this.#fork(
         edges.filter((edge) => edge.edge_type === type),
@@ -324,7 +332,7 @@ class TermBuilder {
     return ways.length === 0 ? [] : [{ one: ways }];
   }
 
-  /** Removes from `left` the nodes that no path reaches without one of these edges. */
+  /** Removes from `left`, and returns, the nodes that all paths reach through these edges. */
   #takeOnlyThrough(edges: readonly GraphEdge[], left: Set<string>): Set<string> {
     if (edges.length === 0) return new Set();
     const others = this.#plan.edges.filter((edge) => !edges.includes(edge));

@@ -1,6 +1,6 @@
 /**
- * Bridges cross in two legs. What a first leg has sent is on its way until a second leg has brought
- * it: until then it may still arrive, whatever else a plan does.
+ * Bridges cross in two legs. What the first leg sends is on its way until the second leg has
+ * brought it, and it may still arrive until then, whatever else the plan does.
  */
 import { specOf } from '../actions/built-in.ts';
 import { LANES, type CrossingSpec, type LanePaths } from '../actions/spec.ts';
@@ -16,7 +16,7 @@ interface Graph<N extends Leg> {
   readonly edges: readonly GraphEdge[];
 }
 
-/** The crossing of a first leg's spec; undefined for other types. */
+/** Returns the crossing of a first leg's action type; undefined for other types. */
 function firstOf(actionType: string): Extract<CrossingSpec, { readonly leg: 1 }> | undefined {
   const { crossing } = specOf(actionType);
   return crossing?.leg === 1 ? crossing : undefined;
@@ -27,36 +27,39 @@ function secondOf(actionType: string): Extract<CrossingSpec, { readonly leg: 2 }
   return crossing?.leg === 2 ? crossing : undefined;
 }
 
-/** The leg (1 or 2) that an action type is of a crossing with such paths; null for others. */
+/**
+ * Returns which leg (1 or 2) the action type is of a crossing with such paths; null for other
+ * types.
+ */
 export function legOn(paths: LanePaths, actionType: string): 1 | 2 | null {
   const { crossing } = specOf(actionType);
   return crossing !== null && LANES[crossing.lane].paths === paths ? crossing.leg : null;
 }
 
-/** The key of the node whose funds this one brings; null for anything but a second leg. */
+/** Returns the key of the node whose funds this node brings; null if it is no second leg. */
 export function firstLegOf({ action_type, config }: Omit<Leg, 'node_key'>): string | null {
   const second = secondOf(action_type);
   const named = second === undefined ? undefined : config?.[second.names];
   return typeof named === 'string' ? named : null;
 }
 
-/** The field by which a second leg names its first; undefined for other nodes. */
+/** Returns the config field that names a second leg's first leg; undefined for other nodes. */
 export function firstLegField({ action_type }: Pick<Leg, 'action_type'>): string | undefined {
   return secondOf(action_type)?.names;
 }
 
-/** The output fields that its second leg needs; none for anything but a first leg. */
+/** Returns a first leg's output fields that its second leg needs; empty for other types. */
 export function recordsOf(actionType: string): readonly string[] {
   return firstOf(actionType)?.records ?? [];
 }
 
-/** The first leg that a second leg names, of any type; undefined for other nodes. */
+/** Returns the first leg that a second leg names, of any action type; undefined for other nodes. */
 export function namedFirstLeg<N extends Leg>(node: Leg, nodes: readonly N[]): N | undefined {
   const named = firstLegOf(node);
   return nodes.find(({ node_key }) => node_key === named);
 }
 
-/** The nodes that bring what this one sends. */
+/** Returns the second legs that bring what this node sends. */
 export function secondLegsOf<N extends Leg>(first: Leg, nodes: readonly N[]): readonly N[] {
   const lane = firstOf(first.action_type)?.lane;
   return nodes.filter(
@@ -65,12 +68,13 @@ export function secondLegsOf<N extends Leg>(first: Leg, nodes: readonly N[]): re
 }
 
 const ONWARD: readonly EdgeType[] = ['on_success', 'on_manual_resume'];
-/** A cancel undoes what has landed: its edges leave a COMPLETED node only. */
+/** A cancel undoes what has landed: on_cancel edges fire from COMPLETED nodes only. */
 const AFTER_SUCCESS: readonly EdgeType[] = [...ONWARD, 'on_cancel'];
 const AFTER_FAILURE: readonly EdgeType[] = ['on_failure', 'on_timeout'];
 
 /**
- * The edges that may be taken before the bridge has delivered: all but those behind its success.
+ * Returns the edges that may fire before the bridge has delivered: all but those after the second
+ * leg's success.
  */
 function unbrought(first: Leg, { nodes, edges }: Graph<Leg>): readonly GraphEdge[] {
   const seconds = keysOf(secondLegsOf(first, nodes));
@@ -80,10 +84,10 @@ function unbrought(first: Leg, { nodes, edges }: Graph<Leg>): readonly GraphEdge
 }
 
 /**
- * Whether a node may spend what another has sent: without a bridge at once; over a bridge only once
- * the funds were brought, whichever path led to the node. Paths around the first leg count too,
- * since a join continues with what has come. A mint that has brought nothing is no source, which
- * the fence enforces.
+ * Returns whether a node may spend what `source` has sent. Without a bridge: always. Over a bridge:
+ * only if every path to the node passes the success of the second leg; paths around the first leg
+ * count too, since a join continues with the funds that have arrived. The send fence makes sure
+ * that a mint that brought nothing is no source.
  */
 export function mayCountOn(source: Leg, node: Leg, plan: Graph<Leg>): boolean {
   const first =
@@ -95,9 +99,10 @@ export function mayCountOn(source: Leg, node: Leg, plan: Graph<Leg>): boolean {
 }
 
 /**
- * The edges by which a plan pays without a person where something between the two legs has failed
- * or is late, although the funds may still arrive. The first leg's own failure is not among them,
- * since a FAILED leg has sent nothing; nor is a cancel, which a person requested.
+ * Returns the edges by which a plan pays, without an operator's decision, when a node between the
+ * two legs has failed or is late although the funds may still arrive. The first leg's own failure
+ * is not included, since a FAILED leg has sent nothing; nor is a cancel, which an operator
+ * requested.
  */
 export function payingUnbrought(
   first: Leg,
@@ -121,14 +126,17 @@ export function payingUnbrought(
     .map((edge) => ({ reason: crossing.unbrought, edge }));
 }
 
-/** The nodes that send, or that lead to one that sends without a person between. */
+/**
+ * Returns the nodes that send, and the nodes that lead to a sending node with no manual gate
+ * between.
+ */
 function leadingToPay(
   nodes: readonly (Leg & Pick<TemplateNode, 'node_kind'>)[],
   edges: readonly GraphEdge[],
   seconds: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const asks = keysOf(nodes.filter(({ node_kind }) => node_kind === 'manual_gate'));
-  // Bringing by a second leg is not a second payment.
+  // What a second leg brings is not a second payment.
   const paying = nodes.filter(
     ({ node_key, node_kind, action_type }) =>
       !asks.has(node_key) &&

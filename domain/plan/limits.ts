@@ -1,26 +1,28 @@
 /**
- * The amounts of a compiled plan compared with its limits, as far as they are known before it runs.
+ * Compares the amounts of a compiled plan with its limits, as far as the amounts are known before
+ * it runs.
  */
 import { compare } from '../money.ts';
 import { exceedsMax, maxAmount, resolveAmount } from './amount.ts';
 import type { CompiledNode, CompiledPlan } from './types.ts';
 
 export interface LimitCheck {
-  /** `max_amount` of the plan, or `nodes.<key>.max_amount`. */
+  /** The limit's name: `max_amount` of the plan, or `nodes.<key>.max_amount`. */
   readonly control: string;
   readonly limit: string;
   /** The amount to compare with the limit; null while no amount is known. */
   readonly after: string | null;
-  /** Null when it depends on an earlier node's output. */
+  /** Null when the amount depends on an earlier node's output. */
   readonly ok: boolean | null;
 }
 
 /**
- * Every `max_amount`, the plan's first. Each node is compared with a limit by itself, amounts are
- * not added up; so the plan's limit shows the largest known amount of its nodes.
+ * Returns a check for every `max_amount`, the plan's first. A limit applies to each node
+ * separately, not to the sum, so the check of the plan's limit shows the largest known amount of
+ * its nodes.
  */
 export function amountLimits(plan: CompiledPlan): readonly LimitCheck[] {
-  // A gate moves nothing and never looks at an amount.
+  // A gate moves nothing, so its amount does not matter.
   const nodes = plan.nodes.filter((node) => node.node_kind !== 'manual_gate');
   const amountOf = (node: CompiledNode): string | null =>
     resolveAmount(node.config, plan.intent.amount, () => null);

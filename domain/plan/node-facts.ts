@@ -1,7 +1,7 @@
 /**
- * What the database needs to know about a node's action type. It is stored with each node when its
- * movement is created, outside the hashed plan, and never changes. SQL reads these columns and
- * names no type, so that its guards hold for every type, a team's own too.
+ * The facts about a node's action type that the database needs. They are stored with each node when
+ * its movement is created, outside the hashed plan, and never change. The SQL reads these columns
+ * and names no action type, so its guards also hold for a team's own types.
  */
 import { specOf } from '../actions/built-in.ts';
 import type { ActionSpec, ClaimSpec, PayeeSpec } from '../actions/spec.ts';
@@ -9,20 +9,20 @@ import type { TemplateNode } from './types.ts';
 
 export interface NodeFacts {
   /**
-   * Whom it pays, for the short fence. `chain`: it signs, so its payees are read from what it
-   * signs; `spender`: it sets an allowance; `declared`: a team's own type, whose executor alone can
-   * say that it pays no one.
+   * The kind of payee, for the short send fence. `chain`: the node signs, so its payees are read
+   * from what it signs; `spender`: the node sets an allowance; `declared`: a team's own action
+   * type, for which only the executor can declare that the node pays no one.
    */
   readonly pays: 'nobody' | 'exchange' | 'chain' | 'spender' | 'declared';
-  /** When its completion needs a claim; `output.<field>`: once its output has this field. */
+  /** When the node's completion needs a claim; `output.<field>`: when its output has this field. */
   readonly claims_when: 'never' | 'always' | `output.${ClaimSpec['required']}`;
-  /** The field of its output that says how much of its amount was sent. */
+  /** The output field that reports how much of the node's amount was sent. */
   readonly sent_field: ActionSpec['sent'];
-  /** Why it stays with a signer that was replaced, though it has sent nothing. */
+  /** Why the node stays with a replaced signer although it has sent nothing. */
   readonly tied_by: 'nothing' | NonNullable<ActionSpec['signerTie']>;
   /**
-   * Whether it can have sent anything, whoever runs it: after a restore its executor looks for
-   * that.
+   * Whether the node can have sent anything, whoever runs it: after a restore its executor looks
+   * for such a send.
    */
   readonly may_send: boolean;
 }
@@ -32,7 +32,7 @@ export function nodeFacts({
   action_type,
 }: Pick<TemplateNode, 'node_kind' | 'action_type'>): NodeFacts {
   const { payees, claim, sent, signerTie, idle, requires } = specOf(action_type);
-  // The short fence checks nothing that a venue requires.
+  // The short send fence does not check what a venue requires.
   const isPlain = requires === null;
   return {
     pays: isPlain || payees !== 'none' ? paysOf(payees) : 'chain',

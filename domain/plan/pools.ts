@@ -1,4 +1,4 @@
-/** The pool of funds that a node draws from: what a venue keeps in one kind of account. */
+/** The pool of funds that a node draws from: the funds of one venue in one kind of account. */
 import { specOf } from '../actions/built-in.ts';
 import { depositVenueOf, onChainPool, type ChainAssets } from './tokens.ts';
 import type { CompiledNode } from './types.ts';
@@ -11,8 +11,8 @@ export interface Pool {
 const SPOT = 'SPOT';
 
 /**
- * The kind of account that the node's funds leave; null where they lie on a chain. Built-in
- * withdrawals have a fixed one, whatever the config says, as their executors do.
+ * Returns the kind of account that the node's funds leave; null when the funds are on a chain.
+ * Built-in withdrawals have a fixed kind, whatever the config contains, as in their executors.
  */
 export function accountTypeOf({
   action_type,
@@ -26,8 +26,8 @@ export function accountTypeOf({
 }
 
 /**
- * The pool that the node's executor spends from, read from that executor's input; null where there
- * is none.
+ * Returns the pool that the node's executor spends from, read from that executor's input; null when
+ * the node has no pool.
  */
 export function poolOf(
   node: Pick<CompiledNode, 'action_type' | 'config' | 'signer_binding'>,

@@ -1,6 +1,6 @@
 /**
- * The terms of a sending node besides amount and payee, as its approver reads them. Each field has
- * the value that the executor uses, also where the config has none.
+ * The terms of a sending node besides amount and payee, as shown to its approver. Each field has
+ * the value that the executor uses, also when the config does not set it.
  */
 import { specOf } from '../actions/built-in.ts';
 import type { DefaultField } from '../actions/spec.ts';
@@ -11,28 +11,28 @@ export interface SendTerms {
   readonly venue: string | null;
   /** The kind of account at the venue that the funds leave. */
   readonly account_type: string | null;
-  /** The account that an internal transfer pays. */
+  /** The venue of the account that an internal transfer pays. */
   readonly destination_venue: string | null;
-  /** Which kind of that account. */
+  /** The kind of account at `destination_venue` that is paid. */
   readonly destination_account_type: string | null;
   /** The sub-account at the perps venue that a top-up pays. */
   readonly sub_account_address: string | null;
-  /** The chain that the funds leave, or that a venue pays on. */
+  /** The chain that the funds leave; for an exchange or venue, the chain on which it pays. */
   readonly chain_id: string | null;
   /** The chain on which a bridge pays. */
   readonly destination_chain_id: string | null;
   readonly token_address: string | null;
-  /** The output that decides the amount; null where plan or intent set it. */
+  /** The node output that decides the amount; null when plan or intent set the amount. */
   readonly amount_ref: string | null;
-  /** Of a mint: the node whose burn it brings to its payee. */
+  /** For a mint: the node whose burnt funds the mint brings to its payee. */
   readonly burn_from: string | null;
   /** The network on which an exchange pays. */
   readonly network: string | null;
-  /** Behind an address that many share, it selects whom the exchange pays. */
+  /** At an address that many payees share, the tag selects the payee. */
   readonly tag: string | null;
-  /** Of a burn: how much of it the attester may keep. */
+  /** For a burn: how much of it the attester may keep. */
   readonly max_fee: string | null;
-  /** Of a burn: after which finality it is attested. */
+  /** For a burn: the finality after which it is attested. */
   readonly finality: string | null;
   /** For a burn: the only account that may mint it; null: any account. */
   readonly destination_caller: string | null;
@@ -71,7 +71,10 @@ export function sendTerms({
   };
 }
 
-/** A built-in type reads one of the two fields; a config may carry the other for other nodes. */
+/**
+ * Returns the chain that the funds leave. A built-in type reads only one of the two fields; the
+ * config may contain the other one for other nodes.
+ */
 function sourceChain(action_type: string, of: (name: string) => string | null): string | null {
   const { pool } = specOf(action_type);
   if (pool === 'own') return of('source_chain_id') ?? of('chain_id');

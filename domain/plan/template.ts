@@ -1,4 +1,4 @@
-/** A requested template, brought to what a plan holds. */
+/** Converts the template of a request to the form that a plan stores. */
 import type { GraphEdge } from '../graph/types.ts';
 import type { TemplateNode } from './types.ts';
 
@@ -16,13 +16,16 @@ export type RequestedNode = Omit<TemplateNode, Optional> & {
   readonly [Field in Optional]?: TemplateNode[Field] | null | undefined;
 };
 
-/** An edge whose optional texts may be missing or null. */
+/** An edge whose join_key and condition_expr may be missing or null. */
 export type RequestedEdge = Omit<GraphEdge, 'join_key' | 'condition_expr'> & {
   readonly join_key?: string | null | undefined;
   readonly condition_expr?: string | null | undefined;
 };
 
-/** A node as the plan holds it: fields that are missing or null in the request are absent. */
+/**
+ * Returns the node as the plan stores it: fields that are missing or null in the request are
+ * absent.
+ */
 export function nodeOf(node: RequestedNode): TemplateNode {
   return {
     node_key: node.node_key,
@@ -39,7 +42,7 @@ export function nodeOf(node: RequestedNode): TemplateNode {
   };
 }
 
-/** An edge as the plan holds it. */
+/** Returns the edge as the plan stores it. */
 export function edgeOf(edge: RequestedEdge): GraphEdge {
   const { from, to, edge_type, priority } = edge;
   return {
@@ -52,7 +55,10 @@ export function edgeOf(edge: RequestedEdge): GraphEdge {
   };
 }
 
-/** Whether only the service itself registers versions of this template, and creates from them. */
+/**
+ * Returns whether only the service itself registers versions of this template and creates movements
+ * from them.
+ */
 export function isReservedTemplate(templateKey: string): boolean {
   return templateKey.startsWith('system/');
 }

@@ -1,6 +1,6 @@
 /**
- * Which asset a node on a chain moves, and in which pool it lies: what the venues file lists, as
- * plain data.
+ * Computes which asset an on-chain node moves and from which pool, using the entries of the venues
+ * file.
  */
 import { specOf } from '../actions/built-in.ts';
 import type { BridgeLane } from '../actions/spec.ts';
@@ -9,25 +9,28 @@ import type { Caps } from '../lanes/caps.ts';
 import type { CompiledNode } from './types.ts';
 
 export interface ChainToken {
-  /** Upper case, as intents name it. */
+  /** In upper case, as in intents. */
   readonly asset: string;
   readonly address: string;
 }
 
-/** A chain's part of a bridge. */
+/** A chain's end of a bridge. */
 export interface ChainBridge {
-  /** The chain's key in the bridge registry: `<eid>:<address>`; null: it is not in it. */
+  /**
+   * The chain's key in the bridge registry: `<eid>:<address>`; null: the chain is not in that
+   * registry.
+   */
   readonly endpoint_identity: string | null;
-  /** The contracts that send an asset to other chains, and pull it for that. */
+  /** For each asset, the contract that sends it to other chains, and pulls it for that. */
   readonly carriers: readonly ChainToken[];
 }
 
-/** A venue that is paid into from a chain. */
+/** A venue that takes deposits from a chain. */
 export interface DepositVenue {
   readonly venue_key: string;
-  /** What it holds. */
+  /** The asset that the venue holds. */
   readonly asset: string;
-  /** Where deposits are sent to. */
+  /** The address to which deposits are sent. */
   readonly deposit_address: string;
 }
 
@@ -40,24 +43,25 @@ export interface ChainEntry {
   readonly finality: ChainFinality;
   /** By bridge; a bridge that does not reach the chain is absent. */
   readonly bridges: Readonly<Partial<Record<BridgeLane, ChainBridge>>>;
-  /** Venues that are paid into from it. */
+  /** Venues that take deposits from this chain. */
   readonly deposit_venues: readonly DepositVenue[];
 }
 
-/** One entry a chain. */
+/** One entry for each chain. */
 export type ChainAssets = readonly ChainEntry[];
 
-/** With what one transaction may cost on it. */
+/** A chain with the caps on the cost of one transaction. */
 export interface BoundChain extends ChainEntry {
   readonly caps: Caps;
 }
 
-/** Of a service without chains. */
+/** The chains of a service that is bound to none. */
 export const NO_CHAINS: readonly BoundChain[] = [];
 
 /**
- * The asset of a token, or of the chain's own coin for null; null for a chain or token that is not
- * listed. Addresses are compared without regard to case, since a checksum changes nothing.
+ * Returns the asset of a token (the chain's native coin if the token is null); null for a chain or
+ * token that is not listed. Addresses are compared in any case, since only a checksum depends on
+ * it.
  */
 export function assetOf(
   chains: readonly Pick<ChainEntry, 'chain_id' | 'native_asset' | 'tokens'>[],
@@ -71,7 +75,7 @@ export function assetOf(
   return chain.tokens.find((token) => token.address.toLowerCase() === wanted)?.asset ?? null;
 }
 
-/** The bound chain of this venue key or decimal id. */
+/** Returns the bound chain with this venue key or decimal chain id. */
 export function chainNamed(chains: ChainAssets, name: string): ChainEntry | undefined {
   return (
     chains.find(({ venue_key }) => venue_key === name) ??
@@ -85,13 +89,14 @@ export interface OnChainPool {
 }
 
 /**
- * Key of what one signer holds on one chain. Venue keys have no colon, so it names no other venue.
+ * Returns the venue key for what one signer holds on one chain. Other venue keys have no colon, so
+ * the result equals none of them.
  */
 export function onChainVenueKey(venueKey: string, signerKey: string): string {
   return `${venueKey}:${signerKey}`;
 }
 
-/** The pool out of which a signer pays on a chain; null for a chain that is not bound. */
+/** Returns the pool from which a signer pays on a chain; null for a chain that is not bound. */
 export function onChainPool(
   chains: ChainAssets,
   chainId: number,
@@ -104,8 +109,8 @@ export function onChainPool(
 }
 
 /**
- * The token of an asset that a bridge sends from a chain, and the contract that sends it; null
- * where it does not send that asset.
+ * Returns the token of an asset that a bridge sends from a chain, and the contract that sends it;
+ * null when the bridge does not send that asset from there.
  */
 export function carriedToken(
   chains: readonly Pick<ChainEntry, 'chain_id' | 'tokens' | 'bridges'>[],
@@ -118,7 +123,10 @@ export function carriedToken(
   return token === undefined || carrier === undefined ? null : { token, carrier };
 }
 
-/** The contract of a bridge that sends an asset from a chain; undefined where there is none. */
+/**
+ * Returns the contract of a bridge that sends an asset from a chain; undefined when there is no
+ * such contract.
+ */
 export function carrierOf(
   chain: Pick<ChainEntry, 'bridges'> | undefined,
   lane: BridgeLane,
@@ -127,7 +135,7 @@ export function carrierOf(
   return chain?.bridges[lane]?.carriers.find((each) => each.asset === asset)?.address;
 }
 
-/** The venue of this key that is paid into from a bound chain; null where there is none. */
+/** Returns the venue with this key if it takes deposits from a bound chain; else null. */
 export function depositVenueOf(chains: ChainAssets, venueKey: unknown): DepositVenue | null {
   const all = chains.flatMap(({ deposit_venues }) => deposit_venues);
   return all.find(({ venue_key }) => venue_key === venueKey) ?? null;
@@ -135,24 +143,24 @@ export function depositVenueOf(chains: ChainAssets, venueKey: unknown): DepositV
 
 type MovingNode = Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'asset'>;
 
-/** An on-chain node that would move another asset than it says. */
+/** An on-chain node whose token is not of the node's asset. */
 export interface TokenMismatch {
   readonly node_key: string;
   readonly chain_id: number | null;
   readonly token_address: string | null;
-  /** What the node's asset is. */
+  /** The asset that the plan gives the node. */
   readonly asset: string;
-  /** What its token is by the venue's list; null: it is not listed. */
+  /** The asset of the node's token by the venue's list; null: the token is not listed. */
   readonly token_asset: string | null;
 }
 
 /**
- * Whether a built-in node on a chain moves what it says: null, or what is wrong. The config is the
- * one that its executor receives.
+ * Returns null if the token of a built-in on-chain node is of the node's asset, else the mismatch.
+ * The config is the one that the node's executor receives.
  */
 export function tokenMismatch(node: MovingNode, chains: ChainAssets): TokenMismatch | null {
   const { token: spec } = specOf(node.action_type);
-  // The second leg of a bridge has the asset of its first, whatever its config says.
+  // The second leg of a bridge has the asset of its first leg, whatever its config contains.
   if (spec === null || spec === 'first_leg') return null;
   if (spec === 'bridge') return notCarried(node, chains);
   if (spec === 'deposit_venue') return notHeld(node, chains);
@@ -167,7 +175,10 @@ export function tokenMismatch(node: MovingNode, chains: ChainAssets): TokenMisma
     : { node_key: node.node_key, chain_id, token_address, asset: node.asset, token_asset };
 }
 
-/** A venue that is paid into holds one asset, which its entry says. */
+/**
+ * Returns the mismatch of a deposit. The venue holds one asset, which its entry in the venues file
+ * names.
+ */
 function notHeld(
   { node_key, config, asset }: MovingNode,
   chains: ChainAssets,
@@ -179,7 +190,10 @@ function notHeld(
   return { node_key, chain_id, token_address: null, asset, token_asset };
 }
 
-/** The venue entry says which token a bridge sends, so the plan names none. */
+/**
+ * Returns the mismatch of a bridge's first leg. The venues file names the token that a bridge
+ * sends, so the plan names none.
+ */
 function notCarried(
   { node_key, action_type, config, asset }: MovingNode,
   chains: ChainAssets,

@@ -1,17 +1,18 @@
-/** A plan template as registered, and the plan a movement runs. */
+/** The types of a registered plan template and of the plan that a movement runs. */
 import type { CompletionAssurance } from '../executor.ts';
 import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphNode } from '../graph/types.ts';
 
 /**
- * What the plan moves of one asset at most; null where an output decides it and nothing bounds it.
+ * The most that the plan moves of one asset; null when a node output decides the amount and no
+ * limit bounds it.
  */
 export interface OutflowEntry {
   readonly asset: string;
   readonly amount: string | null;
 }
 
-/** `action_type` is required; each other field narrows the choice. */
+/** Selects an executor. `action_type` is required; each other field narrows the choice. */
 export interface ExecutorSelector {
   readonly action_type: string;
   readonly provider?: string;
@@ -24,15 +25,15 @@ export interface SignerSelector {
 }
 
 export interface TimeoutPolicy {
-  /** From the start of the node to the fence. */
+  /** From the start of the node to the send fence. */
   readonly execution_seconds?: number;
-  /** From the fence to the proven end; absent means no end. */
+  /** From the send fence to the proven end; absent: no limit. */
   readonly observe_seconds?: number;
-  /** From the send: observed for longer, it is shown to a person. Ends nothing. */
+  /** From the send. A node observed for longer is shown to the operator; nothing else happens. */
   readonly attention_seconds?: number;
 }
 
-/** For preflight, prepare, recover and observe errors; never for submit. */
+/** Applies to errors of preflight, prepare, recover and observe; never to submit. */
 export interface RetryPolicy {
   readonly max_attempts?: number;
   readonly initial_interval_seconds?: number;
@@ -67,7 +68,7 @@ export interface PlanTemplate {
   readonly completion_policy: CompletionPolicy;
 }
 
-/** What a movement is to do. `amount` is a decimal string in units of `asset`. */
+/** What a movement should do. `amount` is a decimal string in units of `asset`. */
 export interface Intent {
   readonly asset: string;
   readonly amount: string;
@@ -89,24 +90,24 @@ export interface CompiledNode extends Omit<
   'executor_selector' | 'signer_selector' | 'config'
 > {
   readonly config: JsonObject;
-  /** What the node moves or looks for: its config's asset, else the intent's. */
+  /** The asset that the node moves or looks for: its config's, else the intent's. */
   readonly asset: string;
-  /** It moves funds. */
+  /** Whether the node moves funds. */
   readonly sends: boolean;
   readonly executor_binding: ExecutorBinding;
   readonly signer_binding: SignerBinding | null;
-  /** The contract that pulls what the node sends, by an allowance of its signer. */
+  /** The contract that pulls what the node sends, using an allowance of its signer. */
   readonly pulled_by?: string;
-  /** What it pulls, where the config does not say it. */
+  /** The token that `pulled_by` pulls, when the config does not name it. */
   readonly pulled_token?: string;
   /**
-   * What has to be shown of it. Absent in plans that were compiled before nodes had one: then the
-   * plan's.
+   * The assurance that the node must show. Absent in plans compiled before this field existed; then
+   * the plan's assurance applies.
    */
   readonly completion_assurance?: CompletionAssurance;
 }
 
-/** Everything an approval binds to: the canonical form of this is what is hashed. */
+/** Everything that an approval covers: the hash is that of this object's canonical form. */
 export interface CompiledPlan {
   readonly template: {
     readonly template_id: string;
@@ -117,7 +118,7 @@ export interface CompiledPlan {
   readonly edges: readonly GraphEdge[];
   readonly risk_controls: JsonObject;
   readonly completion_policy: CompletionPolicy;
-  /** What the plan can move at most in one run, by asset. */
+  /** The most that the plan can move in one run, by asset. */
   readonly outflow: readonly OutflowEntry[];
   readonly intent: Intent;
   readonly input_params: JsonObject;

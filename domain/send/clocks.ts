@@ -1,35 +1,35 @@
 /**
- * Clocks that are too far apart to send by. Nonces and time limits come from our clock; a venue
- * judges them by its own.
+ * Finds clocks that differ too much for a safe send. Nonces and time limits come from this host's
+ * clock; a venue checks them against its own clock.
  */
 import { specOf } from '../actions/built-in.ts';
 import type { SignRequest } from '../executor.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { ChainAssets } from '../plan/tokens.ts';
 
-/** Beyond this nothing new is sent. */
+/** Largest difference in milliseconds; beyond it nothing new is sent. */
 export const MOST_APART_MS = 60_000;
 
-/** Marks a node that waits before its fence because clocks differ. */
+/** Error code of a node that waits before its send fence because clocks differ. */
 export const CLOCK_DIFFERENCE = 'CLOCK_DIFFERENCE';
 
-/** The clock whose difference stops sends to all venues. */
+/** The name of the database's clock, whose difference stops sends to all venues. */
 export const DATABASE_CLOCK = 'database';
 
 /**
- * Milliseconds that each clock is ahead of this host, of those that stop sends; a clock that cannot
- * be read is not in it. Chains and accounts of exchanges are named by their venue keys.
+ * Milliseconds that each clock is ahead of this host, for clocks that can stop sends; a clock that
+ * could not be read is absent. Chains and exchange accounts are named by their venue keys.
  */
 export type Differences = ReadonlyMap<string, number>;
 
 /**
- * Which differences of a clock stop sends. `ahead`: of a chain only a block ahead of us counts,
- * since an idle one makes none. `never`: a developer's own chain, whose blocks run ahead when many
- * are made in a second.
+ * Which differences of a clock stop sends. `ahead`: for a chain only a block time ahead of this
+ * host, since an idle chain makes no blocks. `never`: a developer's own chain, whose block times
+ * run ahead when many blocks are made in a second.
  */
 export type Counts = 'either' | 'ahead' | 'never';
 
-/** A venue's clock: its milliseconds since 1970, and which differences count. */
+/** A venue's clock: reads milliseconds since 1970, and states which differences count. */
 export interface VenueClock {
   readonly read: (signal: AbortSignal) => Promise<number>;
   readonly counts: Counts;
@@ -39,7 +39,10 @@ export function counts(which: Counts, difference_ms: number): boolean {
   return which === 'either' || (which === 'ahead' && difference_ms > 0);
 }
 
-/** The clocks that a node's send depends on: of its requirements, its chain and its venue. */
+/**
+ * Returns the clocks that a node's send depends on: those of its requirement, its chain and its
+ * venue.
+ */
 export function clocksOfNode(
   { action_type, config }: { readonly action_type: string; readonly config: JsonObject },
   signs: SignRequest | null,
@@ -61,12 +64,15 @@ function chainOf({ kind, payload }: SignRequest): unknown {
   return isObject(domain) ? domain['chainId'] : undefined;
 }
 
-/** Whether any clock is too far away; which sends that stops depends on their venues. */
+/** Returns whether any clock differs too much; the venue decides which sends that stops. */
 export function anyApart(differences: Differences): boolean {
   return [...differences.values()].some((ms) => Math.abs(ms) > MOST_APART_MS);
 }
 
-/** Why nothing new may be sent by these clocks and the database's; null: no clock prevents it. */
+/**
+ * Returns why nothing new may be sent, by these clocks and the database's; null when no clock
+ * prevents it.
+ */
 export function clockProblem(differences: Differences, clocks: readonly string[]): string | null {
   const apart = [DATABASE_CLOCK, ...clocks].find(
     (clock) => Math.abs(differences.get(clock) ?? 0) > MOST_APART_MS,

@@ -1,12 +1,15 @@
 /**
- * Who may write about a send. The fence, and every process that takes over from a sender, raise the
- * epoch, and every write names its epoch: so only the last process can write. `apply_transition`
- * and `apply_transfer_step` enforce it as compare-and-set; `try_fence` and `take_over` do so in the
- * statement that reads the node.
+ * Decides which process may write about a send. The send fence, and every process that takes over
+ * from a sender, raise the epoch, and every write names its epoch; so only the last process can
+ * write. `apply_transition` and `apply_transfer_step` enforce this as compare-and-set; `try_fence`
+ * and `take_over` do so in the statement that reads the node.
  */
 import { NOW, type Stamp } from '../transition.ts';
 
-/** What the fence writes: from here until the window is over something may be under way. */
+/**
+ * Returns the fields that the send fence writes. From then until the window is over, a send may be
+ * under way.
+ */
 export function fenced(
   epoch: number,
   window_seconds: number,
@@ -15,10 +18,11 @@ export function fenced(
 }
 
 /**
- * What is written before the outcome of a send is looked up: its sender can write nothing after it.
- * `is_over`: the sender itself says that its call has ended. Only what a module of this process
- * sends can say so (a transfer's provider): an executor may be a process of its own, which still
- * works until its window ends on a call that its caller has abandoned.
+ * Returns the fields that are written before the outcome of a send is looked up; after them, the
+ * send's process can write nothing. `is_over`: the sender itself reports that its call has ended.
+ * Only a module of this process can report that (a transfer's provider): an executor may be its own
+ * process, which works on a call until its window ends, also after the caller has abandoned the
+ * call.
  */
 export function takenOver(
   epoch: number,

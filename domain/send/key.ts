@@ -1,6 +1,6 @@
 /**
- * The key under which a node's executor is called, and its send looked up, in one attempt: never
- * built from anything of Temporal's, which a reset would renew.
+ * Returns the key with which a node's executor is called, and its send looked up, in one attempt.
+ * It contains nothing of Temporal's, because a workflow reset would change that.
  */
 export function sendKey(
   movementId: string,

@@ -1,4 +1,4 @@
-/** A node's send, as the rules of this folder need it. */
+/** A node's send, as input of the rules in this folder. */
 import type { ExecutorDescriptor } from '../executor.ts';
 import { TAKE_SECONDS } from '../messages.ts';
 import type { CompiledNode } from '../plan/types.ts';
@@ -8,28 +8,29 @@ import { afterNotFound, type AfterNotFound } from './not-found.ts';
 import { windowSeconds } from './window.ts';
 
 /**
- * The fields of a node's row that describe its last send. Times are milliseconds of the database's
+ * The fields of a node's row that describe its last send. Times are milliseconds by the database's
  * clock.
  */
 export interface NodeSend {
   readonly state: NodeState;
-  /** Its last send has to be looked up before anything else. */
+  /** Whether the last send has to be looked up before anything else. */
   readonly recover_first: boolean;
-  /** It came out of a restored database, which may have forgotten sends of it. */
+  /** Whether the row comes from a restored database, which may have lost sends of the node. */
   readonly restored: boolean;
   readonly error_count: number;
   readonly now_ms: number;
   readonly started_ms: number | null;
-  /** When it was accepted; null while it never was. */
+  /** Time at which the send was accepted; null if it never was. */
   readonly submitted_ms: number | null;
-  /**
-   * Null: no send can be under way, since none was made or the last is proven not to have landed.
-   */
+  /** Null: no send can be under way: none was made, or the last is proven not to have landed. */
   readonly send_not_after_ms: number | null;
   readonly node: Pick<CompiledNode, 'timeout_policy'>;
 }
 
-/** Seconds from the fence to `send_not_after`: a team's worker also needs time to take the call. */
+/**
+ * Returns the seconds from the send fence to `send_not_after`. A team's worker also gets time to
+ * take the call.
+ */
 export function nodeWindow({
   timeout_seconds,
   kind,
@@ -37,14 +38,14 @@ export function nodeWindow({
   return windowSeconds({ timeout_seconds, take_seconds: kind === 'task_queue' ? TAKE_SECONDS : 0 });
 }
 
-/** Accepted, and not seen to its end yet. */
+/** Returns whether the send was accepted and its end was not seen yet. */
 export function isAccepted(state: NodeState): boolean {
   return state === 'SUBMITTED' || state === 'OBSERVING';
 }
 
 /**
- * Whether `observe_seconds` have passed since the send (since the start for nodes that send
- * nothing).
+ * Returns whether `observe_seconds` have passed since the send; for nodes that send nothing, since
+ * the start.
  */
 export function isLate(
   row: Pick<NodeSend, 'node' | 'submitted_ms' | 'started_ms' | 'now_ms'>,
@@ -54,7 +55,10 @@ export function isLate(
   return limit !== undefined && since !== null && row.now_ms - since >= limit * 1000;
 }
 
-/** What follows when nothing is found of a node's send; at most `most_sends` sends. */
+/**
+ * Returns what follows when a look finds nothing of a node's send. At most `most_sends` sends are
+ * made.
+ */
 export function afterNodeNotFound(
   row: NodeSend,
   executor: Pick<ExecutorDescriptor, 'same_key_safe' | 'settle_seconds'>,
@@ -67,17 +71,17 @@ export function afterNodeNotFound(
     with_person: row.state === 'UNKNOWN',
     never_sent: row.state === 'READY' && row.restored,
     accepted: row.submitted_ms !== null || isAccepted(row.state),
-    // An operator's retry makes an UNKNOWN node READY; its send is looked up first.
+    // An operator's retry makes an UNKNOWN node READY; the node's earlier send is looked up first.
     may_resend: row.state === 'READY' && row.recover_first,
     sends: row.error_count + 1,
     most_sends,
     is_late: isLate(row),
-    // It is proven that nothing landed, and the plan says what follows a time-out.
+    // It is proven that nothing landed, so the plan's time-out edges decide what follows.
     when_late: 'fail',
   });
 }
 
-/** The fields of a node after a send that is proven not to have landed. */
+/** Returns a node's fields after a send that is proven not to have landed. */
 export function unlanded(
   row: NodeSend,
   { counts }: { readonly counts: boolean },

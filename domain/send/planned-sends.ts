@@ -1,17 +1,17 @@
 /**
- * The sends of a plan, as its approver reads them: from the plan's own bytes, by the allowlist's
- * rules. The command line and the console show this next to what the service reports.
+ * Lists the sends of a plan for its approver, from the plan's own bytes and by the allowlist's
+ * rules. The command line and the console show this list next to what the service reports.
  */
 import { sameAddress } from '../allowlist/address.ts';
 import { destinationsOf } from '../allowlist/destinations.ts';
 import { sendTerms, type SendTerms } from '../plan/send-terms.ts';
 import type { CompiledNode, CompiledPlan } from '../plan/types.ts';
 
-/** Who is paid, and where. */
+/** A payee of a send, and the chain on which it is paid. */
 export interface PlannedPayee {
   readonly chain_family: string;
   readonly address: string;
-  /** Null for exchanges, and where the plan names no chain. */
+  /** Null for exchanges, and when the plan names no chain. */
   readonly chain_id: number | null;
 }
 
@@ -20,24 +20,24 @@ export interface PlannedSend {
   readonly node_key: string;
   readonly action_type: string;
   readonly asset: string;
-  /** Plain decimal, in units of the asset; null where an output decides it. */
+  /** Plain decimal, in units of the asset; null when a node output decides the amount. */
   readonly amount: string | null;
-  /** The output that decides it; null where the amount is known. */
+  /** The node output that decides the amount; null when the amount is known. */
   readonly amount_ref: string | null;
-  /** Empty where the plan names no payee. */
+  /** Empty when the plan names no payee. */
   readonly payees: readonly PlannedPayee[];
   readonly terms: SendTerms;
 }
 
 /**
- * A payee with its standing at the service: `unseen` where the service does not report it; null
- * without a service.
+ * A payee with the allowlist status that the service reports: `unseen` when the service does not
+ * report this payee; null when no service was asked.
  */
 export type Standing<Seen extends PlannedPayee> = PlannedPayee & {
   readonly standing: Seen | 'unseen' | null;
 };
 
-/** The sending nodes of a plan, in its order. */
+/** Returns the sending nodes of a plan, in plan order. */
 export function plannedSends(plan: CompiledPlan): readonly PlannedSend[] {
   return plan.nodes
     .filter((node) => node.sends)
@@ -52,9 +52,9 @@ export function plannedSends(plan: CompiledPlan): readonly PlannedSend[] {
 }
 
 /**
- * Payees by the plan's bytes and by the service. Neither leaves out what the other names: a service
- * that omits a payee hides nothing. `seen` is undefined without a service; `shown` is whom its node
- * then pays by the service.
+ * Joins the payees in the plan's bytes with those that the service reports, and keeps all of both,
+ * so a service cannot hide a payee by omitting it. `seen` is undefined without a service; `shown`
+ * is the payee of the node by the service in that case.
  */
 export function withStandings<Seen extends PlannedPayee>(
   own: readonly PlannedPayee[],

@@ -1,21 +1,22 @@
 /**
- * Which stops hold back each way of sending. Every sender uses this table; a new way or stop does
- * not compile until all of its cells are filled in. `docs/operations.md` shows the same table.
+ * The table of stops: which stop holds back which kind of send. Every sender uses this table; a new
+ * kind of send or stop does not compile until all of its cells are filled in. `docs/operations.md`
+ * shows the same table.
  */
 
-/** What can forbid a send. */
+/** The reasons that can forbid a send. */
 export const STOPS = [
   /** The cutover mode is frozen. */
   'frozen',
-  /** A strategy of the perps venue that takes part is paused. */
+  /** A strategy of the perps venue that the movement affects is paused. */
   'paused',
-  /** The movement was cancelled, and the node does not survive that. */
+  /** The movement was cancelled, and this node does not continue after a cancel. */
   'cancelled',
-  /** A person has requested that the transaction be cancelled. */
+  /** An operator has requested that the transaction be cancelled. */
   'cancel_requested',
   /** A payee is revoked, or was never on the allowlist. */
   'payee_revoked',
-  /** A payee cools, needs its chain named, or cannot be read. */
+  /** A payee is still cooling, needs a chain to be named, or cannot be read. */
   'payee_unusable',
   'executor_inactive',
   'signer_inactive',
@@ -24,36 +25,36 @@ export const STOPS = [
   'signer_mismatch',
   /** The bridge path is not ready. */
   'bridge_path',
-  /** Its strategy or master account is not the one that it was prepared for. */
+  /** The perps strategy or master account is not the one that the node was prepared for. */
   'perp_terms',
-  /** UNKNOWN, and no person has retried it; a resume only has it looked at. */
+  /** The node is UNKNOWN, and no operator has retried it; a resume only looks at the send. */
   'unknown',
 ] as const;
 export type Stop = (typeof STOPS)[number];
 
-/** Each way of sending. */
+/** The kinds of send. */
 export const WAYS = [
-  /** Through the fence, also under the same key again. */
+  /** A send through the send fence, also a repeat under the same key. */
   'send',
-  /** Stored bytes or a stored action that are not known to be accepted outside. */
+  /** A repeat of stored bytes or of an action that no chain or venue is known to have accepted. */
   'repeat_unaccepted',
-  /** The same bytes once more, after something outside accepted them. */
+  /** A repeat of the same bytes after a chain or venue accepted them. */
   'repeat_accepted',
-  /** New bytes of a payment whose earlier bytes are not known to be accepted outside. */
+  /** New bytes of a payment whose earlier bytes no chain or venue is known to have accepted. */
   'replace_unaccepted',
   'replace_accepted',
   /** A zero-value transaction with the payment's nonce. */
   'cancel_transaction',
-  /** A person has an UNKNOWN node looked at. */
+  /** An operator has an UNKNOWN node looked at. */
   'resume',
-  /** A person states the outcome. */
+  /** An operator states the outcome. */
   'resolve',
 ] as const;
 export type Way = (typeof WAYS)[number];
 
 /**
- * `waits`: nothing leaves now, and it is tried again. `ends`: it never leaves; a transaction that
- * moves nothing uses up the nonce. `refused`: this way never sends.
+ * `waits`: nothing is sent now, and the send is tried again. `ends`: this send is never made; a
+ * zero-value transaction uses up the nonce. `refused`: this kind never sends.
  */
 export type Effect = 'passes' | 'waits' | 'ends' | 'refused';
 
@@ -75,7 +76,7 @@ const NEVER_TAKEN: Row = {
   unknown: 'waits',
 };
 
-/** All stops pass, except those in `but`. */
+/** Returns a row in which all stops pass, except those in `but`. */
 function passing(but: Partial<Row>): Row {
   return { ...all('passes'), ...but };
 }
@@ -85,7 +86,8 @@ function all(effect: Effect): Row {
 }
 
 export const EFFECTS: Readonly<Record<Way, Row>> = {
-  // Before the fence there is nothing to use up: the node waits while frozen, else it ends FAILED.
+  // Before the send fence no nonce needs to be used up: the node waits while frozen, else it ends
+  // FAILED.
   send: {
     ...NEVER_TAKEN,
     paused: 'ends',
@@ -110,24 +112,24 @@ export const EFFECTS: Readonly<Record<Way, Row>> = {
   resolve: all('refused'),
 };
 
-/** A stop that is on, and the sentence that says so. */
+/** A stop that is in force, with the sentence that explains it. */
 export interface Stopped {
   readonly stop: Stop;
   readonly why: string;
 }
 
-/** What holds a send back. */
+/** The reason why a send is held back. */
 export interface Held {
-  /** It will never leave. */
+  /** Whether the send will never be made. */
   readonly ends: boolean;
-  /** Only a person's retry goes on. */
+  /** Whether only an operator's retry can continue. */
   readonly needs_retry: boolean;
   readonly why: string;
 }
 
 /**
- * What holds this way back while these stops are on; null where it may go. An unknown stop, of a
- * newer database, holds too.
+ * Returns why this kind of send is held back while these stops are in force; null when it may be
+ * made. A stop that this version does not know (from a newer database) holds it back too.
  */
 export function heldBy(way: Way, stops: readonly Stopped[]): Held | null {
   const row = EFFECTS[way];

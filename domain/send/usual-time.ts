@@ -1,12 +1,13 @@
 /**
- * How long a send usually takes until its end is seen. A node that takes longer is shown to a
- * person; nothing ends it.
+ * How long a send usually takes until its end is seen. A node that takes longer is shown to the
+ * operator; nothing ends it.
  */
 import { specOf } from '../actions/built-in.ts';
 
 /**
- * Seconds after which a node that is still observed needs a person. The template's own
- * `timeout_policy.attention_seconds` wins; `declared` is the executor's registry entry.
+ * Returns the seconds after which a node that is still observed needs the operator. The template's
+ * own `timeout_policy.attention_seconds` takes precedence; `declared` comes from the executor's
+ * registry entry.
  */
 export function usualSeconds(
   action_type: string,

@@ -1,15 +1,15 @@
 /**
- * How long a send may be under way. The window is measured twice from one fence: by the database's
- * clock, which decides when "not found" proves something, and by the sender's own, which decides
- * whether anything is sent at all.
+ * How long a send may be under way. The window starts at the send fence and is measured by two
+ * clocks: the database's clock decides when "not found" proves something; the sender's own clock
+ * decides whether anything is sent at all.
  */
 import { LONGEST_TIMEOUT_SECONDS } from '../executor.ts';
 import { TAKE_SECONDS } from '../messages.ts';
 
 /**
- * Seconds from the fence until the send must have ended: the time-out of one call and, for a call
- * that waits in a queue, the time in which a worker must take it (`take_seconds`). Calls of this
- * process itself do not wait.
+ * Returns the seconds from the send fence until the send must have ended: the time-out of one call
+ * and, for a call that waits in a queue, the time in which a worker must take it (`take_seconds`).
+ * Calls inside this process do not wait.
  */
 export function windowSeconds(call: {
   readonly timeout_seconds: number;
@@ -18,24 +18,22 @@ export function windowSeconds(call: {
   return call.timeout_seconds + call.take_seconds;
 }
 
-/**
- * The longest window, in seconds, that any fence gives: after it, no send of a lost record can be
- * under way.
- */
+/** The longest send window, in seconds. After it, no send of a lost record can be under way. */
 export const LONGEST_WINDOW_SECONDS = windowSeconds({
   timeout_seconds: LONGEST_TIMEOUT_SECONDS,
   take_seconds: TAKE_SECONDS,
 });
 
 /**
- * The last moment to send, in milliseconds of the sender's monotonic clock. `now_ms` is read before
- * the fence is written, so that this moment is never later than the database's `send_not_after`.
+ * Returns the last moment to send, in milliseconds of the sender's monotonic clock. `now_ms` is
+ * read before the send fence is written, so this moment is never later than the database's
+ * `send_not_after`.
  */
 export function deadlineOf(now_ms: number, window_seconds: number): number {
   return now_ms + window_seconds * 1000;
 }
 
-/** Whole milliseconds left to send; null once nothing may be sent. */
+/** Returns the whole milliseconds left to send; null when nothing may be sent any more. */
 export function leftToSend(deadline_ms: number, now_ms: number): number | null {
   const left = deadline_ms - now_ms;
   return left > 0 ? Math.ceil(left) : null;

@@ -9,7 +9,7 @@ export const AGENT_WALLET_TABLE: TransitionTable<AgentWalletState> = {
   moves: {
     pending: ['active', 'expired', 'refused'],
     active: ['expired', 'replaced'],
-    // An address is one wallet's for good, so nothing comes back.
+    // An address belongs to one wallet for ever, so no state leads back to active.
     expired: [],
     replaced: [],
     refused: [],

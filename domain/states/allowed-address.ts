@@ -1,4 +1,4 @@
-/** The lifecycle of a row of the allowlist: rows are never removed. */
+/** The lifecycle of an allowlist row. Rows are never deleted. */
 import type { TransitionTable } from './table.ts';
 
 export type AllowedAddressState = 'active' | 'inactive';
@@ -7,7 +7,7 @@ export const ALLOWED_ADDRESS_TABLE: TransitionTable<AllowedAddressState> = {
   entity: 'allowed address',
   moves: {
     active: ['inactive'],
-    // Adding the same address again or reactivating its row; either way it cools anew.
+    // By adding the same address again or reactivating its row; both start a new cooling period.
     inactive: ['active'],
   },
 };

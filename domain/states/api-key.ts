@@ -1,4 +1,4 @@
-/** The lifecycle of an API key: a revoked one stays on record and never comes back. */
+/** The lifecycle of an API key: a revoked key stays stored and never becomes active again. */
 import type { TransitionTable } from './table.ts';
 
 export const API_KEY_STATUSES = ['active', 'revoked'] as const;

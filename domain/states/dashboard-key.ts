@@ -1,4 +1,4 @@
-/** The lifecycle of an operator's enrolled key: a person confirms it, and it ends for good. */
+/** The lifecycle of an operator's enrolled key. An administrator confirms it; it ends once. */
 import type { TransitionTable } from './table.ts';
 
 export const DASHBOARD_KEY_STATES = ['pending', 'confirmed', 'ended'] as const;

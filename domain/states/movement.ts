@@ -31,7 +31,7 @@ export const MOVEMENT_TABLE: TransitionTable<MovementState> = {
   },
 };
 
-/** States in which a movement is over unless an operator retries it. */
+/** States in which a movement has ended, unless an operator retries it. */
 export const ENDED_STATES: readonly MovementState[] = [
   'COMPLETED',
   'FAILED',
@@ -46,7 +46,7 @@ export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 export const RESERVATION_STATUSES = ['none', 'held', 'released', 'consumed'] as const;
 export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
 
-/** The states in which each operator action is allowed; anything else is 409 `invalid_state`. */
+/** The states in which each command is allowed; elsewhere it fails with 409 `invalid_state`. */
 export const ACTION_STATES = {
   approve: ['PENDING_APPROVAL'],
   reject: ['PENDING_APPROVAL'],

@@ -19,8 +19,9 @@ export const NODE_TABLE: TransitionTable<NodeState> = {
   entity: 'node',
   moves: {
     BLOCKED: ['READY', 'SKIPPED', 'CANCELLED'],
-    // Without a submit (observe and gate nodes) or after asking about an earlier attempt, READY
-    // moves straight to what was found. A gate is BLOCKED again when what had opened it is retried.
+    // Without a submit (observe and gate nodes), or after a look at an earlier attempt, READY moves
+    // directly to the state that was found. A gate returns to BLOCKED when the node that had opened
+    // it is retried.
     READY: ['SUBMITTING', 'OBSERVING', 'COMPLETED', 'FAILED', 'UNKNOWN', 'CANCELLED', 'BLOCKED'],
     SUBMITTING: ['SUBMITTED', 'COMPLETED', 'FAILED', 'UNKNOWN', 'READY'],
     SUBMITTED: ['OBSERVING'],
@@ -28,15 +29,15 @@ export const NODE_TABLE: TransitionTable<NodeState> = {
     UNKNOWN: ['OBSERVING', 'COMPLETED', 'FAILED', 'READY'],
     FAILED: ['READY'],
     SKIPPED: ['BLOCKED'],
-    // READY only of an allowance that was taken back since: a retry sets it anew. OBSERVING only of
-    // a payment that a person reassigned to another node.
+    // READY: only for an allowance that was taken back meanwhile; a retry sets it again. OBSERVING:
+    // only for a payment that an operator reassigned to another node.
     COMPLETED: ['READY', 'OBSERVING'],
     CANCELLED: [],
   },
 };
 
 /**
- * Nothing further happens to a node in one of these unless an operator acts. UNKNOWN is not among
+ * States in which nothing more happens to a node unless an operator acts. UNKNOWN is not one of
  * them.
  */
 export const SETTLED_NODE_STATES: readonly NodeState[] = [
@@ -46,7 +47,7 @@ export const SETTLED_NODE_STATES: readonly NodeState[] = [
   'CANCELLED',
 ];
 
-/** Past the fence and not yet proven: an effect may exist or still appear. */
+/** States past the send fence without a proven outcome: an effect may exist or still appear. */
 export const IN_FLIGHT_NODE_STATES: readonly NodeState[] = [
   'SUBMITTING',
   'SUBMITTED',

@@ -1,4 +1,4 @@
-/** The lifecycle of a signer: a rotation deprecates it, and it retires once nothing needs it. */
+/** The lifecycle of a signer: a rotation deprecates it; it retires when nothing needs it. */
 import type { TransitionTable } from './table.ts';
 
 export const SIGNER_STATUSES = ['active', 'disabled', 'deprecated', 'retired'] as const;
@@ -9,11 +9,11 @@ export const SIGNER_TABLE: TransitionTable<SignerStatus> = {
   moves: {
     active: ['disabled', 'deprecated'],
     disabled: ['active'],
-    // It signs what was left with it and nothing else.
+    // A deprecated signer signs for the nodes that stayed with it, and for no other.
     deprecated: ['retired'],
     retired: [],
   },
 };
 
-/** What an operator switches between; the others are reached by a rotation and a retirement. */
+/** The statuses that an operator can switch between. Rotation and retirement set the others. */
 export const SWITCHED_STATUSES = ['active', 'disabled'] as const satisfies readonly SignerStatus[];

@@ -4,22 +4,22 @@ export interface TransitionTable<S extends string> {
   readonly moves: { readonly [From in S]: readonly S[] };
 }
 
-/** Whether the table allows a move; staying in the same state is not a move. */
+/** Returns whether the table allows a move; staying in the same state is not a move. */
 export function allows<S extends string>(table: TransitionTable<S>, from: S, to: S): boolean {
   return table.moves[from].includes(to);
 }
 
-/** All states of a lifecycle, in the order they are written in. */
+/** Returns all states of a lifecycle, in the order of the table. */
 export function statesOf<S extends string>(table: TransitionTable<S>): readonly S[] {
   return Object.keys(table.moves).filter((key): key is S => key in table.moves);
 }
 
-/** States that nothing leaves. */
+/** Returns whether no move leaves this state. */
 export function isFinal<S extends string>(table: TransitionTable<S>, state: S): boolean {
   return table.moves[state].length === 0;
 }
 
-/** A move that the table does not have: a defect of the caller, never a user's fault. */
+/** A move that is not in the table: a defect of the calling code, never a user's error. */
 export class IllegalMove extends Error {
   override readonly name = 'IllegalMove';
   constructor(entity: string, from: string, to: string) {

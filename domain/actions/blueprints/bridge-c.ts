@@ -1,4 +1,7 @@
-/** A packet over bridge_c and its delivery, with an allowance where a contract pulls the token. */
+/**
+ * Plan for bridge_c: an allowance (only if a contract pulls the token), the send and its
+ * observation.
+ */
 import { carriedToken } from '../../plan/tokens.ts';
 import type { TemplateNode } from '../../plan/types.ts';
 import type { ActionName } from '../spec.ts';

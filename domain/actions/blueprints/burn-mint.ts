@@ -1,4 +1,7 @@
-/** An allowance, a burn and a mint, all of the intent's amount; no fee is paid for haste. */
+/**
+ * Plan for burn-and-mint: an allowance, a burn and a mint of the intent's amount. It pays no fee
+ * for a fast transfer.
+ */
 import { carriedToken } from '../../plan/tokens.ts';
 import {
   allowing,
@@ -29,7 +32,7 @@ const burnAndMint: BlueprintMaker = (proposal, { chains }) => {
     mint_recipient: proposal.destination_address,
     ...{ max_fee: '0', finality: 'standard' },
   });
-  // A mint brings the amount of its burn, so its config says no amount.
+  // The mint receives the amount of its burn, so its config has no amount.
   const config = { asset, burn_from: 'burn' };
   const mint = { ...signed(proposal, 'mint', 'cctp_mint', {}), config };
   return inOneLine([allowing(proposal, source, carried), burn, mint], 'destination_finalized');

@@ -1,4 +1,4 @@
-/** A withdrawal from an exchange, on the network that the exchange calls by the proposal's name. */
+/** Plan for a withdrawal from an exchange. The proposal names the network as the exchange does. */
 import { chainNamed } from '../../plan/tokens.ts';
 import { destinationOf, inOneLine, none, sending, type BlueprintMaker } from './parts.ts';
 
@@ -6,8 +6,8 @@ const withdrawal: BlueprintMaker = (proposal, { chains, accounts }) => {
   const { asset, source_chain, destination_chain, destination_address } = proposal;
   const account = accounts.find(({ venue_key }) => venue_key === source_chain);
   if (account === undefined) return none(`${source_chain} is no account of an exchange`);
-  // An approver reads the chain id too: where the network is called like a bound chain, the id must
-  // be that chain's.
+  // The approver also reads the chain id. If the network has the name of a bound chain, the id must
+  // be the id of that chain.
   if (chainNamed(chains, destination_chain) !== undefined) {
     const chain = destinationOf(proposal, chains);
     if ('problem' in chain) return chain;

@@ -1,4 +1,4 @@
-/** A transfer to another address of the same chain. */
+/** Plan for a transfer to another address on the same chain. */
 import { chainNamed } from '../../plan/tokens.ts';
 import { destinationOf, inOneLine, none, signed, tokenOf, type BlueprintMaker } from './parts.ts';
 

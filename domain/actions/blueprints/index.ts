@@ -1,4 +1,4 @@
-/** From a proposal to the plan that it asks for, by the blueprint of its protocol family. */
+/** Makes the plan of an agent's proposal, with the blueprint of its protocol family. */
 import { PROTOCOL_FAMILIES, type ProtocolFamily } from '../spec.ts';
 import { BRIDGE_C_BLUEPRINTS } from './bridge-c.ts';
 import { BURN_MINT_BLUEPRINTS } from './burn-mint.ts';
@@ -17,7 +17,7 @@ const MAKERS: Readonly<Record<ProtocolFamily, BlueprintMaker>> = {
   ...PERP_BLUEPRINTS,
 };
 
-/** The plan of a proposal, or why there is none. */
+/** Returns the plan of a proposal, or why there is none. */
 export const blueprintOf: BlueprintMaker = (proposal, bound) => {
   const { protocol_family, asset } = proposal;
   const family = PROTOCOL_FAMILIES.find((known) => known === protocol_family);
@@ -25,7 +25,7 @@ export const blueprintOf: BlueprintMaker = (proposal, bound) => {
     return none(
       `there is no blueprint for ${protocol_family}; there are ${PROTOCOL_FAMILIES.join(', ')}`,
     );
-  // It becomes part of a template's key, and so of a path.
+  // The asset becomes part of the template's key, and so of URL paths.
   if (!/^[A-Z0-9][A-Z0-9._-]{0,31}$/.test(asset))
     return none(`${asset} cannot be part of a template's key`);
   return MAKERS[family](proposal, bound);

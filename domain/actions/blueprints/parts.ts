@@ -1,4 +1,4 @@
-/** Parts of every blueprint: chains found by name, nodes, and their order. */
+/** Parts that all blueprints use: finding chains by name, making nodes, putting nodes in order. */
 import type { Proposal } from '../../agents/proposal.ts';
 import type { CompletionAssurance } from '../../executor.ts';
 import type { GraphEdge } from '../../graph/types.ts';
@@ -8,38 +8,40 @@ import type { TemplateNode } from '../../plan/types.ts';
 import { specOf } from '../built-in.ts';
 import type { ActionName } from '../spec.ts';
 
-/** The graph of a proposal's template. It draws the intent's amount once. */
+/** The plan graph of a proposal's template. Its sending nodes move the intent's amount once. */
 export interface Blueprint {
   readonly nodes: readonly TemplateNode[];
   readonly edges: readonly GraphEdge[];
   readonly completion_assurance: CompletionAssurance;
-  /** The ends of the bridge path that must be ready; null: no registered path is used. */
+  /** Both ends of the bridge path, which must be ready; null: the plan uses no registered path. */
   readonly path: { readonly source: string; readonly destination: string } | null;
 }
 
-/** Why a proposal has no blueprint, in a sentence. */
+/** Returned if a proposal has no blueprint; `problem` is the reason in a sentence. */
 export interface NoBlueprint {
   readonly problem: string;
 }
 
-/** The chains and accounts that this service is bound to. */
+/** The chains and exchange accounts that this service is bound to. */
 export interface BoundVenues {
   readonly chains: ChainAssets;
-  /** Accounts of exchanges. */
+  /** Accounts at exchanges. */
   readonly accounts: readonly { readonly venue_key: string; readonly provider: string }[];
 }
 
-/** Makes the blueprint of a proposal of one family, or says why there is none. */
+/** Makes the blueprint of a proposal of one protocol family, or returns why there is none. */
 export type BlueprintMaker = (proposal: Proposal, bound: BoundVenues) => Blueprint | NoBlueprint;
 
-/** How long a node may take from its start to its send. */
+/** Longest time from the start of a plan node to its send. */
 const EXECUTION_SECONDS = 3_600;
 
 export function none(problem: string): NoBlueprint {
   return { problem };
 }
 
-/** The bound chain that the proposal both names and numbers as its destination. */
+/**
+ * Returns the destination: the bound chain whose name and chain id are both those of the proposal.
+ */
 export function destinationOf(proposal: Proposal, chains: ChainAssets): ChainEntry | NoBlueprint {
   const { destination_chain: name, destination_chain_id: id } = proposal;
   const chain = chainNamed(chains, name);
@@ -49,7 +51,7 @@ export function destinationOf(proposal: Proposal, chains: ChainAssets): ChainEnt
     : none(`destination_chain ${name} is chain ${String(chain.chain_id)}, not ${String(id)}`);
 }
 
-/** The two bound chains that a bridge joins. */
+/** Returns the source and the destination of a bridge transfer: two different bound chains. */
 export function endsOf(
   proposal: Proposal,
   chains: ChainAssets,
@@ -63,12 +65,12 @@ export function endsOf(
     : { source, destination };
 }
 
-/** The address of an asset's token on a chain; null where the chain lists none. */
+/** Returns the token address of an asset on a chain; null if the chain lists no such token. */
 export function tokenOf({ tokens }: ChainEntry, asset: string): string | null {
   return tokens.find((token) => token.asset === asset)?.address ?? null;
 }
 
-/** A node that lets a contract pull the intent's amount of a token. */
+/** Returns a plan node that allows a contract to pull the intent's amount of a token. */
 export function allowing(
   proposal: Proposal,
   { chain_id }: ChainEntry,
@@ -78,8 +80,9 @@ export function allowing(
 }
 
 /**
- * A node of the proposal's signer that draws the intent's amount and nothing else. The template
- * sets every field that decides amount, asset or payee, so a caller's config cannot.
+ * Returns a plan node that the proposal's signer signs and that moves only the intent's amount. The
+ * template sets every field that decides amount, asset or payee, so a caller's config cannot change
+ * them.
  */
 export function signed(
   { asset, signer_profile: profile }: Proposal,
@@ -96,7 +99,7 @@ export function signed(
   };
 }
 
-/** A node that sends, by the executor that is selected. */
+/** Returns a plan node that sends, with the rule that selects its executor. */
 export function sending(
   node_key: string,
   action_type: ActionName,
@@ -112,8 +115,9 @@ export function sending(
 }
 
 /**
- * The nodes one after the other. A cancel leads to a compensation that ends the movement: it takes
- * an allowance back where the first node grants one, and else undoes nothing.
+ * Returns a graph that runs the nodes one after the other. A cancel leads to a compensation node
+ * that ends the movement. If the first node grants an allowance, the compensation sets it to zero;
+ * otherwise it does nothing.
  */
 export function inOneLine(
   line: readonly TemplateNode[],
@@ -138,8 +142,9 @@ const STOP: TemplateNode = {
 };
 
 /**
- * Takes an allowance back. After a failure it would leave the node that pulls by it without an
- * allowance to retry with; after a cancel its nonce is above those of what is in flight.
+ * Returns a node that sets an allowance to zero, for use after a cancel: then its nonce is above
+ * the nonces in flight. After a failure it must not run, since a retry of the pulling node needs
+ * the allowance.
  */
 function resetOf(allow: TemplateNode): TemplateNode {
   const { amount_ref: _drawn, ...config } = allow.config ?? {};

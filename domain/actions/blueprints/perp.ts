@@ -1,4 +1,4 @@
-/** Deposits into the perps venue, and withdrawals from it. */
+/** Plans for deposits into the perps venue and for withdrawals from it. */
 import { chainNamed } from '../../plan/tokens.ts';
 import { destinationOf, inOneLine, none, signed, tokenOf, type BlueprintMaker } from './parts.ts';
 
